@@ -1,0 +1,100 @@
+"""The error tree: every error that Heredity raises on purpose derives from `HeredityError`.
+
+    HeredityError
+    ├── ConfigError            a configuration or an argument is wrong (names the field, the value, the remedy)
+    │   └── UnknownNameError   a name that is not registered (names the nearest known ones)
+    ├── MissingExtraError      an optional dependency is not installed (names the extra to install)
+    ├── IsolationError         this machine cannot isolate untrusted code as asked
+    ├── RecordError            something on disk
+    │   ├── DamagedRecordError     a journal line or a blob does not match its checksum
+    │   ├── RunLockedError         another process holds the run folder
+    │   └── ReplayDivergedError    a resumed run asked for something else than its journal says
+    ├── SessionError           the session refuses a request
+    │   ├── RejectedError          malformed request: costs nothing
+    │   ├── BudgetError            not enough budget left: costs nothing
+    │   └── ClosedError            the session is closed
+    ├── CandidateError         the candidate's own failure (carries a `Failure`)
+    └── HostError              an environment, a provider or this host failed: retried, then missing, never a zero
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class HeredityError(Exception):
+    """Base of every error that Heredity raises on purpose."""
+
+
+class ConfigError(HeredityError):
+    """A configuration or an argument is wrong; the message names the field, the value and the remedy."""
+
+
+class UnknownNameError(ConfigError):
+    """A name that is not registered; the message suggests the nearest known names."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        self.suggestions = nearest(name, known)
+        hint = f"; did you mean {' or '.join(self.suggestions)}?" if self.suggestions else ""
+        super().__init__(f"unknown {what} {name!r}{hint}")
+
+
+class MissingExtraError(HeredityError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{what} needs an optional dependency: pip install 'heredity[{extra}]'")
+
+
+class IsolationError(HeredityError):
+    """This machine cannot isolate untrusted code as asked; `heredity doctor` says what is missing."""
+
+
+class RecordError(HeredityError):
+    """Something on disk could not be read or written."""
+
+
+class DamagedRecordError(RecordError):
+    """A journal line or a blob does not match its checksum."""
+
+
+class RunLockedError(RecordError):
+    """Another process holds the run folder."""
+
+
+class ReplayDivergedError(RecordError):
+    """A resumed run asked for something else than its journal records."""
+
+
+class SessionError(HeredityError):
+    """The session refuses a request."""
+
+
+class RejectedError(SessionError):
+    """A malformed request; nothing was charged."""
+
+
+class BudgetError(SessionError):
+    """Not enough budget is left for the request; nothing was charged."""
+
+
+class ClosedError(SessionError):
+    """The session is closed: its budget is spent, or the evolver finished."""
+
+
+class CandidateError(HeredityError):
+    """The candidate's own code failed."""
+
+
+class HostError(HeredityError):
+    """An environment, a provider or this host failed; the attempt is retried, then missing, never a zero."""
+
+
+def nearest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
+    """Return up to `limit` known names that resemble `name`, best first, ignoring case."""
+    by_folded = {k.casefold(): k for k in known}
+    close = difflib.get_close_matches(name.casefold(), list(by_folded), n=limit, cutoff=0.5)
+    return [by_folded[c] for c in close]

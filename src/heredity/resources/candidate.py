@@ -1,0 +1,70 @@
+"""Candidates: immutable sets of resource versions that are evaluated as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+from heredity.errors import DamagedRecordError
+from heredity.ids import digest_json
+from heredity.resources.tree import SourceTree
+
+AGENT = "agent"
+"""The name of the part that holds a policy program."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """An immutable set of named resources; its digest is its identity.
+
+    Attributes:
+        parts: name to content. A policy program is one part, `"agent"`.
+    """
+
+    parts: Mapping[str, SourceTree]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", MappingProxyType(dict(sorted(self.parts.items()))))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Candidate) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over the digests of the parts."""
+        return digest_json({name: tree.digest for name, tree in self.parts.items()})
+
+    @classmethod
+    def program(cls, tree: SourceTree) -> Candidate:
+        """Return the candidate that consists of one policy program."""
+        return cls({AGENT: tree})
+
+    @property
+    def agent(self) -> SourceTree:
+        """The policy program.
+
+        Raises:
+            KeyError: if the candidate has no part `"agent"`.
+        """
+        return self.parts[AGENT]
+
+    def to_bytes(self) -> bytes:
+        """Encode the candidate; equal candidates give equal bytes."""
+        return SourceTree({name: tree.to_bytes() for name, tree in self.parts.items()}).to_bytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Candidate:
+        """Decode what `to_bytes` gave.
+
+        Raises:
+            DamagedRecordError: if `data` is not an encoded candidate.
+        """
+        parts = {name: SourceTree.from_bytes(part) for name, part in SourceTree.from_bytes(data).items()}
+        if not parts:
+            raise DamagedRecordError("an encoded candidate has no parts")
+        return cls(parts)

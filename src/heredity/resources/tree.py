@@ -1,0 +1,143 @@
+"""Source trees: immutable snapshots of a folder of files, identified by their content."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgpack
+
+from heredity.errors import ConfigError, DamagedRecordError
+from heredity.ids import digest_bytes
+
+_IGNORED_PARTS = frozenset({"__pycache__", ".git", ".ipynb_checkpoints"})
+
+
+class SourceTree(Mapping[str, bytes]):
+    """An immutable mapping from relative POSIX paths to file contents.
+
+    Its digest covers every path and every byte, so weights and data files are part of its identity, and nothing else is
+    (no times, owners or modes).
+    """
+
+    def __init__(self, files: Mapping[str, bytes | str]) -> None:
+        """Build a tree.
+
+        Raises:
+            ConfigError: if a path is absolute, empty, or leaves the tree.
+        """
+        checked = {_checked_path(p): c.encode() if isinstance(c, str) else bytes(c) for p, c in files.items()}
+        self._files: dict[str, bytes] = dict(sorted(checked.items()))
+
+    def __getitem__(self, path: str) -> bytes:
+        return self._files[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SourceTree) and self._files == other._files
+
+    def __repr__(self) -> str:
+        return f"SourceTree({len(self)} files, {self.digest[:12]})"
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the tree's canonical encoding."""
+        return digest_bytes(self.to_bytes())
+
+    def text(self, path: str) -> str:
+        """Return one file decoded as UTF-8, undecodable bytes replaced."""
+        return self._files[path].decode("utf-8", "replace")
+
+    def with_file(self, path: str, content: bytes | str) -> SourceTree:
+        """Return a new tree in which `path` has `content`."""
+        return SourceTree({**self._files, path: content})
+
+    def to_bytes(self) -> bytes:
+        """Encode the tree; equal trees give equal bytes."""
+        packed: Any = msgpack.packb(list(self._files.items()), use_bin_type=True)
+        return bytes(packed)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> SourceTree:
+        """Decode what `to_bytes` gave.
+
+        Raises:
+            DamagedRecordError: if `data` is not an encoded tree.
+        """
+        try:
+            return cls(dict(msgpack.unpackb(data, raw=False)))
+        except (ValueError, TypeError, msgpack.UnpackException) as error:
+            raise DamagedRecordError(f"not an encoded source tree ({len(data)} bytes): {error}") from error
+
+    @classmethod
+    def from_folder(cls, folder: Path, *, max_bytes: int = 64 << 20, max_files: int = 2000) -> SourceTree:
+        """Read a folder that an untrusted program may be writing to.
+
+        Links and special files are refused rather than followed, so that nothing outside the folder can enter a tree.
+
+        Raises:
+            ConfigError: if the folder is missing, holds a link or a special file, or exceeds a limit.
+        """
+        if folder.is_symlink() or not folder.is_dir():
+            raise ConfigError(f"{folder} is not a folder; a program is a folder with policy.py in it")
+        files: dict[str, bytes] = {}
+        total = 0
+        for name in sorted(_walk(folder)):
+            data = _read_plain_file(folder, name, max_bytes - total)
+            total += len(data)
+            files[name] = data
+            if len(files) > max_files:
+                raise ConfigError(f"{folder} has more than {max_files} files; leave data that is not needed outside")
+        return cls(files)
+
+    def write_to(self, folder: Path) -> None:
+        """Write every file below `folder`, which is created if needed."""
+        for path, content in self._files.items():
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+
+
+def _checked_path(path: str) -> str:
+    pure = PurePosixPath(path)
+    if not path or pure.is_absolute() or ".." in pure.parts or "\\" in path or "\0" in path or str(pure) != path:
+        raise ConfigError(f"{path!r} is not a plain relative path; use forward slashes and stay inside the tree")
+    return path
+
+
+def _walk(folder: Path) -> Iterator[str]:
+    for base, dirs, names in os.walk(folder, followlinks=False):
+        dirs[:] = [d for d in dirs if d not in _IGNORED_PARTS]
+        for entry in (*dirs, *names):
+            path = Path(base) / entry
+            if path.is_symlink():
+                raise ConfigError(f"{path.relative_to(folder)} is a link; copy the file instead")
+        for name in names:
+            if not name.endswith(".pyc"):
+                yield (Path(base) / name).relative_to(folder).as_posix()
+
+
+def _read_plain_file(folder: Path, name: str, room: int) -> bytes:
+    try:
+        fd = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise ConfigError(f"{name} cannot be read: {error.strerror}") from error
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise ConfigError(f"{name} is not a plain file; remove it from the program's folder")
+        data = file.read(room + 1)
+    if len(data) > room:
+        raise ConfigError(f"the program's folder exceeds its size limit at {name}; remove files it does not need")
+    return data

@@ -1,0 +1,65 @@
+"""The engine's contract: jobs in, trajectories out. It knows nothing of budgets or methods."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from heredity.resources import Candidate
+from heredity.rollouts.trajectory import Trajectory
+from heredity.tasks import Task, TasksetInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one attempt may use.
+
+    Attributes:
+        init_s: wall seconds for importing and constructing the program.
+        act_s: wall seconds for one decision.
+        episode_s: wall seconds for one whole episode; checked between steps, and by the policy's own worker.
+        memory_bytes: memory of one policy worker beyond what its interpreter maps.
+        scratch_bytes: size of the one folder a policy may write to, which is wiped after each episode.
+        output_bytes: how much of stdout and of stderr is kept for each episode.
+        steps: cap on the number of steps; None leaves the environment's own horizon.
+    """
+
+    init_s: float = 10.0
+    act_s: float = 10.0
+    episode_s: float = 300.0
+    memory_bytes: int = 1 << 30
+    scratch_bytes: int = 16 << 20
+    output_bytes: int = 64 << 10
+    steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One attempt to make: a candidate on a task.
+
+    Attributes:
+        taskset: where the task belongs; its `kind` names the runner.
+        candidate: what attempts it.
+        task: what is attempted.
+        policy_seed: seeds the candidate's own generators; never derived from the task's secret seed.
+        options: how to record it: `{"frames": 10}` keeps every tenth frame, `{"video": true}` all of them.
+    """
+
+    taskset: TasksetInfo
+    candidate: Candidate
+    task: Task
+    policy_seed: int = 0
+    options: Mapping[str, Any] | None = None
+
+
+class Runner(Protocol):
+    """Attempts the tasks of one kind."""
+
+    def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
+        """Attempt jobs, yielding (position in `jobs`, trajectory) as each one ends."""
+        ...
+
+    async def close(self) -> None:
+        """End every process the runner started."""
+        ...

@@ -1,0 +1,163 @@
+"""Trajectories: the record of one attempt, kept as columns.
+
+A trajectory is encoded as one msgpack map with raw array bytes, and turned into rows (`trajectory.jsonl`) only for
+whoever reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import msgpack
+import numpy as np
+
+Column = np.ndarray | list[Any]
+"""One value per step: an array whose first axis is time, or a list where the values have no common shape."""
+
+BLAME = ("none", "candidate", "environment", "provider", "host")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong, for the author of the program that did.
+
+    Attributes:
+        category: `denied_import`, `import_error`, `init_error`, `init_timeout`, `act_error`, `invalid_action`,
+            `rollout_timeout`, `oom`, `missing_policy`, `environment_error`, `host_error`.
+        message: one line.
+        traceback: the author's own frames, with file and line.
+        step_index: the step at which it happened; None before the first.
+    """
+
+    category: str
+    message: str
+    traceback: str = ""
+    step_index: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the failure as JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """The record of one attempt. A failed attempt is a trajectory too.
+
+    Attributes:
+        task_id: the task attempted.
+        candidate: digest of the candidate.
+        status: `"ok"` or the category of `failure`.
+        blame: whose fault a failure is: one of `BLAME`.
+        total_reward: sum of the rewards received, as collected (see `Session` for how failures are scored).
+        length: steps taken.
+        terminated: whether the environment ended the episode (as against a truncation or a failure).
+        columns: `obs` (length + 1 entries, the last one being what the final step led to), `action`, `reward`, `terminated`,
+            `truncated`, and `info/<key>` for each key.
+        stdout: what the policy printed (bounded).
+        stderr: likewise.
+        failure: what went wrong; None when ok.
+        seconds: wall time of the attempt.
+        cost: resources used, such as `{"act_s": 0.1}`; what is unknown is absent.
+    """
+
+    task_id: str
+    candidate: str
+    status: str
+    blame: str
+    total_reward: float
+    length: int
+    terminated: bool
+    columns: Mapping[str, Column] = field(repr=False)
+    stdout: str = ""
+    stderr: str = ""
+    failure: Failure | None = None
+    seconds: float = 0.0
+    cost: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    def rows(self, *, observations: bool = True) -> Iterator[dict[str, Any]]:
+        """Yield one JSON row per step: t, obs, action, reward, terminated, truncated, info (EvoPolicyGym's fields).
+
+        Args:
+            observations: False leaves `obs` out, for observations too large for JSON, which are kept in a file beside.
+        """
+        infos = {name.removeprefix("info/"): c for name, c in self.columns.items() if name.startswith("info/")}
+        for t in range(self.length):
+            row: dict[str, Any] = {"t": t}
+            if observations:
+                row["obs"] = to_json(self.columns["obs"][t])
+            row["action"] = to_json(self.columns["action"][t])
+            row["reward"] = float(self.columns["reward"][t])
+            row["terminated"] = bool(self.columns["terminated"][t])
+            row["truncated"] = bool(self.columns["truncated"][t])
+            row["info"] = {k: to_json(c[t]) for k, c in infos.items() if c[t] is not None}
+            yield row
+
+    def encode(self) -> bytes:
+        """Encode the trajectory as msgpack."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        fields["failure"] = self.failure.to_json() if self.failure else None
+        fields["columns"] = dict(self.columns)
+        fields["cost"] = dict(self.cost)
+        packed: Any = msgpack.packb(fields, default=_pack_array, use_bin_type=True)
+        return bytes(packed)
+
+    @classmethod
+    def decode(cls, data: bytes | memoryview) -> Trajectory:
+        """Decode what `encode` gave; the arrays are read-only views of `data`."""
+        fields: dict[str, Any] = msgpack.unpackb(data, ext_hook=_unpack_array, raw=False, strict_map_key=False)
+        if fields["failure"] is not None:
+            fields["failure"] = Failure(**fields["failure"])
+        return cls(**fields)
+
+
+def encode_many(trajectories: Sequence[Trajectory]) -> bytes:
+    """Encode the trajectories of one submission as one blob."""
+    packed: Any = msgpack.packb([t.encode() for t in trajectories], use_bin_type=True)
+    return bytes(packed)
+
+
+def decode_many(data: bytes) -> list[Trajectory]:
+    """Decode what `encode_many` gave."""
+    return [Trajectory.decode(part) for part in msgpack.unpackb(data, raw=False, max_bin_len=len(data))]
+
+
+def to_json(value: Any) -> Any:
+    """Turn an observation, an action or an info value into JSON values."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {str(k): to_json(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(v) for v in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return str(value)
+
+
+_ARRAY_EXT = 1
+
+
+def _pack_array(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        header: Any = msgpack.packb([value.dtype.str, list(value.shape)])
+        return msgpack.ExtType(_ARRAY_EXT, header + np.ascontiguousarray(value).tobytes())
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple | set | frozenset):
+        return list(value)
+    return str(value)
+
+
+def _unpack_array(code: int, data: bytes) -> Any:
+    if code != _ARRAY_EXT:
+        return msgpack.ExtType(code, data)
+    unpacker = msgpack.Unpacker()
+    unpacker.feed(data[:1024])
+    dtype, shape = unpacker.unpack()
+    return np.frombuffer(data, dtype=np.dtype(dtype), offset=unpacker.tell()).reshape(shape)

@@ -42,6 +42,7 @@ class Job:
         taskset: where the task belongs; its `kind` names the runner.
         candidate: what attempts it.
         task: what is attempted.
+        episode_index: what the policy's `reset` is told: the attempt's place in its submission, from 0.
         policy_seed: seeds the candidate's own generators; never derived from the task's secret seed.
         options: how to record it: `{"frames": 10}` keeps every tenth frame, `{"video": true}` all of them.
     """
@@ -49,6 +50,7 @@ class Job:
     taskset: TasksetInfo
     candidate: Candidate
     task: Task
+    episode_index: int = 0
     policy_seed: int = 0
     options: Mapping[str, Any] | None = None
 

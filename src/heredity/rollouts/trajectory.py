@@ -54,10 +54,12 @@ class Trajectory:
         length: steps taken.
         terminated: whether the environment ended the episode (as against a truncation or a failure).
         columns: `obs` (length + 1 entries, the last one being what the final step led to), `action`, `reward`, `terminated`,
-            `truncated`, and `info/<key>` for each key.
+            `truncated`, and `info/<key>` for each key. Observations and actions that are dictionaries or tuples have one
+            column for each leaf instead: `obs/image`, `obs/direction`, `action/0`.
         stdout: what the policy printed (bounded).
         stderr: likewise.
         failure: what went wrong; None when ok.
+        media: pictures and videos that were asked for: file name to content.
         seconds: wall time of the attempt.
         cost: resources used, such as `{"act_s": 0.1}`; what is unknown is absent.
     """
@@ -73,6 +75,7 @@ class Trajectory:
     stdout: str = ""
     stderr: str = ""
     failure: Failure | None = None
+    media: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
     seconds: float = 0.0
     cost: Mapping[str, float] = field(default_factory=dict[str, float])
 
@@ -83,23 +86,40 @@ class Trajectory:
             observations: False leaves `obs` out, for observations too large for JSON, which are kept in a file beside.
         """
         infos = {name.removeprefix("info/"): c for name, c in self.columns.items() if name.startswith("info/")}
+        seen = self.step_values("obs") if observations else iter(())
+        done = self.step_values("action")
         for t in range(self.length):
             row: dict[str, Any] = {"t": t}
             if observations:
-                row["obs"] = to_json(self.columns["obs"][t])
-            row["action"] = to_json(self.columns["action"][t])
+                row["obs"] = to_json(next(seen))
+            row["action"] = to_json(next(done))
             row["reward"] = float(self.columns["reward"][t])
             row["terminated"] = bool(self.columns["terminated"][t])
             row["truncated"] = bool(self.columns["truncated"][t])
             row["info"] = {k: to_json(c[t]) for k, c in infos.items() if c[t] is not None}
             yield row
 
+    def step_values(self, name: str) -> Iterator[Any]:
+        """Yield one value per entry of `"obs"` or `"action"`, put together again where its leaves have columns apart."""
+        if name in self.columns:
+            yield from self.columns[name]
+            return
+        parts = [(tuple(k.split("/")[1:]), c) for k, c in self.columns.items() if k.startswith(name + "/")]
+        for t in range(min((len(c) for _, c in parts), default=0)):
+            value: dict[str, Any] = {}
+            for path, column in parts:
+                inner = value
+                for key in path[:-1]:
+                    inner = inner.setdefault(key, {})
+                inner[path[-1]] = column[t]
+            yield value
+
     def encode(self) -> bytes:
         """Encode the trajectory as msgpack."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         fields["failure"] = self.failure.to_json() if self.failure else None
         fields["columns"] = dict(self.columns)
-        fields["cost"] = dict(self.cost)
+        fields["cost"], fields["media"] = dict(self.cost), dict(self.media)
         packed: Any = msgpack.packb(fields, default=_pack_array, use_bin_type=True)
         return bytes(packed)
 

@@ -1,0 +1,189 @@
+"""How long sandboxed, recorded rollouts take against the plain loop that steps the same policy in one process.
+
+The baseline is what anyone would write: `gymnasium.make`, `reset`, `act`, `step`, no isolation and no record. Ours runs the same
+policy confined, on all cores, checks every action, records every step as columns and writes them to synced blobs. Two modes
+are measured: `lockstep` (a policy process plays a batch of episodes side by side) and `isolated` (a fresh process for each
+episode, which is the default of a run).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heredity.environments.registry import taskset
+from heredity.environments.taskset import make_from_spec
+from heredity.records.blobs import BlobStore
+from heredity.resources import Candidate, SourceTree
+from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.episodes import EpisodeRunner
+from heredity.rollouts.trajectory import Trajectory, encode_many
+from heredity.tasks import Taskset
+
+_BALANCE = """
+class Policy:
+    def __init__(self, obs_space, action_space, env_meta):
+        pass
+
+    def reset(self, episode_index):
+        pass
+
+    def act(self, obs):
+        return 1 if 3.0 * obs[2] + obs[3] + 0.1 * obs[1] + 0.05 * obs[0] > 0 else 0
+"""
+
+_SWING = """
+import numpy as np
+
+class Policy:
+    def __init__(self, obs_space, action_space, env_meta):
+        size = action_space.shape[0]
+        self.table = np.sin(np.arange(64)[:, None] * 0.2 + np.arange(size)[None, :]).astype(np.float32) * 0.5
+
+    def reset(self, episode_index):
+        self.t = 0
+
+    def act(self, obs):
+        self.t += 1
+        return self.table[self.t % 64]
+"""
+
+_WANDER = """
+class Policy:
+    def __init__(self, obs_space, action_space, env_meta):
+        pass
+
+    def reset(self, episode_index):
+        self.t = 0
+
+    def act(self, obs):
+        self.t += 1
+        return (2, 2, 0, 2, 1, 2, 3, 5)[(self.t * 7 + int(obs["direction"])) % 8]
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One measurement: a policy in an environment for a number of episodes."""
+
+    name: str
+    environment: str
+    policy: str
+    episodes: int
+
+
+CASES = (
+    Case("cartpole", "CartPole-v1", _BALANCE, 128),
+    Case("reacher", "Reacher-v5", _SWING, 32),
+    Case("halfcheetah", "HalfCheetah-v5", _SWING, 16),
+    Case("minigrid_doorkey", "MiniGrid-DoorKey-16x16-v0", _WANDER, 32),
+)
+MODES = {"lockstep": 32, "isolated": 1}
+
+
+def measure(repeats: int = 5, cases: tuple[Case, ...] = CASES) -> dict[str, Any]:
+    """Run every case in both modes and return the figures.
+
+    Args:
+        repeats: how often each side is timed, in turn; the ratio is the median of the pairs.
+        cases: what to run.
+    """
+    return asyncio.run(_measure(repeats, cases))
+
+
+async def _measure(repeats: int, cases: tuple[Case, ...]) -> dict[str, Any]:
+    results: dict[str, Any] = {}
+    runners = {mode: EpisodeRunner(lockstep=lockstep) for mode, lockstep in MODES.items()}
+    try:
+        for case in cases:
+            results[case.name] = await _case(case, runners, repeats)
+    finally:
+        for runner in runners.values():
+            await runner.close()
+    return {"baseline": "one process: gymnasium.make, reset, act, step; no isolation, no record", "results": results}
+
+
+async def _case(case: Case, runners: dict[str, EpisodeRunner], repeats: int) -> dict[str, Any]:
+    tasks = taskset(f"gymnasium/{case.environment}")
+    jobs = _jobs(case, tasks)
+    raw = _RawLoop(case, tasks)
+    row: dict[str, Any] = {"episodes": case.episodes}
+    for mode, runner in runners.items():
+        await _ours(runner, jobs)
+        raw_s: list[float] = []
+        ours_s: list[float] = []
+        for _ in range(repeats):
+            raw_s.append(raw.run())
+            ours_s.append(await _ours(runner, jobs))
+        ratio = statistics.median(o / r for o, r in zip(ours_s, raw_s, strict=True))
+        figures = {
+            "wall_ratio_vs_raw": round(ratio, 3),
+            "us_per_step": round(statistics.median(ours_s) / raw.steps * 1e6, 2),
+            "ms_per_episode": round(statistics.median(ours_s) / case.episodes * 1e3, 3),
+            "raw_us_per_step": round(statistics.median(raw_s) / raw.steps * 1e6, 2),
+            "overhead_ms_per_episode": round((statistics.median(ours_s) - statistics.median(raw_s)) / case.episodes * 1e3, 3),
+        }
+        row["steps"] = raw.steps
+        row[mode] = figures
+    best = row["lockstep"]
+    return {**row, "mode": "lockstep", **{k: best[k] for k in ("wall_ratio_vs_raw", "us_per_step", "ms_per_episode")}}
+
+
+def _jobs(case: Case, tasks: Taskset) -> list[Job]:
+    candidate = Candidate.program(SourceTree({"policy.py": case.policy}))
+    drawn = tasks.draw("train", case.episodes, 7)
+    return [Job(tasks.info, candidate, task, episode_index=i, policy_seed=i) for i, task in enumerate(drawn)]
+
+
+async def _ours(runner: EpisodeRunner, jobs: list[Job]) -> float:
+    with _blobs() as blobs:
+        start = time.perf_counter()
+        trajectories: list[Trajectory] = [t async for _, t in runner.run(jobs, Limits())]
+        blobs.put(encode_many(trajectories))
+        seconds = time.perf_counter() - start
+    failed = [t for t in trajectories if t.failure]
+    if failed:
+        raise RuntimeError(f"{len(failed)} episodes failed: {failed[0].failure}")
+    return seconds
+
+
+class _RawLoop:
+    """The baseline: the same policy, seeds and environment in one plain loop."""
+
+    def __init__(self, case: Case, tasks: Taskset) -> None:
+        scope: dict[str, Any] = {}
+        exec(compile(case.policy, "policy.py", "exec"), scope)  # noqa: S102 - this module's own source
+        self._env = make_from_spec(tasks.info.spec)
+        self._make = lambda: scope["Policy"](self._env.observation_space, self._env.action_space, {})
+        self._seeds = [t.spec["seed"] for t in tasks.draw("train", case.episodes, 7)]
+        self.steps = 0
+
+    def run(self) -> float:
+        """Play every episode; return the seconds it took."""
+        env = self._env
+        steps = 0
+        start = time.perf_counter()
+        for index, seed in enumerate(self._seeds):
+            policy = self._make()
+            policy.reset(index)
+            observation, _ = env.reset(seed=seed)
+            done = False
+            while not done:
+                observation, _, terminated, truncated, _ = env.step(policy.act(observation))
+                steps += 1
+                done = terminated or truncated
+        self.steps = steps
+        return time.perf_counter() - start
+
+
+@contextmanager
+def _blobs() -> Iterator[BlobStore]:
+    with tempfile.TemporaryDirectory(prefix="heredity-bench-") as folder:
+        yield BlobStore(Path(folder) / "blobs")

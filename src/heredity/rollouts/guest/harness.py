@@ -1,0 +1,276 @@
+"""The loop inside a policy worker: load the program, construct one policy per episode, answer observations with actions.
+
+Runs after confinement, in the same process as the untrusted program; nothing it says is trusted by the host.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import os
+import random
+import struct
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import codec as codecs
+import frames
+import numpy as np
+
+MAX_TRACEBACK = 8192
+ENTRY_MODULE = "policy"
+
+
+class DeniedImportError(ModuleNotFoundError):
+    """A module that programs may not import."""
+
+
+class DeniedFinder:
+    """Last on the import path: whatever is still not found is not available to programs."""
+
+    def __init__(self, allowed: list[str]) -> None:
+        self.allowed = allowed
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        """Refuse a top-level module with a message that says what may be imported."""
+        if path is None and "." not in name:
+            raise DeniedImportError(
+                f"{name!r} is not available to policies; use the standard library, {', '.join(self.allowed)} "
+                "or modules in the policy's own folder",
+                name=name,
+            )
+
+
+class Output(io.TextIOBase):
+    """Stands in for stdout or stderr: keeps what the current episode prints, up to a limit."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.current = -1
+        self.kept: dict[int, list[str]] = {}
+        self.sizes: dict[int, int] = {}
+
+    def writable(self) -> bool:
+        """Return True: this is where print goes."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Keep `text`, cut at the limit of the current episode."""
+        size = self.sizes.get(self.current, 0)
+        part = text[: max(0, self.limit - size)]
+        if part:
+            self.kept.setdefault(self.current, []).append(part)
+            self.sizes[self.current] = size + len(part)
+        return len(text)
+
+    def take(self) -> dict[int, str]:
+        """Return what was printed since the last call, by position."""
+        taken = {position: "".join(parts) for position, parts in self.kept.items()}
+        self.kept.clear()
+        return taken
+
+
+class Context(Mapping[str, Any]):
+    """What `make_policy(context)` is given: the same values as keys and as attributes."""
+
+    def __init__(self, **values: Any) -> None:
+        self.__dict__.update(values)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.__dict__[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.__dict__)
+
+    def __len__(self) -> int:
+        return len(self.__dict__)
+
+
+class Harness:
+    """Serves one program over a pair of pipes."""
+
+    def __init__(self, request: int, response: int, folder: str, order: Mapping[str, Any]) -> None:
+        self.request, self.response, self.folder, self.order = request, response, folder, order
+        self.stdout, self.stderr = Output(order["output"]), Output(order["output"])
+        self.acts: dict[int, Callable[[Any], Any]] = {}
+        self.policies: list[Any] = []
+        self.failures: dict[int, dict[str, Any]] = {}
+        self.act_at: list[Any] = ["policy.py", 1, "act"]
+        self.observations = codecs.Codec(order["obs"])
+        self.actions = codecs.Codec(order["action"], texts=False)
+
+    def run(self) -> None:
+        """Load, construct, and answer until the host closes the pipe."""
+        sys.stdout, sys.stderr = self.stdout, self.stderr
+        try:
+            make, failure = self._load()
+            if make is not None:
+                for position, (index, seed) in enumerate(self.order["episodes"]):
+                    self._start(make, position, index, seed)
+            ready = {"failure": failure, "act": self.act_at, **self._news()}
+            frames.write_frame(self.response, frames.READY + json.dumps(ready).encode())
+            if failure is None:
+                self._serve()
+        except EOFError:
+            return
+
+    def _load(self) -> tuple[Callable[..., Any] | None, dict[str, Any] | None]:
+        seed(self.order["episodes"][0][1])
+        if not os.path.isfile(os.path.join(self.folder, ENTRY_MODULE + ".py")):
+            return None, problem("missing_policy", "the program has no policy.py at its top")
+        try:
+            module = importlib.import_module(ENTRY_MODULE)
+        except BaseException as error:  # noqa: BLE001 - whatever an untrusted module raises is reported, not handled
+            return None, self._describe(error, "import_error")
+        policy, make = getattr(module, "Policy", None), getattr(module, "make_policy", None)
+        if not callable(policy) and not callable(make):
+            return None, problem("missing_policy", "policy.py defines neither a class Policy nor make_policy(context)")
+
+        def construct(obs_space: Any, action_space: Any, meta: Any, index: int) -> Any:
+            if callable(policy):
+                return policy(obs_space, action_space, meta)
+            values = {"obs_space": obs_space, "observation_space": obs_space, "action_space": action_space}
+            assert callable(make)
+            return make(Context(**values, env_meta=meta, episode_index=index, seed=meta["policy_seed"]))
+
+        return construct, None
+
+    def _start(self, make: Callable[..., Any], position: int, index: int, policy_seed: int) -> None:
+        self.stdout.current = self.stderr.current = position
+        seed(policy_seed)
+        build = self.order["build_space"]
+        spaces = [build(self.order[kind]) for kind in ("obs", "action")]
+        for space in spaces:
+            space.seed(policy_seed)
+        meta = {**json.loads(self.order["meta"]), "policy_seed": policy_seed}
+        try:
+            policy = make(*spaces, meta, index)
+            self.policies.append(policy)
+            act = policy.act
+            if hasattr(policy, "reset"):
+                policy.reset(index)
+        except BaseException as error:  # noqa: BLE001 - see _load
+            self.failures[position] = self._describe(error, "init_error")
+            return
+        self.acts[position] = act
+        code = getattr(getattr(act, "__func__", act), "__code__", None)
+        if code is not None:
+            self.act_at = [self._shown(code.co_filename), code.co_firstlineno, code.co_name]
+
+    def _serve(self) -> None:
+        single = self.observations.single and not self.observations.integer
+        leaf = self.observations.leaves[0] if single and self.observations.leaves else None
+        rows = leaf is not None and len(leaf.shape) > 0
+        integer, nbytes = self.actions.integer, self.actions.nbytes
+        size = self.observations.nbytes
+        acts, stdout, stderr = self.acts, self.stdout, self.stderr
+        while True:
+            frame = frames.read_frame(self.request)
+            count = frame[1] | frame[2] << 8
+            positions = struct.unpack_from(f"<{count}H", frame, 3)
+            start = 4 + 2 * count
+            how = frame[start - 1]
+            if how == 2:
+                start += self._learn_texts(frame, start)
+            if how == 1:
+                observations: Any = codecs.unpickle_values(memoryview(frame)[start:])
+            elif rows:
+                assert leaf is not None
+                observations = np.frombuffer(frame, leaf.dtype, -1, start).reshape(count, *leaf.shape)
+            else:
+                observations = [self.observations.decode(frame, start + i * size) for i in range(count)]
+            answers: list[Any] = []
+            for position, observation in zip(positions, observations, strict=True):
+                stdout.current = stderr.current = position
+                try:
+                    action = acts[position](observation)
+                    if integer:
+                        answers.append(action if type(action) is int and -(1 << 62) < action < 1 << 62 else self._integer(action))
+                    else:
+                        answers.append(self.actions.coerce(action))
+                except BaseException as error:  # noqa: BLE001 - see _load
+                    self.failures[position] = self._describe(error, "act_error")
+            data = struct.pack(f"<{len(answers)}q", *answers) if integer else b"".join(answers)
+            if not self.failures and not stdout.kept and not stderr.kept and (not nbytes or len(data) == count * nbytes):
+                frames.write_frame(self.response, frames.ACTIONS + data)
+            else:
+                news = json.dumps(self._news()).encode()
+                payload = frames.MIXED + frames.HEADER.pack(len(news)) + news + data
+                frames.write_frame(self.response, payload)
+
+    def _learn_texts(self, frame: bytearray, start: int) -> int:
+        size = int.from_bytes(frame[start : start + 4], "little")
+        self.observations.texts += codecs.unpickle_values(memoryview(frame)[start + 4 : start + 4 + size])
+        return size + 4
+
+    def _integer(self, action: Any) -> int:
+        return int.from_bytes(self.actions.coerce(action), "little", signed=True)
+
+    def _news(self) -> dict[str, Any]:
+        out, err = self.stdout.take(), self.stderr.take()
+        news = {
+            "failures": dict(self.failures),
+            "out": {p: [out.get(p, ""), err.get(p, "")] for p in sorted({*out, *err})},
+        }
+        self.failures.clear()
+        return news
+
+    def _describe(self, error: BaseException, category: str) -> dict[str, Any]:
+        if isinstance(error, MemoryError):
+            category = "oom"
+        elif isinstance(error, codecs.InvalidValueError):
+            return problem("invalid_action", str(error), self.act_location())
+        elif any(isinstance(e, DeniedImportError) for e in _chain(error)):
+            category = "denied_import"
+        message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return problem(category, message[:500], self._traceback(error))
+
+    def act_location(self) -> str:
+        """Return where `act` is defined, in a traceback's manner."""
+        file, line, name = self.act_at
+        return f'  File "{file}", line {line}, in {name}\n'
+
+    def _traceback(self, error: BaseException) -> str:
+        """Format the author's frames: neither this file's nor the import machinery's."""
+        try:
+            whole: traceback.TracebackException | None = traceback.TracebackException.from_exception(error)
+            link = whole
+            while link is not None:
+                link.stack = traceback.StackSummary.from_list(f for f in link.stack if not self._is_ours(f.filename))
+                link = link.__cause__ or link.__context__
+            assert whole is not None
+            lines = list(whole.format())
+        except (RecursionError, MemoryError, AttributeError, TypeError, ValueError):
+            return f"{type(error).__name__} (its traceback cannot be shown)"
+        text = "".join(lines).replace(self.folder + "/", "")
+        return text if len(text) <= MAX_TRACEBACK else text[: MAX_TRACEBACK // 2] + "\n…\n" + text[-MAX_TRACEBACK // 2 :]
+
+    @staticmethod
+    def _is_ours(path: str) -> bool:
+        return path == __file__ or path.startswith("<frozen importlib")
+
+    def _shown(self, path: str) -> str:
+        return path.removeprefix(self.folder + "/")
+
+
+def problem(category: str, message: str, text: str = "") -> dict[str, Any]:
+    """Return a failure as the host expects it."""
+    return {"category": category, "message": message, "traceback": text}
+
+
+def seed(value: int) -> None:
+    """Seed Python's and numpy's global generators."""
+    random.seed(value)
+    np.random.seed(value & 0xFFFFFFFF)  # noqa: NPY002
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    link: BaseException | None = error
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        yield link
+        link = link.__cause__ or link.__context__

@@ -1,0 +1,62 @@
+"""Spaces from their JSON descriptions, with gymnasium's own classes and nothing else of gymnasium.
+
+`gymnasium` is loaded without its `__init__`, so that neither its registry nor any simulator is reachable from a program.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import types
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+def load_space_classes(package_folder: str) -> types.ModuleType:
+    """Import `gymnasium.spaces` alone, and leave a `gymnasium` module that can import nothing more."""
+    package = types.ModuleType("gymnasium")
+    package.__path__ = [package_folder]
+    sys.modules["gymnasium"] = package
+    for part in ("vector", "envs"):
+        module = types.ModuleType(f"gymnasium.{part}")
+        module.__path__ = []
+        sys.modules[f"gymnasium.{part}"] = module
+    spaces = importlib.import_module("gymnasium.spaces")
+    package.spaces = spaces  # type: ignore[attr-defined]
+    package.Space = spaces.Space  # type: ignore[attr-defined]
+    for name, module in list(sys.modules.items()):
+        if name.startswith("gymnasium") and hasattr(module, "__path__"):
+            module.__path__ = []
+    return spaces
+
+
+def build_space(description: Mapping[str, Any]) -> Any:
+    """Build the space that a description names; what has no class of its own becomes a plain `Space`."""
+    from gymnasium import spaces
+
+    kind = description["type"]
+    if kind == "Box":
+        shape, dtype = tuple(description["shape"]), np.dtype(description["dtype"])
+        low, high = (_bound(description[k], shape, dtype) for k in ("low", "high"))
+        return spaces.Box(low, high, shape, dtype.type)
+    if kind == "Discrete":
+        return spaces.Discrete(description["n"], start=description.get("start", 0))
+    if kind == "MultiDiscrete":
+        return spaces.MultiDiscrete(np.array(description["nvec"], dtype=np.int64))
+    if kind == "MultiBinary":
+        size = description.get("n", description.get("shape"))
+        return spaces.MultiBinary(size)
+    if kind == "Dict":
+        return spaces.Dict({k: build_space(v) for k, v in description["spaces"].items()})
+    if kind == "Tuple":
+        return spaces.Tuple(tuple(build_space(v) for v in description["spaces"]))
+    if kind == "Text":
+        return spaces.Text(description.get("max_length", 1024), min_length=description.get("min_length", 0))
+    return spaces.Space()
+
+
+def _bound(value: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    array = np.array(value, dtype=np.float64) if not isinstance(value, int) else np.array(value)
+    return np.broadcast_to(array, shape).astype(dtype)

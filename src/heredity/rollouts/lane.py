@@ -1,0 +1,484 @@
+"""A lane: one confined policy worker and the episodes it plays, in lock-step where there are several.
+
+The lane never waits: the environment worker's loop calls `on_readable` when the policy has answered and `expire` when it
+has not in time. Everything that comes from the policy's side is checked here.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import os
+import signal
+import struct
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heredity.errors import HostError
+from heredity.rollouts.episode import Episode
+from heredity.rollouts.guest import frames
+from heredity.rollouts.guest.codec import Codec, pickle_values
+from heredity.rollouts.trajectory import Failure
+from heredity.rollouts.zygote import Worker, ZygoteProcess
+
+_MAX_META = 1 << 22
+_CONFINE_S = 15.0
+_READ_SIZE = 1 << 16
+
+
+class Phase(enum.Enum):
+    """What the lane is waiting for."""
+
+    CONFINED = "confined"
+    READY = "ready"
+    ACTIONS = "actions"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How one episode of a lane ended: `failure` is None when ok; `retry` asks for the episode to be played again alone."""
+
+    episode: Episode
+    failure: Failure | None
+    blame: str = ""
+    retry: bool = False
+
+
+class Lane:
+    """One policy worker and its episodes.
+
+    Attributes:
+        worker: the confined process.
+        deadline: monotonic time by which it must have answered.
+        outbox: bytes that the pipe has not taken yet.
+        phase: what the lane waits for.
+    """
+
+    def __init__(self, zygote: ZygoteProcess, episodes: Sequence[Episode], codecs: tuple[Codec, Codec]) -> None:
+        first = episodes[0].attempt
+        self._zygote, self._limits = zygote, first.limits
+        self._observation_codec, self._action_codec = codecs
+        self._check = ActionCheck(first.profile["action"], codecs[1])
+        self._episodes = list(episodes)
+        self._active = list(range(len(episodes)))
+        self._inbox = bytearray()
+        self._endings: list[Ending] = []
+        self._act_at = ["policy.py", 1, "act"]
+        self._horizon = first.limits.steps
+        self.outbox = b""
+        self.phase = Phase.CONFINED
+        self._episode_deadline = time.monotonic() + _CONFINE_S + first.limits.init_s + first.limits.episode_s
+        self.deadline = time.monotonic() + _CONFINE_S
+        order = [(e.attempt.episode_index, e.attempt.policy_seed) for e in episodes]
+        self.worker: Worker = zygote.spawn(first.profile, first.program, order, first.limits)
+
+    def start(self) -> list[Ending]:
+        """Reset the environments and send the first observations while the policy is being loaded."""
+        parts: list[bytes | None] = []
+        for position in list(self._active):
+            try:
+                parts.append(self._episodes[position].reset())
+            except Exception as error:  # noqa: BLE001 - a simulator may raise anything; it is recorded with its side
+                self._environment_failed(position, error)
+        self._send(parts)
+        return self._take_endings()
+
+    def on_writable(self) -> None:
+        """Go on sending what the pipe did not take at once."""
+        try:
+            sent = os.write(self.worker.request, self.outbox)
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            sent = len(self.outbox)
+        self.outbox = self.outbox[sent:]
+
+    def on_readable(self) -> list[Ending]:
+        """Take what the policy has said, and step the environments when it is complete."""
+        try:
+            chunk = os.read(self.worker.response, _READ_SIZE)
+        except BlockingIOError:
+            return []
+        if not chunk:
+            self._died()
+            return self._take_endings()
+        inbox = self._inbox
+        inbox += chunk
+        while len(inbox) >= 4 and self.phase is not Phase.DONE:
+            size = int.from_bytes(inbox[:4], "little")
+            if not 0 < size <= self._largest():
+                self._fail_active("act_error", f"the policy process wrote {size} bytes out of turn to its own pipe")
+                break
+            if len(inbox) < size + 4:
+                break
+            payload = bytes(inbox[4 : size + 4])
+            del inbox[: size + 4]
+            self._on_frame(payload)
+        return self._take_endings()
+
+    def expire(self) -> list[Ending]:
+        """End the lane because its deadline has passed."""
+        if self.phase is Phase.CONFINED:
+            self._fail_active("host_error", "the sandbox did not confine the policy in time")
+        elif self.phase is Phase.READY:
+            seconds = self._limits.init_s
+            self._blame_alone("init_timeout", f"importing and constructing the policy took more than {seconds:g} s")
+        else:
+            late = time.monotonic() >= self._episode_deadline
+            what = f"the episode took more than {self._limits.episode_s:g} s" if late else (
+                f"act took more than {self._limits.act_s:g} s")  # fmt: skip
+            self._blame_alone("rollout_timeout", what, self._location())
+        return self._take_endings()
+
+    def belongs_to(self, request: int) -> bool:
+        """Return whether the lane plays for this request."""
+        return self._episodes[0].attempt.request == request
+
+    def unfinished(self) -> list[Episode]:
+        """Return the episodes that have not ended."""
+        return [self._episodes[p] for p in self._active]
+
+    def close(self) -> None:
+        """End the worker."""
+        self.phase = Phase.DONE
+        if not self.worker.closed:
+            self._zygote.end(self.worker)
+
+    def _largest(self) -> int:
+        return _MAX_META + (self._action_codec.nbytes or _MAX_META) * max(1, len(self._active))
+
+    def _on_frame(self, payload: bytes) -> None:
+        tag = payload[:1]
+        if self.phase is Phase.ACTIONS and tag == frames.ACTIONS and self._action_codec.nbytes:
+            if len(payload) == 1 + self._action_codec.nbytes * len(self._active):
+                self._advance(payload[1:])
+                return
+        elif self.phase is Phase.ACTIONS and tag in (frames.MIXED, frames.ACTIONS):
+            self._on_mixed(payload)
+            return
+        elif self.phase is Phase.CONFINED and tag == frames.CONFINED:
+            self.phase = Phase.READY
+            self.deadline = time.monotonic() + self._limits.init_s * len(self._episodes)
+            return
+        elif self.phase is Phase.CONFINED and tag == frames.UNCONFINED:
+            self._fail_active("host_error", f"confinement failed: {payload[1:].decode('utf-8', 'replace')}")
+            return
+        elif self.phase is Phase.READY and tag == frames.READY:
+            self._on_ready(payload)
+            return
+        self._fail_active("act_error", "the policy process wrote to its own pipe out of turn")
+
+    def _on_ready(self, payload: bytes) -> None:
+        news = _parse(payload[1:])
+        if news is None:
+            self._fail_active("act_error", "the policy process wrote to its own pipe out of turn")
+            return
+        self._act_at = _location(news.get("act")) or self._act_at
+        self._take_output(news)
+        whole = _failure(news.get("failure"))
+        if whole is not None:
+            for position in list(self._active):
+                self._end(position, whole)
+            return
+        self.phase = Phase.ACTIONS
+        self.deadline = time.monotonic() + self._limits.act_s * max(1, len(self._active))
+        failures = _failures(news)
+        for position in [p for p in self._active if p in failures]:
+            self._end(position, failures[position])
+
+    def _on_mixed(self, payload: bytes) -> None:
+        data, failures = payload[1:], dict[int, Failure]()
+        if payload[:1] == frames.MIXED:
+            size = int.from_bytes(payload[1:5], "little")
+            news = _parse(payload[5 : 5 + size])
+            if news is None:
+                self._fail_active("act_error", "the policy process wrote to its own pipe out of turn")
+                return
+            data = payload[5 + size :]
+            self._take_output(news)
+            failures = _failures(news)
+        for position in [p for p in self._active if p in failures]:
+            episode, failure = self._episodes[position], failures[position]
+            self._end(position, Failure(failure.category, failure.message, failure.traceback, len(episode.recorder.rewards)))
+        self._advance(data)
+
+    def _advance(self, data: bytes) -> None:
+        """Step every active environment with its action, and send what they lead to."""
+        if not self._active:
+            return
+        actions = self._check.split(data, len(self._active))
+        if actions is None:
+            self._fail_active("act_error", "the policy process sent actions of the wrong size")
+            return
+        parts: list[bytes | None] = []
+        horizon, episodes = self._horizon, self._episodes
+        for position, (action, sent, fault) in zip(tuple(self._active), actions, strict=True):
+            episode = episodes[position]
+            recorder = episode.recorder
+            if fault is not None:
+                if action is None:
+                    self._end(position, Failure("invalid_action", fault, self._location(), len(recorder.rewards)))
+                    continue
+                recorder.repaired.append(len(recorder.rewards))
+            try:
+                observation, reward, terminated, truncated, info = episode.env.step(action)
+            except Exception as error:  # noqa: BLE001 - see start
+                self._environment_failed(position, error)
+                continue
+            recorder.actions.append(sent)
+            recorder.rewards.append(reward)
+            episode.total += reward
+            if info:
+                recorder.keep_info(info)
+            part = recorder.observe(observation)
+            if episode.media is not None:
+                episode.media.keep(episode.env)
+            if terminated or truncated or (horizon is not None and len(recorder.rewards) >= horizon):
+                episode.terminated, episode.truncated = bool(terminated), not terminated
+                self._end(position, None)
+            else:
+                parts.append(part)
+        self._send(parts)
+
+    def _send(self, parts: Sequence[bytes | None]) -> None:
+        active = self._active
+        if not active:
+            return
+        count = len(active)
+        if None in parts:
+            values = [self._episodes[p].recorder.observations[-1] for p in active]
+            exact = [self._episodes[p].recorder.exact for p in active]
+            decode = self._observation_codec.decode
+            values = [decode(v) if e else v for v, e in zip(values, exact, strict=True)]
+            body = b"\1" + pickle_values(values)
+        elif self._observation_codec.fresh:
+            texts = pickle_values(self._observation_codec.fresh)
+            self._observation_codec.fresh.clear()
+            body = b"\2" + frames.HEADER.pack(len(texts)) + texts + b"".join(parts)  # type: ignore[arg-type]
+        else:
+            body = b"\0" + b"".join(parts)  # type: ignore[arg-type]
+        head = struct.pack(f"<IcH{count}H", 3 + 2 * count + len(body), frames.STEP, count, *active)
+        now = time.monotonic()
+        if self.phase is Phase.ACTIONS:
+            self.deadline = min(now + self._limits.act_s * count, self._episode_deadline)
+        self.outbox += head + body
+        self.on_writable()
+
+    def _end(self, position: int, failure: Failure | None, blame: str = "", *, retry: bool = False) -> None:
+        episode = self._episodes[position]
+        episode.ended = True
+        self._active.remove(position)
+        self._endings.append(Ending(episode, failure, blame, retry))
+        if not self._active:
+            self.phase = Phase.DONE
+
+    def _environment_failed(self, position: int, error: Exception) -> None:
+        import traceback
+
+        text = "".join(traceback.format_exception(error))[-8192:]
+        step = len(self._episodes[position].recorder.rewards)
+        self._end(position, Failure("environment_error", f"{type(error).__name__}: {error}", text, step), "environment")
+
+    def _fail_active(self, category: str, message: str, traceback: str = "") -> None:
+        for position in list(self._active):
+            step = len(self._episodes[position].recorder.rewards)
+            self._end(position, Failure(category, message, traceback, step))
+        self.phase = Phase.DONE
+
+    def _blame_alone(self, category: str, message: str, traceback: str = "") -> None:
+        """Fail the only active episode, or have each of several played again alone: one of them is to blame, not all."""
+        if len(self._episodes) == 1:
+            self._fail_active(category, message, traceback)
+            return
+        for position in list(self._active):
+            self._end(position, None, retry=True)
+
+    def _died(self) -> None:
+        phase = self.phase
+        self.close()
+        try:
+            status = self._zygote.exit_status(self.worker)
+        except HostError as error:
+            self._fail_active("host_error", str(error))
+            return
+        if phase is Phase.CONFINED:
+            self._fail_active("host_error", f"the policy process ended before it was confined (status {status})")
+        elif status == -signal.SIGXCPU:
+            self._blame_alone("rollout_timeout", "the policy used more processor time than its episode may take")
+        elif status == -signal.SIGKILL:
+            self._blame_alone("oom", "the policy process was killed: out of memory, most likely")
+        elif phase is Phase.READY:
+            self._blame_alone("import_error", f"the policy process ended while it was loaded: {_exit_text(status)}")
+        else:
+            self._blame_alone("act_error", f"the policy process ended: {_exit_text(status)}", self._location())
+
+    def _location(self) -> str:
+        file, line, name = self._act_at
+        return f'  File "{file}", line {line}, in {name}\n'
+
+    def _take_output(self, news: Mapping[str, Any]) -> None:
+        printed = news.get("out")
+        if not isinstance(printed, dict):
+            return
+        for key, texts in printed.items():
+            if key.isdecimal() and int(key) < len(self._episodes) and isinstance(texts, list) and len(texts) == 2:
+                out, err = (t if isinstance(t, str) else "" for t in texts)
+                self._episodes[int(key)].print(out, err)
+
+    def _take_endings(self) -> list[Ending]:
+        endings, self._endings = self._endings, []
+        limit = self._limits.output_bytes
+        if endings and len(self._episodes) == 1 and not self.worker.closed:
+            for ending in endings:
+                ending.episode.print(*self.worker.read_outputs(limit))
+        return endings
+
+
+class ActionCheck:
+    """Turns the bytes that a policy sent into actions its environment can take.
+
+    An action outside its bounds is clipped and flagged; one that is not a finite number of the right shape is a fault.
+    """
+
+    def __init__(self, space: Mapping[str, Any], codec: Codec) -> None:
+        self._codec, self._space = codec, space
+        self._low, self._high = _bounds(space) if codec.single else (0, 0)
+
+    def split(self, data: bytes, count: int) -> list[tuple[Any, bytes, str | None]] | None:
+        """Return (action, bytes sent, fault) for each episode; None if the size is wrong.
+
+        A fault with an action means it was repaired; a fault without one ends the episode.
+        """
+        codec = self._codec
+        if codec.leaves is None:
+            return _split_json(data, count)
+        size = codec.nbytes
+        if len(data) != size * count:
+            return None
+        if codec.integer:
+            low, high = self._low, self._high
+            values = struct.unpack(f"<{count}q", data)
+            return [
+                (v, data[i * 8 : i * 8 + 8], None)
+                if low <= v <= high
+                else (min(max(v, low), high), data[i * 8 : i * 8 + 8], f"action {v} is outside {low}..{high}")
+                for i, v in enumerate(values)
+            ]
+        if codec.single:
+            return self._split_array(data, count)
+        return [self._checked_nested(data[i * size : (i + 1) * size]) for i in range(count)]
+
+    def _split_array(self, data: bytes, count: int) -> list[tuple[Any, bytes, str | None]]:
+        assert self._codec.leaves is not None
+        leaf = self._codec.leaves[0]
+        size = leaf.nbytes
+        table = np.frombuffer(data, leaf.dtype).reshape(count, *leaf.shape).copy()
+        if ((table >= self._low) & (table <= self._high)).all():
+            return [(table[i], data[i * size : (i + 1) * size], None) for i in range(count)]
+        answers: list[tuple[Any, bytes, str | None]] = []
+        for i in range(count):
+            sent, row = data[i * size : (i + 1) * size], table[i]
+            if not np.isfinite(row).all():
+                answers.append((None, sent, f"the action must be finite, got {np.array2string(row, threshold=8)}"))
+            elif ((row >= self._low) & (row <= self._high)).all():
+                answers.append((row, sent, None))
+            else:
+                answers.append((np.clip(row, self._low, self._high), sent, "the action was outside its bounds"))
+        return answers
+
+    def _checked_nested(self, data: bytes) -> tuple[Any, bytes, str | None]:
+        fault: str | None = None
+        repaired = bytearray(data)
+        for leaf in self._codec.leaves or ():
+            space = self._space
+            for key in leaf.path:
+                space = space["spaces"][key]
+            low, high = _bounds(space)
+            value = np.frombuffer(data, leaf.dtype, leaf.nbytes // leaf.dtype.itemsize, leaf.offset).reshape(leaf.shape)
+            if not np.isfinite(value).all():
+                return None, data, f"the action's part {leaf.name!r} must be finite"
+            clipped = np.clip(value, low, high).astype(leaf.dtype)
+            if not np.array_equal(clipped, value):
+                fault = f"the action's part {leaf.name!r} was outside its bounds"
+                repaired[leaf.offset : leaf.offset + leaf.nbytes] = clipped.tobytes()
+        return self._codec.decode(repaired), data, fault
+
+
+def _split_json(data: bytes, count: int) -> list[tuple[Any, bytes, str | None]] | None:
+    answers: list[tuple[Any, bytes, str | None]] = []
+    at = 0
+    for _ in range(count):
+        size = int.from_bytes(data[at : at + 4], "little")
+        part = data[at : at + 4 + size]
+        at += 4 + size
+        if len(part) != 4 + size or at > len(data):
+            return None
+        try:
+            answers.append((json.loads(part[4:]), part, None))
+        except (ValueError, RecursionError):
+            answers.append((None, part, "the action could not be read"))
+    return answers if at == len(data) else None
+
+
+def _bounds(space: Mapping[str, Any]) -> tuple[Any, Any]:
+    kind = space["type"]
+    if kind == "Discrete":
+        start = int(space.get("start", 0))
+        return start, start + int(space["n"]) - 1
+    if kind == "MultiDiscrete":
+        return 0, np.asarray(space["nvec"]) - 1
+    if kind == "MultiBinary":
+        return 0, 1
+    dtype = np.dtype(space["dtype"])
+    low, high = (np.asarray(space[k], dtype=np.float64) for k in ("low", "high"))
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        low, high = np.clip(low, limits.min, limits.max), np.clip(high, limits.min, limits.max)
+    else:
+        largest = np.finfo(dtype).max
+        low, high = np.clip(low, -largest, largest), np.clip(high, -largest, largest)
+    return low.astype(dtype), high.astype(dtype)
+
+
+def _parse(data: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _failures(news: Mapping[str, Any]) -> dict[int, Failure]:
+    found = news.get("failures")
+    if not isinstance(found, dict):
+        return {}
+    parsed = {int(k): _failure(v) for k, v in found.items() if k.isdecimal()}
+    return {k: v for k, v in parsed.items() if v is not None}
+
+
+_GUEST_CATEGORIES = frozenset("denied_import import_error init_error act_error invalid_action oom missing_policy".split())
+
+
+def _failure(value: Any) -> Failure | None:
+    if not isinstance(value, dict):
+        return None
+    category = value.get("category")
+    texts = [str(value.get(k, ""))[: 500 if k == "message" else 10_000] for k in ("message", "traceback")]
+    return Failure(category if category in _GUEST_CATEGORIES else "act_error", texts[0], texts[1])
+
+
+def _location(value: Any) -> list[Any] | None:
+    if isinstance(value, list) and len(value) == 3 and isinstance(value[1], int):
+        return [str(value[0])[:200], value[1], str(value[2])[:100]]
+    return None
+
+
+def _exit_text(status: int) -> str:
+    if status < 0:
+        return f"signal {signal.Signals(-status).name}"
+    return "it ended itself" if status == 0 else f"exit status {status}"

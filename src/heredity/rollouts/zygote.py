@@ -1,0 +1,187 @@
+"""The host's end of a zygote: start it, order workers, end them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import select
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import HostError
+from heredity.rollouts.contract import Limits
+from heredity.rollouts.guest.zygote import MAX_MESSAGE
+
+_START_S = 60.0
+_REPLY_S = 10.0
+
+
+@dataclass(slots=True)
+class Worker:
+    """One confined policy worker as the host sees it.
+
+    Attributes:
+        number: its name towards the zygote.
+        request: descriptor to write frames to (non-blocking).
+        response: descriptor to read frames from (non-blocking).
+        outputs: descriptors of the memory files behind its stdout and stderr.
+    """
+
+    number: int
+    request: int
+    response: int
+    outputs: tuple[int, int]
+    closed: bool = field(default=False)
+
+    def read_outputs(self, limit: int) -> tuple[str, str]:
+        """Return what was written to stdout and stderr below Python (C code, faulthandler), at most `limit` bytes each."""
+        first, second = (os.pread(fd, limit, 0).decode("utf-8", "replace") for fd in self.outputs)
+        return first, second
+
+    def close(self) -> None:
+        """Close this end's descriptors."""
+        if not self.closed:
+            self.closed = True
+            for fd in (self.request, self.response, *self.outputs):
+                os.close(fd)
+
+
+class ZygoteProcess:
+    """A running zygote. Not thread-safe; used by one environment worker."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._settings = dict(settings)
+        self._numbers = itertools.count(1)
+        self._profiles: dict[bytes, int] = {}
+        self._exits: dict[int, int] = {}
+        self._start()
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for end in (ours, theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        command = [sys.executable, "-I", "-S", "-B", f"{self._settings['guest']}/zygote.py", str(theirs.fileno())]
+        environment = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "LANG": "C.UTF-8"}
+        self._process = subprocess.Popen(
+            command,
+            pass_fds=[theirs.fileno()],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd="/",
+        )
+        theirs.close()
+        self._control = ours
+        try:
+            self._send(self._settings)
+            self._receive(_START_S)
+        except HostError as error:
+            self._process.kill()
+            _, message = self._process.communicate()
+            lines = message.decode("utf-8", "replace").strip().splitlines()
+            raise HostError(f"the sandbox did not start: {lines[-1] if lines else error}") from error
+
+    @property
+    def control(self) -> int:
+        """Descriptor on which exits are announced."""
+        return self._control.fileno()
+
+    def spawn(self, profile: Mapping[str, Any], program: Path, episodes: Sequence[tuple[int, int]], limits: Limits) -> Worker:
+        """Fork a worker for one program.
+
+        Args:
+            profile: what its policies are told: `obs` and `action` (space descriptions), `meta` (JSON text).
+            program: folder of the program's files.
+            episodes: (episode index, policy seed) of each policy to construct.
+            limits: memory, scratch and output limits.
+        """
+        number = next(self._numbers)
+        request_read, request_write = os.pipe2(os.O_CLOEXEC)
+        response_read, response_write = os.pipe2(os.O_CLOEXEC)
+        outputs = (os.memfd_create("stdout", os.MFD_CLOEXEC), os.memfd_create("stderr", os.MFD_CLOEXEC))
+        order = {
+            "op": "spawn",
+            "worker": number,
+            "profile": self._profile(profile),
+            "program": str(program),
+            "episodes": [list(e) for e in episodes],
+            "memory": limits.memory_bytes,
+            "file_size": limits.scratch_bytes,
+            "cpu_s": int(limits.init_s + limits.episode_s * len(episodes)) + 1,
+            "output": limits.output_bytes,
+        }
+        given = [request_read, response_write, *outputs]
+        try:
+            socket.send_fds(self._control, [json.dumps(order).encode()], given)
+        except OSError as error:
+            for fd in (*given, request_write, response_read):
+                os.close(fd)
+            raise HostError(f"the sandbox is gone: {error.strerror}") from error
+        os.close(request_read)
+        os.close(response_write)
+        os.set_blocking(request_write, False)
+        os.set_blocking(response_read, False)
+        return Worker(number, request_write, response_read, outputs)
+
+    def end(self, worker: Worker) -> None:
+        """Kill a worker and close its pipes; its scratch folder is wiped. The exit status comes later (`exit_status`)."""
+        self._send({"op": "end", "worker": worker.number})
+        worker.close()
+
+    def exit_status(self, worker: Worker) -> int:
+        """Return the exit status of an ended worker: its exit code, or minus the signal that ended it."""
+        while worker.number not in self._exits:
+            reply = self._receive(_REPLY_S)
+            self._exits[reply["worker"]] = reply["status"]
+        return self._exits.pop(worker.number)
+
+    def drain(self) -> None:
+        """Take the exit announcements that have arrived; forget those nobody asked for."""
+        while select.select([self._control], [], [], 0)[0]:
+            self._receive(0.0)
+
+    def close(self) -> None:
+        """End the zygote and with it every worker."""
+        self._control.close()
+        try:
+            self._process.communicate(timeout=2.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.communicate()
+
+    def _profile(self, profile: Mapping[str, Any]) -> int:
+        text = json.dumps(profile, sort_keys=True).encode()
+        if text not in self._profiles:
+            if len(text) > MAX_MESSAGE - 1024:
+                raise HostError(f"the description of the spaces takes {len(text)} bytes, more than {MAX_MESSAGE - 1024}")
+            self._profiles[text] = len(self._profiles)
+            self._send({"op": "profile", "profile": self._profiles[text], **profile})
+        return self._profiles[text]
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        try:
+            self._control.send(json.dumps(message).encode())
+        except OSError as error:
+            raise HostError(f"the sandbox is gone: {error.strerror}") from error
+
+    def _receive(self, timeout: float) -> dict[str, Any]:
+        if not select.select([self._control], [], [], timeout)[0]:
+            raise HostError(f"the sandbox did not answer within {timeout:g} s")
+        data = self._control.recv(MAX_MESSAGE)
+        if not data:
+            raise HostError("the sandbox ended")
+        reply: dict[str, Any] = json.loads(data)
+        return reply
+
+
+def remove_engine_folder(folder: Path) -> None:
+    """Remove an engine's folder (links to packages, programs, empty scratch mount point)."""
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,344 @@
+"""Any outside command as a coding agent: started in its workspace, confined, bounded in time, its output kept."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from heredity.errors import ConfigError, IsolationError
+from heredity.launchers.bubblewrap import Confinement, available, folder_variables, open_descriptors
+from heredity.launchers.relay import addresses
+from heredity.rollouts.isolation import ALLOWED_PACKAGES
+
+KILL_AFTER_S = 10.0
+"""How long an agent has between being asked to end and being killed."""
+
+_CHUNK = 1 << 16
+_DRAIN_S = 2.0
+_MAX_LINE = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class CommandAgent:
+    """A coding agent that is an outside command.
+
+    Attributes:
+        command: program and arguments; one text is given to `/bin/sh -c`. It starts in the workspace.
+        time_limit_s: wall seconds after which it is asked to end, and killed 10 seconds later.
+        end_grace_s: wall seconds it may go on for after its session has ended.
+        environment: variables to set for it, such as its model's address. Nothing is inherited but what is named.
+        inherit: names of this process's variables to hand on; secrets stay out unless they are named here.
+        read_only: folders of the host that its own programs need.
+        protected: folders that must stay hidden, beyond the run's own folder.
+        packages: packages it may import beyond the standard library.
+        network: share the host's network, which most agents that call a remote model need; recorded with the run.
+        unsafe: run without a sandbox; recorded with the run.
+        max_log_bytes: how much of its output is kept.
+    """
+
+    command: Sequence[str] | str
+    time_limit_s: float | None = None
+    end_grace_s: float = 30.0
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    inherit: tuple[str, ...] = ()
+    read_only: tuple[Path, ...] = ()
+    protected: tuple[Path, ...] = ()
+    packages: tuple[str, ...] = ALLOWED_PACKAGES
+    network: bool = False
+    unsafe: bool = False
+    max_log_bytes: int = 256 << 20
+
+    def __post_init__(self) -> None:
+        if not self.command:
+            raise ConfigError("the agent's command is empty; give a program and its arguments")
+        if self.time_limit_s is not None and self.time_limit_s <= 0:
+            raise ConfigError(f"time_limit_s is {self.time_limit_s}; give a positive number of seconds, or None")
+
+    @property
+    def argv(self) -> list[str]:
+        """The command as program and arguments."""
+        return ["/bin/sh", "-c", self.command] if isinstance(self.command, str) else list(self.command)
+
+    @property
+    def isolation(self) -> str:
+        """The isolation it runs under, by name."""
+        return "none" if self.unsafe else Confinement(Path(), Path(), network=self.network).tier
+
+    def given_environment(self) -> dict[str, str]:
+        """Return the variables that it is explicitly given."""
+        return {**{name: os.environ[name] for name in self.inherit if name in os.environ}, **self.environment}
+
+
+@dataclass(frozen=True, slots=True)
+class AgentExit:
+    """How an agent ended.
+
+    Attributes:
+        code: its exit code; 128 + N when signal N ended it.
+        reason: `"exited"`, `"session_ended"` (asked to end after its session had) or `"time_limit"`.
+        seconds: wall time.
+        log_bytes: size of its output, kept or not.
+        log_digest: SHA-256 of its whole output, in the order of arrival.
+        isolation: what it was confined by.
+    """
+
+    code: int
+    reason: str
+    seconds: float
+    log_bytes: int
+    log_digest: str
+    isolation: str
+
+
+async def run_agent(
+    agent: CommandAgent,
+    *,
+    workspace: Path,
+    socket: Path,
+    url: str,
+    logs: Path,
+    ended: Awaitable[object] | None = None,
+) -> AgentExit:
+    """Run an agent until it exits, its time is up, or its session has ended and the grace is over.
+
+    Its output goes to `agent.log`, and the JSON objects among the lines of its standard output to `agent.events.jsonl`,
+    whole, both bounded. When this returns, is cancelled, or this process dies, every process of the sandbox is gone.
+
+    Args:
+        agent: what to run.
+        workspace: the agent's workspace, prepared.
+        socket: the session's Unix socket.
+        url: the session's base URL, for an agent without a sandbox.
+        logs: the folder for `agent.log` and `agent.events.jsonl`, outside the workspace.
+        ended: completes when the session has ended.
+
+    Raises:
+        IsolationError: if the machine cannot confine the agent, and it is not to run without.
+        ConfigError: if a folder to show would reveal what must stay hidden.
+    """
+    started = time.monotonic()
+    workspace = await asyncio.to_thread(workspace.resolve)
+    with _Log(logs, agent.max_log_bytes) as log:
+        async with _started(agent, workspace, socket, url) as running:
+            pumps = [asyncio.create_task(log.keep(stream, events=i == 0)) for i, stream in enumerate(running.streams)]
+            try:
+                reason = await _wait(running, agent, ended)
+                code = await running.process.wait()
+                await asyncio.wait(pumps, timeout=_DRAIN_S)
+            finally:
+                for pump in pumps:
+                    pump.cancel()
+                await asyncio.gather(*pumps, return_exceptions=True)
+        seconds = time.monotonic() - started
+        exit_code = code if code >= 0 else 128 - code
+        return AgentExit(exit_code, reason, seconds, log.size, log.digest.hexdigest(), agent.isolation)
+
+
+@dataclass(slots=True)
+class _Running:
+    process: asyncio.subprocess.Process
+    target: int
+    group: bool
+
+    @property
+    def streams(self) -> tuple[asyncio.StreamReader, ...]:
+        return tuple(s for s in (self.process.stdout, self.process.stderr) if s is not None)
+
+    def send(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if self.group:
+                os.killpg(self.target, number)
+            else:
+                os.kill(self.target, number)
+
+    def kill(self) -> None:
+        self.send(signal.SIGKILL)
+        if self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self.process.kill()
+
+
+async def _wait(running: _Running, agent: CommandAgent, ended: Awaitable[object] | None) -> str:
+    exited = asyncio.create_task(running.process.wait())
+    watch = asyncio.create_task(_deadline(agent, ended))
+    try:
+        await asyncio.wait({exited, watch}, return_when=asyncio.FIRST_COMPLETED)
+        if exited.done():
+            return "exited"
+        running.send(signal.SIGTERM)
+        await asyncio.wait({exited}, timeout=KILL_AFTER_S)
+        running.kill()
+        return watch.result()
+    finally:
+        watch.cancel()
+        exited.cancel()
+        await asyncio.gather(watch, exited, return_exceptions=True)
+
+
+async def _deadline(agent: CommandAgent, ended: Awaitable[object] | None) -> str:
+    async def after_session() -> None:
+        if ended is None:
+            await asyncio.Event().wait()
+        else:
+            await ended
+        await asyncio.sleep(agent.end_grace_s)
+
+    try:
+        await asyncio.wait_for(after_session(), agent.time_limit_s)
+    except TimeoutError:
+        return "time_limit"
+    return "session_ended"
+
+
+@contextlib.asynccontextmanager
+async def _started(agent: CommandAgent, workspace: Path, socket: Path, url: str) -> AsyncGenerator[_Running]:
+    (workspace / ".home").mkdir(exist_ok=True)
+    running = await (
+        _start_unconfined(agent, workspace, socket, url) if agent.unsafe else _start(agent, workspace, socket)
+    )
+    try:
+        yield running
+    finally:
+        if running.process.returncode is None or running.group:
+            running.kill()
+        await running.process.wait()
+
+
+async def _start(agent: CommandAgent, workspace: Path, socket: Path) -> _Running:
+    reason = await asyncio.to_thread(available)
+    if reason is not None:
+        raise IsolationError(f"the agent cannot be confined: {reason}; or run it with --unsafe, which is recorded")
+    confinement = Confinement(
+        workspace,
+        socket,
+        read_only=agent.read_only,
+        protected=agent.protected,
+        packages=agent.packages,
+        environment=agent.given_environment(),
+        network=agent.network,
+    )
+    with open_descriptors() as (descriptors, info):
+        try:
+            arguments = confinement.arguments(agent.argv, descriptors)
+            process = await _spawn(arguments, confinement.variables(), workspace, tuple(descriptors))
+        except BaseException:
+            os.close(info)
+            raise
+    reading = asyncio.ensure_future(asyncio.to_thread(_read_first_process, info))
+    try:
+        first = await asyncio.shield(reading)
+    except asyncio.CancelledError:
+        process.kill()
+        await asyncio.gather(reading, process.wait())
+        raise
+    return _Running(process, first or process.pid, group=False)
+
+
+async def _start_unconfined(agent: CommandAgent, workspace: Path, socket: Path, url: str) -> _Running:
+    environment = {
+        **{name: os.environ[name] for name in ("PATH", "LANG", "HOME", "TMPDIR") if name in os.environ},
+        **agent.given_environment(),
+        **folder_variables(str(workspace)),
+        **addresses(url),
+        "HEREDITY_SOCKET": str(socket),
+    }
+    folders = [str(workspace / "bin"), str(Path(sys.executable).parent), environment.get("PATH", os.defpath)]
+    environment["PATH"] = os.pathsep.join(folders)
+    process = await _spawn(agent.argv, environment, workspace, ())
+    return _Running(process, process.pid, group=True)
+
+
+async def _spawn(
+    arguments: Sequence[str], environment: Mapping[str, str], folder: Path, descriptors: tuple[int, ...]
+) -> asyncio.subprocess.Process:
+    pipe = asyncio.subprocess.PIPE
+    try:
+        return await asyncio.create_subprocess_exec(
+            *arguments,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=pipe,
+            stderr=pipe,
+            env=environment,
+            cwd=folder,
+            pass_fds=descriptors,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ConfigError(f"the agent {arguments[0]!r} cannot be started ({error}); check its command") from error
+
+
+def _read_first_process(info: int) -> int | None:
+    try:
+        with open(info, "rb") as file:
+            return int(json.loads(file.read())["child-pid"])
+    except (ValueError, KeyError):
+        return None
+
+
+class _Log:
+    """Keeps an agent's output, whole up to a bound, and its digest."""
+
+    def __init__(self, folder: Path, limit: int) -> None:
+        self.digest = hashlib.sha256()
+        self.size = 0
+        self._folder = folder
+        self._limit = limit
+        self._room = {"agent.log": limit, "agent.events.jsonl": limit}
+        self._files: dict[str, IO[bytes]] = {}
+
+    def __enter__(self) -> _Log:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        # Appended: when a run is resumed its agent starts again, and what it said before stays.
+        for name in self._room:
+            self._files[name] = open(self._folder / name, "ab", buffering=0)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in self._files.values():
+            file.close()
+
+    async def keep(self, stream: asyncio.StreamReader, *, events: bool) -> None:
+        line = bytearray()
+        while chunk := await stream.read(_CHUNK):
+            self.digest.update(chunk)
+            self.size += len(chunk)
+            self._write("agent.log", chunk)
+            if events:
+                line = self._keep_events(line + chunk)
+        if events and line:
+            self._keep_events(line + b"\n")
+
+    def _keep_events(self, data: bytearray) -> bytearray:
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            if _is_object(line):
+                self._write("agent.events.jsonl", bytes(line) + b"\n", whole=True)
+        # A line without an end is no event; it must not fill the memory either.
+        return rest if len(rest) <= _MAX_LINE else bytearray()
+
+    def _write(self, name: str, data: bytes, *, whole: bool = False) -> None:
+        room = self._room[name]
+        if whole and len(data) > room:
+            return
+        self._room[name] = room - min(room, len(data))
+        self._files[name].write(data[:room])
+
+
+def _is_object(line: bytes | bytearray) -> bool:
+    if not line.lstrip().startswith(b"{"):
+        return False
+    try:
+        value: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict)

@@ -1,0 +1,135 @@
+"""The first process of an agent's sandbox. Standard library only; imports nothing of Heredity.
+
+    relay.py --socket PATH [--processes N] [--file-bytes N] -- COMMAND [ARGUMENT ...]
+
+A sandbox has a network of its own, in which nothing but this relay listens: it forwards a free port of 127.0.0.1 to
+the run's Unix socket, so that agents that only know URLs work unchanged. It starts the command, passes signals on to
+it, reaps whatever the command leaves behind, and ends with the command's exit code. As the first process of its
+namespace it takes every other process of the sandbox with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import os
+import resource
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from types import FrameType
+
+_SIOCGIFFLAGS = 0x8913
+_SIOCSIFFLAGS = 0x8914
+_IFF_UP = 1
+_CHUNK = 1 << 16
+_FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+EXIT_NOT_STARTED = 127
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command behind the relay and return its exit code (128 + N when signal N ended it)."""
+    parser = argparse.ArgumentParser(
+        prog="relay", description="Forward a local port to the run's socket and run a command."
+    )
+    parser.add_argument("--socket", required=True)
+    parser.add_argument("--processes", type=int, default=0)
+    parser.add_argument("--file-bytes", type=int, default=0)
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    options = parser.parse_args(arguments)
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    raise_loopback()
+    listener = socket.create_server(("127.0.0.1", 0))
+    environment = {**os.environ, **addresses(f"http://127.0.0.1:{listener.getsockname()[1]}")}
+
+    def limit() -> None:
+        _limit(resource.RLIMIT_NPROC, options.processes)
+        _limit(resource.RLIMIT_FSIZE, options.file_bytes)
+
+    try:
+        # A group of its own: a signal for the agent then also reaches what it started in the foreground.
+        # No thread runs yet, so that the limits can be set between fork and exec: they bind the agent, not the relay.
+        child = subprocess.Popen(command, env=environment, process_group=0, preexec_fn=limit)  # noqa: PLW1509
+    except OSError as error:
+        sys.stderr.write(f"the command cannot be started: {error}\n")
+        return EXIT_NOT_STARTED
+    _forward_signals(child.pid)
+    threading.Thread(target=_accept, args=(listener, options.socket), daemon=True).start()
+    return _reap_until(child.pid)
+
+
+def addresses(url: str) -> dict[str, str]:
+    """Return the environment variables that tell an agent where its run answers."""
+    return {
+        "HEREDITY_URL": url,
+        "EVOPOLICYGYM_API": url,
+        "EVOPOLICYGYM_INFO_URL": f"{url}/info",
+        "EVOPOLICYGYM_TASK_URL": f"{url}/task",
+        "EVOPOLICYGYM_SUBMIT_URL": f"{url}/submit",
+    }
+
+
+def raise_loopback() -> None:
+    """Bring the loopback interface up where that is still to be done and allowed."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock, contextlib.suppress(OSError):
+        request = struct.pack("16sh14x", b"lo", 0)
+        flags = struct.unpack("16sh14x", fcntl.ioctl(sock, _SIOCGIFFLAGS, request))[1]
+        if not flags & _IFF_UP:
+            fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
+
+
+def _limit(kind: int, value: int) -> None:
+    if value > 0:
+        hard = resource.getrlimit(kind)[1]
+        bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (bound, bound))
+
+
+def _forward_signals(pid: int) -> None:
+    def forward(number: int, _frame: FrameType | None) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, number)
+
+    for number in _FORWARDED:
+        signal.signal(number, forward)
+
+
+def _reap_until(pid: int) -> int:
+    while True:
+        try:
+            ended, status = os.waitpid(-1, 0)
+        except ChildProcessError:
+            return EXIT_NOT_STARTED
+        if ended == pid:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else 128 - code
+
+
+def _accept(listener: socket.socket, path: str) -> None:
+    while True:
+        inside, _ = listener.accept()
+        outside = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            outside.connect(path)
+        except OSError:
+            inside.close()
+            outside.close()
+            continue
+        for source, target in ((inside, outside), (outside, inside)):
+            threading.Thread(target=_copy, args=(source, target), daemon=True).start()
+
+
+def _copy(source: socket.socket, target: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := source.recv(_CHUNK):
+            target.sendall(data)
+    with contextlib.suppress(OSError):
+        target.shutdown(socket.SHUT_WR)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,259 @@
+"""The session over HTTP: EvoPolicyGym's endpoints and fields, so that agents written for it work unchanged."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from heredity.errors import BudgetError, ClosedError, HeredityError, RejectedError, SessionError
+from heredity.evolution.contract import SessionContract, Trial
+from heredity.judging.admission import MalformedError
+from heredity.resources import Candidate
+from heredity.server.briefing import task_text
+from heredity.server.episodes import parse_episodes
+from heredity.server.feedback import encode_json
+from heredity.server.terms import RunTerms
+from heredity.server.workspace import Workspace
+
+MAX_BODY_BYTES = 1 << 20
+_MAX_SNAPSHOTS = 256
+_MAX_NOTE = 200
+_MAX_KEY = 180
+
+
+class AgentSession(SessionContract, Protocol):
+    """A session that an agent may end, and whose end can be awaited."""
+
+    async def close(self, reason: str) -> None:
+        """Admit nothing more, and record why."""
+        ...
+
+    async def finished(self) -> None:
+        """Wait until nothing more can come of the session."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """A checked request to submit."""
+
+    tasks: tuple[int, ...]
+    key: str
+    note: str
+
+
+class _RefusedError(Exception):
+    """A request that is answered without a charge."""
+
+    def __init__(self, status: str, message: str, code: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+class SessionApp:
+    """Answers one run's requests: `/info`, `/task`, `/submit`, `/finish`, `/health`.
+
+    A submission is answered after its feedback is in the workspace. Requests are served at once, side by side.
+
+    Attributes:
+        asgi: the application to serve.
+        terms: what the agent is told of its run.
+    """
+
+    def __init__(
+        self,
+        session: AgentSession,
+        workspace: Workspace,
+        *,
+        initial: Candidate | None = None,
+        on_refusal: Callable[[str, str, str], object] | None = None,
+    ) -> None:
+        """Build the application.
+
+        Args:
+            session: where submissions go.
+            workspace: whose program is submitted, and where feedback is published.
+            initial: the candidate the run starts from: the first submission's parent.
+            on_refusal: called with (key, category, message) for requests too malformed to show to the session.
+        """
+        self.session = session
+        self.workspace = workspace
+        self.terms: RunTerms = workspace.terms
+        self._on_refusal = on_refusal
+        self._finished = False
+        self._in_flight = 0
+        self._snapshots: OrderedDict[str, Candidate] = OrderedDict()
+        last = workspace.last_summary()
+        self._parent = str(last["candidate"]) if last else initial.digest if initial else None
+        self._submits = int(last["submit_index"]) + 1 if last else 0
+        routes = [
+            Route("/info", self._info),
+            Route("/task", self._task),
+            Route("/health", self._health),
+            Route("/submit", self._submit, methods=["POST"]),
+            Route("/finish", self._finish, methods=["POST"]),
+        ]
+        handlers = {_RefusedError: _refusal, HTTPException: _http_error, HeredityError: _host_error}
+        self.asgi = Starlette(routes=routes, exception_handlers=cast("Any", handlers))
+
+    @property
+    def finalized(self) -> bool:
+        """Whether nothing more can be submitted."""
+        return self._finished or self.session.remaining().spent
+
+    def state(self) -> dict[str, Any]:
+        """Return the changing part of `GET /info`."""
+        remaining = self.session.remaining()
+        return {
+            "remaining_budget": remaining.episodes,
+            "n_submits": self._submits,
+            "is_finalized": self.finalized,
+            "submit_in_progress": self._in_flight > 0,
+            "remaining_seconds": remaining.seconds,
+        }
+
+    async def _info(self, request: Request) -> Response:
+        return _json({**self.terms.describe(), "state": self.state()})
+
+    async def _task(self, request: Request) -> Response:
+        return PlainTextResponse(task_text(self.terms), media_type="text/markdown")
+
+    async def _health(self, request: Request) -> Response:
+        return _json({"status": "ok"})
+
+    async def _submit(self, request: Request) -> Response:
+        body = await _read_object(request)
+        key = _key(body, request)
+        try:
+            ask = self._check(body, key)
+            return _json(await self._attempt(ask))
+        except _RefusedError as refusal:
+            if self._on_refusal and not isinstance(refusal.__cause__, SessionError):
+                self._on_refusal(key, refusal.status, str(refusal))
+            raise
+
+    def _check(self, body: dict[str, Any], key: str) -> _Ask:
+        note = body.get("note", "")
+        if not isinstance(note, str):
+            raise _RefusedError("invalid_request", f"note is {repr(note)[:80]}; give a text, or leave it out")
+        try:
+            tasks = parse_episodes(body.get("env_instances"))
+        except RejectedError as error:
+            raise _RefusedError("invalid_env_instance", str(error)) from None
+        return _Ask(tuple(tasks), key, " ".join(note.split())[:_MAX_NOTE])
+
+    async def _attempt(self, ask: _Ask) -> dict[str, Any]:
+        candidate = await self._candidate(ask.key)
+        parents = (self._parent,) if self._parent and self._parent != candidate.digest else ()
+        trial = Trial(candidate, ask.tasks, parents=parents, note=ask.note)
+        self._in_flight += 1
+        try:
+            feedback = (await self.session.submit([trial], ask.key))[0]
+            summary = await self.workspace.publish(feedback)
+        except (BudgetError, RejectedError, ClosedError) as error:
+            self._snapshots.pop(ask.key, None)
+            self._finished = self._finished or isinstance(error, ClosedError)
+            raise _refused_by_session(error) from error
+        finally:
+            self._in_flight -= 1
+        self._parent = candidate.digest
+        self._submits = max(self._submits, feedback.submit_id)
+        return {"submit_id": feedback.submit_id - 1, "status": feedback.status, "summary": summary}
+
+    async def _candidate(self, key: str) -> Candidate:
+        # A request that is repeated because its answer was lost is about the program as it was then.
+        if key in self._snapshots:
+            return self._snapshots[key]
+        try:
+            tree = await asyncio.to_thread(self.workspace.snapshot)
+        except RejectedError as error:
+            raise _RefusedError("invalid_request", str(error)) from None
+        candidate = self._snapshots.setdefault(key, Candidate.program(tree))
+        while len(self._snapshots) > _MAX_SNAPSHOTS:
+            self._snapshots.popitem(last=False)
+        return candidate
+
+    async def _finish(self, request: Request) -> Response:
+        body = await _read_object(request, optional=True)
+        wanted = body.get("submit_ids", [])
+        ids = cast("list[Any]", wanted) if isinstance(wanted, list) else [wanted]
+        unknown = [i for i in ids if isinstance(i, bool) or not isinstance(i, int) or not 0 <= i < self._submits]
+        if unknown:
+            known = f"0 to {self._submits - 1}" if self._submits else "none yet"
+            raise _RefusedError(
+                "invalid_request", f"there is no submission {repr(unknown[0])[:40]}; there are: {known}"
+            )
+        if not self._finished:
+            self._finished = True
+            await self.session.close("finished")
+        return _json({"status": "finished", "submit_ids": ids, "state": self.state()})
+
+
+def _refused_by_session(error: SessionError) -> _RefusedError:
+    if isinstance(error, ClosedError):
+        return _RefusedError("run_closed", str(error), 409)
+    if isinstance(error, MalformedError):
+        return _RefusedError(error.category, str(error))
+    return _RefusedError("budget_invalid" if isinstance(error, BudgetError) else "invalid_request", str(error))
+
+
+def _key(body: dict[str, Any], request: Request) -> str:
+    key = body.get("key", request.headers.get("idempotency-key"))
+    if key is None:
+        return f"request-{secrets.token_hex(8)}"
+    if not isinstance(key, str) or not 0 < len(key) <= _MAX_KEY or not key.isprintable():
+        raise _RefusedError("invalid_request", f"key is {repr(key)[:80]}; give 1 to {_MAX_KEY} printable characters")
+    return f"agent-{key}"
+
+
+async def _read_object(request: Request, *, optional: bool = False) -> dict[str, Any]:
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > MAX_BODY_BYTES:
+            raise _RefusedError("invalid_request", f"the body exceeds {MAX_BODY_BYTES} bytes; send a shorter one", 413)
+    if optional and not data.strip():
+        return {}
+    try:
+        value: Any = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        message = f"the body is not JSON ({error}); send an object such as " + '{"env_instances": [0, 1]}'
+        raise _RefusedError("invalid_request", message) from None
+    if not isinstance(value, dict):
+        raise _RefusedError("invalid_request", 'the body is not an object; send one such as {"env_instances": [0, 1]}')
+    return cast("dict[str, Any]", value)
+
+
+def _json(value: Any, code: int = 200) -> Response:
+    return Response(encode_json(value), status_code=code, media_type="application/json")
+
+
+def _problem(status: str, message: str, code: int) -> Response:
+    return JSONResponse({"status": status, "error": {"message": message}}, status_code=code)
+
+
+async def _refusal(request: Request, error: _RefusedError) -> Response:
+    return _problem(error.status, str(error), error.code)
+
+
+async def _http_error(request: Request, error: HTTPException) -> Response:
+    known = "GET /info, GET /task, POST /submit, POST /finish, GET /health"
+    message = f"{request.method} {request.url.path}: {error.detail}; there are: {known}"
+    return _problem("invalid_request", message, error.status_code)
+
+
+async def _host_error(request: Request, error: HeredityError) -> Response:
+    # The agent learns that the host failed, never how: the message may name paths and hidden cases.
+    return _problem("host_error", "the host failed to answer; the same request with the same key may be repeated", 500)

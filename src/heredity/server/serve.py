@@ -1,0 +1,146 @@
+"""Serve one run's application on 127.0.0.1 and on a Unix socket, inside the event loop that is already running."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import os
+import secrets
+import shutil
+import socket
+import tempfile
+from collections.abc import AsyncGenerator, Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from heredity.errors import ConfigError
+
+_BACKLOG = 128
+_STOP_S = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """Where an application can be reached while it is served.
+
+    Attributes:
+        url: base URL on 127.0.0.1 with the run's token as its path, without a trailing slash.
+        unix: path of the Unix socket, which only this user can open; it needs no token.
+    """
+
+    url: str
+    unix: Path
+
+
+@contextlib.asynccontextmanager
+async def serve(app: Any, *, port: int = 0) -> AsyncGenerator[Endpoints]:
+    """Serve an ASGI application until the block ends; requests in flight are then given a few seconds.
+
+    Args:
+        app: the application.
+        port: TCP port on 127.0.0.1; 0 takes a free one.
+
+    Raises:
+        ConfigError: if the port is in use or may not be used.
+    """
+    token = secrets.token_urlsafe(18)
+    # A path of a Unix socket has at most about 100 characters, so it does not live in the run's folder.
+    folder = Path(tempfile.mkdtemp(prefix="heredity-"))
+    try:
+        with _tcp_socket(port) as tcp, _unix_socket(folder / "session.sock") as unix:
+            servers = [_Server(_config(_TokenGate(app, token))), _Server(_config(app))]
+            tasks = [
+                asyncio.create_task(server.serve(sockets=[sock]))
+                for server, sock in zip(servers, (tcp, unix), strict=True)
+            ]
+            try:
+                await _until_started(servers, tasks)
+                yield Endpoints(f"http://127.0.0.1:{tcp.getsockname()[1]}/{token}", folder / "session.sock")
+            finally:
+                for server in servers:
+                    server.should_exit = True
+                await asyncio.gather(*tasks)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        # The program that owns the loop decides what an interrupt means.
+        yield
+
+
+class _TokenGate:
+    """Lets a request through whose path starts with the token, and removes the token from it."""
+
+    def __init__(self, app: Any, token: str) -> None:
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        first, _, rest = str(scope.get("path", "")).removeprefix("/").partition("/")
+        if scope["type"] != "http" or not hmac.compare_digest(first.encode(), self._token.encode()):
+            await _refuse(scope, send)
+            return
+        await self._app({**scope, "path": "/" + rest, "raw_path": ("/" + rest).encode()}, receive, send)
+
+
+async def _refuse(scope: Any, send: Any) -> None:
+    if scope["type"] != "http":
+        return
+    body = b'{"status": "invalid_request", "error": {"message": "unknown address; use the URL that the run gave"}}'
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 404, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _config(app: Any) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=_STOP_S,
+    )
+
+
+def _tcp_socket(port: int) -> socket.socket:
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(("127.0.0.1", port))
+        sock.listen(_BACKLOG)
+    except (OSError, OverflowError) as error:
+        sock.close()
+        raise ConfigError(f"port {port} on 127.0.0.1 cannot be used ({error}); choose another, or 0 for any") from error
+    sock.setblocking(False)
+    return sock
+
+
+def _unix_socket(path: Path) -> socket.socket:
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        sock.bind(str(path))
+        os.chmod(path, 0o600)
+        sock.listen(_BACKLOG)
+    except OSError as error:
+        sock.close()
+        raise ConfigError(f"the socket {path} cannot be used ({error}); point TMPDIR to a shorter path") from error
+    sock.setblocking(False)
+    return sock
+
+
+async def _until_started(servers: list[_Server], tasks: list[asyncio.Task[None]]) -> None:
+    while not all(server.started for server in servers):
+        for task in tasks:
+            if task.done():
+                await task
+                raise ConfigError("the server ended before it started")
+        await asyncio.sleep(0.002)

@@ -1,0 +1,88 @@
+"""Snapshots of a folder that an agent may be changing at this very moment.
+
+Every folder is opened relative to the one above it and links are never followed, at any depth: a folder that is
+exchanged for a link between two system calls must not bring a file of the host into a candidate, whose author could
+then read it through a policy's output.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from heredity.errors import RejectedError
+from heredity.resources import SourceTree
+
+_IGNORED = frozenset({"__pycache__", ".git", ".ipynb_checkpoints"})
+_MAX_DEPTH = 32
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def snapshot(folder: Path, *, max_bytes: int = 64 << 20, max_files: int = 2000) -> SourceTree:
+    """Read a program's folder as it is now. A missing folder gives an empty tree: a program without `policy.py`.
+
+    Raises:
+        RejectedError: if it holds a link or a special file, or exceeds a limit; the message names the entry.
+    """
+    reader = _Reader(max_bytes, max_files)
+    try:
+        fd = os.open(folder, _FOLDER)
+    except FileNotFoundError:
+        return SourceTree({})
+    except OSError as error:
+        raise RejectedError(f"{folder.name}/ is not a plain folder ({error.strerror}); make it one again") from error
+    try:
+        reader.read_folder(fd, "", 0)
+    finally:
+        os.close(fd)
+    return SourceTree(reader.files)
+
+
+class _Reader:
+    def __init__(self, max_bytes: int, max_files: int) -> None:
+        self.files: dict[str, bytes] = {}
+        self._room = max_bytes
+        self._max_files = max_files
+
+    def read_folder(self, fd: int, prefix: str, depth: int) -> None:
+        if depth > _MAX_DEPTH:
+            raise RejectedError(f"{prefix} is more than {_MAX_DEPTH} folders deep; flatten the program")
+        for name in sorted(os.listdir(fd)):
+            if name not in _IGNORED and not name.endswith(".pyc"):
+                self._read_entry(fd, name, prefix + name, depth)
+
+    def _read_entry(self, parent: int, name: str, path: str, depth: int) -> None:
+        try:
+            fd = os.open(name, _FILE, dir_fd=parent)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise RejectedError(
+                f"{path} is a link or cannot be read ({error.strerror}); copy the file instead"
+            ) from error
+        try:
+            mode = os.fstat(fd).st_mode
+            if stat.S_ISDIR(mode):
+                self.read_folder(fd, path + "/", depth + 1)
+            elif stat.S_ISREG(mode):
+                self._read_file(fd, path)
+            else:
+                raise RejectedError(f"{path} is not a plain file; remove it from the program's folder")
+        finally:
+            os.close(fd)
+
+    def _read_file(self, fd: int, path: str) -> None:
+        if "\\" in path or not path.isprintable():
+            raise RejectedError(f"the name {path!r} holds characters that a program may not use; rename the file")
+        if len(self.files) >= self._max_files:
+            raise RejectedError(
+                f"the program has more than {self._max_files} files; leave data it does not need outside"
+            )
+        with os.fdopen(os.dup(fd), "rb") as file:
+            data = file.read(self._room + 1)
+        if len(data) > self._room:
+            raise RejectedError(f"the program exceeds its size limit at {path}; remove files it does not need")
+        self._room -= len(data)
+        self.files[path] = data

@@ -1,0 +1,200 @@
+"""An agent's workspace: what an outside agent sees of a run, and where its feedback is published."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from heredity.errors import ConfigError, RecordError
+from heredity.evolution.contract import Feedback
+from heredity.judging.session_log import Submission
+from heredity.launchers import GUEST_CLIENT
+from heredity.resources import SourceTree
+from heredity.rollouts.trajectory import Trajectory
+from heredity.server.briefing import STARTER_POLICY, agent_text, task_text
+from heredity.server.feedback import Receipt, encode_json, summarise, write_submission
+from heredity.server.snapshot import snapshot
+from heredity.server.terms import RunTerms
+
+COMMANDS = ("heredity", "submit", "finish")
+
+
+class Ledger(Protocol):
+    """Who knows what each submission was charged: a session."""
+
+    def submission(self, submit_id: int) -> Submission:
+        """Return one admitted submission."""
+        ...
+
+
+class Workspace:
+    """The folder an outside agent works in.
+
+    Feedback is written under a temporary name and renamed, so that an agent never sees half of it; publishing a
+    submission again gives the same folder. The agent owns its workspace, so the host never writes through a link there.
+    """
+
+    def __init__(self, root: Path, terms: RunTerms) -> None:
+        """Describe a workspace of the agent told `terms`; nothing is written before `prepare`."""
+        self.root = root
+        self.terms = terms
+        self._locks: dict[int, asyncio.Lock] = {}
+        self._sizes: dict[int, int] = {}
+
+    @property
+    def system(self) -> Path:
+        """The folder of the program under evolution."""
+        return self.root / "system"
+
+    @property
+    def feedback(self) -> Path:
+        """The folder of published feedback."""
+        return self.root / "feedback"
+
+    def prepare(self, initial: SourceTree | None = None) -> None:
+        """Lay out the workspace. The host's own files are written anew; the agent's program is left as it is.
+
+        Args:
+            initial: the program to start from; a neutral policy if None.
+
+        Raises:
+            ConfigError: if something that is not a folder is in the way.
+            RecordError: if the workspace cannot be written.
+        """
+        try:
+            for folder in (self.root, self.feedback, self.root / "bin"):
+                _make_folder(folder)
+            for leftover in self.feedback.glob(".part-*"):
+                shutil.rmtree(leftover)
+            if not os.path.lexists(self.system):
+                self._place_program(initial or SourceTree({"policy.py": STARTER_POLICY}))
+            if not os.path.lexists(self.root / "program"):
+                (self.root / "program").symlink_to("system")
+            _replace(self.root / "AGENTS.md", agent_text(self.terms).encode())
+            _replace(self.root / "TASK.md", task_text(self.terms).encode())
+            _replace(self.root / "run_meta.json", (encode_json(self.terms.describe(), indent=1) + "\n").encode())
+            for command in COMMANDS:
+                _replace(self.root / "bin" / command, GUEST_CLIENT.read_bytes(), mode=0o755)
+        except OSError as error:
+            raise RecordError(f"the workspace {self.root} cannot be written: {error}") from error
+
+    def snapshot(self) -> SourceTree:
+        """Return the program as it is now.
+
+        Raises:
+            RejectedError: if it holds links or special files, or is too large.
+        """
+        return snapshot(self.system)
+
+    def folder(self, index: int) -> Path:
+        """Return the feedback folder of a submission, counted from 0."""
+        return self.feedback / f"submit_{index:0{self.terms.width}d}"
+
+    def summary(self, index: int) -> dict[str, Any] | None:
+        """Return a published submission's summary, counted from 0; None where there is none, or a damaged one."""
+        try:
+            found = json.loads((self.folder(index) / "summary.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) and found.get("submit_index") == index else None
+
+    def last_summary(self) -> dict[str, Any] | None:
+        """Return the latest published submission's summary; None if there is none."""
+        names = (p.name.removeprefix("submit_") for p in self.feedback.glob("submit_*"))
+        indices = sorted((int(n) for n in names if n.isdecimal()), reverse=True)
+        return next((s for s in map(self.summary, indices) if s is not None), None)
+
+    def publisher(self, ledger: Ledger) -> Callable[[Feedback, Sequence[Trajectory]], Awaitable[None]]:
+        """Return the hook by which a session publishes feedback here, with what its ledger knows of each submission."""
+
+        async def publish(feedback: Feedback, trajectories: Sequence[Trajectory]) -> None:
+            entry = ledger.submission(feedback.submit_id)
+            completed_at = entry.completed_at or time.time()
+            left = self.terms.episode_budget - entry.first_episode - len(entry.tasks)
+            remaining = max(0, left) if entry.remaining is None else entry.remaining
+            receipt = Receipt(entry.first_episode, remaining, completed_at, entry.seconds)
+            await self.publish(feedback, trajectories, receipt)
+
+        return publish
+
+    async def publish(
+        self,
+        feedback: Feedback,
+        trajectories: Sequence[Trajectory | None] | None = None,
+        receipt: Receipt | None = None,
+    ) -> dict[str, Any]:
+        """Publish one submission's feedback and return its summary. Doing it again changes nothing.
+
+        Args:
+            feedback: what the session answered.
+            trajectories: one per outcome; those of the outcomes if None or empty.
+            receipt: what the ledger knows. If None it is worked out from the submissions published before, which is
+                right when submissions are answered in the order of their admission.
+
+        Raises:
+            RecordError: if it cannot be written.
+        """
+        lock = self._locks.setdefault(feedback.submit_id, asyncio.Lock())
+        async with lock:
+            known = self.summary(feedback.submit_id - 1)
+            if known is not None:
+                return known
+            kept = list(trajectories or ()) or [o.trajectory for o in feedback.outcomes]
+            try:
+                return await asyncio.to_thread(self._write, feedback, kept, receipt or self._receipt(feedback, kept))
+            except OSError as error:
+                raise RecordError(f"feedback of submission {feedback.submit_id} cannot be written: {error}") from error
+
+    def _write(self, feedback: Feedback, trajectories: list[Trajectory | None], receipt: Receipt) -> dict[str, Any]:
+        summary = summarise(feedback, receipt, self.terms, trajectories)
+        part = Path(tempfile.mkdtemp(prefix=".part-", dir=self.feedback))
+        part.chmod(0o755)
+        write_submission(part, feedback, summary, trajectories, terms=self.terms)
+        target = self.folder(feedback.submit_id - 1)
+        if target.exists():
+            shutil.rmtree(target)
+        part.rename(target)
+        return summary
+
+    def _receipt(self, feedback: Feedback, trajectories: Sequence[Trajectory | None]) -> Receipt:
+        first = sum(map(self._size, range(feedback.submit_id - 1)))
+        seconds = max((t.seconds for t in trajectories if t is not None), default=0.0)
+        remaining = max(0, self.terms.episode_budget - first - len(feedback.outcomes))
+        return Receipt(first, remaining, time.time(), seconds)
+
+    def _size(self, index: int) -> int:
+        if index not in self._sizes:
+            summary = self.summary(index)
+            if summary is None:
+                return 0
+            self._sizes[index] = int(summary["n_episodes"])
+        return self._sizes[index]
+
+    def _place_program(self, tree: SourceTree) -> None:
+        part = Path(tempfile.mkdtemp(prefix=".part-", dir=self.root))
+        part.chmod(0o755)
+        tree.write_to(part)
+        part.rename(self.system)
+
+
+def _make_folder(path: Path) -> None:
+    path.mkdir(parents=True, exist_ok=True)
+    if not stat.S_ISDIR(path.lstat().st_mode):
+        raise ConfigError(f"{path} is a link, and a folder is expected there; remove it")
+
+
+def _replace(path: Path, data: bytes, mode: int = 0o644) -> None:
+    # A rename replaces a link instead of following it, and a new name made by mkstemp cannot be one.
+    fd, name = tempfile.mkstemp(prefix=".part-", dir=path.parent)
+    with os.fdopen(fd, "wb") as file:
+        file.write(data)
+        os.fchmod(fd, mode)
+    os.rename(name, path)

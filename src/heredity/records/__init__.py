@@ -1,0 +1,18 @@
+"""Records: the journal, the blobs and the folder of a run."""
+
+from heredity.records.blobs import Blob, BlobStore
+from heredity.records.commit import Committer
+from heredity.records.journal import Event, Journal, read_journal
+from heredity.records.run_folder import RunFolder, config_digest, load_config
+
+__all__ = [
+    "Blob",
+    "BlobStore",
+    "Committer",
+    "Event",
+    "Journal",
+    "RunFolder",
+    "config_digest",
+    "load_config",
+    "read_journal",
+]

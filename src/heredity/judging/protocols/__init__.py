@@ -1,0 +1,1 @@
+"""Protocols: the rules by which runs are judged, one module each."""

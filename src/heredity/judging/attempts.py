@@ -1,0 +1,153 @@
+"""Attempts: jobs put to a runner, retried when it was not the candidate's fault, and scored."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from heredity.errors import HostError
+from heredity.evolution import Outcome
+from heredity.ids import seed_sequence
+from heredity.rollouts.contract import Job, Limits, Runner
+from heredity.rollouts.trajectory import Failure, Trajectory
+from heredity.tasks import Task
+
+MISSING = "missing"
+"""The status of an attempt that an environment, a provider or the host failed, after every retry."""
+
+MISSING_POLICY = "missing_policy"
+
+PROGRAM_FAILURES = frozenset(
+    {MISSING_POLICY, "denied_import", "import_error", "init_error", "init_timeout", "oom", "rollout_timeout"}
+)
+"""Failures that, when they end every episode of a submission, are the submission's own status (EvoPolicyGym)."""
+
+_NOT_THE_CANDIDATE = frozenset({"environment", "provider", "host"})
+
+
+@dataclass(frozen=True, slots=True)
+class Attempter:
+    """Attempts jobs under one set of limits.
+
+    Attributes:
+        runner: what attempts them.
+        limits: what each attempt may use.
+        retries: how often an attempt is repeated that failed through no fault of the candidate.
+    """
+
+    runner: Runner
+    limits: Limits
+    retries: int = 2
+
+    async def attempt(self, jobs: Sequence[Job], ended: Callable[[int, Trajectory], None]) -> None:
+        """Attempt jobs and report each one's final trajectory, once, as it ends.
+
+        Args:
+            jobs: what to attempt.
+            ended: called with the position of a job and its trajectory, in any order.
+
+        Raises:
+            HostError: if the runner ends without a trajectory for every job.
+        """
+        positions = list(range(len(jobs)))
+        for round_number in range(self.retries + 1):
+            again: list[int] = []
+            async with _trajectories(self.runner, [jobs[p] for p in positions], self.limits) as trajectories:
+                async for local, trajectory in trajectories:
+                    if trajectory.blame in _NOT_THE_CANDIDATE and round_number < self.retries:
+                        again.append(positions[local])
+                    else:
+                        ended(positions[local], trajectory)
+            if not again:
+                return
+            positions = sorted(again)
+
+    async def all(self, jobs: Sequence[Job]) -> list[Trajectory]:
+        """Attempt jobs and return their trajectories in the order of the jobs.
+
+        Raises:
+            HostError: as `attempt`.
+        """
+        found: dict[int, Trajectory] = {}
+        await self.attempt(jobs, found.__setitem__)
+        return [found[position] for position in range(len(jobs))]
+
+
+@asynccontextmanager
+async def _trajectories(
+    runner: Runner, jobs: Sequence[Job], limits: Limits
+) -> AsyncGenerator[AsyncIterator[tuple[int, Trajectory]], None]:
+    """Run jobs; end the runner's work at once when the attempt is given up, and check that every job was answered."""
+    source = runner.run(jobs, limits)
+    seen: set[int] = set()
+
+    async def counted() -> AsyncIterator[tuple[int, Trajectory]]:
+        async for position, trajectory in source:
+            seen.add(position)
+            yield position, trajectory
+
+    try:
+        yield counted()
+    finally:
+        if isinstance(source, AsyncGenerator):
+            await source.aclose()
+    if len(seen) != len(jobs):
+        raise HostError(
+            f"the runner answered {len(seen)} of {len(jobs)} attempts; resume the run to attempt them again"
+        )
+
+
+def outcome_of(task: Task, trajectory: Trajectory, failure_return: float) -> Outcome:
+    """Score one attempt.
+
+    The candidate's own failure counts as what it had collected or `failure_return`, whichever is lower. A return that
+    is not a finite number counts as `failure_return`, since a candidate could otherwise erase its bad episodes. An
+    attempt that failed through no fault of the candidate is missing: its score is NaN, never a zero.
+    """
+    status, failure, score = trajectory.status, trajectory.failure, trajectory.total_reward
+    if trajectory.blame in _NOT_THE_CANDIDATE:
+        return Outcome(task.index, math.nan, trajectory.length, MISSING, failure, trajectory)
+    if not math.isfinite(score):
+        failure = failure or Failure("non_finite_return", f"the return is {score}; expected a finite number")
+        status = failure.category
+        score = failure_return
+    elif status != "ok":
+        score = min(score, failure_return)
+    return Outcome(task.index, float(score), trajectory.length, status, failure, trajectory)
+
+
+def submission_status(outcomes: Sequence[Outcome]) -> str:
+    """Return "ok", or the program failure that ended every one of the episodes."""
+    statuses = {o.status for o in outcomes}
+    if len(statuses) == 1 and statuses <= PROGRAM_FAILURES:
+        return statuses.pop()
+    return "ok"
+
+
+def policy_seed(run_seed: int, task: Task) -> int:
+    """Return what seeds a candidate's own generators on a task: public, and unrelated to the task's secret seed."""
+    path = ("policy", task.index) if task.split == "train" else ("policy", task.split, task.index)
+    return int(seed_sequence(run_seed, *path).generate_state(1)[0])
+
+
+def invalid_steps(trajectory: Trajectory) -> int:
+    """Return how many actions had to be repaired, from the flag `invalid_action` that the engine leaves in `info`."""
+    flags = trajectory.columns.get("info/invalid_action")
+    return 0 if flags is None else sum(bool(flag) for flag in flags)
+
+
+def plain_text(trajectory: Trajectory) -> Trajectory:
+    """Return the trajectory with text that can be encoded: a program may print or raise lone surrogates."""
+    failure = trajectory.failure
+    if failure is not None:
+        failure = replace(failure, message=encodable(failure.message), traceback=encodable(failure.traceback))
+    return replace(
+        trajectory, stdout=encodable(trajectory.stdout), stderr=encodable(trajectory.stderr), failure=failure
+    )
+
+
+def encodable(text: str) -> str:
+    """Return `text` with what UTF-8 cannot encode replaced."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -1,0 +1,63 @@
+"""The budget of a session: bounded supplies, charged exactly and never below zero."""
+
+from __future__ import annotations
+
+from heredity.errors import BudgetError, ConfigError
+from heredity.evolution import Budget
+
+
+class BudgetLedger:
+    """What has been spent of each bounded supply.
+
+    Episodes and submissions are bought before they are used, so they can never be overdrawn. Seconds are not bought:
+    they pass, and are told to `remaining` by the run's clock.
+    """
+
+    def __init__(self, total: Budget) -> None:
+        """Start a ledger with nothing spent.
+
+        Raises:
+            ConfigError: if a supply is negative, or nothing is bounded that submissions use up.
+        """
+        for name in ("episodes", "submissions", "seconds"):
+            amount = getattr(total, name)
+            if amount is not None and amount < 0:
+                raise ConfigError(f"the budget's {name} is {amount}; expected 0 or more, or none for no limit")
+        if total.tokens is not None or total.cost_usd is not None:
+            raise ConfigError(
+                "a session's budget bounds episodes, submissions and seconds; leave out tokens and cost_usd"
+            )
+        self.total = total
+        self.episodes = 0
+        self.submissions = 0
+
+    def check(self, episodes: int, submissions: int) -> None:
+        """Check that a purchase is covered.
+
+        Raises:
+            BudgetError: if it is not; the message says what is left.
+        """
+        asked = (("episodes", episodes, self.episodes), ("submissions", submissions, self.submissions))
+        for name, amount, spent in asked:
+            limit: int | None = getattr(self.total, name)
+            if limit is not None and spent + amount > limit:
+                raise BudgetError(f"the request costs {amount} {name} and {limit - spent} are left; ask for fewer")
+
+    def charge(self, episodes: int, submissions: int) -> None:
+        """Spend episodes and submissions, both or neither.
+
+        Raises:
+            BudgetError: if the budget does not cover it; nothing is spent.
+        """
+        self.check(episodes, submissions)
+        self.episodes += episodes
+        self.submissions += submissions
+
+    def remaining(self, clock_s: float = 0.0) -> Budget:
+        """Return what is left when the run's clock shows `clock_s` seconds; never negative."""
+        total = self.total
+        return Budget(
+            episodes=None if total.episodes is None else total.episodes - self.episodes,
+            submissions=None if total.submissions is None else total.submissions - self.submissions,
+            seconds=None if total.seconds is None else max(0.0, total.seconds - clock_s),
+        )

@@ -1,0 +1,154 @@
+"""Sealed cases: hidden tasks of a suite, drawn from secret entropy, committed to before a run and opened after it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import ConfigError, DamagedRecordError, RecordError
+from heredity.ids import canonical_json, digest_bytes, digest_json
+from heredity.records.journal import sync_folder
+from heredity.tasks import Task, Taskset
+
+FILE_NAME = "cases.json"
+_SECRET_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What opens a commitment: `commitment == sha256(salt + canonical JSON of the cases)`.
+
+    Attributes:
+        commitment: what was journalled when the run started.
+        salt: 64 hexadecimal characters; belongs to these cases alone, so opening one commitment weakens no other.
+        digest: SHA-256 of the cases' canonical JSON.
+    """
+
+    commitment: str
+    salt: str
+    digest: str
+
+    def fits(self, cases: Mapping[str, Any]) -> bool:
+        """Whether `cases` are the ones committed to."""
+        return self.digest == digest_json(cases) and self.commitment == _commit(self.salt, cases)
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """The secret of one suite. It is drawn once, so that all runs of the suite are judged on the same cases.
+
+    Attributes:
+        entropy: 256 random bits, from which every case is drawn.
+        salt: 256 random bits, from which the salts of the commitments are derived.
+    """
+
+    entropy: int = field(repr=False)
+    salt: bytes = field(repr=False)
+
+    @classmethod
+    def create(cls, folder: Path) -> Sealed:
+        """Draw a suite's secret and store it, readable by its owner only; if there is one already, return that one.
+
+        Of several processes that create at once, one wins and all return its secret.
+
+        Raises:
+            RecordError: if the folder cannot be written.
+        """
+        sealed = cls(int.from_bytes(secrets.token_bytes(_SECRET_BYTES), "big"), secrets.token_bytes(_SECRET_BYTES))
+        temporary = folder / f".{FILE_NAME}.{secrets.token_hex(8)}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with os.fdopen(fd, "wb") as file:
+                file.write(canonical_json(sealed._to_json()))
+                file.flush()
+                os.fsync(file.fileno())
+            try:
+                # A link, unlike a rename, fails if the name is taken: the first one wins.
+                os.link(temporary, folder / FILE_NAME)
+            except FileExistsError:
+                return cls.open(folder)
+            finally:
+                temporary.unlink()
+            sync_folder(folder)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise RecordError(f"sealed cases cannot be written to {folder}: {error.strerror}") from error
+        return sealed
+
+    @classmethod
+    def open(cls, folder: Path) -> Sealed:
+        """Read a suite's secret.
+
+        Raises:
+            RecordError: if there is none.
+            DamagedRecordError: if the file is not what `create` wrote.
+        """
+        path = folder / FILE_NAME
+        try:
+            raw = path.read_bytes()
+        except OSError as error:
+            raise RecordError(f"{path} cannot be read: {error.strerror}; expected a suite's sealed cases") from error
+        try:
+            fields = json.loads(raw)
+            sealed = cls(int(fields["entropy"], 16), bytes.fromhex(fields["salt"]))
+            intact = fields["check"] == sealed._to_json()["check"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise DamagedRecordError(f"{path} is damaged: {error}; restore it from a copy") from error
+        if not intact:
+            raise DamagedRecordError(f"{path} does not match its checksum; restore it from a copy")
+        return sealed
+
+    def tasks(self, taskset: Taskset, split: str, count: int) -> tuple[Task, ...]:
+        """Draw the first `count` tasks of a split.
+
+        Raises:
+            ConfigError: as `Taskset.draw`, or if the taskset did not give `count` distinct tasks.
+        """
+        tasks = taskset.draw(split, count, self.entropy)
+        if len({t.id for t in tasks}) != count:
+            raise ConfigError(
+                f"{taskset.info.name} drew {len(tasks)} tasks of {split!r}; expected {count} distinct ones"
+            )
+        return tasks
+
+    def cases(self, tasksets: Sequence[Taskset], counts: Mapping[str, int]) -> dict[str, Any]:
+        """Return the cases as JSON: taskset, then split, then the tasks in order, each with its spec."""
+        return {
+            taskset.info.name: {
+                split: [{"id": t.id, "spec": dict(t.spec)} for t in self.tasks(taskset, split, count)]
+                for split, count in counts.items()
+            }
+            for taskset in tasksets
+        }
+
+    def commitment(self, tasksets: Sequence[Taskset], counts: Mapping[str, int]) -> str:
+        """Return a digest that binds the judge to these cases and reveals nothing of them.
+
+        Args:
+            tasksets: the tasksets whose cases are meant.
+            counts: how many cases of each hidden split, such as `{"validation": 16, "heldout": 32}`.
+        """
+        return self.opening(tasksets, counts).commitment
+
+    def opening(self, tasksets: Sequence[Taskset], counts: Mapping[str, int]) -> Opening:
+        """Return what proves that the cases were those committed to."""
+        cases = self.cases(tasksets, counts)
+        salt = digest_bytes(self.salt + canonical_json([[t.info.name for t in tasksets], dict(counts)]))
+        return Opening(_commit(salt, cases), salt, digest_json(cases))
+
+    def _to_json(self) -> dict[str, Any]:
+        secret = {"schema_version": 1, "entropy": f"{self.entropy:064x}", "salt": self.salt.hex()}
+        return {**secret, "check": digest_json(secret)}
+
+
+def _commit(salt: str, cases: Mapping[str, Any]) -> str:
+    return hashlib.sha256(bytes.fromhex(salt) + canonical_json(cases)).hexdigest()

@@ -1,0 +1,109 @@
+"""Evaluating a submission: its episodes attempted, scored, and put into the form in which they are recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from heredity.errors import ConfigError
+from heredity.evolution import Outcome
+from heredity.judging.admission import has_policy
+from heredity.judging.attempts import (
+    MISSING_POLICY,
+    Attempter,
+    invalid_steps,
+    outcome_of,
+    plain_text,
+    policy_seed,
+    submission_status,
+)
+from heredity.judging.session_log import Submission, outcome_to_json
+from heredity.records import Blob
+from heredity.resources import Candidate
+from heredity.rollouts.contract import Job
+from heredity.rollouts.trajectory import Failure, Trajectory, encode_many
+from heredity.tasks import Task, TasksetInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What came of one submission.
+
+    Attributes:
+        trajectories: in the order of the request; empty if nothing could be attempted.
+        blob: the encoded trajectories, if there are any.
+        data: the data of the journal's `submission.completed`.
+    """
+
+    trajectories: list[Trajectory]
+    blob: Blob | None
+    data: dict[str, Any]
+
+
+class Evaluator:
+    """Attempts submissions on the train tasks of a run."""
+
+    def __init__(self, attempter: Attempter, taskset: TasksetInfo, tasks: Sequence[Task], seed: int) -> None:
+        """Check the tasks.
+
+        Args:
+            attempter: attempts and retries jobs.
+            taskset: what the tasks belong to.
+            tasks: the train tasks; the handle of each is its position.
+            seed: the run's seed.
+
+        Raises:
+            ConfigError: if the index of a task is not its position.
+        """
+        if [t.index for t in tasks] != list(range(len(tasks))):
+            raise ConfigError("the train tasks of a session are to be the first ones of their split, in order")
+        self.tasks = tuple(tasks)
+        self._attempter = attempter
+        self._taskset = taskset
+        self._seed = seed
+
+    async def evaluate(self, submission: Submission, candidate: Candidate) -> Evaluation:
+        """Attempt every episode of a submission."""
+        started = time.monotonic()
+        trajectories = await self._attempt(submission, candidate)
+        outcomes = self._outcomes(submission, trajectories)
+        blob = await asyncio.to_thread(_blob_of, trajectories) if trajectories else None
+        status = submission_status(outcomes)
+        failure = outcomes[0].failure if status != "ok" else None
+        data: dict[str, Any] = {
+            "submit_id": submission.submit_id,
+            "key": submission.key,
+            "candidate": submission.candidate,
+            "status": status,
+            "failure": failure.to_json() if failure else None,
+            "outcomes": [outcome_to_json(o) for o in outcomes],
+            "blob": blob.digest if blob else None,
+            "seconds": round(time.monotonic() - started, 6),
+            "invalid_steps": [invalid_steps(o.trajectory) if o.trajectory else 0 for o in outcomes],
+        }
+        return Evaluation(trajectories, blob, data)
+
+    async def _attempt(self, submission: Submission, candidate: Candidate) -> list[Trajectory]:
+        if not has_policy(candidate):
+            return []
+        tasks = [self.tasks[handle] for handle in submission.tasks]
+        jobs = [
+            Job(self._taskset, candidate, task, episode_index=place, policy_seed=policy_seed(self._seed, task))
+            for place, task in enumerate(tasks)
+        ]
+        return [plain_text(t) for t in await self._attempter.all(jobs)]
+
+    def _outcomes(self, submission: Submission, trajectories: Sequence[Trajectory]) -> list[Outcome]:
+        floor = self._taskset.failure_return
+        if not trajectories:
+            failure = Failure(MISSING_POLICY, "the program has no file policy.py; put it at the top of its folder")
+            return [Outcome(handle, floor, 0, MISSING_POLICY, failure) for handle in submission.tasks]
+        pairs = zip(submission.tasks, trajectories, strict=True)
+        return [outcome_of(self.tasks[handle], trajectory, floor) for handle, trajectory in pairs]
+
+
+def _blob_of(trajectories: Sequence[Trajectory]) -> Blob:
+    return Blob.of(encode_many(trajectories))

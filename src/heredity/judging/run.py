@@ -1,0 +1,280 @@
+"""A whole run of policy evolution: open or continue its folder, let the evolver work, close the session, judge."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import (
+    BudgetError,
+    ClosedError,
+    ConfigError,
+    HostError,
+    IsolationError,
+    MissingExtraError,
+    RecordError,
+)
+from heredity.evolution import Budget
+from heredity.judging.attempts import Attempter, encodable
+from heredity.judging.cases import Opening, Sealed
+from heredity.judging.protocols.policy_evolution import Bench, Reference, Verdict, judge
+from heredity.judging.session import Publish, Session, SessionRules
+from heredity.judging.session_log import cut_torn_request
+from heredity.judging.views import View
+from heredity.records import Committer, RunFolder, config_digest
+from heredity.rollouts.contract import Limits, Runner
+from heredity.tasks import Taskset
+
+_NOT_THE_EVOLVER = (RecordError, HostError, IsolationError, MissingExtraError)
+
+Evolve = Callable[[Session], Awaitable[None]]
+"""Spends a session's budget: a method, or the launcher of a coding agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What is particular to one run.
+
+    Attributes:
+        run_id: its name.
+        suite_id: the suite whose sealed cases it is judged on.
+        evolver: name, kind and options of what evolves, as JSON values.
+        seed: seeds the evolver and the candidates' own generators; never the hidden cases.
+        budget: episodes, and optionally submissions and seconds.
+        validation: how many hidden cases pick the checkpoint.
+        heldout: how many hidden cases score it.
+        train_tasks: how many train handles there are.
+        min_episodes: the fewest episodes of one submission.
+        max_episodes: the most episodes of one submission.
+        limits: what one attempt may use.
+        replay: the evolver is deterministic, and resumed by running it again (see `SessionRules`).
+        config: the resolved configuration, kept as run.toml; a folder is resumed only with the same.
+        isolation: the tier in which candidates run.
+        packages: versions of every package that can change a score.
+    """
+
+    run_id: str
+    suite_id: str
+    evolver: Mapping[str, Any]
+    seed: int
+    budget: Budget
+    validation: int = 16
+    heldout: int = 32
+    train_tasks: int = 128
+    min_episodes: int = 1
+    max_episodes: int = 128
+    limits: Limits = field(default_factory=Limits)
+    replay: bool = False
+    config: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    isolation: str = "unknown"
+    packages: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        for name in ("validation", "heldout", "train_tasks", "min_episodes"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} is {getattr(self, name)}; expected 1 or more")
+        if self.max_episodes < self.min_episodes:
+            raise ConfigError(f"max_episodes is {self.max_episodes}; expected at least {self.min_episodes}")
+        if self.seed < 0:
+            raise ConfigError(f"seed is {self.seed}; expected 0 or more")
+
+    @property
+    def views(self) -> dict[str, int]:
+        """How many hidden cases each view has."""
+        return {"validation": self.validation, "heldout": self.heldout}
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What the runs of a suite share on one taskset.
+
+    Attributes:
+        taskset: where tasks come from.
+        runner: what attempts them; the caller closes it.
+        sealed: the suite's secret.
+        reference: what every run is compared with; None leaves the comparison out.
+    """
+
+    taskset: Taskset
+    runner: Runner
+    sealed: Sealed
+    reference: Reference | None = None
+
+
+async def run_policy_evolution(
+    path: Path,
+    plan: RunPlan,
+    conditions: Conditions,
+    evolve: Evolve,
+    publisher: Callable[[Session], Publish] | None = None,
+) -> Verdict:
+    """Run, or continue, one run of policy evolution until it is judged.
+
+    When it is cancelled or killed nothing is lost: calling it again with the same arguments continues. An evolver that
+    raises has failed: its traceback is journalled, and what it had submitted is judged. Exceptions that are not its
+    fault (disk, runner) leave the run as it is, to be resumed.
+
+    Args:
+        path: the run's folder.
+        plan: what is particular to this run.
+        conditions: what it shares with others.
+        evolve: spends the session's budget. A budget that is spent may end it with `ClosedError` or `BudgetError`.
+        publisher: makes the hook to which feedback is published, such as an agent's workspace.
+
+    Raises:
+        RunLockedError: if another process works on this folder.
+        ConfigError: if the folder holds a run with another configuration.
+        RecordError: if the disk fails, a record is damaged, or a replaying evolver diverges.
+        HostError: if the runner fails.
+        IsolationError: if the evolver cannot be isolated as asked; `MissingExtraError` if it is not installed.
+    """
+    with RunFolder.open(path) as folder:
+        cut_torn_request(folder.journal)
+        records = Committer(folder.journal, folder.blobs)
+        opening = conditions.sealed.opening([conditions.taskset], plan.views)
+        await _begin(folder, records, plan, conditions, opening)
+        session = _open_session(records, plan, conditions, publisher)
+        await _evolve(session, evolve, records)
+        failed = any(event.kind == "evolver.failed" for event in records.journal.events)
+        return await judge(
+            _bench(records, plan, conditions, opening),
+            session.snapshot(),
+            status="failed" if failed else "finished",
+            reference=conditions.reference,
+        )
+
+
+async def _begin(
+    folder: RunFolder, records: Committer, plan: RunPlan, conditions: Conditions, opening: Opening
+) -> None:
+    started = _started(plan, conditions, opening)
+    events = records.journal.events
+    if not events:
+        folder.save_config(plan.config)
+        await records.commit([("run.started", started)])
+        return
+    _check_same_run(events[0].data if events[0].kind == "run.started" else {}, started, folder.path)
+    kinds = [event.kind for event in events]
+    if "run.finished" not in kinds:
+        attempt = kinds.count("run.resumed") + 1
+        reason = "judging was interrupted" if "session.closed" in kinds else "the evolver was interrupted"
+        await records.commit([("run.resumed", {"attempt": attempt, "reason": reason})])
+
+
+def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> dict[str, Any]:
+    info = conditions.taskset.info
+    budget = {name: amount for name, amount in asdict(plan.budget).items() if amount is not None}
+    return {
+        "run_id": plan.run_id,
+        "suite_id": plan.suite_id,
+        "taskset": info.name,
+        "taskset_version": info.version,
+        "family": info.family,
+        "group": info.group,
+        "evolver": dict(plan.evolver),
+        "seed": plan.seed,
+        "budget": budget,
+        "views": plan.views,
+        "failure_return": info.failure_return,
+        "isolation": plan.isolation,
+        "packages": dict(plan.packages),
+        "commitment": opening.commitment,
+        "config_digest": config_digest(plan.config),
+    }
+
+
+def _check_same_run(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:
+    """Refuse to continue a run under other conditions: its scores would not be comparable with each other."""
+    if not before:
+        raise RecordError(f"{path} does not hold a run of policy evolution; choose another folder")
+    # Where it runs and what else is installed is on record; what decides its scores must not change.
+    for name in ("run_id", "taskset", "taskset_version", "seed", "budget", "views", "commitment", "config_digest"):
+        if before[name] != now[name]:
+            raise ConfigError(
+                f"{path} holds a run with {name} = {before[name]!r}, and it was asked to continue with {now[name]!r}; "
+                "restore what it was started with, or start a new run in another folder"
+            )
+
+
+def _open_session(
+    records: Committer, plan: RunPlan, conditions: Conditions, publisher: Callable[[Session], Publish] | None
+) -> Session:
+    rules = SessionRules(
+        budget=plan.budget,
+        seed=plan.seed,
+        limits=plan.limits,
+        min_episodes=plan.min_episodes,
+        max_episodes=plan.max_episodes,
+        replay=plan.replay,
+    )
+    tasks = conditions.sealed.tasks(conditions.taskset, "train", plan.train_tasks)
+    return Session(
+        records, conditions.runner, taskset=conditions.taskset.info, tasks=tasks, rules=rules, publisher=publisher
+    )
+
+
+def _bench(records: Committer, plan: RunPlan, conditions: Conditions, opening: Opening) -> Bench:
+    views = {
+        name: View(name, conditions.sealed.tasks(conditions.taskset, name, count)) for name, count in plan.views.items()
+    }
+    return Bench(
+        records=records,
+        attempter=Attempter(conditions.runner, plan.limits),
+        taskset=conditions.taskset.info,
+        validation=views["validation"],
+        heldout=views["heldout"],
+        opening=opening,
+    )
+
+
+async def _evolve(session: Session, evolve: Evolve, records: Committer) -> None:
+    if session.closed is not None:
+        return
+    await session.recover()
+    failed = any(event.kind == "evolver.failed" for event in records.journal.events)
+    if not failed:
+        failure = await _drive(session, evolve)
+        if failure is not None:
+            failed = True
+            await records.commit([("evolver.failed", _failure(failure))])
+    reason = "evolver_failed" if failed else ("budget" if session.remaining().spent else "finished")
+    await session.close(reason)
+
+
+async def _drive(session: Session, evolve: Evolve) -> BaseException | None:
+    """Let the evolver work and return what it raised, unless that was not its own fault."""
+
+    async def work() -> None:
+        await evolve(session)
+
+    working, beating = asyncio.create_task(work()), asyncio.create_task(session.heartbeats())
+    try:
+        await asyncio.wait({working, beating}, return_when=asyncio.FIRST_COMPLETED)
+        if not (beating.done() and beating.exception()):
+            await asyncio.wait({working})
+    finally:
+        unfinished = not working.done()
+        for task in (working, beating):
+            task.cancel()
+        await asyncio.wait({working, beating})
+        if unfinished:
+            await session.abandon()
+    if not beating.cancelled() and beating.exception():
+        raise RecordError("the run's clock could not be journalled; resume the run") from beating.exception()
+    if session.broken is not None:
+        await session.abandon()
+        raise session.broken
+    failure = asyncio.CancelledError("the evolver cancelled itself") if working.cancelled() else working.exception()
+    if isinstance(failure, _NOT_THE_EVOLVER):
+        await session.abandon()
+        raise failure
+    return None if isinstance(failure, ClosedError | BudgetError) else failure
+
+
+def _failure(error: BaseException) -> dict[str, str]:
+    lines = traceback.format_exception(error)
+    return {"message": encodable(f"{type(error).__name__}: {error}"), "traceback": encodable("".join(lines))}

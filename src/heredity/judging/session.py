@@ -1,0 +1,383 @@
+"""The session: the only door to evidence. It admits, charges, attempts, records and answers, each exactly once.
+
+The order of a submission on disk is what makes a run survive being killed at any instant: candidate, then the charge,
+then the attempts, then their trajectories, then the result, then the feedback, then the reply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from heredity.errors import (
+    BudgetError,
+    ClosedError,
+    DamagedRecordError,
+    HostError,
+    RejectedError,
+    ReplayDivergedError,
+)
+from heredity.evolution import Budget, Feedback, Trial
+from heredity.judging.admission import MAX_KEY, EpisodeRange, Order, category_of, request_digest
+from heredity.judging.attempts import Attempter, encodable
+from heredity.judging.budget import BudgetLedger
+from heredity.judging.clock import RunClock
+from heredity.judging.evaluate import Evaluator
+from heredity.judging.session_log import SessionLog, Submission
+from heredity.records import Blob, Committer
+from heredity.resources import Candidate
+from heredity.rollouts.contract import Limits, Runner
+from heredity.rollouts.trajectory import Trajectory, decode_many
+from heredity.tasks import Task, TasksetInfo
+
+Publish = Callable[[Feedback, Sequence[Trajectory]], Awaitable[None] | None]
+"""Told of each completed submission before its reply; told again of all of them when a run is resumed."""
+
+MAX_REJECTIONS = 1000
+"""How many refused requests are journalled: an agent that floods its session must not fill the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRules:
+    """The rules of a session.
+
+    Attributes:
+        budget: what may be spent: episodes, submissions, seconds.
+        seed: the run's seed; seeds the candidates' own generators.
+        limits: what one attempt may use.
+        min_episodes: the fewest episodes of one submission.
+        max_episodes: the most episodes of one submission.
+        retries: how often an attempt is repeated that failed through no fault of the candidate.
+        replay: the evolver is deterministic and starts again from the beginning when the run is resumed. What it asked
+            before is answered from the journal, and `remaining` shows what it would have shown the first time.
+    """
+
+    budget: Budget
+    seed: int
+    limits: Limits = field(default_factory=Limits)
+    min_episodes: int = 1
+    max_episodes: int = 128
+    retries: int = 2
+    replay: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class _Request:
+    digest: str
+    ids: Sequence[int]
+    charge: int
+    earlier: bool
+    task: asyncio.Task[list[Feedback]] | None = None
+
+
+class Session:
+    """Implements `heredity.evolution.SessionContract` over a journal; see there for `submit`.
+
+    Attributes:
+        clock: the run's clock.
+        broken: what ended a submission that was neither the candidate's nor the evolver's fault (a full disk, a runner
+            that died). Nothing more is admitted then; the run can be resumed.
+    """
+
+    def __init__(
+        self,
+        records: Committer,
+        runner: Runner,
+        *,
+        taskset: TasksetInfo,
+        tasks: Sequence[Task],
+        rules: SessionRules,
+        publisher: Callable[[Session], Publish] | None = None,
+        clock: RunClock | None = None,
+    ) -> None:
+        """Open a session, continuing from what the journal says of it.
+
+        Args:
+            records: where everything is recorded.
+            runner: what attempts the tasks.
+            taskset: what the tasks belong to.
+            tasks: the train tasks; an evolver names them by their position here.
+            rules: budget, seed, limits.
+            publisher: makes the hook that feedback is published to; it may ask the session about its submissions.
+            clock: the run's clock; None makes one that continues from the journal.
+        """
+        self._records = records
+        self._rules = rules
+        self._range = EpisodeRange(rules.min_episodes, rules.max_episodes, len(tasks))
+        self._evaluator = Evaluator(Attempter(runner, rules.limits, rules.retries), taskset, tasks, rules.seed)
+        self._log = SessionLog()
+        self._log.apply(records.journal.events)
+        self._ledger = BudgetLedger(rules.budget)
+        self._ledger.charge(self._log.episodes, len(self._log.submissions))
+        self._shown = BudgetLedger(rules.budget) if rules.replay else self._ledger
+        self._requests = {key: self._earlier(ids) for key, ids in self._log.requests.items()}
+        self._next_id = len(self._log.submissions) + 1
+        self._ended = asyncio.Event()
+        self._closing = self._abandoned = False
+        self.broken: BaseException | None = None
+        self.clock = clock or RunClock(self._log.clock_s)
+        self._publish = publisher(self) if publisher else None
+        self._notice_end()
+
+    async def submit(self, trials: Sequence[Trial], key: str) -> list[Feedback]:
+        """Attempt trials and return their feedback in the order of the request.
+
+        The same key with the same request gives the same answer and is charged once: while the first is in flight,
+        after it ended, after the session was closed, and in a later process. Giving up on a reply stops no attempt.
+
+        Raises:
+            RejectedError: if the request is malformed, or its key belongs to another request; nothing is charged.
+            BudgetError: if the budget does not cover it; nothing is charged.
+            ClosedError: if the session is closed or its budget is spent; nothing is charged.
+            ReplayDivergedError: if a replaying evolver asks for something else than the journal records under this key.
+            RecordError: if the disk is full or fails; the run is to be resumed.
+            HostError: if the runner fails, or something failed before; the run is to be resumed.
+        """
+        try:
+            orders = self._range.check(trials, key)
+            digest = request_digest(orders)
+            request = self._requests.get(key)
+            if request is None:
+                request = self._admit(orders, key, digest)
+            else:
+                self._check_same(request, digest, key)
+        except (RejectedError, BudgetError) as error:
+            self._record_rejection(key, error)
+            raise
+        return await asyncio.shield(request.task or self._start(request, ()))
+
+    def remaining(self) -> Budget:
+        """Return what is left of the budget, as the evolver is to see it."""
+        return self._shown.remaining(self.clock.now())
+
+    @property
+    def closed(self) -> str | None:
+        """Why the session is closed; None while it is open."""
+        return self._log.closed
+
+    def snapshot(self) -> list[Submission]:
+        """Return every admitted submission in order."""
+        return list(self._log.submissions.values())
+
+    def submission(self, submit_id: int) -> Submission:
+        """Return one admitted submission.
+
+        Raises:
+            KeyError: if there is none with this number.
+        """
+        return self._log.submissions[submit_id]
+
+    def load(self, submit_id: int) -> list[Trajectory]:
+        """Read the trajectories of a completed submission in the order of its outcomes; none if nothing was attempted.
+
+        Raises:
+            KeyError: if there is none with this number.
+            DamagedRecordError: if their blob is missing or damaged.
+        """
+        blob = self.submission(submit_id).blob
+        return [] if blob is None else decode_many(self._records.blobs.get(blob))
+
+    async def recover(self) -> None:
+        """Publish again what was completed before a restart, and attempt again, uncharged, what was interrupted."""
+        if self._publish is not None:
+            for submission in self.snapshot():
+                if submission.status is not None:
+                    trajectories = await asyncio.to_thread(self.load, submission.submit_id)
+                    await self._tell(submission.feedback(trajectories), trajectories)
+        for request in self._requests.values():
+            if request.task is None and any(self.submission(i).status is None for i in request.ids):
+                self._start(request, ())
+
+    async def heartbeats(self) -> None:
+        """Journal the run's clock at every interval until the session is closed.
+
+        Raises:
+            RecordError: if the disk is full or fails.
+        """
+        while self.closed is None:
+            await asyncio.sleep(self.clock.interval_s)
+            if self.closed is None:
+                await self._commit([("heartbeat", {"clock_s": round(self.clock.tick(), 3)})])
+            self._notice_end()
+
+    async def finished(self) -> None:
+        """Wait until nothing more can come of this session: it is closed, broken, or spent with nothing in flight."""
+        await self._ended.wait()
+
+    async def close(self, reason: str) -> None:
+        """Admit nothing more, wait for what is in flight, and journal why; closing a closed session changes nothing.
+
+        Args:
+            reason: `budget`, `finished`, `evolver_failed` or `interrupted`.
+
+        Raises:
+            HostError: if the session is broken; it stays open on disk, to be resumed.
+        """
+        self._closing = True
+        while running := self._running():
+            await asyncio.wait(running)
+        self._check_unbroken()
+        if self._log.closed is None:
+            await self._commit(
+                [("heartbeat", {"clock_s": round(self.clock.tick(), 3)}), ("session.closed", {"reason": reason})]
+            )
+        self._ended.set()
+
+    async def abandon(self) -> None:
+        """Stop everything in flight and leave the session open on disk, to be resumed."""
+        self._closing = self._abandoned = True
+        running = self._running()
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
+        self._ended.set()
+
+    def _admit(self, orders: Sequence[Order], key: str, digest: str) -> _Request:
+        self._check_unbroken()
+        if self._closing or self._log.closed is not None:
+            raise ClosedError(f"the session is closed ({self._log.closed or 'closing'}); nothing more can be submitted")
+        left = self._ledger.remaining(self.clock.now())
+        if left.spent:
+            raise ClosedError("the session is closed: its budget is spent")
+        charge = sum(len(order.tasks) for order in orders)
+        self._ledger.charge(charge, len(orders))
+        if self._shown is not self._ledger:
+            self._shown.charge(charge, len(orders))
+        ids = range(self._next_id, self._next_id + len(orders))
+        self._next_id += len(orders)
+        request = self._requests[key] = _Request(digest, ids, charge, earlier=False)
+        self._start(request, self._admission(orders, key, request, left.episodes), orders)
+        return request
+
+    def _admission(
+        self, orders: Sequence[Order], key: str, request: _Request, left: int | None
+    ) -> list[tuple[str, Mapping[str, Any]]]:
+        lines: list[tuple[str, Mapping[str, Any]]] = []
+        at_s = round(self.clock.now(), 3)
+        for position, (submit_id, order) in enumerate(zip(request.ids, orders, strict=True)):
+            digest = order.candidate.digest
+            lineage = (order.parents, order.note)
+            if self._log.lineage.get(digest) != lineage:
+                self._log.lineage[digest] = lineage
+                parents = list(order.parents)
+                line = {"digest": digest, "blob": order.blob.digest, "parents": parents, "note": order.note}
+                lines.append(("candidate", line))
+            left = None if left is None else left - len(order.tasks)
+            data = {
+                "submit_id": submit_id,
+                "key": key,
+                "request": request.digest,
+                "position": [position, len(orders)],
+                "candidate": digest,
+                "tasks": list(order.tasks),
+                "charge": len(order.tasks),
+                "remaining": left,
+                "at_s": at_s,
+            }
+            lines.append(("submission.admitted", data))
+        return lines
+
+    def _check_same(self, request: _Request, digest: str, key: str) -> None:
+        if request.digest != digest:
+            if request.earlier and self._rules.replay:
+                raise ReplayDivergedError(
+                    f"the evolver asked for something else under the key {key!r} than before the run was interrupted; "
+                    "resume it with the version and configuration it was started with, or start a new run"
+                )
+            raise RejectedError(f"the key {key!r} belongs to another request; give each request a key of its own")
+        if request.earlier and self._shown is not self._ledger:
+            self._shown.charge(request.charge, len(request.ids))
+        request.earlier = False
+
+    def _earlier(self, ids: Sequence[int]) -> _Request:
+        submissions = [self._log.submissions[i] for i in ids]
+        return _Request(submissions[0].request, ids, sum(s.charge for s in submissions), earlier=True)
+
+    def _record_rejection(self, key: str, error: RejectedError | BudgetError) -> None:
+        entry = (encodable(key)[:MAX_KEY], category_of(error), encodable(str(error)))
+        full = len(self._log.rejections) >= MAX_REJECTIONS
+        if entry in self._log.rejections or full or self._log.closed is not None or self.broken is not None:
+            return
+        data = {"key": entry[0], "category": entry[1], "message": entry[2]}
+        self._log.apply([self._records.journal.append("submission.rejected", data)])
+
+    def _start(
+        self, request: _Request, lines: Sequence[tuple[str, Mapping[str, Any]]], orders: Sequence[Order] = ()
+    ) -> asyncio.Task[list[Feedback]]:
+        self._check_unbroken()
+        if self._abandoned:
+            raise ClosedError("the session was abandoned; resume the run")
+        task = asyncio.create_task(self._serve(request, lines, orders))
+        request.task = task
+
+        def ended(task: asyncio.Task[list[Feedback]]) -> None:
+            # The answer is kept on disk, not here: the trajectories of a run may not fit into memory.
+            request.task = None
+            if not task.cancelled() and task.exception() is not None:
+                self.broken = self.broken or task.exception()
+            self._notice_end()
+
+        task.add_done_callback(ended)
+        return task
+
+    async def _serve(
+        self, request: _Request, lines: Sequence[tuple[str, Mapping[str, Any]]], orders: Sequence[Order]
+    ) -> list[Feedback]:
+        if lines:
+            await self._commit(lines, [order.blob for order in orders])
+        candidates = [order.candidate for order in orders] or [None] * len(request.ids)
+        return await _all_of([self._settle(i, c) for i, c in zip(request.ids, candidates, strict=True)])
+
+    async def _settle(self, submit_id: int, candidate: Candidate | None) -> Feedback:
+        submission = self.submission(submit_id)
+        if submission.status is not None:
+            return submission.feedback(await asyncio.to_thread(self.load, submit_id))
+        candidate = candidate or await asyncio.to_thread(self._load_candidate, submission.candidate)
+        result = await self._evaluator.evaluate(submission, candidate)
+        await self._commit([("submission.completed", result.data)], [result.blob] if result.blob else [])
+        feedback = self.submission(submit_id).feedback(result.trajectories)
+        await self._tell(feedback, result.trajectories)
+        return feedback
+
+    def _load_candidate(self, digest: str) -> Candidate:
+        blob = self._log.candidates[digest]
+        candidate = Candidate.from_bytes(self._records.blobs.get(blob))
+        if candidate.digest != digest:
+            raise DamagedRecordError(f"the blob {blob} holds another candidate than {digest}; restore it from a copy")
+        return candidate
+
+    async def _commit(self, lines: Sequence[tuple[str, Mapping[str, Any]]], blobs: Sequence[Blob] = ()) -> None:
+        self._log.apply(await self._records.commit(lines, blobs))
+
+    async def _tell(self, feedback: Feedback, trajectories: Sequence[Trajectory]) -> None:
+        if self._publish is not None:
+            told = self._publish(feedback, trajectories)
+            if inspect.isawaitable(told):
+                await told
+
+    def _running(self) -> list[asyncio.Task[list[Feedback]]]:
+        return [r.task for r in self._requests.values() if r.task is not None]
+
+    def _check_unbroken(self) -> None:
+        if self.broken is not None:
+            raise HostError(f"the session stopped: {self.broken}; then resume the run") from self.broken
+
+    def _notice_end(self) -> None:
+        spent = self._ledger.remaining(self.clock.now()).spent
+        if self.closed is not None or self.broken is not None or (spent and not self._running()):
+            self._ended.set()
+
+
+async def _all_of(work: Sequence[Coroutine[Any, Any, Feedback]]) -> list[Feedback]:
+    """Await all of `work`; when one fails or the caller is cancelled, the others end before this returns."""
+    tasks = [asyncio.create_task(w) for w in work]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)

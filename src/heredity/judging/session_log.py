@@ -1,0 +1,193 @@
+"""What a journal says of a session: the state from which it continues, as a fold over its events."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from heredity.evolution import Feedback, Outcome
+from heredity.records import Event, Journal
+from heredity.rollouts.trajectory import Failure, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One admitted submission, as far as it has come.
+
+    Attributes:
+        submit_id: counts from 1 over the run.
+        key: the request's key; one request may hold several submissions.
+        request: digest of the request.
+        position: which trial of the request it is, and of how many.
+        candidate: digest of the candidate.
+        tasks: train handles, one for each episode.
+        first_episode: how many episodes the run had bought before this submission.
+        remaining: episodes left after the charge; None without a limit.
+        admitted_at: Unix time in seconds.
+        at_s: the run's clock at admission, in seconds.
+        status: `"ok"` or the program failure that ended all episodes; None while it is in flight.
+        failure: what went wrong when `status` is not ok.
+        outcomes: one for each episode, without trajectories.
+        blob: digest of the encoded trajectories; None when nothing was attempted.
+        seconds: wall time of the attempts.
+        completed_at: Unix time in seconds.
+    """
+
+    submit_id: int
+    key: str
+    request: str
+    position: tuple[int, int]
+    candidate: str
+    tasks: tuple[int, ...]
+    first_episode: int
+    remaining: int | None
+    admitted_at: float
+    at_s: float
+    status: str | None = None
+    failure: Failure | None = None
+    outcomes: tuple[Outcome, ...] = ()
+    blob: str | None = None
+    seconds: float = 0.0
+    completed_at: float | None = None
+
+    @property
+    def charge(self) -> int:
+        """Episodes that it cost."""
+        return len(self.tasks)
+
+    def feedback(self, trajectories: list[Trajectory] | None = None) -> Feedback:
+        """Return what the evolver may see of it."""
+        outcomes = self.outcomes
+        if trajectories:
+            pairs = zip(outcomes, trajectories, strict=True)
+            outcomes = tuple(replace(outcome, trajectory=trajectory) for outcome, trajectory in pairs)
+        return Feedback(self.submit_id, self.candidate, self.status or "", outcomes, self.failure)
+
+
+@dataclass(slots=True)
+class SessionLog:
+    """The state of a session: everything its journal has said so far.
+
+    Attributes:
+        submissions: by number, in order.
+        requests: key to the numbers of the request's submissions.
+        candidates: digest to the blob that holds the candidate.
+        lineage: digest to the parents and note last journalled for it.
+        rejections: key, category and message of the requests that were refused.
+        closed: the reason, once the session is closed.
+        clock_s: the run's clock at its last reading.
+        episodes: how many were charged.
+    """
+
+    submissions: dict[int, Submission] = field(default_factory=dict[int, Submission])
+    requests: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    candidates: dict[str, str] = field(default_factory=dict[str, str])
+    lineage: dict[str, tuple[tuple[str, ...], str]] = field(default_factory=dict[str, tuple[tuple[str, ...], str]])
+    rejections: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
+    closed: str | None = None
+    clock_s: float = 0.0
+    episodes: int = 0
+
+    def apply(self, events: Iterable[Event]) -> None:
+        """Take events into account, in the order of the journal; kinds of other parts of a run are passed over."""
+        for event in events:
+            data = event.data
+            match event.kind:
+                case "candidate":
+                    self.candidates[data["digest"]] = data["blob"]
+                    self.lineage[data["digest"]] = (tuple(data["parents"]), data["note"])
+                case "submission.admitted":
+                    self._admit(event)
+                case "submission.completed":
+                    self._complete(event)
+                case "submission.rejected":
+                    self.rejections.add((data["key"], data["category"], data["message"]))
+                case "session.closed":
+                    self.closed = data["reason"]
+                case "heartbeat":
+                    self.clock_s = max(self.clock_s, data["clock_s"])
+                case _:
+                    pass
+
+    def _admit(self, event: Event) -> None:
+        data = event.data
+        submission = Submission(
+            submit_id=data["submit_id"],
+            key=data["key"],
+            request=data["request"],
+            position=(data["position"][0], data["position"][1]),
+            candidate=data["candidate"],
+            tasks=tuple(data["tasks"]),
+            first_episode=self.episodes,
+            remaining=data["remaining"],
+            admitted_at=event.at,
+            at_s=data["at_s"],
+        )
+        self.submissions[submission.submit_id] = submission
+        self.requests.setdefault(submission.key, []).append(submission.submit_id)
+        self.episodes += submission.charge
+        self.clock_s = max(self.clock_s, submission.at_s)
+
+    def _complete(self, event: Event) -> None:
+        data = event.data
+        self.submissions[data["submit_id"]] = replace(
+            self.submissions[data["submit_id"]],
+            status=data["status"],
+            failure=_failure(data["failure"]),
+            outcomes=tuple(_outcome(o) for o in data["outcomes"]),
+            blob=data["blob"],
+            seconds=data["seconds"],
+            completed_at=event.at,
+        )
+
+
+def outcome_to_json(outcome: Outcome) -> dict[str, Any]:
+    """Return an outcome as JSON values; the score of a missing attempt is null."""
+    return {
+        "task": outcome.task,
+        "score": score_to_json(outcome.score),
+        "length": outcome.length,
+        "status": outcome.status,
+        "failure": outcome.failure.to_json() if outcome.failure else None,
+    }
+
+
+def score_to_json(score: float) -> float | None:
+    """Return a score as a JSON value; a missing one (NaN) is null."""
+    return None if math.isnan(score) else score
+
+
+def cut_torn_request(journal: Journal) -> int:
+    """Remove a request of which only some submissions reached the disk, and return how many events that were.
+
+    A request is charged as a whole or not at all. Its lines are written and synced together before any attempt starts,
+    so when some are absent nothing was attempted, and they are the last lines of the journal.
+
+    Raises:
+        RecordError: if the journal cannot be truncated.
+    """
+    events = journal.events
+    last = next((e for e in reversed(events) if e.kind != "candidate"), None)
+    if last is None or last.kind != "submission.admitted":
+        return 0
+    position, count = last.data["position"]
+    if position == count - 1:
+        return 0
+    first = next(e for e in events if e.kind == "submission.admitted" and e.data["key"] == last.data["key"])
+    start = first.seq
+    while start > 0 and events[start - 1].kind == "candidate":
+        start -= 1
+    cut = len(events) - start
+    journal.cut_from(start)
+    return cut
+
+
+def _outcome(data: Mapping[str, Any]) -> Outcome:
+    score = math.nan if data["score"] is None else data["score"]
+    return Outcome(data["task"], score, data["length"], data["status"], _failure(data["failure"]))
+
+
+def _failure(data: Mapping[str, Any] | None) -> Failure | None:
+    return None if data is None else Failure(**data)

@@ -1,0 +1,101 @@
+"""Views: frozen sets of hidden tasks, on which candidates are judged. Nothing of it is ever fed back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from heredity.judging.admission import has_policy
+from heredity.judging.attempts import MISSING_POLICY, Attempter, outcome_of, policy_seed
+from heredity.judging.session_log import score_to_json
+from heredity.resources import Candidate
+from heredity.rollouts.contract import Job
+from heredity.rollouts.trajectory import Trajectory
+from heredity.tasks import Task, TasksetInfo
+
+JUDGE_SEED = 0
+"""Seeds the policies' own generators on hidden tasks, the same for every run, so that runs are paired."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A named, frozen set of tasks.
+
+    Attributes:
+        name: `"validation"` or `"heldout"`.
+        tasks: in a fixed order; scores are listed in the same order.
+    """
+
+    name: str
+    tasks: tuple[Task, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewScores:
+    """How one candidate did on a view.
+
+    Attributes:
+        scores: one for each task, higher is better; NaN where the attempt is missing.
+        lengths: steps of each attempt.
+        statuses: `"ok"`, a failure category, or `"missing"`.
+        seconds: wall time of the attempts, added up.
+    """
+
+    scores: tuple[float, ...]
+    lengths: tuple[int, ...]
+    statuses: tuple[str, ...]
+    seconds: float
+
+    @property
+    def mean(self) -> float:
+        """Mean over the attempts that are not missing; NaN if all are."""
+        present = [s for s in self.scores if not math.isnan(s)]
+        return math.fsum(present) / len(present) if present else math.nan
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the scores as JSON values; missing ones are null."""
+        return {
+            "scores": [score_to_json(s) for s in self.scores],
+            "lengths": list(self.lengths),
+            "statuses": list(self.statuses),
+            "seconds": round(self.seconds, 6),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> ViewScores:
+        """Read what `to_json` gave."""
+        scores = tuple(math.nan if s is None else float(s) for s in data["scores"])
+        return cls(scores, tuple(data["lengths"]), tuple(data["statuses"]), data["seconds"])
+
+
+async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View, candidate: Candidate) -> ViewScores:
+    """Attempt every task of a view with one candidate. Trajectories are not kept.
+
+    Raises:
+        HostError: if the runner fails.
+    """
+    if not has_policy(candidate):
+        floor, count = float(taskset.failure_return), len(view.tasks)
+        return ViewScores((floor,) * count, (0,) * count, (MISSING_POLICY,) * count, 0.0)
+    found: dict[int, tuple[float, int, str]] = {}
+    seconds: list[float] = []
+
+    def ended(position: int, trajectory: Trajectory) -> None:
+        outcome = outcome_of(view.tasks[position], trajectory, taskset.failure_return)
+        found[position] = (outcome.score, outcome.length, outcome.status)
+        seconds.append(trajectory.seconds)
+
+    jobs = [
+        Job(taskset, candidate, task, episode_index=place, policy_seed=policy_seed(JUDGE_SEED, task))
+        for place, task in enumerate(view.tasks)
+    ]
+    await attempter.attempt(jobs, ended)
+    rows = [found[position] for position in range(len(jobs))]
+    return ViewScores(
+        scores=tuple(score for score, _, _ in rows),
+        lengths=tuple(length for _, length, _ in rows),
+        statuses=tuple(status for _, _, status in rows),
+        seconds=math.fsum(seconds),
+    )

@@ -1,0 +1,128 @@
+"""Blobs: immutable byte strings, each stored once under its own digest."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heredity.errors import DamagedRecordError, RecordError
+from heredity.ids import digest_bytes
+from heredity.records.journal import sync_folder
+
+_TEMPORARY = ".tmp-"
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Bytes with their digest, which is computed once."""
+
+    digest: str
+    data: bytes = field(repr=False)
+
+    @classmethod
+    def of(cls, data: bytes) -> Blob:
+        """Return `data` with its digest."""
+        return cls(digest_bytes(data), data)
+
+
+class BlobStore:
+    """A folder of blobs, `ab/abcdef…`. A blob that has its name is complete."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._durable: set[str] = set()
+        self._numbers = itertools.count()
+
+    def put(self, data: bytes) -> str:
+        """Store `data` durably and return its digest.
+
+        Raises:
+            RecordError: if the disk is full or fails; no partial blob is left behind.
+        """
+        blob = Blob.of(data)
+        self.put_many([blob])
+        return blob.digest
+
+    def put_many(self, blobs: Sequence[Blob]) -> None:
+        """Store several blobs durably, syncing each folder once; one that is already stored is not written again.
+
+        Raises:
+            RecordError: as `put`.
+        """
+        new = {b.digest: b for b in blobs if b.digest not in self._durable}
+        if not new:
+            return
+        try:
+            folders = {self.path(digest).parent for digest in new}
+            made = [folder for folder in folders if _make_folder(folder)]
+            for blob in new.values():
+                self._write(blob)
+            for folder in sorted(folders):
+                sync_folder(folder)
+            if made:
+                sync_folder(self.root)
+                sync_folder(self.root.parent)
+        except OSError as error:
+            raise RecordError(
+                f"{self.root} could not be written: {error.strerror}; free some space, then resume the run"
+            ) from error
+        self._durable.update(new)
+
+    def get(self, digest: str) -> bytes:
+        """Read a blob and verify it.
+
+        Raises:
+            DamagedRecordError: if it is missing or does not match its digest.
+        """
+        path = self.path(digest)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise DamagedRecordError(
+                f"the blob {path} cannot be read: {error.strerror}; restore it from a copy"
+            ) from error
+        if digest_bytes(data) != digest:
+            raise DamagedRecordError(f"the blob {path} does not match its digest; restore it from a copy")
+        return data
+
+    def has(self, digest: str) -> bool:
+        """Whether the blob is stored."""
+        return self.path(digest).exists()
+
+    def path(self, digest: str) -> Path:
+        """Where the blob is, or would be."""
+        return self.root / digest[:2] / digest
+
+    def sweep(self) -> int:
+        """Remove what an interrupted writer left behind and return how many files that were; needs the run's lock."""
+        left = list(self.root.glob(f"*/{_TEMPORARY}*"))
+        for path in left:
+            path.unlink(missing_ok=True)
+        return len(left)
+
+    def _write(self, blob: Blob) -> None:
+        path = self.path(blob.digest)
+        if path.exists():
+            return
+        temporary = path.parent / f"{_TEMPORARY}{os.getpid()}-{next(self._numbers)}"
+        try:
+            with temporary.open("xb") as file:
+                file.write(blob.data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.rename(path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+
+
+def _make_folder(folder: Path) -> bool:
+    if folder.is_dir():
+        return False
+    folder.mkdir(parents=True, exist_ok=True)
+    return True

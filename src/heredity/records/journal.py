@@ -1,0 +1,292 @@
+"""The journal: an append-only record of a run, one checksummed JSON object a line.
+
+Each line is the canonical JSON of `{"at", "data", "kind", "seq"}` with a last field `crc`: the CRC-32 of that canonical
+JSON, chained with the previous line's. A line is complete when its newline is there; what follows the last newline was
+torn by a crash and is cut. Anything else that does not match is damage, and is reported and never repaired.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import DamagedRecordError, RecordError
+from heredity.ids import canonical_json
+
+_CRC_TAIL = len(b',"crc":"00000000"}')
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of a journal.
+
+    Attributes:
+        seq: position, from 0 without gaps.
+        at: Unix time in seconds at which it was appended.
+        kind: what happened, such as `"submission.admitted"` (see docs/file-formats.md).
+        data: what is known of it, as JSON values.
+    """
+
+    seq: int
+    at: float
+    kind: str
+    data: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as one JSON object, without its checksum."""
+        return asdict(self)
+
+
+class Journal:
+    """An append-only file of events with one writer; safe to use from several threads.
+
+    Attributes:
+        path: the file.
+        cut_bytes: how many bytes of a torn last line were cut when it was opened.
+    """
+
+    def __init__(self, path: Path, fd: int, scan: _Scan, cut_bytes: int, now: Callable[[], float]) -> None:
+        self.path = path
+        self.cut_bytes = cut_bytes
+        self._fd = fd
+        self._events = scan.events
+        self._offsets = scan.offsets
+        self._crc = scan.crc
+        self._end = scan.end
+        self._synced = scan.end
+        self._now = now
+        self._broken: str | None = None
+        self._writing = threading.Lock()
+        self._syncing = threading.Lock()
+
+    @classmethod
+    def open(cls, path: Path, *, now: Callable[[], float] = time.time) -> Journal:
+        """Create a journal, or open it and cut a torn last line.
+
+        The caller holds the run folder's lock: two writers would break the chain.
+
+        Raises:
+            DamagedRecordError: if a complete line does not match its checksum; the message has its number, and the file
+                is left untouched.
+            RecordError: if the file cannot be read or created.
+        """
+        try:
+            new = not path.exists()
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            try:
+                size = os.fstat(fd).st_size
+                scan = _scan(_read_all(fd, size), path)
+                if scan.end < size:
+                    os.ftruncate(fd, scan.end)
+                os.fsync(fd)
+                if new:
+                    sync_folder(path.parent)
+            except BaseException:
+                os.close(fd)
+                raise
+        except OSError as error:
+            raise RecordError(f"{path} cannot be opened as a journal: {error.strerror}") from error
+        return cls(path, fd, scan, size - scan.end, now)
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """Every event, in order; the list grows as events are appended."""
+        return self._events
+
+    def append(self, kind: str, data: Mapping[str, Any]) -> Event:
+        """Append one event and hand it to the operating system; `sync` makes it durable.
+
+        Raises:
+            RecordError: if the disk is full or the data is not JSON; the journal is as it was before.
+        """
+        return self.append_many([(kind, data)])[0]
+
+    def append_many(self, items: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Event]:
+        """Append several events with one write, all of them or none.
+
+        Raises:
+            RecordError: as `append`.
+        """
+        with self._writing:
+            self._check_usable()
+            first, at = len(self._events), round(self._now(), 6)
+            events = [Event(first + i, at, kind, data) for i, (kind, data) in enumerate(items)]
+            crc, lines = self._crc, list[bytes]()
+            for event in events:
+                line, crc = _encode(event, crc)
+                lines.append(line)
+            self._write(b"".join(lines))
+            for line, event in zip(lines, events, strict=True):
+                self._offsets.append(self._end)
+                self._end += len(line)
+                self._events.append(event)
+            self._crc = crc
+        return events
+
+    def sync(self) -> bool:
+        """Make every appended event durable; one call serves all that were appended before it.
+
+        Returns:
+            Whether the disk was called: False when nothing was new.
+
+        Raises:
+            RecordError: if the disk reports an error; nothing may be appended after that, and the run is to be resumed.
+        """
+        with self._syncing:
+            with self._writing:
+                self._check_usable()
+                target = self._end
+            if target == self._synced:
+                return False
+            try:
+                os.fdatasync(self._fd)
+            except OSError as error:
+                self._broken = f"{self.path} could not be synced ({error.strerror})"
+                raise RecordError(f"{self._broken}; check the disk, then resume the run") from error
+            self._synced = target
+            return True
+
+    def cut_from(self, seq: int) -> None:
+        """Remove the events from `seq` on: a unit of several lines whose write was torn between two of them.
+
+        Raises:
+            RecordError: if the file cannot be truncated.
+        """
+        with self._syncing, self._writing:
+            self._check_usable()
+            if not 0 <= seq < len(self._events):
+                raise RecordError(f"{self.path} has {len(self._events)} events; there is no event {seq} to cut from")
+            end = self._offsets[seq]
+            crc = 0 if seq == 0 else self._crc_before(end)
+            try:
+                os.ftruncate(self._fd, end)
+                os.fsync(self._fd)
+            except OSError as error:
+                raise RecordError(f"{self.path} cannot be truncated: {error.strerror}") from error
+            self.cut_bytes += self._end - end
+            del self._events[seq:], self._offsets[seq:]
+            self._end = self._synced = end
+            self._crc = crc
+
+    def close(self) -> None:
+        """Close the file. Appending afterwards raises `RecordError`; closing twice is harmless."""
+        with self._syncing, self._writing:
+            if self._fd >= 0:
+                os.close(self._fd)
+            self._fd = -1
+
+    def _check_usable(self) -> None:
+        if self._fd < 0:
+            raise RecordError(f"{self.path} is closed; open the run again")
+        if self._broken:
+            raise RecordError(f"{self._broken}; resume the run in a new process")
+
+    def _crc_before(self, end: int) -> int:
+        return int(os.pread(self._fd, _CRC_TAIL + 1, end - _CRC_TAIL - 1)[8:16], 16)
+
+    def _write(self, data: bytes) -> None:
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[os.write(self._fd, view) :]
+        except OSError as error:
+            self._undo_partial_write()
+            raise RecordError(
+                f"{self.path} could not be written: {error.strerror}; free some space, then resume the run"
+            ) from error
+
+    def _undo_partial_write(self) -> None:
+        try:
+            os.ftruncate(self._fd, self._end)
+        except OSError as error:
+            # The torn line is cut when the journal is next opened; until then nothing may follow it.
+            self._broken = f"{self.path} ends in a torn line ({error.strerror})"
+
+
+def read_journal(path: Path) -> list[Event]:
+    """Read a journal without a lock and without changing it; a torn last line is left out.
+
+    Raises:
+        DamagedRecordError: as `Journal.open`.
+        RecordError: if there is no such file.
+    """
+    try:
+        return _scan(path.read_bytes(), path).events
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror}; expected the journal of a run") from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+@dataclass(slots=True)
+class _Scan:
+    events: list[Event]
+    offsets: list[int]
+    crc: int
+    end: int
+
+
+def _encode(event: Event, previous_crc: int) -> tuple[bytes, int]:
+    fields = {"seq": event.seq, "at": event.at, "kind": event.kind, "data": event.data}
+    try:
+        payload = canonical_json(fields)
+    except (TypeError, ValueError) as error:
+        raise RecordError(f"the event {event.kind!r} cannot be written as JSON: {error}") from error
+    crc = zlib.crc32(payload, previous_crc)
+    return b'%b,"crc":"%08x"}\n' % (payload[:-1], crc), crc
+
+
+def _scan(data: bytes, path: Path) -> _Scan:
+    scan = _Scan([], [], 0, 0)
+    # What follows the last newline is torn, or nothing.
+    for seq, line in enumerate(data.split(b"\n")[:-1]):
+        payload = line[:-_CRC_TAIL] + b"}"
+        crc = zlib.crc32(payload, scan.crc)
+        if line[-_CRC_TAIL:] != b',"crc":"%08x"}' % crc:
+            raise DamagedRecordError(_damage(path, seq, "its checksum does not match"))
+        scan.events.append(_decode(payload, seq, path))
+        scan.offsets.append(scan.end)
+        scan.crc = crc
+        scan.end += len(line) + 1
+    return scan
+
+
+def _decode(payload: bytes, seq: int, path: Path) -> Event:
+    try:
+        fields = json.loads(payload)
+        event = Event(fields["seq"], fields["at"], fields["kind"], fields["data"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedRecordError(_damage(path, seq, f"it is not an event ({error})")) from error
+    if event.seq != seq:
+        raise DamagedRecordError(_damage(path, seq, f"it has seq {event.seq!r} where {seq} was expected"))
+    return event
+
+
+def _damage(path: Path, seq: int, what: str) -> str:
+    return f"{path} is damaged in line {seq + 1}: {what}; restore the file from a copy, nothing was changed"
+
+
+def _read_all(fd: int, size: int) -> bytes:
+    chunks: list[bytes] = []
+    offset = 0
+    while offset < size:
+        chunk = os.pread(fd, min(size - offset, 1 << 26), offset)
+        if not chunk:
+            break
+        chunks.append(chunk)
+        offset += len(chunk)
+    return b"".join(chunks)

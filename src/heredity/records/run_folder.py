@@ -1,0 +1,148 @@
+"""Run folders: where a run keeps its journal, its blobs and its resolved configuration."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import tomli_w
+
+from heredity.errors import ConfigError, RecordError
+from heredity.ids import digest_json
+from heredity.records.blobs import BlobStore
+from heredity.records.journal import Journal, sync_folder
+from heredity.records.lock import RunLock
+
+
+class RunFolder:
+    """A run's folder, held by one writer. Use it as a context manager.
+
+    Attributes:
+        path: the folder.
+        journal: its journal.
+        blobs: its blobs.
+    """
+
+    def __init__(self, path: Path, lock: RunLock, journal: Journal) -> None:
+        self.path = path
+        self.journal = journal
+        self.blobs = BlobStore(path / "blobs")
+        self._lock = lock
+
+    @classmethod
+    def open(cls, path: Path) -> RunFolder:
+        """Create a run folder, or open it: take its lock, recover its journal, remove unfinished files.
+
+        Raises:
+            RunLockedError: if another process writes to it.
+            DamagedRecordError: if the journal is damaged.
+            RecordError: if the folder cannot be created.
+        """
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RecordError(f"the run folder {path} cannot be created: {error.strerror}") from error
+        lock = RunLock.acquire(path / "lock")
+        try:
+            folder = cls(path, lock, Journal.open(path / "journal.jsonl"))
+            folder.blobs.sweep()
+        except BaseException:
+            lock.release()
+            raise
+        return folder
+
+    @property
+    def workspace(self) -> Path:
+        """What an outside agent sees."""
+        return self.path / "workspace"
+
+    def write_atomic(self, name: str, data: bytes) -> Path:
+        """Write a file of the folder so that readers see the old content or the new, durably."""
+        return write_atomic(self.path / name, data)
+
+    def save_config(self, config: Mapping[str, Any]) -> Path:
+        """Write `run.toml`, the resolved configuration. Keys whose value is None are left out: TOML has no null.
+
+        Raises:
+            ConfigError: if a value is not a TOML value.
+        """
+        try:
+            text = tomli_w.dumps(_without_nulls(config))
+        except TypeError as error:
+            raise ConfigError(f"the configuration cannot be written as TOML: {error}") from error
+        return self.write_atomic("run.toml", text.encode())
+
+    def load_config(self) -> dict[str, Any]:
+        """Read `run.toml`.
+
+        Raises:
+            RecordError: if it is missing or half-written.
+        """
+        return load_config(self.path)
+
+    def close(self) -> None:
+        """Close the journal and give the lock back; doing so twice is harmless."""
+        self.journal.close()
+        self._lock.release()
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def load_config(folder: Path) -> dict[str, Any]:
+    """Read a run folder's `run.toml` without taking its lock.
+
+    Raises:
+        RecordError: if it is missing or is not TOML.
+    """
+    path = folder / "run.toml"
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror}; expected a run folder") from error
+    except ValueError as error:
+        raise RecordError(f"{path} is not TOML: {error}; restore it, or start the run in a new folder") from error
+
+
+def config_digest(config: Mapping[str, Any]) -> str:
+    """Return the digest of a configuration; it is the same before it is saved and after it is loaded."""
+    return digest_json(_without_nulls(config))
+
+
+def write_atomic(path: Path, data: bytes) -> Path:
+    """Replace a file by way of a temporary one in the same folder, durably.
+
+    Raises:
+        RecordError: if it cannot be written; the old file is still there.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise RecordError(f"{path} could not be written: {error.strerror}") from error
+    return path
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _without_nulls(v) for k, v in value.items() if v is not None}
+    if isinstance(value, list | tuple):
+        return [_without_nulls(v) for v in value if v is not None]
+    return value

@@ -1,0 +1,41 @@
+"""A run that its parent kills: `python kill_child.py FOLDER`. Prints `begun` once it works, and `done` at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from fakes import FakeRunner, NumbersTaskset, climb, program
+
+from heredity.evolution import Budget
+from heredity.judging import Conditions, RunPlan, Sealed, run_policy_evolution
+from heredity.judging.protocols.policy_evolution import Reference
+
+PLAN = RunPlan(
+    run_id="killed",
+    suite_id="s",
+    evolver={"name": "climb", "kind": "method", "options": {}},
+    seed=3,
+    budget=Budget(episodes=64),
+    validation=4,
+    heldout=5,
+    train_tasks=8,
+    replay=True,
+)
+
+
+async def main(folder: Path) -> None:
+    shared = Conditions(
+        NumbersTaskset(), FakeRunner(delay_s=0.001), Sealed(7, b"s" * 32), Reference(program("value -5"))
+    )
+    os.write(1, b"begun\n")
+    await run_policy_evolution(folder, PLAN, shared, climb)
+    os.write(1, b"done\n")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1])))

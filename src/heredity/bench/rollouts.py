@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heredity.environments.registry import taskset
+from heredity.tasks.registry import taskset
 from heredity.environments.taskset import make_from_spec
 from heredity.records.blobs import BlobStore
 from heredity.resources import Candidate, SourceTree
@@ -85,6 +85,7 @@ CASES = (
     Case("halfcheetah", "HalfCheetah-v5", _SWING, 16),
     Case("minigrid_doorkey", "MiniGrid-DoorKey-16x16-v0", _WANDER, 32),
 )
+FIGURES = ("wall_ratio_vs_raw", "us_per_step", "ms_per_episode", "raw_us_per_step", "overhead_ms_per_episode")
 MODES = {"lockstep": 32, "isolated": 1}
 
 
@@ -128,7 +129,9 @@ async def _case(case: Case, runners: dict[str, EpisodeRunner], repeats: int) -> 
             "us_per_step": round(statistics.median(ours_s) / raw.steps * 1e6, 2),
             "ms_per_episode": round(statistics.median(ours_s) / case.episodes * 1e3, 3),
             "raw_us_per_step": round(statistics.median(raw_s) / raw.steps * 1e6, 2),
-            "overhead_ms_per_episode": round((statistics.median(ours_s) - statistics.median(raw_s)) / case.episodes * 1e3, 3),
+            "overhead_ms_per_episode": round(
+                (statistics.median(ours_s) - statistics.median(raw_s)) / case.episodes * 1e3, 3
+            ),
         }
         row["steps"] = raw.steps
         row[mode] = figures
@@ -159,7 +162,7 @@ class _RawLoop:
 
     def __init__(self, case: Case, tasks: Taskset) -> None:
         scope: dict[str, Any] = {}
-        exec(compile(case.policy, "policy.py", "exec"), scope)  # noqa: S102 - this module's own source
+        exec(compile(case.policy, "policy.py", "exec"), scope)
         self._env = make_from_spec(tasks.info.spec)
         self._make = lambda: scope["Policy"](self._env.observation_space, self._env.action_space, {})
         self._seeds = [t.spec["seed"] for t in tasks.draw("train", case.episodes, 7)]

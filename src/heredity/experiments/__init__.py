@@ -1,0 +1,1 @@
+"""Experiments: from a configuration to runs, suites, metrics and reports."""

@@ -1,0 +1,47 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`. Both make their own virtual environment.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+JOBS ?= auto
+
+.PHONY: demo test test-all lint bench lock clean
+
+demo: $(VENV)/.base  ## Run the demonstration suite: 3 environments x 4 methods x 2 seeds, then show the leaderboard.
+	$(BIN)/heredity run suites/demo.toml
+
+test: lint  ## Lint, check types, run the fast tests.
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not network"
+
+test-all: lint  ## Also run the slow tests.
+	$(BIN)/python -m pytest -n $(JOBS) -m "not network"
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+bench: $(VENV)/.dev  ## Run every benchmark.
+	$(BIN)/heredity bench rollouts
+	$(BIN)/heredity bench submit
+	$(BIN)/python benchmarks/journal.py
+
+lock:  ## Pin the dependencies anew (needs uv).
+	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --extra video -o requirements/base.lock pyproject.toml
+	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --extra video --extra core16 --group dev \
+		-o requirements/dev.lock pyproject.toml
+
+clean:  ## Remove the virtual environment and caches; runs are kept.
+	rm -rf $(VENV) .pytest_cache .ruff_cache build dist
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or later is needed; make PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: requirements/base.lock pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements/base.lock
+	$(BIN)/python -m pip install --disable-pip-version-check -q --no-deps -e .
+	touch $@
+
+$(VENV)/.dev: requirements/dev.lock $(VENV)/.base
+	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements/dev.lock
+	touch $@

@@ -1,0 +1,135 @@
+"""How long a one-episode submission takes over HTTP: admitted, sandboxed, recorded, synced, published, answered.
+
+Every layer of a real run is in it: the HTTP server, the session with its journal (each line synced before it counts), a
+fresh confined process for the policy, CartPole, the trajectory's blob and the feedback folder on disk. The baseline is the
+same policy and episode in a plain loop in this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from heredity.environments.taskset import make_from_spec
+from heredity.evolution import Budget
+from heredity.judging.cases import Sealed
+from heredity.judging.session import Session, SessionRules
+from heredity.records import Committer, RunFolder
+from heredity.resources import Candidate, SourceTree
+from heredity.rollouts.episodes import EpisodeRunner
+from heredity.server.app import SessionApp
+from heredity.server.serve import serve
+from heredity.server.terms import RunTerms
+from heredity.server.workspace import Workspace
+from heredity.tasks.registry import taskset
+
+_POLICY = """
+class Policy:
+    def __init__(self, obs_space, action_space, env_meta):
+        pass
+
+    def reset(self, episode_index):
+        pass
+
+    def act(self, obs):
+        return 1 if 3.0 * obs[2] + obs[3] + 0.1 * obs[1] + 0.05 * obs[0] > 0 else 0
+"""
+
+
+def measure(submissions: int = 200) -> dict[str, Any]:
+    """Submit one CartPole episode at a time and return the figures, times in milliseconds."""
+    return asyncio.run(_measure(submissions))
+
+
+async def _measure(submissions: int) -> dict[str, Any]:
+    tasks = taskset("gymnasium/CartPole-v1")
+    candidate = Candidate.program(SourceTree({"policy.py": _POLICY}))
+    with tempfile.TemporaryDirectory(prefix="heredity-bench-") as name:
+        root = Path(name)
+        sealed = Sealed.create(root / "sealed")
+        train = sealed.tasks(tasks, "train", 32)
+        terms = RunTerms(taskset=tasks.info, train_tasks=32, episode_budget=submissions + 5)
+        workspace = Workspace(root / "run" / "workspace", terms)
+        workspace.prepare(candidate.agent)
+        with RunFolder.open(root / "run") as folder:
+            async with EpisodeRunner(workers=1) as runner:
+                session = Session(
+                    Committer(folder.journal, folder.blobs),
+                    runner,
+                    taskset=tasks.info,
+                    tasks=train,
+                    rules=SessionRules(budget=Budget(episodes=submissions + 5), seed=0),
+                    publisher=workspace.publisher,
+                )
+                app = SessionApp(session, workspace, initial=candidate)
+                async with serve(app.asgi) as endpoints:
+                    times, steps = await _submit_many(endpoints.url, submissions)
+                await session.close("finished")
+        raw = _raw(tasks.info.spec, [t.spec["seed"] for t in train])
+    p50 = statistics.median(times)
+    return {
+        "baseline": "the same episodes in a plain loop in one process",
+        "submissions": submissions,
+        "p50_ms": round(p50, 3),
+        "p95_ms": round(float(np.percentile(times, 95)), 3),
+        "mean_ms": round(statistics.fmean(times), 3),
+        "steps_per_episode": round(statistics.fmean(steps), 1),
+        "raw_p50_ms": round(raw, 3),
+        "p50_ratio_vs_raw": round(p50 / raw, 3),
+    }
+
+
+async def _submit_many(url: str, count: int) -> tuple[list[float], list[int]]:
+    parts = urlsplit(url)
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    times: list[float] = []
+    steps: list[int] = []
+    for number in range(count + 3):
+        body = json.dumps({"env_instances": [number % 32]}).encode()
+        head = (
+            f"POST {parts.path.rstrip('/')}/submit HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        start = time.perf_counter()
+        writer.write(head.encode() + body)
+        reply = await _reply(reader)
+        seconds = time.perf_counter() - start
+        if reply["status"] != "ok":
+            raise RuntimeError(f"submission {number} was answered {reply}")
+        if number >= 3:
+            times.append(seconds * 1e3)
+            steps.append(reply["summary"]["episode_lengths"][0])
+    writer.close()
+    return times, steps
+
+
+async def _reply(reader: asyncio.StreamReader) -> dict[str, Any]:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+    size = int(head.split("content-length:")[1].split("\r\n")[0])
+    answer: dict[str, Any] = json.loads(await reader.readexactly(size))
+    return answer
+
+
+def _raw(spec: Any, seeds: list[int]) -> float:
+    scope: dict[str, Any] = {}
+    exec(compile(_POLICY, "policy.py", "exec"), scope)  # noqa: S102 - this module's own source
+    env = make_from_spec(spec)
+    times: list[float] = []
+    for seed in seeds:
+        start = time.perf_counter()
+        policy = scope["Policy"](env.observation_space, env.action_space, {})
+        observation, _ = env.reset(seed=seed)
+        done = False
+        while not done:
+            observation, _, terminated, truncated, _ = env.step(policy.act(observation))
+            done = terminated or truncated
+        times.append((time.perf_counter() - start) * 1e3)
+    return statistics.median(times)

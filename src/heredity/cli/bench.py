@@ -1,0 +1,55 @@
+"""`heredity bench`: benchmarks of the hot paths."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+_JSON = typer.Option(False, "--json", help="Print the figures as JSON.")
+_REPEATS = typer.Option(5, "--repeats", min=1, help="How often each side is timed; ratios are medians of pairs.")
+
+
+@app.command()
+def rollouts(json_output: bool = _JSON, repeats: int = _REPEATS) -> None:
+    """Time sandboxed, recorded rollouts against the plain single-process loop with the same policy."""
+    from heredity.bench import rollouts as benchmark
+
+    figures = benchmark.measure(repeats)
+    if json_output:
+        typer.echo(json.dumps(figures, indent=1))
+        return
+    rows = [
+        [name, mode, *(str(row[mode][k]) for k in benchmark.FIGURES)]
+        for name, row in figures["results"].items()
+        for mode in benchmark.MODES
+    ]
+    _table(f"Rollouts, baseline: {figures['baseline']}", ["case", "mode", *benchmark.FIGURES], rows)
+
+
+@app.command()
+def submit(json_output: bool = _JSON, repeats: int = typer.Option(200, "--repeats", min=20, help="Submissions.")) -> None:
+    """Time one-episode CartPole submissions over HTTP, sandboxed and synced to disk."""
+    from heredity.bench import submit as benchmark
+
+    figures = benchmark.measure(repeats)
+    if json_output:
+        typer.echo(json.dumps(figures, indent=1))
+        return
+    rows = [[key, str(value)] for key, value in figures.items() if not isinstance(value, dict)]
+    _table("One-episode submissions over HTTP", ["figure", "value"], rows)
+
+
+def _table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table: Any = Table(title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column, justify="left" if column in ("case", "mode", "figure") else "right")
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)

@@ -1,0 +1,62 @@
+"""`heredity`: the command line. Errors are one line on stderr and an exit code that is not 0."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from heredity import __version__
+from heredity.cli import bench, env, workspace
+from heredity.cli.doctor import doctor
+from heredity.cli.runs import compare, report, resume, run
+from heredity.errors import HeredityError
+
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="heredity",
+    help="A laboratory for agents that improve themselves.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command()(run)
+app.command()(resume)
+app.command()(report)
+app.command()(compare)
+app.command()(doctor)
+app.command()(workspace.submit)
+app.command()(workspace.finish)
+app.add_typer(env.app, name="env", help="Environments: list, check, play.")
+app.add_typer(bench.app, name="bench", help="Benchmarks of the hot paths, each as a ratio to a baseline.")
+
+
+@app.callback(invoke_without_command=True)
+def _version(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:  # pyright: ignore[reportUnusedFunction]
+    if version:
+        typer.echo(f"heredity {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    try:
+        app(standalone_mode=True)
+    except HeredityError as error:
+        typer.echo(f"heredity: {error}", err=True)
+        sys.exit(EXIT_USAGE)
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except OSError as error:
+        typer.echo(f"heredity: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", err=True)
+        sys.exit(EXIT_USAGE)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""What is going on in a suite: shown live in a terminal, or as one line per finished run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, Self
+
+from heredity.evolution import Budget
+from heredity.rollouts.contract import Job, Limits, Runner
+from heredity.rollouts.trajectory import Trajectory
+
+
+class Remaining(Protocol):
+    """The part of a session that progress is read from."""
+
+    def remaining(self) -> Budget:
+        """Return what is left of the budget."""
+        ...
+
+
+@dataclass(slots=True)
+class RunProgress:
+    """Where one run stands.
+
+    Attributes:
+        id: the run's name.
+        taskset: its taskset.
+        label: its evolver.
+        seed: its seed.
+        episodes: its budget of train episodes.
+        state: `waiting`, `evolving`, `judging`, `done`, `failed` or `stopped`.
+        session: its session while it evolves.
+        attempts: episodes run so far, hidden ones included.
+        heldout: mean held-out return once it is judged.
+        started: monotonic time at which it started.
+        seconds: how long it took.
+        message: what went wrong.
+    """
+
+    id: str
+    taskset: str
+    label: str
+    seed: int
+    episodes: int
+    state: str = "waiting"
+    session: Remaining | None = None
+    attempts: int = 0
+    heldout: float | None = None
+    started: float = 0.0
+    seconds: float = 0.0
+    message: str = ""
+
+    @property
+    def used(self) -> int:
+        """Train episodes charged so far."""
+        if self.state in ("judging", "done"):
+            return self.episodes
+        left = self.session.remaining().episodes if self.session else self.episodes
+        return self.episodes - (left if left is not None else self.episodes)
+
+    def begin(self) -> None:
+        """Note that the run has started."""
+        self.started, self.state = time.monotonic(), "evolving"
+
+    def end(self, state: str, message: str = "") -> None:
+        """Note how the run ended."""
+        self.state, self.message = state, message
+        self.seconds = time.monotonic() - self.started if self.started else 0.0
+
+
+class Watcher(Protocol):
+    """Is told when a run changes state; looks at the rest whenever it likes."""
+
+    def changed(self, run: RunProgress) -> None:
+        """Take note that a run has changed state."""
+        ...
+
+
+@dataclass(slots=True)
+class Silent:
+    """Watches without a word.
+
+    Attributes:
+        seen: names of the runs that changed state, in order.
+    """
+
+    seen: list[str] = field(default_factory=list[str])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def changed(self, run: RunProgress) -> None:
+        """Remember the run's name."""
+        self.seen.append(run.id)
+
+
+@dataclass(frozen=True, slots=True)
+class CountingRunner:
+    """A runner that counts what it has run, for one run's progress."""
+
+    runner: Runner
+    progress: RunProgress
+
+    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
+        """Attempt jobs (see `Runner.run`)."""
+        stream = self.runner.run(jobs, limits)
+        try:
+            async for item in stream:
+                self.progress.attempts += 1
+                yield item
+        finally:
+            close = getattr(stream, "aclose", None)
+            if close is not None:
+                await close()
+
+    async def close(self) -> None:
+        """Leave the shared runner open: it belongs to the suite."""

@@ -1,0 +1,246 @@
+"""Suites: many runs on one engine, one set of sealed cases, one comparison at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from heredity.errors import ConfigError, HeredityError, RecordError
+from heredity.evolution import Budget
+from heredity.evolution.starter import starter_program
+from heredity.experiments.config import Cell, Config, cells, load, slug
+from heredity.experiments.evolvers import build_evolver
+from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
+from heredity.experiments.results import rebuild_run, rebuild_suite
+from heredity.ids import digest_json
+from heredity.judging.attempts import Attempter
+from heredity.judging.cases import Sealed
+from heredity.judging.protocols.policy_evolution import Reference
+from heredity.judging.run import Conditions, RunPlan, run_policy_evolution
+from heredity.judging.session import Session
+from heredity.judging.views import View, score_candidate
+from heredity.records.lock import RunLock
+from heredity.records.run_folder import write_atomic
+from heredity.resources import Candidate
+from heredity.rollouts.contract import Runner
+from heredity.rollouts.episodes import EpisodeRunner
+from heredity.tasks import Taskset
+from heredity.tasks.registry import taskset
+
+CONFIG_NAME = "suite.toml"
+_REFERENCES = "references.json"
+_RECORDED_PACKAGES = (
+    "heredity", "gymnasium", "numpy", "box2d", "mujoco", "minigrid", "highway-env", "gymnasium-robotics", "pygame-ce",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteResult:
+    """What a suite came to.
+
+    Attributes:
+        folder: the suite's folder.
+        metrics: its metrics.json.
+        runs: the metrics.json of its runs.
+        failures: name of each run that did not end, to the reason.
+    """
+
+    folder: Path
+    metrics: dict[str, Any]
+    runs: list[dict[str, Any]]
+    failures: dict[str, str]
+
+
+def new_suite_folder(root: Path, config: Config) -> Path:
+    """Return an unused folder for a suite below `root`, named after it and the time."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    name = f"{slug(config.run.name or 'suite')}-{stamp}"
+    folder, number = root / name, 1
+    while folder.exists():
+        number += 1
+        folder = root / f"{name}-{number}"
+    return folder
+
+
+def sealed_folder(folder: Path) -> Path:
+    """Return where a suite's hidden cases are: beside the folder of all suites, outside every run."""
+    folder = folder.resolve()
+    return folder.parent.parent / "sealed" / folder.name
+
+
+def open_suite(folder: Path, config: Config | None = None) -> Config:
+    """Create a suite's folder, or open one; return its configuration.
+
+    Raises:
+        ConfigError: if the folder holds a suite with another configuration, or none and no configuration is given.
+        RecordError: if it cannot be written.
+    """
+    path = folder / CONFIG_NAME
+    if path.exists():
+        stored = load(path)
+        if config is not None and config != stored:
+            raise ConfigError(f"{folder} holds a suite with another configuration; choose another folder, or resume that one")
+        return stored
+    if config is None:
+        raise ConfigError(f"{folder} has no {CONFIG_NAME}; give the folder of a suite, such as runs/demo-20260101-120000")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordError(f"{folder} cannot be created: {error.strerror}") from error
+    write_atomic(path, tomli_w.dumps(config.model_dump(exclude_none=True)).encode())
+    return config
+
+
+async def run_suite(folder: Path, config: Config, watcher: Watcher | None = None, runs: list[RunProgress] | None = None) -> SuiteResult:
+    """Run, or continue, every run of a suite, then compare them.
+
+    A run that fails does not stop the others. Cancelling loses nothing: calling this again continues.
+
+    Args:
+        folder: the suite's folder, opened with `open_suite`.
+        config: its configuration.
+        watcher: is told of progress.
+        runs: filled with the progress of every run, for a watcher that looks at all of them.
+
+    Raises:
+        RunLockedError: if another process works on the suite.
+        ConfigError: if a taskset, method or option is unknown: nothing has been run then.
+        IsolationError: if this machine cannot isolate policies.
+    """
+    lock = RunLock.acquire(folder / "lock")
+    try:
+        suite = _Suite(folder, config, watcher or Silent())
+        if runs is not None:
+            runs += suite.progress.values()
+        async with EpisodeRunner(
+            config.engine.workers, lockstep=config.engine.lockstep, unsafe=config.engine.unsafe
+        ) as runner:
+            await suite.run(runner)
+        metrics, found = rebuild_suite(folder)
+        return SuiteResult(folder, metrics, found, suite.failures)
+    finally:
+        lock.release()
+
+
+class _Suite:
+    def __init__(self, folder: Path, config: Config, watcher: Watcher) -> None:
+        self.folder, self.config, self.watcher = folder, config, watcher
+        self.cells = cells(config)
+        self.tasksets: dict[str, Taskset] = {name: taskset(name) for name in config.run.tasksets}
+        self.progress = {c.id: RunProgress(c.id, c.taskset, c.label, c.seed, c.config.budget.episodes) for c in self.cells}
+        self.failures: dict[str, str] = {}
+        self.hidden = sealed_folder(folder)
+        for cell in self.cells:
+            build_evolver(cell, self.tasksets[cell.taskset].info, self._path(cell), (self.hidden,))
+
+    async def run(self, runner: EpisodeRunner) -> None:
+        """Run every cell, a few at a time."""
+        sealed = Sealed.create(self.hidden)
+        references = _References(self.folder, sealed, self.config, runner)
+        gate = asyncio.Semaphore(self.config.engine.parallel_runs)
+
+        async def guarded(cell: Cell) -> None:
+            async with gate:
+                await self._run_cell(cell, runner, sealed, references)
+
+        async with asyncio.TaskGroup() as group:
+            for cell in self.cells:
+                group.create_task(guarded(cell))
+
+    async def _run_cell(self, cell: Cell, runner: EpisodeRunner, sealed: Sealed, references: _References) -> None:
+        progress = self.progress[cell.id]
+        progress.begin()
+        self.watcher.changed(progress)
+        tasks = self.tasksets[cell.taskset]
+        evolver = build_evolver(cell, tasks.info, self._path(cell), (self.hidden,))
+
+        async def evolve(session: Session) -> None:
+            progress.session = session
+            await evolver.evolve(session)
+            progress.state = "judging"
+            self.watcher.changed(progress)
+
+        try:
+            reference = await references.of(tasks)
+            conditions = Conditions(tasks, CountingRunner(runner, progress), sealed, reference)
+            plan = _plan(cell, self.folder.name, evolver.description, replay=evolver.replay, isolation=runner.isolation.tier)
+            verdict = await run_policy_evolution(self._path(cell), plan, conditions, evolve, evolver.publisher)
+        except asyncio.CancelledError:
+            progress.end("stopped")
+            raise
+        except HeredityError as error:
+            self.failures[cell.id] = str(error)
+            progress.end("failed", str(error))
+            self.watcher.changed(progress)
+            return
+        progress.heldout = verdict.heldout.mean if verdict.heldout else None
+        await asyncio.to_thread(rebuild_run, self._path(cell))
+        progress.end("done" if verdict.status == "finished" else "failed", "" if verdict.status == "finished" else verdict.reason)
+        self.watcher.changed(progress)
+
+    def _path(self, cell: Cell) -> Path:
+        return self.folder / "runs" / cell.id
+
+
+class _References:
+    """The random policy's held-out scores: computed once for each taskset, kept in the suite's folder."""
+
+    def __init__(self, folder: Path, sealed: Sealed, config: Config, runner: Runner) -> None:
+        self._path, self._sealed, self._config, self._runner = folder / _REFERENCES, sealed, config, runner
+        self._gate = asyncio.Lock()
+        self._known: dict[str, list[float]] = json.loads(self._path.read_bytes()) if self._path.exists() else {}
+
+    async def of(self, tasks: Taskset) -> Reference:
+        """Return the reference on a taskset's held-out cases."""
+        count = self._config.views.heldout
+        key = digest_json([tasks.info.name, tasks.info.version, count, self._sealed.commitment([tasks], {"heldout": count})])
+        candidate = Candidate.program(starter_program(tasks.info.public))
+        async with self._gate:
+            if key not in self._known:
+                attempter = Attempter(self._runner, self._config.limits.limits())
+                view = View("heldout", self._sealed.tasks(tasks, "heldout", count))
+                found = await score_candidate(attempter, tasks.info, view, candidate)
+                self._known[key] = list(found.scores)
+                write_atomic(self._path, json.dumps(self._known).encode())
+        return Reference(candidate, tuple(self._known[key]))
+
+
+def _plan(cell: Cell, suite_id: str, description: Mapping[str, Any], *, replay: bool, isolation: str) -> RunPlan:
+    budget = cell.config.budget
+    return RunPlan(
+        run_id=cell.id,
+        suite_id=suite_id,
+        evolver=description,
+        seed=cell.seed,
+        budget=Budget(episodes=budget.episodes, submissions=budget.submissions, seconds=budget.seconds),
+        validation=cell.config.views.validation,
+        heldout=cell.config.views.heldout,
+        train_tasks=budget.train_cases,
+        min_episodes=budget.min_per_submit,
+        max_episodes=budget.max_per_submit,
+        limits=cell.config.limits.limits(),
+        replay=replay,
+        config=cell.config.model_dump(exclude_none=True, exclude={"engine": {"parallel_runs", "workers"}}),
+        isolation=isolation,
+        packages=package_versions(),
+    )
+
+
+def package_versions(names: Sequence[str] = _RECORDED_PACKAGES) -> dict[str, str]:
+    """Return the versions of Python and of the installed packages that can change a score."""
+    found = {"python": platform.python_version()}
+    for name in names:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

@@ -46,7 +46,7 @@ class EpisodeRunner:
         workers: environment workers; by default one per core this process may use.
         lockstep: episodes per policy process. 1 isolates episodes from each other.
         unsafe: run with the layers of isolation that work here, rather than refuse when one is missing.
-        scratch_bytes: memory-backed scratch space shared by the policies of one worker.
+        scratch_bytes: memory-backed scratch space of each policy; `Limits.scratch_bytes` bounds one file in it.
         folder: where the engine keeps programs; a temporary folder by default.
 
     Raises:
@@ -59,7 +59,7 @@ class EpisodeRunner:
         *,
         lockstep: int = 1,
         unsafe: bool = False,
-        scratch_bytes: int = 64 << 20,
+        scratch_bytes: int = 16 << 20,
         folder: Path | None = None,
     ) -> None:
         self.isolation = isolations.resolve(unsafe=unsafe)

@@ -21,25 +21,121 @@ from typing import Any
 from heredity.errors import IsolationError
 from heredity.rollouts.guest import confine
 
+SLOTS = 8
+"""Workers that may run at a time in one zygote; each has a scratch folder of its own."""
+
 LAYERS = ("namespaces", "landlock", "seccomp")
 GUEST_FOLDER = Path(__file__).parent / "guest"
 
 ALLOWED_PACKAGES = ("numpy", "scipy", "networkx", "sortedcontainers")
 """Packages that programs may import where they are installed: mathematics and data structures, no simulator."""
 
-SYSCALLS = (
-    "read readv write writev pread64 preadv pwrite64 pwritev lseek close close_range fstat newfstatat stat lstat statx "
-    "open openat access faccessat faccessat2 getdents getdents64 readlink readlinkat getcwd chdir fchdir dup dup2 dup3 fcntl "
-    "flock ftruncate truncate fsync fdatasync mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 sendfile "
-    "copy_file_range fadvise64 mmap mprotect munmap mremap madvise brk msync mincore membarrier rt_sigaction rt_sigprocmask "
-    "rt_sigreturn rt_sigpending rt_sigtimedwait sigaltstack futex futex_waitv sched_yield sched_getaffinity gettid getpid getppid getuid "
-    "geteuid getgid getegid getgroups getrlimit getrusage times uname sysinfo clock_gettime clock_getres clock_nanosleep "
-    "nanosleep gettimeofday time getrandom getcpu poll ppoll select pselect6 exit exit_group set_robust_list "
-    "get_robust_list rseq restart_syscall set_tid_address arch_prctl"
-).split()
+SYSCALLS = [
+    "read",
+    "readv",
+    "write",
+    "writev",
+    "pread64",
+    "preadv",
+    "pwrite64",
+    "pwritev",
+    "lseek",
+    "close",
+    "close_range",
+    "fstat",
+    "newfstatat",
+    "stat",
+    "lstat",
+    "statx",
+    "open",
+    "openat",
+    "access",
+    "faccessat",
+    "faccessat2",
+    "getdents",
+    "getdents64",
+    "readlink",
+    "readlinkat",
+    "getcwd",
+    "chdir",
+    "fchdir",
+    "dup",
+    "dup2",
+    "dup3",
+    "flock",
+    "ftruncate",
+    "truncate",
+    "fsync",
+    "fdatasync",
+    "mkdir",
+    "mkdirat",
+    "rmdir",
+    "unlink",
+    "unlinkat",
+    "rename",
+    "renameat",
+    "renameat2",
+    "sendfile",
+    "copy_file_range",
+    "fadvise64",
+    "mmap",
+    "mprotect",
+    "munmap",
+    "mremap",
+    "madvise",
+    "brk",
+    "msync",
+    "mincore",
+    "membarrier",
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "rt_sigpending",
+    "rt_sigtimedwait",
+    "sigaltstack",
+    "futex",
+    "futex_waitv",
+    "sched_yield",
+    "sched_getaffinity",
+    "gettid",
+    "getpid",
+    "getppid",
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "getgroups",
+    "getrlimit",
+    "getrusage",
+    "times",
+    "uname",
+    "sysinfo",
+    "clock_gettime",
+    "clock_getres",
+    "clock_nanosleep",
+    "nanosleep",
+    "gettimeofday",
+    "time",
+    "getrandom",
+    "getcpu",
+    "poll",
+    "ppoll",
+    "select",
+    "pselect6",
+    "exit",
+    "exit_group",
+    "set_robust_list",
+    "get_robust_list",
+    "rseq",
+    "restart_syscall",
+    "set_tid_address",
+    "arch_prctl",
+]
 
 _CLONE_THREAD = 0x00010000
 _PR_SET_NAME = 15
+_FCNTL_COMMANDS = (*range(8), 1030)
+"""Duplicating, flags and locks; not the owner and the signal of a descriptor, by which a process sends any signal."""
 _TCGETS = 0x5401
 _FIOCLEX = 0x5451
 
@@ -163,6 +259,8 @@ def seccomp_program() -> bytes:
     rules.add_rule(pyseccomp.ALLOW, "prlimit64", arg(0, equal, 0), arg(2, equal, 0))
     for request in (_TCGETS, _FIOCLEX):
         rules.add_rule(pyseccomp.ALLOW, "ioctl", arg(1, equal, request))
+    for command in _FCNTL_COMMANDS:
+        rules.add_rule(pyseccomp.ALLOW, "fcntl", arg(1, equal, command))
     with tempfile.TemporaryFile() as file:
         rules.export_bpf(file)
         file.seek(0)
@@ -201,7 +299,7 @@ def zygote_settings(isolation: Isolation, folder: Path, scratch_bytes: int) -> d
     Args:
         isolation: the layers to use.
         folder: the engine's own folder; `packages`, `programs` and `scratch` are made in it.
-        scratch_bytes: size of the memory-backed scratch folder that the workers of one zygote share.
+        scratch_bytes: size of the memory-backed scratch folder of each worker.
     """
     import base64
 
@@ -218,8 +316,19 @@ def zygote_settings(isolation: Isolation, folder: Path, scratch_bytes: int) -> d
         "programs": str(folder / "programs"),
         "scratch": str(folder / "scratch"),
         "scratch_bytes": scratch_bytes,
+        "slots": SLOTS,
         "gymnasium": str(Path(spec.origin).parent),
-        "preload": ["numpy", "numpy.random", "numpy.linalg", "math", "json", "random", "dataclasses", "collections", "heapq"],
+        "preload": [
+            "numpy",
+            "numpy.random",
+            "numpy.linalg",
+            "math",
+            "json",
+            "random",
+            "dataclasses",
+            "collections",
+            "heapq",
+        ],
         "readable": [str(p) for p in (packages, *found.values(), *_system_files(), *_standard_library())],
         "coarse": [str(p) for p in (packages, *found.values(), *_COARSE, sysconfig.get_paths()["stdlib"])],
         "allowed": sorted(n for n in found if not n.endswith(".libs")),

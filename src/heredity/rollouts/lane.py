@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import json
 import os
+import re
 import signal
 import struct
 import time
@@ -204,7 +205,9 @@ class Lane:
             failures = _failures(news)
         for position in [p for p in self._active if p in failures]:
             episode, failure = self._episodes[position], failures[position]
-            self._end(position, Failure(failure.category, failure.message, failure.traceback, len(episode.recorder.rewards)))
+            self._end(
+                position, Failure(failure.category, failure.message, failure.traceback, len(episode.recorder.rewards))
+            )
         self._advance(data)
 
     def _advance(self, data: bytes) -> None:
@@ -325,10 +328,11 @@ class Lane:
         printed = news.get("out")
         if not isinstance(printed, dict):
             return
-        for key, texts in printed.items():
-            if key.isdecimal() and int(key) < len(self._episodes) and isinstance(texts, list) and len(texts) == 2:
+        for position, episode in enumerate(self._episodes):
+            texts = printed.get(str(position))
+            if isinstance(texts, list) and len(texts) == 2:
                 out, err = (t if isinstance(t, str) else "" for t in texts)
-                self._episodes[int(key)].print(out, err)
+                episode.print(out, err)
 
     def _take_endings(self) -> list[Ending]:
         endings, self._endings = self._endings, []
@@ -457,28 +461,36 @@ def _failures(news: Mapping[str, Any]) -> dict[int, Failure]:
     found = news.get("failures")
     if not isinstance(found, dict):
         return {}
-    parsed = {int(k): _failure(v) for k, v in found.items() if k.isdecimal()}
+    parsed = {int(k): _failure(v) for k, v in found.items() if _POSITION.fullmatch(k)}
     return {k: v for k, v in parsed.items() if v is not None}
 
 
-_GUEST_CATEGORIES = frozenset("denied_import import_error init_error act_error invalid_action oom missing_policy".split())
+_POSITION = re.compile("[0-9]{1,5}")
+
+
+_GUEST_CATEGORIES = frozenset(
+    ["denied_import", "import_error", "init_error", "act_error", "invalid_action", "oom", "missing_policy"]
+)
+
+
+_FAILURE_FIELDS = ("category", "message", "traceback")
 
 
 def _failure(value: Any) -> Failure | None:
     if not isinstance(value, dict):
         return None
-    category = value.get("category")
-    texts = [str(value.get(k, ""))[: 500 if k == "message" else 10_000] for k in ("message", "traceback")]
-    return Failure(category if category in _GUEST_CATEGORIES else "act_error", texts[0], texts[1])
+    category, message, traceback = (v if isinstance(v, str) else "" for v in map(value.get, _FAILURE_FIELDS))
+    return Failure(category if category in _GUEST_CATEGORIES else "act_error", message[:500], traceback[:10_000])
 
 
 def _location(value: Any) -> list[Any] | None:
-    if isinstance(value, list) and len(value) == 3 and isinstance(value[1], int):
-        return [str(value[0])[:200], value[1], str(value[2])[:100]]
+    if isinstance(value, list) and [type(v) for v in value] == [str, int, str] and 0 < value[1] < 1 << 31:
+        return [value[0][:200], value[1], value[2][:100]]
     return None
 
 
 def _exit_text(status: int) -> str:
     if status < 0:
-        return f"signal {signal.Signals(-status).name}"
+        names = {s.value: s.name for s in signal.Signals}  # real-time signals have no name of their own
+        return f"signal {names.get(-status, -status)}"
     return "it ended itself" if status == 0 else f"exit status {status}"

@@ -120,7 +120,8 @@ class Trajectory:
         fields["failure"] = self.failure.to_json() if self.failure else None
         fields["columns"] = dict(self.columns)
         fields["cost"], fields["media"] = dict(self.cost), dict(self.media)
-        packed: Any = msgpack.packb(fields, default=_pack_array, use_bin_type=True)
+        # Text from a policy may hold lone surrogates, which UTF-8 has no bytes for.
+        packed: Any = msgpack.packb(fields, default=_pack_array, use_bin_type=True, unicode_errors="backslashreplace")
         return bytes(packed)
 
     @classmethod

@@ -6,6 +6,7 @@ docs/isolation.md for what each layer keeps out.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -20,6 +21,8 @@ _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _PR_SET_DUMPABLE = 1, 
 _CLONE_NEWNS, _CLONE_NEWUTS, _CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
 _CLONE_NEWUSER, _CLONE_NEWPID, _CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 _MS_REC_PRIVATE, _MS_NOSUID_NODEV = (1 << 14) | (1 << 18), 2 | 4
+_MOUNT_SETATTR, _MOUNT_ATTR_RDONLY, _AT_FDCWD, _AT_RECURSIVE = 442, 1, -100, 0x8000
+_MAX_THREADS = 64
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 
 _FS_EXECUTE, _FS_WRITE, _FS_READ_FILE, _FS_READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
@@ -70,10 +73,23 @@ def enter_namespaces() -> None:
     _check(_LIBC.mount(None, b"/", None, _MS_REC_PRIVATE, None), "making mounts private")
 
 
-def mount_scratch(path: str, size: int) -> None:
-    """Mount a memory-backed folder of at most `size` bytes at `path`, seen in this mount namespace alone."""
-    options = f"size={size},nr_inodes=4096,mode=0700".encode()
-    _check(_LIBC.mount(b"scratch", path.encode(), b"tmpfs", _MS_NOSUID_NODEV, options), f"mounting a tmpfs at {path}")
+def mount_scratch(path: str, size: int, slots: int = 1) -> None:
+    """Make the host's files read-only, and mount memory-backed folders in `path`, in this mount namespace alone.
+
+    Args:
+        path: folder in which `0`, `1`, … are made, one for each worker that may run at a time.
+        size: bytes each of them can hold.
+        slots: how many.
+    """
+    attributes = struct.pack("<QQQQ", _MOUNT_ATTR_RDONLY, 0, 0, 0)
+    sealed = _LIBC.syscall(_MOUNT_SETATTR, _AT_FDCWD, b"/", _AT_RECURSIVE, attributes, len(attributes))
+    _check(sealed, "making the host's files read-only")
+    for folder in (path, *(f"{path}/{slot}" for slot in range(slots))):
+        if folder != path:
+            os.mkdir(folder, 0o700)
+        options = f"size={size},nr_inodes=1024,mode=0700".encode()
+        mounted = _LIBC.mount(b"scratch", folder.encode(), b"tmpfs", _MS_NOSUID_NODEV, options)
+        _check(mounted, f"mounting a tmpfs at {folder}")
 
 
 def _open_high(path: str) -> int:
@@ -100,7 +116,12 @@ class Confinement:
     """
 
     def __init__(
-        self, readable: Sequence[str], coarse: Sequence[str], roots: tuple[str, str], seccomp: bytes | None, landlock: bool
+        self,
+        readable: Sequence[str],
+        coarse: Sequence[str],
+        roots: tuple[str, str],
+        seccomp: bytes | None,
+        landlock: bool,
     ) -> None:
         self._abi = landlock_abi() if landlock else 0
         if landlock and not self._abi:
@@ -133,20 +154,26 @@ class Confinement:
             handled |= _FS_IOCTL_DEV
         return handled
 
-    def limit(self, memory: int, file_size: int, cpu_s: int) -> None:
+    def limit(self, memory: int, file_size: int, cpu_s: int, user: int) -> None:
         """Set the resource limits of this process.
 
         Args:
             memory: address space in bytes, on top of what is mapped now.
             file_size: largest file that may be written, in bytes.
             cpu_s: processor seconds; a backstop, wall limits are the host's.
+            user: for a zygote that runs as root, a number that no other process has as its real user. The kernel counts
+                threads by real user and exempts root, so without it a worker could start as many as there are.
         """
+        if os.geteuid() == 0:
+            with contextlib.suppress(OSError):  # a container may not have this number
+                os.setresuid(user, -1, -1)
         for what, value in (
             (resource.RLIMIT_AS, self._mapped + memory),
             (resource.RLIMIT_FSIZE, file_size),
             (resource.RLIMIT_CPU, cpu_s),
             (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_NOFILE, 128),
+            (resource.RLIMIT_NPROC, _MAX_THREADS),
             (resource.RLIMIT_MEMLOCK, 0),
             (resource.RLIMIT_MSGQUEUE, 0),
         ):
@@ -199,7 +226,7 @@ class Confinement:
         count = len(self._filter.raw) // 8
 
         class Program(ctypes.Structure):
-            _fields_ = [("len", ctypes.c_ushort), ("filter", ctypes.c_void_p)]  # noqa: RUF012
+            _fields_ = [("len", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
 
         program = Program(count, ctypes.addressof(self._filter))
         _check(_LIBC.prctl(_PR_SET_SECCOMP, 2, ctypes.byref(program), 0, 0), "PR_SET_SECCOMP")

@@ -141,10 +141,7 @@ class Harness:
     def _start(self, make: Callable[..., Any], position: int, index: int, policy_seed: int) -> None:
         self.stdout.current = self.stderr.current = position
         seed(policy_seed)
-        build = self.order["build_space"]
-        spaces = [build(self.order[kind]) for kind in ("obs", "action")]
-        for space in spaces:
-            space.seed(policy_seed)
+        spaces = [self.order["fresh"](space, policy_seed) for space in self.order["spaces"]]
         meta = {**json.loads(self.order["meta"]), "policy_seed": policy_seed}
         try:
             policy = make(*spaces, meta, index)
@@ -188,13 +185,20 @@ class Harness:
                 try:
                     action = acts[position](observation)
                     if integer:
-                        answers.append(action if type(action) is int and -(1 << 62) < action < 1 << 62 else self._integer(action))
+                        answers.append(
+                            action if type(action) is int and -(1 << 62) < action < 1 << 62 else self._integer(action)
+                        )
                     else:
                         answers.append(self.actions.coerce(action))
                 except BaseException as error:  # noqa: BLE001 - see _load
                     self.failures[position] = self._describe(error, "act_error")
             data = struct.pack(f"<{len(answers)}q", *answers) if integer else b"".join(answers)
-            if not self.failures and not stdout.kept and not stderr.kept and (not nbytes or len(data) == count * nbytes):
+            if (
+                not self.failures
+                and not stdout.kept
+                and not stderr.kept
+                and (not nbytes or len(data) == count * nbytes)
+            ):
                 frames.write_frame(self.response, frames.ACTIONS + data)
             else:
                 news = json.dumps(self._news()).encode()
@@ -246,11 +250,13 @@ class Harness:
         except (RecursionError, MemoryError, AttributeError, TypeError, ValueError):
             return f"{type(error).__name__} (its traceback cannot be shown)"
         text = "".join(lines).replace(self.folder + "/", "")
-        return text if len(text) <= MAX_TRACEBACK else text[: MAX_TRACEBACK // 2] + "\n…\n" + text[-MAX_TRACEBACK // 2 :]
+        return (
+            text if len(text) <= MAX_TRACEBACK else text[: MAX_TRACEBACK // 2] + "\n…\n" + text[-MAX_TRACEBACK // 2 :]
+        )
 
     @staticmethod
     def _is_ours(path: str) -> bool:
-        return path == __file__ or path.startswith("<frozen importlib")
+        return path == __file__ or path.startswith("<frozen importlib") or path.endswith("/importlib/__init__.py")
 
     def _shown(self, path: str) -> str:
         return path.removeprefix(self.folder + "/")
@@ -264,7 +270,7 @@ def problem(category: str, message: str, text: str = "") -> dict[str, Any]:
 def seed(value: int) -> None:
     """Seed Python's and numpy's global generators."""
     random.seed(value)
-    np.random.seed(value & 0xFFFFFFFF)  # noqa: NPY002
+    np.random.seed(value & 0xFFFFFFFF)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import sys
 import types
@@ -24,12 +25,36 @@ def load_space_classes(package_folder: str) -> types.ModuleType:
         module.__path__ = []
         sys.modules[f"gymnasium.{part}"] = module
     spaces = importlib.import_module("gymnasium.spaces")
+    _seed_lazily(spaces.Space, importlib.import_module("gymnasium.utils.seeding"))
     package.spaces = spaces  # type: ignore[attr-defined]
     package.Space = spaces.Space  # type: ignore[attr-defined]
     for name, module in list(sys.modules.items()):
         if name.startswith("gymnasium") and hasattr(module, "__path__"):
             module.__path__ = []
     return spaces
+
+
+def _seed_lazily(base: Any, seeding: types.ModuleType) -> None:
+    """Have spaces make their generator when it is first used, from the seed that `fresh` left: most policies never do."""
+
+    def np_random(space: Any) -> Any:
+        if space._np_random is None:
+            space._np_random, space._np_random_seed = seeding.np_random(getattr(space, "_later_seed", None))
+        return space._np_random
+
+    base.np_random = property(np_random)
+
+
+def fresh(space: Any, seed: int) -> Any:
+    """Return a copy of a space, sharing its bounds, that will draw from `seed` when it is asked to draw."""
+    mine = copy.copy(space)
+    mine._np_random, mine._np_random_seed, mine._later_seed = None, None, seed
+    parts = getattr(space, "spaces", None)
+    if isinstance(parts, dict):
+        mine.spaces = {key: fresh(part, seed + 1 + i) for i, (key, part) in enumerate(parts.items())}
+    elif isinstance(parts, tuple):
+        mine.spaces = tuple(fresh(part, seed + 1 + i) for i, part in enumerate(parts))
+    return mine
 
 
 def build_space(description: Mapping[str, Any]) -> Any:

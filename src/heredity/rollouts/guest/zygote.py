@@ -11,13 +11,13 @@ import contextlib
 import gc
 import json
 import os
-import shutil
 import signal
 import socket
 import sys
 from typing import Any
 
 MAX_MESSAGE = 1 << 18
+FIRST_USER = 1 << 30
 REQUEST, RESPONSE = 3, 4
 """The descriptors of a worker's two pipes."""
 GUEST_MODULES = ("codec", "confine", "frames", "harness", "spaces")
@@ -34,7 +34,10 @@ class Zygote:
         self.control, self.settings = control, settings
         self.spaces = spaces
         self.profiles: dict[int, dict[str, Any]] = {}
-        self.workers: dict[int, int] = {}
+        self.workers: dict[int, tuple[int, str]] = {}
+        self.slots = [os.path.join(settings["scratch"], str(slot)) for slot in range(settings["slots"])]
+        self.users = FIRST_USER + (int.from_bytes(os.urandom(2), "little") << 8)
+        self.spare: tuple[int, socket.socket] | None = None
         filter_bytes = base64.b64decode(settings["seccomp"]) if settings["seccomp"] else None
         roots = (settings["programs"], settings["scratch"])
         self.confinement = confine.Confinement(
@@ -52,70 +55,118 @@ class Zygote:
                 self._spawn(order, fds)
             elif order["op"] == "end":
                 self._end(order["worker"])
+                self.spare = self.spare or self._fork()
             else:
+                order["spaces"] = [self.spaces.build_space(order[kind]) for kind in ("obs", "action")]
                 self.profiles[order["profile"]] = order
+                self._drop_spare()
 
     def _spawn(self, order: dict[str, Any], fds: list[int]) -> None:
-        scratch = os.path.join(self.settings["scratch"], str(order["worker"]))
-        os.mkdir(scratch, 0o700)
-        pid = os.fork()
-        if pid == 0:
-            try:
-                self._confine(order, fds, scratch)
-            except BaseException as error:  # noqa: BLE001 - said to the host, which cannot see this process's stderr
-                import frames
-
-                frames.write_frame(RESPONSE, frames.UNCONFINED + repr(error).encode())
-                os._exit(70)
-            try:
-                self._serve_program(order)
-            finally:
-                os._exit(0)
-        self.workers[order["worker"]] = pid
+        scratch = order["scratch"] = self.slots.pop()
+        pid, link = self.spare or self._fork()
+        self.spare = None
+        self.workers[order["worker"]] = (pid, scratch)
+        socket.send_fds(link, [json.dumps(order).encode()], fds)
+        link.close()
         for fd in fds:
             os.close(fd)
 
-    def _confine(self, order: dict[str, Any], fds: list[int], scratch: str) -> None:
+    def _fork(self) -> tuple[int, socket.socket]:
+        """Fork a process that waits for its order; one is kept in reserve, so that an order need not wait for a fork."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        pid = os.fork()
+        if pid:
+            theirs.close()
+            return pid, ours
+        try:
+            self._work(theirs)
+        finally:
+            os._exit(0)
+
+    def _drop_spare(self) -> None:
+        if self.spare:
+            pid, link = self.spare
+            self.spare = None
+            link.close()
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+    def _work(self, link: socket.socket) -> None:
+        import frames
+        import harness
+
+        self.control.close()
+        gc.enable()
+        sys.argv = ["policy"]
+        sys.meta_path.append(harness.DeniedFinder(self.settings["allowed"]))
+        for name in GUEST_MODULES:
+            sys.modules.pop(name, None)
+        data, fds, _, _ = socket.recv_fds(link, MAX_MESSAGE, 8)
+        if not data:
+            return
+        order = json.loads(data)
+        try:
+            self._confine(order, fds)
+        except BaseException as error:  # noqa: BLE001 - said to the host, which cannot see this process's stderr
+            frames.write_frame(RESPONSE, frames.UNCONFINED + repr(error).encode())
+            return
+        frames.write_frame(RESPONSE, frames.CONFINED)
+        sys.path.insert(0, order["program"])
+        full = {**self.profiles[order["profile"]], **order, "fresh": self.spaces.fresh}
+        harness.Harness(REQUEST, RESPONSE, order["program"], full).run()
+
+    def _confine(self, order: dict[str, Any], fds: list[int]) -> None:
+        scratch = order["scratch"]
         for target, fd in enumerate(fds):
             os.dup2(fd, 100 + target)
         null = os.open("/dev/null", os.O_RDONLY)
         for target, fd in ((0, null), (1, 102), (2, 103), (REQUEST, 100), (RESPONSE, 101)):
             os.dup2(fd, target)
         self.confinement.close_over(RESPONSE + 1)
-        self.confinement.limit(order["memory"], order["file_size"], order["cpu_s"])
+        user = self.users + int(os.path.basename(scratch))
+        self.confinement.limit(order["memory"], order["file_size"], order["cpu_s"], user)
         os.chdir(order["program"])
-        os.environ.clear()
-        os.environ.update({"HOME": scratch, "TMPDIR": scratch, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"})
+        os.environ.update({"HOME": scratch, "TMPDIR": scratch})
         self.confinement.enter(order["program"], scratch)
 
-    def _serve_program(self, order: dict[str, Any]) -> None:
-        import frames
-        import harness
-
-        frames.write_frame(RESPONSE, frames.CONFINED)
-        profile = self.profiles[order["profile"]]
-        sys.path.insert(0, order["program"])
-        sys.argv = ["policy"]
-        sys.meta_path.append(harness.DeniedFinder(self.settings["allowed"]))
-        full = {**profile, **order, "build_space": self.spaces.build_space}
-        for name in GUEST_MODULES:
-            sys.modules.pop(name, None)
-        gc.enable()
-        harness.Harness(REQUEST, RESPONSE, order["program"], full).run()
-
     def _end(self, worker: int) -> None:
-        pid = self.workers.pop(worker, None)
-        status = 0
-        if pid is not None:
-            os.kill(pid, signal.SIGKILL)
-            _, status = os.waitpid(pid, 0)
-        scratch = os.path.join(self.settings["scratch"], str(worker))
-        try:
-            os.rmdir(scratch)
-        except OSError:
-            shutil.rmtree(scratch, ignore_errors=True)
-        code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
+        pid, scratch = self.workers.pop(worker)
+        os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+        with contextlib.suppress(OSError):
+            empty(scratch)
+        os.chdir("/")
+        self.slots.append(scratch)
+        code = os.waitstatus_to_exitcode(status)
         self.control.send(json.dumps({"worker": worker, "status": code}).encode())
+
+
+def empty(folder: str) -> None:
+    """Remove everything in `folder`, however deep it is nested: no recursion, and no paths that grow. Changes the folder."""
+    os.chdir(folder)
+    above: list[str] = []
+    left = [_remove_files()]
+    while left:
+        if left[-1]:
+            above.append(left[-1].pop())
+            os.chdir(above[-1])
+            left.append(_remove_files())
+            continue
+        left.pop()
+        if above:
+            os.chdir("..")
+            os.rmdir(above.pop())
+
+
+def _remove_files() -> list[str]:
+    folders: list[str] = []
+    with os.scandir(".") as entries:
+        for entry in list(entries):
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.name)
+            else:
+                os.unlink(entry.name)
+    return folders
 
 
 def main() -> None:
@@ -135,7 +186,10 @@ def main() -> None:
             _, status = os.waitpid(pid, 0)
             os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
         confine.die_with_parent()
-        confine.mount_scratch(settings["scratch"], settings["scratch_bytes"])
+        confine.mount_scratch(settings["scratch"], settings["scratch_bytes"], settings["slots"])
+    else:
+        for slot in range(settings["slots"]):
+            os.makedirs(os.path.join(settings["scratch"], str(slot)), 0o700, exist_ok=True)
     import frames  # noqa: F401 - loaded here so that workers find it in memory
     import harness  # noqa: F401
     import spaces

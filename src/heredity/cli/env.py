@@ -1,0 +1,109 @@
+"""`heredity env`: environments listed, checked, and filmed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+app = typer.Typer(help="Environments: list them, check them, film an episode.", no_args_is_help=True)
+
+EnvironmentId = Annotated[
+    str, typer.Argument(help="A registered id, any id gymnasium knows, or module:Id-v0.", show_default=False)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+@app.command("list")
+def list_environments(
+    family: Annotated[str | None, typer.Option(help="Only this family, such as mujoco.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """List the registered environments, and whether each is installed."""
+    from heredity.environments import environment_specs, installed
+
+    rows = [
+        {
+            "id": spec.id,
+            "taskset": f"gymnasium/{spec.id}",
+            "family": spec.family,
+            "max_episode_steps": spec.max_episode_steps,
+            "failure_return": spec.failure_return,
+            "group": spec.group,
+            "core16": spec.core16,
+            "extra": spec.extra,
+            "installed": installed(spec),
+        }
+        for spec in environment_specs(family)
+    ]
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    table = Table(title=f"{len(rows)} environments")
+    for heading in ("id", "family", "steps", "group", "Core16", "installed"):
+        table.add_column(heading, justify="right" if heading == "steps" else "left", overflow="fold")
+    for row in rows:
+        here = "yes" if row["installed"] else escape(f"pip install 'heredity[{row['extra']}]'")
+        core = "yes" if row["core16"] else ""
+        table.add_row(str(row["id"]), str(row["family"]), str(row["max_episode_steps"]), str(row["group"]), core, here)
+    Console().print(table)
+
+
+@app.command("check")
+def check(
+    env_id: EnvironmentId,
+    steps: Annotated[int, typer.Option(min=1, help="Steps of each rollout; more find rarer faults.")] = 200,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Run the conformance suite on an environment; the exit code is 1 if a check fails."""
+    from heredity.environments import environment_spec
+    from heredity.environments.conformance import check_spec
+
+    findings = check_spec(environment_spec(env_id), steps=steps)
+    passed = all(f.passed for f in findings)
+    if as_json:
+        typer.echo(json.dumps({"id": env_id, "passed": passed, "findings": [asdict(f) for f in findings]}, indent=2))
+    else:
+        table = Table(title=escape(env_id))
+        for heading in ("check", "result", "detail"):
+            table.add_column(heading, overflow="fold")
+        for f in findings:
+            table.add_row(f.name, "[green]passed[/]" if f.passed else "[red]failed[/]", escape(f.detail))
+        Console().print(table)
+    if not passed:
+        raise typer.Exit(1)
+
+
+@app.command("play")
+def play(
+    env_id: EnvironmentId,
+    video: Annotated[Path, typer.Option(help="File to write: .mp4, .gif, or .png for numbered frames.")],
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the episode and of random actions.")] = 0,
+    steps: Annotated[int | None, typer.Option(min=1, help="Stop after so many steps.", show_default="the end")] = None,
+    actions: Annotated[str, typer.Option(help="random, zero, or a file with one JSON action a line.")] = "random",
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Play one episode with random, zero or scripted actions and write it as a video."""
+    from heredity.environments import environment_spec
+    from heredity.environments.video import check_suffix
+    from heredity.environments.video import play as play_episode
+
+    # Before anything is loaded: a wrong suffix should not cost a second.
+    check_suffix(video)
+    result = play_episode(environment_spec(env_id), video, seed=seed, steps=steps, actions=actions)
+    if as_json:
+        typer.echo(json.dumps({"id": env_id, "seed": seed, **asdict(result)}, indent=2))
+        return
+    end = "terminated" if result.terminated else "truncated" if result.truncated else "stopped"
+    typer.echo(
+        f"{result.path}: {result.frames} frames, {result.steps} steps, return {result.total_reward:g}, {end}",
+    )

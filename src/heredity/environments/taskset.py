@@ -1,0 +1,132 @@
+"""Environments as tasksets: a task is one episode, given by its seed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from heredity.environments.making import make_from_spec
+from heredity.environments.registry import PREFIX, environment_ids, environment_spec, make
+from heredity.environments.spaces import describe_space
+from heredity.environments.spec import EnvironmentSpec
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.ids import digest_json, generator
+from heredity.tasks import SPLITS, Task, Taskset, TasksetInfo
+
+__all__ = ["SOURCE", "EnvironmentTaskset", "GymnasiumTasksets", "make_from_spec"]
+
+SEED_LIMIT = 2**31
+"""Seeds are below this, so that every simulator accepts them."""
+
+_SEEDS_PER_SPLIT = SEED_LIMIT // len(SPLITS)
+
+
+class EnvironmentTaskset:
+    """The episodes of one environment. A task's spec is `{"seed": int, "options": {}}`; its score is the return.
+
+    Args:
+        spec: the environment.
+    """
+
+    def __init__(self, spec: EnvironmentSpec) -> None:
+        self.environment = spec
+
+    @property
+    def info(self) -> TasksetInfo:
+        """What this taskset is. The first use makes the environment once, for its spaces.
+
+        Raises:
+            MissingExtraError: if the environment is not installed.
+            HostError: if it cannot be built.
+        """
+        return self._info
+
+    @cached_property
+    def _info(self) -> TasksetInfo:
+        spec = self.environment
+        packages = package_versions(spec)
+        # The digest makes another horizon or another argument another version.
+        built_with = digest_json([spec.to_worker(), spec.failure_return])[:8]
+        return TasksetInfo(
+            name=PREFIX + spec.id,
+            version=", ".join([*(f"{name} {number}" for name, number in packages.items()), f"spec {built_with}"]),
+            kind="episode",
+            spec=spec.to_worker(),
+            public=_public(spec, packages),
+            description=_description(spec),
+            failure_return=spec.failure_return,
+            group=spec.group,
+            family=spec.family,
+        )
+
+    def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
+        """Draw the first `count` episodes of a split; see `Taskset.draw`.
+
+        No seed occurs twice in a split. Those of different splits differ in their remainder modulo the number of
+        splits, so no two splits share one.
+        """
+        if split not in SPLITS:
+            raise UnknownNameError("split", split, SPLITS)
+        if not 0 <= count <= _SEEDS_PER_SPLIT:
+            raise ConfigError(f"{count} tasks of split {split!r} asked for; give a number from 0 to {_SEEDS_PER_SPLIT}")
+        residue = SPLITS.index(split)
+        rng = generator(entropy, "cases", PREFIX + self.environment.id, split)
+        seeds: dict[int, None] = {}
+        while len(seeds) < count:
+            seeds[int(rng.integers(_SEEDS_PER_SPLIT)) * len(SPLITS) + residue] = None
+        return tuple(Task(f"{split}/{i}", split, i, {"seed": seed, "options": {}}) for i, seed in enumerate(seeds))
+
+
+class GymnasiumTasksets:
+    """The tasksets named `"gymnasium/<id>"`, for registered ids and all others that gymnasium can make."""
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the registered ones."""
+        return tuple(PREFIX + env_id for env_id in environment_ids())
+
+    def taskset(self, name: str) -> Taskset:
+        """Return the taskset of an environment; see `environment_spec` for the errors."""
+        return EnvironmentTaskset(environment_spec(name))
+
+
+SOURCE = GymnasiumTasksets()
+"""What `heredity.tasks.registry` loads."""
+
+
+def package_versions(spec: EnvironmentSpec) -> dict[str, str]:
+    """Return the installed versions of the packages that can change an environment's scores, by name."""
+    found: dict[str, str] = {}
+    for name in spec.packages:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found
+
+
+def _public(spec: EnvironmentSpec, packages: dict[str, str]) -> dict[str, Any]:
+    env = make(spec)
+    try:
+        # Some environments settle their spaces only when they are reset.
+        env.reset(seed=0)
+        obs_space, action_space = describe_space(env.observation_space), describe_space(env.action_space)
+    finally:
+        env.close()
+    return {
+        "env": spec.id,
+        "env_version": ", ".join(f"{name} {number}" for name, number in packages.items()),
+        "max_episode_steps": spec.max_episode_steps,
+        "obs_space": obs_space,
+        "action_space": action_space,
+        "obs_storage": spec.obs_storage,
+        "reward_components": list(spec.reward_components),
+    }
+
+
+def _description(spec: EnvironmentSpec) -> str:
+    return (
+        f"# {spec.id}\n\n{spec.description.strip()}\n\n"
+        f"An episode lasts at most {spec.max_episode_steps} steps. Its score is the sum of its rewards; higher is "
+        f"better. A failed episode scores {spec.failure_return:g} or less.\n"
+    )

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from heredity.environments import environment_ids, environment_spec, environment_specs, installed, make, registry
+from heredity.environments.spec import EnvironmentSpec
+from heredity.errors import ConfigError, HostError, MissingExtraError, UnknownNameError
+
+ABSENT = EnvironmentSpec(
+    "Absent-v0", "absent", "Absent-v0", 10, 0.0, "Not there.", extra="absent", requires=("no_such_simulator",)
+)
+
+
+def test_importing_the_package_imports_no_gymnasium_and_no_simulator():
+    code = (
+        "import sys, heredity.environments, heredity.environments.conformance, heredity.environments.video\n"
+        "loaded = {'gymnasium', 'mujoco', 'minigrid', 'Box2D', 'pygame', 'imageio', 'torch'} & set(sys.modules)\n"
+        "sys.exit(', '.join(loaded) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_ids_are_unique_and_families_partition_them():
+    ids = environment_ids()
+    assert len(ids) == len(set(ids)) >= 90
+    assert sorted(ids) == sorted(i for family in registry.FAMILIES for i in environment_ids(family))
+
+
+def test_every_description_tells_observations_actions_and_rewards():
+    for spec in environment_specs():
+        for word in ("Observation", "Action", "Reward", "Source"):
+            assert word in spec.description, (spec.id, word)
+        assert "{" not in spec.description, spec.id
+
+
+def test_an_unknown_id_suggests_the_nearest():
+    with pytest.raises(UnknownNameError, match="CartPole-v1"):
+        environment_spec("CartPol-v1")
+
+
+def test_an_unknown_family_suggests_the_nearest():
+    with pytest.raises(UnknownNameError, match="did you mean mujoco"):
+        environment_ids("mujcoo")
+
+
+def test_the_prefix_of_a_taskset_name_may_stay():
+    assert environment_spec("gymnasium/CartPole-v1") is environment_spec("CartPole-v1")
+
+
+def test_a_missing_package_names_its_extra(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(registry._SPECS, "Absent-v0", ABSENT)
+    assert not installed(ABSENT)
+    with pytest.raises(MissingExtraError, match=r"heredity\[absent\]"):
+        environment_spec("Absent-v0")
+    with pytest.raises(MissingExtraError, match=r"heredity\[absent\]"):
+        make(ABSENT)
+
+
+def test_a_spec_that_makes_no_sense_is_refused():
+    with pytest.raises(ConfigError, match="max_episode_steps"):
+        EnvironmentSpec("A-v0", "a", "A-v0", 0, 0.0, "")
+    with pytest.raises(ConfigError, match="failure_return"):
+        EnvironmentSpec("A-v0", "a", "A-v0", 1, float("-inf"), "")
+    with pytest.raises(ConfigError, match="entry id"):
+        EnvironmentSpec("A-v0", "a", "", 1, 0.0, "")
+
+
+def test_a_users_environment_is_found_by_module_and_id():
+    spec = environment_spec("environments.faulty:Sound-v0")
+    assert (spec.family, spec.entry_id, spec.max_episode_steps) == ("environments", "Sound-v0", 50)
+    env = make(spec)
+    env.reset(seed=0)
+    env.close()
+
+
+def test_a_measured_bound_lies_below_random_returns_and_is_the_same_again():
+    from heredity.environments.generic import measured_spec
+
+    first, second = (measured_spec("environments.faulty:Sound-v0", []) for _ in range(2))
+    assert first == second
+    # A walk that ends beyond ±4 pays at least 4 for its last step.
+    assert first.failure_return < -4
+
+
+def test_an_environment_without_a_horizon_is_given_one():
+    assert environment_spec("environments.faulty:Endless-v0").max_episode_steps == 1000
+
+
+def test_a_missing_module_is_named():
+    with pytest.raises(ConfigError, match="no_such_module"):
+        environment_spec("no_such_module:A-v0")
+
+
+def test_a_module_that_fails_to_load_is_named_with_its_error(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "collapsing.py").write_text("raise RuntimeError('no licence')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(HostError, match=r"collapsing.*no licence"):
+        environment_spec("collapsing:A-v0")
+
+
+def test_an_environment_that_fails_while_it_is_measured_is_the_hosts_failure():
+    with pytest.raises(HostError, match="the wheel came off"):
+        environment_spec("environments.faulty:Raising-v0")
+
+
+def test_an_id_that_gymnasium_knows_gets_its_family_wherever_it_was_imported_before():
+    pytest.importorskip("minigrid")
+    direct, by_module = environment_spec("MiniGrid-Empty-5x5-v0"), environment_spec("minigrid:MiniGrid-Empty-5x5-v0")
+    assert direct.family == by_module.family == "minigrid"
+    assert direct.max_episode_steps == 100
+    assert direct.modules == ("minigrid",)

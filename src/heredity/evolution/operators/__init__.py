@@ -1,0 +1,1 @@
+"""Operators: the typed steps that methods are made of."""

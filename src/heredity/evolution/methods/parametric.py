@@ -1,0 +1,135 @@
+"""Parametric search: CMA-ES over the numeric constants that stand in a program's text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from pydantic import Field
+
+from heredity.evolution.contract import EvolverContext, SessionContract
+from heredity.evolution.operators.cma import CmaEs
+from heredity.evolution.operators.draw import spread
+from heredity.evolution.operators.evaluate import Evaluation, Evaluator, Proposal, episodes_per_candidate, until_closed
+from heredity.evolution.operators.tuning import Tunable, has_constants, random_linear
+from heredity.evolution.options import MethodOptions, parse_options
+from heredity.ids import generator
+
+
+class ParametricOptions(MethodOptions):
+    """Options of parametric search."""
+
+    candidates: int = Field(32, ge=2, le=10_000, description="members of generations the budget is shared among")
+    explore: float = Field(0.35, ge=0, le=1, description="share of the episodes for wide draws if nothing can be tuned")
+    population: int = Field(5, ge=3, le=1_000, description="members of a generation, the best so far included")
+    step: float = Field(0.5, gt=0, le=10, description="initial step size relative to the constants")
+
+
+@dataclass
+class _State:
+    """Where the search stands: the best program so far and the distribution around it."""
+
+    best: Tunable
+    scale: np.ndarray
+    cma: CmaEs
+    generation: int = 0
+    stale: int = 0
+
+    def point(self, program: Tunable) -> np.ndarray:
+        return program.values / self.scale
+
+
+class Parametric:
+    """CMA-ES over a program's constants, arranged for budgets of some hundred episodes.
+
+    A program with constants is tuned as it is. Otherwise the search begins with wide, mirrored draws of linear controllers
+    and tunes the best. Each generation is ranked on train tasks of its own, which all its members share; the best so far
+    takes part again, so that luck does not keep its place. After generations without news the distribution starts again
+    around the best, wider.
+    """
+
+    name = "parametric"
+    options_model = ParametricOptions
+
+    async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
+        """Tune until the budget is spent.
+
+        Raises:
+            ConfigError: if an option or a space is wrong, or the initial program is not valid Python.
+        """
+        options = parse_options(ParametricOptions, self.name, context.options)
+        evaluator = Evaluator(session, context, self.name)
+        rng = generator(context.seed, "method", self.name)
+        episodes = episodes_per_candidate(evaluator.total, options.candidates)
+        with until_closed():
+            if has_constants(context.initial):
+                best = Tunable(context.initial)
+            else:
+                wide = max(1, episodes // 2)
+                draws = max(2, round(options.explore * evaluator.total / wide))
+                best = await _explore(evaluator, context, rng, draws, wide)
+            state = _restarted(best, options.step, rng)
+            while not evaluator.spent:
+                await _generation(evaluator, state, options, episodes, rng)
+
+
+async def _explore(
+    evaluator: Evaluator, context: EvolverContext, rng: np.random.Generator, draws: int, episodes: int
+) -> Tunable:
+    """Return the best of mirrored draws: where a controller pushes the wrong way, its mirror image pushes the right way."""
+    programs: list[Tunable] = []
+    while len(programs) < draws:
+        drawn = random_linear(context, rng)
+        programs += [drawn, drawn.with_values(-drawn.values)]
+    notes = ("a wide draw", "its mirror image")
+    proposals = [Proposal(p.candidate, (), notes[i % 2]) for i, p in enumerate(programs[:draws])]
+    results = await evaluator.evaluate(proposals, evaluator.tasks(episodes))
+    return max(zip(programs, results, strict=False), key=lambda pair: pair[1].mean, default=(programs[0], None))[0]
+
+
+def _restarted(best: Tunable, step: float, rng: np.random.Generator) -> _State:
+    scale = spread(best.values)
+    return _State(best, scale, CmaEs(best.values / scale, step, rng))
+
+
+async def _generation(
+    evaluator: Evaluator, state: _State, options: ParametricOptions, episodes: int, rng: np.random.Generator
+) -> None:
+    state.generation += 1
+    tasks = evaluator.tasks(episodes, first=episodes * state.generation)
+    affordable = evaluator.left // episodes
+    if affordable < 2:
+        centre = state.best.with_values(state.cma.mean * state.scale)
+        await evaluator.evaluate(
+            [Proposal(centre.candidate, (state.best.candidate.digest,), "centre of the search")], tasks
+        )
+        return
+    points = state.cma.ask(min(options.population, affordable) - 1)
+    members = [state.best, *(state.best.with_values(point * state.scale) for point in points)]
+    parent = state.best.candidate.digest
+    note = f"generation {state.generation}, step size {state.cma.sigma:.3g}"
+    proposals = [Proposal(m.candidate, (parent,), note) for m in members[1:]]
+    again = Proposal(state.best.candidate, (), f"best so far, again, in generation {state.generation}")
+    results = await evaluator.evaluate([again, *proposals], tasks)
+    if len(results) > 1:
+        _learn(state, members[: len(results)], results, options, rng)
+
+
+def _learn(
+    state: _State,
+    members: list[Tunable],
+    results: list[Evaluation],
+    options: ParametricOptions,
+    rng: np.random.Generator,
+) -> None:
+    scores = np.array([result.mean for result in results])
+    news = int(np.argmax(scores))
+    if len(set(scores.tolist())) > 1:
+        state.cma.tell(np.array([state.point(m) for m in members]), scores)
+    state.stale = 0 if scores[news] > scores[0] else state.stale + 1
+    if scores[news] > scores[0]:
+        state.best = members[news]
+    if state.stale >= 3:
+        # Three generations without an improvement: leave the valley with a wider step around the best.
+        fresh = _restarted(state.best, 2 * options.step, rng)
+        state.scale, state.cma, state.stale = fresh.scale, fresh.cma, 0

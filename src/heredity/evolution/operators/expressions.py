@@ -1,0 +1,80 @@
+"""Scalar expressions as syntax trees: the places where one may be exchanged for another."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from heredity.errors import ConfigError
+
+MAX_NODES = 40
+"""Controls with more exchangeable places than this are not accepted: nobody could read them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in a tree that holds a scalar expression."""
+
+    parent: ast.AST
+    field: str
+    index: int | None = None
+
+    @property
+    def node(self) -> ast.expr:
+        """What stands there."""
+        value = getattr(self.parent, self.field)
+        return value if self.index is None else value[self.index]
+
+    def put(self, node: ast.expr) -> None:
+        """Put another expression there."""
+        if self.index is None:
+            setattr(self.parent, self.field, node)
+        else:
+            getattr(self.parent, self.field)[self.index] = node
+
+
+def parse_expression(text: str) -> ast.Expression:
+    """Return the syntax tree of one expression.
+
+    Raises:
+        ConfigError: if it is not one.
+    """
+    try:
+        return ast.parse(text, mode="eval")
+    except SyntaxError as error:
+        raise ConfigError(f"{text!r} is not an expression: {error}; give one that Python accepts") from error
+
+
+def slots(tree: ast.Expression) -> list[Slot]:
+    """Return every place that holds a scalar, the whole expression first.
+
+    Not among them: indices, functions, and what stands inside comprehensions, whose meaning depends on their place.
+    """
+    return list(_slots(Slot(tree, "body")))
+
+
+def size(text: str) -> int:
+    """Return how many exchangeable places an expression has."""
+    return len(slots(parse_expression(text)))
+
+
+def _slots(slot: Slot) -> Iterator[Slot]:
+    yield slot
+    node = slot.node
+    match node:
+        case ast.BinOp():
+            inner = [Slot(node, "left"), Slot(node, "right")]
+        case ast.UnaryOp():
+            inner = [] if isinstance(node.operand, ast.Constant) else [Slot(node, "operand")]
+        case ast.IfExp():
+            inner = [Slot(node, "body"), Slot(node, "orelse")]
+            if isinstance(node.test, ast.Compare):
+                inner += [Slot(node.test, "left"), Slot(node.test, "comparators", 0)]
+        case ast.Call():
+            numbers = [i for i, a in enumerate(node.args) if not (isinstance(a, ast.Constant) and type(a.value) is int)]
+            inner = [Slot(node, "args", i) for i in numbers if not isinstance(node.args[i], ast.GeneratorExp)]
+        case _:
+            inner = []
+    for each in inner:
+        yield from _slots(each)

@@ -1,0 +1,90 @@
+"""The built-in methods by name, and those of installed packages (entry point group `heredity.methods`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
+from typing import Protocol, cast
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.evolution.contract import Method
+from heredity.evolution.methods.best_of_n import BestOfN
+from heredity.evolution.methods.parametric import Parametric
+from heredity.evolution.methods.random_policy import RandomPolicy
+from heredity.evolution.methods.sequential import Sequential
+from heredity.evolution.methods.structural import Structural
+from heredity.evolution.options import MethodOptions
+
+GROUP = "heredity.methods"
+
+
+class MethodClass(Protocol):
+    """What is registered: a class (or a function) that makes a method, with its name and its options."""
+
+    name: str
+    options_model: type[MethodOptions]
+
+    def __call__(self) -> Method:
+        """Make a method; it keeps no state between runs."""
+        ...
+
+
+_BUILT_IN = (RandomPolicy, BestOfN, Sequential, Parametric, Structural)
+METHODS: Mapping[str, MethodClass] = MappingProxyType({each.name: cast(MethodClass, each) for each in _BUILT_IN})
+"""The built-in methods: name to class."""
+
+
+def method(name: str) -> Method:
+    """Make the method of that name, built-in or from an installed package.
+
+    Raises:
+        UnknownNameError: if there is none; names the nearest.
+        ConfigError: if an installed package's method cannot be loaded.
+    """
+    return method_class(name)()
+
+
+def method_class(name: str) -> MethodClass:
+    """Return the class of the method of that name, with its `options_model`.
+
+    Raises:
+        UnknownNameError: if there is none; names the nearest.
+        ConfigError: if an installed package's method cannot be loaded.
+    """
+    if name in METHODS:
+        return METHODS[name]
+    plugins = _plugins()
+    if name not in plugins:
+        raise UnknownNameError("method", name, method_names())
+    return load_plugin(plugins[name])
+
+
+def method_names() -> list[str]:
+    """Return the names of all methods, built-in ones first; a plugin's code is not loaded for it."""
+    return [*METHODS, *(name for name in sorted(_plugins()) if name not in METHODS)]
+
+
+def load_plugin(point: EntryPoint) -> MethodClass:
+    """Load the method that an installed package offers.
+
+    Raises:
+        ConfigError: if it cannot be imported or is not a method.
+    """
+    try:
+        loaded = point.load()
+    except (ImportError, AttributeError, SyntaxError) as error:
+        raise ConfigError(
+            f"method {point.name!r} of entry point {point.value!r} failed to load: {error}; repair or uninstall its package"
+        ) from error
+    if not callable(loaded) or not hasattr(loaded, "evolve"):
+        raise ConfigError(
+            f"method {point.name!r} of entry point {point.value!r} is {loaded!r}; give a class with `evolve`"
+        )
+    return cast(MethodClass, loaded)
+
+
+@cache
+def _plugins() -> Mapping[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}

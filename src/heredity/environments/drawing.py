@@ -16,9 +16,9 @@ _MUJOCO_FAMILIES = ("mujoco", "robotics")
 def prepare_drawing(family: str) -> None:
     """Set what simulators read from the process's environment so that they draw without a screen.
 
-    What is set already is left alone (but for SDL's dummy driver, where it draws nothing), and nothing is set where there is a screen. For MuJoCo, `MUJOCO_GL` becomes the
-    first of egl and osmesa that works, found by trying each in a child process (about a second, once in a process and
-    those it starts).
+    What is set already is left alone (but for SDL's dummy driver where it draws nothing), and nothing is set where there
+    is a screen. For MuJoCo, `MUJOCO_GL` becomes the first of egl and osmesa that works, found by trying each in a child
+    process (about a second, once in a process and those it starts).
 
     Args:
         family: label of the simulator family.

@@ -1,0 +1,227 @@
+"""report.html: one self-contained page for a run or for a suite.
+
+No scripts and no requests: style sheet and pictures are inside the page. Notes, tracebacks and names come from evolvers and
+are escaped wherever they are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from heredity.reports import charts, page, run_charts, text
+from heredity.reports.files import write_text
+from heredity.reports.model import Json, Mean, Run, read_run
+from heredity.reports.run_charts import budget_of
+from heredity.reports.sentences import run_summary, state_of, suite_caution, suite_summary, trouble_summary
+from heredity.reports.suite_model import Place, Suite, labelled, read_suite, shades
+
+MOST_TRACES = 4000
+"""Rows of traces a suite's page shows; beyond that they are only on the runs' own pages, to keep the page light."""
+
+
+def write_run_report(metrics: Json, path: Path) -> None:
+    """Write the page of one run, atomically.
+
+    Args:
+        metrics: the run's metrics.json.
+        path: the file to write.
+
+    Raises:
+        ConfigError: if `metrics` is not a metrics object of a known version.
+        RecordError: if the file cannot be written.
+    """
+    write_text(path, run_page(metrics))
+
+
+def write_suite_report(suite_metrics: Json, runs: Iterable[Json], path: Path) -> None:
+    """Write the page of a suite, atomically. It links to the runs whose folders are beside it (`runs/<run-id>/`).
+
+    Args:
+        suite_metrics: the suite's metrics.json.
+        runs: the metrics.json of its runs; may be empty, then the parts about single runs are left out.
+        path: the file to write.
+
+    Raises:
+        ConfigError: if an argument is not a metrics object of a known version.
+        RecordError: if the file cannot be written.
+    """
+    listed = list(runs)
+    names = [str(run.get("run_id")) for run in listed]
+    links = {n: f"runs/{quote(n, safe='')}/report.html" for n in names if (path.parent / "runs" / n).is_dir()}
+    write_text(path, suite_page(suite_metrics, listed, links))
+
+
+def run_page(metrics: Json) -> str:
+    """Return the page of one run (see `write_run_report`)."""
+    run = read_run(metrics)
+    phases = (f"Phases of {run.run_id}", [("edits", run)], budget_of([run]))
+    return page.render(
+        "run.html.j2",
+        run=run,
+        sections=_sections("progress phases submissions traces diagnostics problems reproduce", problems="Failures"),
+        summary=run_summary(run),
+        state=state_of(run),
+        places=_decimals(run),
+        progress_plot=page.picture(run_charts.progress(run)),
+        heldout_plot=page.picture(run_charts.heldout_strip(run)),
+        progress_wide=page.picture(run_charts.progress(run, run_charts.WIDE)),
+        phase_plot=page.picture(charts.timeline(*phases, labels=42.0)),
+        phase_wide=page.picture(charts.timeline(*phases, labels=42.0, width=run_charts.WIDEST)),
+        growth_plot=page.picture(run_charts.growth(run)),
+        diagnostics=page.diagnostic_rows(run.diagnostics),
+        features=_features(run),
+        failed=[s for s in run.submissions if s.failures or s.failure or s.status not in ("ok", "unfinished")],
+        tokens=page.token_words(run.tokens),
+    )
+
+
+def _sections(ids: str, **names: str) -> list[tuple[str, str]]:
+    return [(name, names.get(name, name.capitalize())) for name in ids.split()]
+
+
+def _decimals(run: Run) -> int:
+    value = run.heldout.value if run.heldout.value is not None else run.selected_validation
+    return text.decimals_for(text.spread_of([run.heldout.bounds]), value)
+
+
+def _features(run: Run) -> list[tuple[str, float | None, float | None]]:
+    chosen, first = run.selected, run.submissions[0] if run.submissions else None
+    if chosen is None or first is None:
+        return []
+    names = {
+        "functions": "Functions",
+        "branches": "Branches",
+        "loops": "Loops",
+        "state": "Persistent state",
+        "lines": "Lines",
+    }
+    return [(name, chosen.features.get(key), first.features.get(key)) for key, name in names.items()]
+
+
+def suite_page(suite_metrics: Json, runs: Sequence[Json], links: Json) -> str:
+    """Return the page of a suite (see `write_suite_report`); `links` maps run ids to addresses of their pages."""
+    suite = read_suite(suite_metrics)
+    members = labelled(suite, (read_run(run) for run in runs))
+    tones = _tones(suite, members)
+    by_taskset = {p.taskset: [c for c in suite.by_taskset if c.taskset == p.taskset] for p in suite.places}
+    bins = charts.edit_bins(members)
+    families = sorted({name for entry in suite.leaderboard for name in entry.family_scores})
+    with_runs = "leaderboard comparisons curves phases edits code budget problems traces runs reproduce"
+    alone = "leaderboard comparisons edits code budget problems reproduce"
+    return page.render(
+        "suite.html.j2",
+        suite=suite,
+        runs=members,
+        links=links,
+        shades=tones,
+        sections=_sections(with_runs if members else alone, curves="Best so far", problems="Failures and missing"),
+        summary=suite_summary(suite),
+        caution=suite_caution(suite),
+        totals=page.budget_totals(suite.budget),
+        trouble_count=trouble_summary(suite),
+        families=families if len(families) > 1 else [],
+        groups=sorted({name for entry in suite.leaderboard for name in entry.group_scores}),
+        leaderboard_plot=page.picture(_leaderboard_plot(suite, tones)),
+        matrix=_matrix(suite),
+        place_plots=[(place, page.picture(_place_plot(place, tones))) for place in suite.places],
+        overall=suite.overall,
+        by_taskset=[(name, rows) for name, rows in by_taskset.items() if rows],
+        edit_plot=page.picture(charts.edit_sizes("Edit size against improvement", bins, suite.confidence))
+        if any(n for _, n, _ in bins)
+        else "",
+        troubled=[t for t in suite.problems if t.any],
+        crashed=[run for run in members if run.evolver_failure],
+        tiers=sorted({run.isolation for run in members if run.isolation}),
+        packages=_packages(members),
+        **_run_parts(suite, members, tones),
+    )
+
+
+def _run_parts(suite: Suite, members: Sequence[Run], tones: dict[str, str]) -> dict[str, Any]:
+    places = {place.taskset: place for place in suite.places}
+    budget = budget_of(members)
+    curves: list[tuple[str, Any]] = []
+    phases: list[tuple[str, Any]] = []
+    for name, group in _by_taskset(members):
+        evolvers = list(dict.fromkeys(run.evolver for run in group))
+        lines = [charts.best_so_far(e, tones[e], [r for r in group if r.evolver == e]) for e in evolvers]
+        baseline = places[name].random_mean if name in places else None
+        curves.append((name, page.picture(charts.curves(f"Best so far on {name}", lines, budget, baseline))))
+        rows = [(run.evolver, run) for run in group]
+        phases.append((name, page.picture(charts.timeline(f"Phases of edits on {name}", rows, budget))))
+    many = sum(len(run.traces) for run in members) > MOST_TRACES
+    traced = [(name, [r for r in group if r.traces]) for name, group in _by_taskset(members)]
+    return {
+        "curve_plots": curves,
+        "phase_plots": phases,
+        "traced": [] if many else [(name, group) for name, group in traced if group],
+        "untraced": "These are too many for one page; each run's own page has its traces."
+        if many
+        else "No traces yet.",
+    }
+
+
+def _by_taskset(runs: Sequence[Run]) -> list[tuple[str, list[Run]]]:
+    found: dict[str, list[Run]] = {}
+    for run in runs:
+        found.setdefault(run.taskset, []).append(run)
+    return list(found.items())
+
+
+class _Tones(dict[str, str]):
+    """Colour classes by evolver; a name that only a table knows is drawn like a reference."""
+
+    def __missing__(self, key: str) -> str:
+        return "ref"
+
+
+def _tones(suite: Suite, members: Sequence[Run]) -> _Tones:
+    return _Tones(shades(suite, members))
+
+
+def _leaderboard_plot(suite: Suite, tones: dict[str, str]) -> str:
+    lines = [charts.Line(e.evolver, e.iqm, tones[e.evolver]) for e in suite.leaderboard if not e.reference]
+    return charts.intervals("Normalised score of each evolver, interquartile mean", lines, "0: random, 1: best evolver")
+
+
+def _place_plot(place: Place, tones: dict[str, str]) -> str:
+    lines = [charts.Line(c.evolver, c.score, tones[c.evolver]) for c in place.cells if not c.reference]
+    lines += [charts.Line(name, Mean(), tones[name]) for name in place.absent]
+    return charts.intervals(f"Held-out return on {place.taskset}", lines, "held-out return", place.random_mean)
+
+
+def _matrix(suite: Suite) -> list[dict[str, Any]]:
+    columns: list[dict[str, dict[str, Any]]] = []
+    for place in suite.places:
+        digits = text.decimals_for(text.spread_of(c.score.bounds for c in place.cells), place.random_mean)
+        best = max((c.score.value for c in place.cells if not c.reference and c.score.value is not None), default=None)
+        columns.append(
+            {
+                c.evolver: {
+                    "mean": text.number(c.score.value, digits),
+                    "bounds": text.interval(*c.score.bounds, digits) if c.score.low is not None else "",
+                    "best": not c.reference and best is not None and c.score.value == best,
+                }
+                for c in place.cells
+            }
+        )
+    unknown = {"mean": text.DASH, "bounds": "", "best": False}
+    return [
+        {
+            "evolver": e.evolver,
+            "reference": e.reference,
+            "cells": [column.get(e.evolver, unknown) for column in columns],
+        }
+        for e in suite.leaderboard
+    ]
+
+
+def _packages(members: Sequence[Run]) -> dict[str, str]:
+    versions: dict[str, set[str]] = {}
+    for run in members:
+        for name, version in run.packages.items():
+            versions.setdefault(name, set()).add(version)
+    return {name: " and ".join(sorted(found)) for name, found in sorted(versions.items())}

@@ -1,0 +1,222 @@
+"""report.md: what the page says, in short, for terminals, pull requests and diffs. Tables are aligned as plain text too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from heredity.reports import page, text
+from heredity.reports.files import write_text
+from heredity.reports.model import Json, Run, read_run
+from heredity.reports.sentences import run_summary, suite_caution, suite_summary, trouble_summary
+from heredity.reports.suite_model import Comparison, Suite, labelled, read_suite
+
+_ESCAPES = str.maketrans(
+    {"|": "\\|", "<": "&lt;", ">": "&gt;", "&": "&amp;", "`": "\\`", "[": "\\[", "*": "\\*", "_": "\\_"}
+)
+
+
+def write_run_markdown(metrics: Json, path: Path) -> None:
+    """Write the summary of one run, atomically.
+
+    Raises:
+        ConfigError: if `metrics` is not a metrics object of a known version.
+        RecordError: if the file cannot be written.
+    """
+    write_text(path, run_markdown(metrics))
+
+
+def write_suite_markdown(suite_metrics: Json, runs: Iterable[Json], path: Path) -> None:
+    """Write the summary of a suite, atomically.
+
+    Raises:
+        ConfigError: if an argument is not a metrics object of a known version.
+        RecordError: if the file cannot be written.
+    """
+    write_text(path, suite_markdown(suite_metrics, list(runs)))
+
+
+def escaped(value: str) -> str:
+    """Return untrusted text as one line that Markdown shows as it is."""
+    return " ".join(text.clean(value).split()).translate(_ESCAPES)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Return a Markdown table whose columns line up; the first `left` columns are left-aligned, the others right.
+
+    Args:
+        head: names of the columns, safe text.
+        rows: cells, safe text, as many as there are columns.
+        left: number of columns aligned to the left.
+    """
+    widths = [max(3, *(len(row[i]) for row in [head, *rows])) for i in range(len(head))]
+
+    def line(cells: Sequence[str]) -> str:
+        placed = [c.ljust(w) if i < left else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths, strict=True))]
+        return f"| {' | '.join(placed)} |"
+
+    rule = ["-" * w if i < left else "-" * (w - 1) + ":" for i, w in enumerate(widths)]
+    return "\n".join([line(head), f"| {' | '.join(rule)} |", *(line(row) for row in rows)])
+
+
+def run_markdown(metrics: Json) -> str:
+    """Return the summary of one run as Markdown."""
+    run = read_run(metrics)
+    places = text.decimals_for(text.spread_of([run.heldout.bounds]), run.heldout.value or run.selected_validation)
+    facts = [
+        ["run", escaped(run.run_id)],
+        ["seed", text.number(run.seed)],
+        ["status", escaped(run.status)],
+        ["held-out mean", f"{text.number(run.heldout.value, places)} {text.interval(*run.heldout.bounds, places)}"],
+        ["held-out failed, missing", f"{run.heldout_failures}, {run.heldout_missing}"],
+        ["random policy", text.number(run.random_mean, places)],
+        ["selected on validation", text.number(run.selected_validation, places)],
+        ["episodes used", f"{text.number(run.budget.get('used'))} of {text.number(run.budget.get('episodes'))}"],
+        ["wall time", text.duration(run.budget.get("wall_seconds"))],
+        ["isolation", escaped(run.isolation) or "not recorded"],
+    ]
+    parts = [f"# {escaped(text.short_task(run.taskset))}: {escaped(run.evolver)}", escaped(run_summary(run))]
+    parts.append(table(["", "value"], facts, left=2))
+    if run.evolver_failure:
+        parts.append(f"**The evolver stopped:** {escaped(run.evolver_failure.message)}")
+    parts += ["## Submissions", _submissions(run, places), "## Diagnostics"]
+    rows = [[name, value] for name, value in page.diagnostic_rows(run.diagnostics)]
+    parts += [table(["measure", "value"], rows), "## Reproduce", _fence("heredity run run.toml\nheredity report .")]
+    return "\n\n".join(parts) + "\n"
+
+
+def _fence(commands: str) -> str:
+    return f"```sh\n{commands}\n```"
+
+
+def _submissions(run: Run, places: int) -> str:
+    if not run.submissions:
+        return "Nothing has been submitted yet."
+    rows = [
+        [
+            f"{s.index}{' (selected)' if s.index == run.selected_index else ''}",
+            (escaped(s.edit.kind) or text.DASH) + (" ▲" if s.edit.hit else ""),
+            escaped(s.status),
+            text.number(s.budget_used),
+            text.number(s.train_mean, places),
+            text.number(s.validation_mean, places),
+            text.number(s.best_so_far, places),
+            page.lines(s.edit),
+        ]
+        for s in run.submissions
+    ]
+    head = ["#", "edit", "status", "budget used", "train mean", "validation mean", "best so far", "lines"]
+    return table(head, rows, left=3) + "\n\n▲ raised the best validation mean of the run."
+
+
+def suite_markdown(suite_metrics: Json, runs: Sequence[Json]) -> str:
+    """Return the summary of a suite as Markdown."""
+    suite = read_suite(suite_metrics)
+    members = labelled(suite, (read_run(run) for run in runs))
+    parts = [f"# {escaped(suite.suite_id)}", escaped(suite_summary(suite))]
+    parts += [escaped(said) for said in (suite_caution(suite), trouble_summary(suite)) if said]
+    parts.append(f"{suite.finished} of {suite.run_count} runs finished. Intervals are {suite.interval_name}s.")
+    parts += ["## Leaderboard", _leaderboard(suite)]
+    if suite.places:
+        parts += ["## Held-out return by environment", _matrix(suite)]
+    if suite.overall:
+        parts += ["## Comparisons over the suite", _comparisons(suite.overall)]
+    if suite.edits:
+        parts += ["## Edits that raised the validation best", _edits(suite)]
+    troubled = [t for t in suite.problems if t.any]
+    if troubled:
+        names = ("failed_submissions", "failed_episodes", "missing_episodes", "heldout_failures", "heldout_missing")
+        rows = [
+            [escaped(t.evolver), *(text.number(t.counts.get(n)) for n in names), str(len(t.unfinished + t.absent))]
+            for t in troubled
+        ]
+        head = [
+            "evolver",
+            *(n.replace("_", " ").replace("heldout", "held-out") for n in names),
+            "runs unfinished or absent",
+        ]
+        parts += ["## Failures and missing", table(head, rows)]
+    if members:
+        parts += ["## Runs", _runs(members)]
+    parts += ["## Reproduce", _fence("heredity run suite.toml\nheredity report .")]
+    return "\n\n".join(parts) + "\n"
+
+
+def _leaderboard(suite: Suite) -> str:
+    if not suite.leaderboard:
+        return "No run of this suite has been judged yet."
+    rows = [
+        [
+            escaped(e.evolver),
+            text.number(e.rank_score, 3),
+            text.number(e.iqm.value, 3),
+            text.interval(*e.iqm.bounds, 3),
+            str(e.wins),
+            str(e.top2),
+            f"{e.tasksets} of {e.tasksets + e.absent}",
+        ]
+        for e in suite.leaderboard
+    ]
+    head = ["evolver", "rank score", "normalised IQM", "interval", "wins", "top 2", "environments"]
+    return table(head, rows)
+
+
+def _matrix(suite: Suite) -> str:
+    columns: list[dict[str, str]] = []
+    for place in suite.places:
+        digits = text.decimals_for(text.spread_of(c.score.bounds for c in place.cells), place.random_mean)
+        columns.append(
+            {
+                c.evolver: f"{text.number(c.score.value, digits)} {text.interval(*c.score.bounds, digits)}"
+                for c in place.cells
+            }
+        )
+    rows = [[escaped(e.evolver), *(c.get(e.evolver, text.DASH) for c in columns)] for e in suite.leaderboard]
+    return table(["evolver", *(escaped(text.short_task(p.taskset)) for p in suite.places)], rows)
+
+
+def _comparisons(found: Sequence[Comparison]) -> str:
+    rows = [
+        [
+            escaped(c.a),
+            escaped(c.b),
+            f"**{c.verdict}**" if c.verdict in ("better", "worse") else escaped(c.verdict) or text.DASH,
+            text.signed(c.difference.value, 3),
+            text.interval(*c.difference.bounds, 3),
+            text.p_value(c.p_holm).replace("<", "&lt;"),
+            text.number(c.mde, 3),
+        ]
+        for c in found
+    ]
+    return table(
+        ["first", "second", "verdict", "difference", "interval", "p (Holm)", "detectable effect"], rows, left=3
+    )
+
+
+def _edits(suite: Suite) -> str:
+    rows = [
+        [
+            escaped(str(r.get("group") or "")),
+            escaped(str(r.get("evolver") or "")),
+            *(f(r.get(kind)) for kind in ("synthesis", "parametric") for f in (page.hits, page.rate)),
+            text.number(r.get("rollbacks")),
+            text.number(r.get("retests")),
+        ]
+        for r in suite.edits
+    ]
+    return table(["group", "evolver", "synthesis", "rate", "parametric", "rate", "rollbacks", "retests"], rows, left=2)
+
+
+def _runs(members: Sequence[Run]) -> str:
+    rows = [
+        [
+            escaped(run.run_id),
+            escaped(run.status),
+            text.number(run.heldout.value),
+            text.number(run.selected_validation),
+            text.number(run.budget.get("used")),
+            text.number(len(run.submissions)),
+        ]
+        for run in members
+    ]
+    return table(["run", "status", "held-out", "validation", "episodes", "submissions"], rows, left=2)

@@ -1,0 +1,136 @@
+"""How numbers, names and times are written in reports: the same in pages, in markdown and in the terminal.
+
+Missing values (None, NaN, infinite) are always a dash, never a zero. Digits follow from the uncertainty: a mean is written
+with as many decimals as its interval can support.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+DASH = "\u2013"
+MINUS = "\u2212"
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+def finite(value: Any) -> float | None:
+    """Return `value` as a float, or None when it is not a finite number (booleans are not numbers)."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def decimals_for(spread: float | None, magnitude: float | None = None) -> int:
+    """Return how many decimals to write: two significant digits of `spread`, or four of `magnitude` without a spread.
+
+    Args:
+        spread: half-width of an interval, or another scale of uncertainty; None or 0 when unknown.
+        magnitude: a typical value, used when the spread says nothing.
+    """
+    if spread:
+        return min(6, max(0, 1 - math.floor(math.log10(abs(spread)))))
+    if magnitude:
+        return min(6, max(0, 3 - math.floor(math.log10(abs(magnitude)))))
+    return 2
+
+
+def number(value: Any, decimals: int | None = None) -> str:
+    """Write a number with `decimals` decimals (four significant digits by default); missing values are a dash."""
+    known = finite(value)
+    if known is None:
+        return DASH
+    if known and abs(known) >= 1e9:
+        return f"{known:.2e}".replace("-", MINUS)
+    if decimals is None:
+        if known == int(known) and abs(known) < 1e6:
+            return f"{int(known):,}".replace("-", MINUS)
+        if known and abs(known) < 1e-4:
+            return f"{known:.1e}".replace("-", MINUS)
+        decimals = decimals_for(None, known)
+    written = f"{known:,.{decimals}f}"
+    return written.removeprefix("-") if float(written.replace(",", "")) == 0 else written.replace("-", MINUS)
+
+
+def signed(value: Any, decimals: int | None = None) -> str:
+    """Write a difference with its sign; missing values are a dash."""
+    written = number(value, decimals)
+    known = finite(value)
+    return f"+{written}" if known is not None and known > 0 and written.strip("0.,") else written
+
+
+def interval(low: Any, high: Any, decimals: int | None = None) -> str:
+    """Write an interval as `[low, high]`; a dash unless both ends are known."""
+    lower, upper = finite(low), finite(high)
+    if lower is None or upper is None:
+        return DASH
+    places = decimals_for((upper - lower) / 2, max(abs(lower), abs(upper))) if decimals is None else decimals
+    return f"[{number(lower, places)}, {number(upper, places)}]"
+
+
+def percent(value: Any, decimals: int = 0) -> str:
+    """Write a fraction (0 to 1) as a percentage; missing values are a dash."""
+    known = finite(value)
+    return DASH if known is None else f"{number(100 * known, decimals)}%"
+
+
+def p_value(value: Any) -> str:
+    """Write a p-value with two significant digits, small ones as a bound; missing values are a dash."""
+    known = finite(value)
+    if known is None:
+        return DASH
+    if known < 0.001:
+        return "< 0.001"
+    return f"{known:.3f}" if known < 0.1 else f"{known:.2f}"
+
+
+def duration(seconds: Any) -> str:
+    """Write seconds in the unit people would choose (ms, s, min, h); missing values are a dash."""
+    known = finite(seconds)
+    if known is None:
+        return DASH
+    if known < 1:
+        return f"{1000 * known:.0f} ms"
+    if known < 90:
+        return f"{known:.1f} s" if known < 10 else f"{known:.0f} s"
+    if known < 5400:
+        return f"{known / 60:.1f} min"
+    return f"{known / 3600:.1f} h"
+
+
+def amount(value: Any) -> str:
+    """Write a count in short (950, 12.3k, 4.56M), as for tokens; missing values are a dash."""
+    known = finite(value)
+    if known is None:
+        return DASH
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(known) >= size:
+            return f"{known / size:.3g}{unit}".replace("-", MINUS)
+    return number(known)
+
+
+def clean(value: Any) -> str:
+    """Return text without control characters and lone surrogates, which neither HTML nor a terminal should be given."""
+    return _CONTROL.sub("\ufffd", str(value))
+
+
+def shorten(value: str, limit: int) -> str:
+    """Cut text to `limit` characters with an ellipsis."""
+    return value if len(value) <= limit else value[: max(1, limit - 1)].rstrip() + "…"
+
+
+def short_task(name: str) -> str:
+    """Return a taskset's name without its source: `gymnasium/Acrobot-v1` becomes `Acrobot-v1`."""
+    return name.rsplit("/", 1)[-1]
+
+
+def spread_of(intervals: Iterable[tuple[float | None, float | None]]) -> float | None:
+    """Return the median half-width of the known intervals, to choose one number of decimals for a column."""
+    widths = sorted((high - low) / 2 for low, high in intervals if low is not None and high is not None and high > low)
+    return widths[len(widths) // 2] if widths else None

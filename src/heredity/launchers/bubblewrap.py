@@ -150,7 +150,7 @@ class Confinement:
         arguments += ["--seccomp", str(descriptors.seccomp), "--info-fd", str(descriptors.info)]
         arguments += [*self._system(descriptors), *self._interpreter_view()]
         for path in self.read_only:
-            arguments += ["--ro-bind", str(path.resolve()), str(path)]
+            arguments += ["--ro-bind", str(path.resolve()), str(path.absolute())]
         for name, folder in package_folders(self.packages).items():
             arguments += ["--ro-bind", str(folder), f"{_PACKAGES}/{name}"]
         arguments += ["--ro-bind", str(RELAY), _RELAY, "--bind", str(self.socket), _SOCKET]

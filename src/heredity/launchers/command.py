@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -107,7 +107,7 @@ async def run_agent(
     socket: Path,
     url: str,
     logs: Path,
-    ended: Awaitable[object] | None = None,
+    ended: Callable[[], Awaitable[object]] | None = None,
 ) -> AgentExit:
     """Run an agent until it exits, its time is up, or its session has ended and the grace is over.
 
@@ -120,7 +120,7 @@ async def run_agent(
         socket: the session's Unix socket.
         url: the session's base URL, for an agent without a sandbox.
         logs: the folder for `agent.log` and `agent.events.jsonl`, outside the workspace.
-        ended: completes when the session has ended.
+        ended: what to await for the end of the session.
 
     Raises:
         IsolationError: if the machine cannot confine the agent, and it is not to run without.
@@ -163,12 +163,17 @@ class _Running:
 
     def kill(self) -> None:
         self.send(signal.SIGKILL)
-        if self.process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                self.process.kill()
+        if self.process.returncode is None and not self.group:
+            _kill(self.process)
 
 
-async def _wait(running: _Running, agent: CommandAgent, ended: Awaitable[object] | None) -> str:
+def _kill(process: asyncio.subprocess.Process) -> None:
+    # `Process.kill` may reap the process itself, and its exit code is then lost.
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process.pid, signal.SIGKILL)
+
+
+async def _wait(running: _Running, agent: CommandAgent, ended: Callable[[], Awaitable[object]] | None) -> str:
     exited = asyncio.create_task(running.process.wait())
     watch = asyncio.create_task(_deadline(agent, ended))
     try:
@@ -185,12 +190,12 @@ async def _wait(running: _Running, agent: CommandAgent, ended: Awaitable[object]
         await asyncio.gather(watch, exited, return_exceptions=True)
 
 
-async def _deadline(agent: CommandAgent, ended: Awaitable[object] | None) -> str:
+async def _deadline(agent: CommandAgent, ended: Callable[[], Awaitable[object]] | None) -> str:
     async def after_session() -> None:
         if ended is None:
             await asyncio.Event().wait()
         else:
-            await ended
+            await ended()
         await asyncio.sleep(agent.end_grace_s)
 
     try:
@@ -238,7 +243,7 @@ async def _start(agent: CommandAgent, workspace: Path, socket: Path) -> _Running
     try:
         first = await asyncio.shield(reading)
     except asyncio.CancelledError:
-        process.kill()
+        _kill(process)
         await asyncio.gather(reading, process.wait())
         raise
     return _Running(process, first or process.pid, group=False)

@@ -112,6 +112,7 @@ def _reap_until(pid: int) -> int:
 def _accept(listener: socket.socket, path: str) -> None:
     while True:
         inside, _ = listener.accept()
+        inside.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         outside = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             outside.connect(path)

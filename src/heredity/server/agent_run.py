@@ -47,5 +47,5 @@ async def evolve_with_agent(
             socket=endpoints.unix,
             url=endpoints.url,
             logs=logs,
-            ended=session.finished(),
+            ended=session.finished,
         )

@@ -241,7 +241,9 @@ def _json(value: Any, code: int = 200) -> Response:
 
 
 def _problem(status: str, message: str, code: int) -> Response:
-    return JSONResponse({"status": status, "error": {"message": message}}, status_code=code)
+    # The name of a file that is not UTF-8 has no encoding of its own.
+    printable = message.encode("utf-8", "replace").decode()
+    return JSONResponse({"status": status, "error": {"message": printable}}, status_code=code)
 
 
 async def _refusal(request: Request, error: _RefusedError) -> Response:

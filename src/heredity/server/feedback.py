@@ -91,7 +91,7 @@ def write_submission(
     """Write one submission's feedback into an empty folder."""
     if feedback.status != "ok":
         failure = feedback.failure or Failure(feedback.status, "every episode of the submission failed")
-        (folder / "errors.txt").write_text(_error_line(failure, summary["submit_completed_at"]), encoding="utf-8")
+        _write_text(folder / "errors.txt", _error_line(failure, summary["submit_completed_at"]))
     episodes = folder / "episodes"
     episodes.mkdir()
     for position, (outcome, trajectory) in enumerate(zip(feedback.outcomes, trajectories, strict=True)):
@@ -150,15 +150,18 @@ def _write_episode(folder: Path, outcome: Outcome, trajectory: Trajectory | None
     stdout = stderr = rows = ""
     if trajectory is not None:
         stdout, stderr = trajectory.stdout, trajectory.stderr
-        if trajectory.length:
+        if trajectory.length and "obs" in trajectory.columns:
             rows = "\n".join(trajectory_lines(trajectory, external=external)) + "\n"
             if external:
                 _write_observations(folder, trajectory.columns["obs"], trajectory.length)
     for name, text in (("trajectory.jsonl", rows), ("stdout.txt", stdout), ("stderr.txt", stderr)):
-        with open(folder / name, "w", encoding="utf-8", errors="replace", newline="") as file:
-            file.write(text)
+        _write_text(folder / name, text)
     if failure is not None:
-        (folder / "error.txt").write_text(_error_line(failure, at), encoding="utf-8", errors="replace")
+        _write_text(folder / "error.txt", _error_line(failure, at))
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_bytes(text.encode("utf-8", "replace"))
 
 
 def _write_observations(folder: Path, column: Column, n: int) -> None:

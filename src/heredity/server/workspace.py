@@ -155,6 +155,7 @@ class Workspace:
 
     def _write(self, feedback: Feedback, trajectories: list[Trajectory | None], receipt: Receipt) -> dict[str, Any]:
         summary = summarise(feedback, receipt, self.terms, trajectories)
+        self.feedback.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=".part-", dir=self.feedback))
         part.chmod(0o755)
         write_submission(part, feedback, summary, trajectories, terms=self.terms)

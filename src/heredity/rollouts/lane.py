@@ -17,8 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import gymnasium
 import numpy as np
 
+from heredity.environments.spaces import action_from_json
 from heredity.errors import HostError
 from heredity.rollouts.episode import Episode
 from heredity.rollouts.guest import frames
@@ -27,6 +29,7 @@ from heredity.rollouts.trajectory import Failure
 from heredity.rollouts.zygote import Worker, ZygoteProcess
 
 _MAX_META = 1 << 22
+_MAX_JSON_ACTION = 1 << 16
 _CONFINE_S = 15.0
 _READ_SIZE = 1 << 16
 
@@ -58,25 +61,27 @@ class Lane:
         deadline: monotonic time by which it must have answered.
         outbox: bytes that the pipe has not taken yet.
         phase: what the lane waits for.
+        spins: whether its answers are worth looking for before sleeping.
     """
 
     def __init__(self, zygote: ZygoteProcess, episodes: Sequence[Episode], codecs: tuple[Codec, Codec]) -> None:
         first = episodes[0].attempt
         self._zygote, self._limits = zygote, first.limits
         self._observation_codec, self._action_codec = codecs
-        self._check = ActionCheck(first.profile["action"], codecs[1])
+        self._check = ActionCheck(first.profile["action"], codecs[1], episodes[0].env.action_space)
         self._episodes = list(episodes)
         self._active = list(range(len(episodes)))
         self._inbox = bytearray()
         self._endings: list[Ending] = []
         self._act_at = ["policy.py", 1, "act"]
         self._horizon = first.limits.steps
+        self.spins = first.spin
         self.outbox = b""
         self.phase = Phase.CONFINED
         self._episode_deadline = time.monotonic() + _CONFINE_S + first.limits.init_s + first.limits.episode_s
         self.deadline = time.monotonic() + _CONFINE_S
         order = [(e.attempt.episode_index, e.attempt.policy_seed) for e in episodes]
-        self.worker: Worker = zygote.spawn(first.profile, first.program, order, first.limits)
+        self.worker: Worker = zygote.spawn(first.profile, first.program, order, first.limits, spin=first.spin)
 
     def start(self) -> list[Ending]:
         """Reset the environments and send the first observations while the policy is being loaded."""
@@ -99,12 +104,26 @@ class Lane:
             sent = len(self.outbox)
         self.outbox = self.outbox[sent:]
 
+    def spin(self, tries: int) -> list[Ending] | None:
+        """Look for an answer up to `tries` times without sleeping; return None if there is none yet."""
+        response = self.worker.response
+        for _ in range(tries):
+            try:
+                chunk = os.read(response, _READ_SIZE)
+            except BlockingIOError:
+                continue
+            return self._take(chunk)
+        return None
+
     def on_readable(self) -> list[Ending]:
         """Take what the policy has said, and step the environments when it is complete."""
         try:
             chunk = os.read(self.worker.response, _READ_SIZE)
         except BlockingIOError:
             return []
+        return self._take(chunk)
+
+    def _take(self, chunk: bytes) -> list[Ending]:
         if not chunk:
             self._died()
             return self._take_endings()
@@ -314,7 +333,7 @@ class Lane:
         elif status == -signal.SIGXCPU:
             self._blame_alone("rollout_timeout", "the policy used more processor time than its episode may take")
         elif status == -signal.SIGKILL:
-            self._blame_alone("oom", "the policy process was killed: out of memory, most likely")
+            self._blame_alone("oom", "the policy process was killed, out of memory most likely, or closed its pipe")
         elif phase is Phase.READY:
             self._blame_alone("import_error", f"the policy process ended while it was loaded: {_exit_text(status)}")
         else:
@@ -349,8 +368,8 @@ class ActionCheck:
     An action outside its bounds is clipped and flagged; one that is not a finite number of the right shape is a fault.
     """
 
-    def __init__(self, space: Mapping[str, Any], codec: Codec) -> None:
-        self._codec, self._space = codec, space
+    def __init__(self, space: Mapping[str, Any], codec: Codec, real: gymnasium.Space[Any]) -> None:
+        self._codec, self._space, self._real = codec, space, real
         self._low, self._high = _bounds(space) if codec.single else (0, 0)
 
     def split(self, data: bytes, count: int) -> list[tuple[Any, bytes, str | None]] | None:
@@ -360,7 +379,7 @@ class ActionCheck:
         """
         codec = self._codec
         if codec.leaves is None:
-            return _split_json(data, count)
+            return self._split_json(data, count)
         size = codec.nbytes
         if len(data) != size * count:
             return None
@@ -412,21 +431,28 @@ class ActionCheck:
                 repaired[leaf.offset : leaf.offset + leaf.nbytes] = clipped.tobytes()
         return self._codec.decode(repaired), data, fault
 
+    def _split_json(self, data: bytes, count: int) -> list[tuple[Any, bytes, str | None]] | None:
+        answers: list[tuple[Any, bytes, str | None]] = []
+        at = 0
+        for _ in range(count):
+            size = int.from_bytes(data[at : at + 4], "little")
+            part = data[at : at + 4 + size]
+            at += 4 + size
+            if len(part) != 4 + size or at > len(data):
+                return None
+            answers.append(self._checked_json(part))
+        return answers if at == len(data) else None
 
-def _split_json(data: bytes, count: int) -> list[tuple[Any, bytes, str | None]] | None:
-    answers: list[tuple[Any, bytes, str | None]] = []
-    at = 0
-    for _ in range(count):
-        size = int.from_bytes(data[at : at + 4], "little")
-        part = data[at : at + 4 + size]
-        at += 4 + size
-        if len(part) != 4 + size or at > len(data):
-            return None
+    def _checked_json(self, part: bytes) -> tuple[Any, bytes, str | None]:
+        if len(part) > _MAX_JSON_ACTION:
+            return None, b"\0\0\0\0", f"the action takes more than {_MAX_JSON_ACTION} bytes"
         try:
-            answers.append((json.loads(part[4:]), part, None))
-        except (ValueError, RecursionError):
-            answers.append((None, part, "the action could not be read"))
-    return answers if at == len(data) else None
+            action = action_from_json(self._real, json.loads(part[4:]))
+            if self._real.contains(action):
+                return action, part, None
+        except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError):
+            pass  # not even the shape of an action: the answer below says so
+        return None, part, "the action does not belong to its space"
 
 
 def _bounds(space: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -435,7 +461,8 @@ def _bounds(space: Mapping[str, Any]) -> tuple[Any, Any]:
         start = int(space.get("start", 0))
         return start, start + int(space["n"]) - 1
     if kind == "MultiDiscrete":
-        return 0, np.asarray(space["nvec"]) - 1
+        start = np.asarray(space.get("start", 0))
+        return start, start + np.asarray(space["nvec"]) - 1
     if kind == "MultiBinary":
         return 0, 1
     dtype = np.dtype(space["dtype"])

@@ -12,13 +12,12 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heredity.tasks.registry import taskset
 from heredity.environments.taskset import make_from_spec
 from heredity.records.blobs import BlobStore
 from heredity.resources import Candidate, SourceTree
@@ -26,6 +25,7 @@ from heredity.rollouts.contract import Job, Limits
 from heredity.rollouts.episodes import EpisodeRunner
 from heredity.rollouts.trajectory import Trajectory, encode_many
 from heredity.tasks import Taskset
+from heredity.tasks.registry import taskset
 
 _BALANCE = """
 class Policy:
@@ -187,6 +187,6 @@ class _RawLoop:
 
 
 @contextmanager
-def _blobs() -> Iterator[BlobStore]:
+def _blobs() -> Generator[BlobStore]:
     with tempfile.TemporaryDirectory(prefix="heredity-bench-") as folder:
         yield BlobStore(Path(folder) / "blobs")

@@ -31,7 +31,9 @@ def rollouts(json_output: bool = _JSON, repeats: int = _REPEATS) -> None:
 
 
 @app.command()
-def submit(json_output: bool = _JSON, repeats: int = typer.Option(200, "--repeats", min=20, help="Submissions.")) -> None:
+def submit(
+    json_output: bool = _JSON, repeats: int = typer.Option(200, "--repeats", min=20, help="Submissions.")
+) -> None:
     """Time one-episode CartPole submissions over HTTP, sandboxed and synced to disk."""
     from heredity.bench import submit as benchmark
 
@@ -41,6 +43,24 @@ def submit(json_output: bool = _JSON, repeats: int = typer.Option(200, "--repeat
         return
     rows = [[key, str(value)] for key, value in figures.items() if not isinstance(value, dict)]
     _table("One-episode submissions over HTTP", ["figure", "value"], rows)
+
+
+@app.command("kills")
+def kills(
+    count: int = typer.Option(200, "--kills", min=1, help="How many SIGKILLs to deal."),
+    method: str = typer.Option("parametric", "--method", help="The deterministic method to run."),
+    json_output: bool = _JSON,
+) -> None:
+    """Kill a run at random instants, resume it, and compare it with one left alone."""
+    from heredity.bench import kills as benchmark
+
+    figures = benchmark.measure(count, method, told=lambda line: typer.echo(line, err=True))
+    if json_output:
+        typer.echo(json.dumps(figures, indent=1))
+    else:
+        _table("Kill and resume", ["figure", "value"], [[k, str(v)] for k, v in figures.items()])
+    if figures["differing"]:
+        raise typer.Exit(1)
 
 
 def _table(title: str, columns: list[str], rows: list[list[str]]) -> None:

@@ -17,7 +17,14 @@ from rich.text import Text
 
 from heredity.experiments.progress import RunProgress
 
-_STYLES = {"done": "green", "failed": "red", "stopped": "yellow", "evolving": "cyan", "judging": "blue", "waiting": "dim"}
+_STYLES = {
+    "done": "green",
+    "failed": "red",
+    "stopped": "yellow",
+    "evolving": "cyan",
+    "judging": "blue",
+    "waiting": "dim",
+}
 _ROWS = 24
 
 
@@ -27,7 +34,9 @@ class Live:
     def __init__(self, runs: Sequence[RunProgress], folder: Path) -> None:
         self._runs, self._folder = runs, folder
         self._started = time.monotonic()
-        self._live = RichLive(get_renderable=self._render, console=Console(stderr=True), refresh_per_second=4, transient=True)
+        self._live = RichLive(
+            get_renderable=self._render, console=Console(stderr=True), refresh_per_second=4, transient=True
+        )
 
     @staticmethod
     def suits() -> bool:
@@ -38,7 +47,9 @@ class Live:
         self._live.__enter__()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._live.__exit__(kind, error, trace)
 
     def changed(self, run: RunProgress) -> None:
@@ -49,8 +60,8 @@ class Live:
         attempts = sum(r.attempts for r in self._runs)
         seconds = time.monotonic() - self._started
         table = Table(box=None, pad_edge=False, header_style="dim")
-        for name, justify in (("environment", "left"), ("evolver", "left"), ("seed", "right"), ("budget", "left"), ("", "right")):
-            table.add_column(name, justify=justify, no_wrap=True)
+        for name in ("environment", "evolver", "budget", "", "seed"):
+            table.add_column(name, no_wrap=True)
         table.add_column("episodes run", justify="right")
         table.add_column("held-out", justify="right")
         for run in self._visible():
@@ -58,7 +69,7 @@ class Live:
             name = run.taskset.removeprefix("gymnasium/")
             bar = ProgressBar(total=run.episodes, completed=run.used, width=20)
             state = Text(run.state, style=_STYLES[run.state])
-            table.add_row(name, run.label, str(run.seed), bar, state, str(run.attempts), heldout)
+            table.add_row(name, run.label, bar, state, str(run.seed), str(run.attempts), heldout)
         hidden = len(self._runs) - min(len(self._runs), _ROWS)
         more = f" ({hidden} more not shown)" if hidden else ""
         head = f"{self._folder}: {done} of {len(self._runs)} runs, {attempts} episodes, {seconds:.0f} s{more}"

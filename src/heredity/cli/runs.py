@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-
 if TYPE_CHECKING:
     from heredity.experiments.config import Config
     from heredity.experiments.suite import SuiteResult
@@ -23,7 +22,7 @@ def run(
     overrides: list[str] = typer.Argument(None, metavar="[KEY=VALUE]...", help="Such as budget.episodes=64."),
     agent: str = typer.Option("", "--agent", help="Run this command as the coding agent (instead of the matrix)."),
     folder: Path = typer.Option(Path("runs"), "--folder", help="Where suites are kept."),
-    out: Path = typer.Option(None, "--out", help="This suite's own folder; continued if it is there already."),
+    out: Path | None = typer.Option(None, "--out", help="This suite's own folder; continued if it is there already."),
     json_output: bool = _JSON,
     unsafe: bool = _UNSAFE,
 ) -> None:
@@ -42,7 +41,8 @@ def run(
 
 
 def resume(
-    suite: Path = typer.Argument(help="The suite's folder, such as runs/demo-20260101-120000."), json_output: bool = _JSON
+    suite: Path = typer.Argument(help="The suite's folder, such as runs/demo-20260101-120000."),
+    json_output: bool = _JSON,
 ) -> None:
     """Continue an interrupted suite: nothing is run or charged twice."""
     from heredity.experiments.suite import open_suite
@@ -50,9 +50,7 @@ def resume(
     _execute(suite, open_suite(suite), json_output=json_output)
 
 
-def report(
-    folder: Path = typer.Argument(help="A suite's or a run's folder."), json_output: bool = _JSON
-) -> None:
+def report(folder: Path = typer.Argument(help="A suite's or a run's folder."), json_output: bool = _JSON) -> None:
     """Rebuild metrics.json, report.md and report.html from the records."""
     from heredity.experiments.results import rebuild
 
@@ -66,7 +64,7 @@ def report(
 
 def compare(
     folders: list[Path] = typer.Argument(help="Two or more suites or runs with the same sealed cases."),
-    out: Path = typer.Option(None, "--out", help="Write the comparison's report into this folder."),
+    out: Path | None = typer.Option(None, "--out", help="Write the comparison's report into this folder."),
     json_output: bool = _JSON,
 ) -> None:
     """Compare runs of several suites as one; only runs judged on the same hidden cases are paired."""
@@ -86,7 +84,7 @@ def compare(
 
 
 def _execute(suite: Path, config: Config, *, json_output: bool) -> None:
-    from heredity.cli.live import Live, Lines
+    from heredity.cli.live import Lines, Live
     from heredity.experiments.progress import RunProgress, Silent
     from heredity.experiments.suite import run_suite
 
@@ -104,7 +102,11 @@ def _execute(suite: Path, config: Config, *, json_output: bool) -> None:
 def _conclude(result: SuiteResult, *, json_output: bool) -> None:
     page = result.folder / "report.html"
     if json_output:
-        typer.echo(json.dumps({"folder": str(result.folder), "report": str(page), "failures": result.failures, **result.metrics}))
+        typer.echo(
+            json.dumps(
+                {"folder": str(result.folder), "report": str(page), "failures": result.failures, **result.metrics}
+            )
+        )
     else:
         _show(result.metrics)
         typer.echo(f"report: {page}")
@@ -121,5 +123,3 @@ def _show(metrics: dict[str, Any]) -> None:
     from heredity.reports.tables import render
 
     Console().print(render(metrics))
-
-

@@ -256,7 +256,9 @@ def slug(text: str) -> str:
 
 def _variant(config: Config, choice: Mapping[str, Any]) -> tuple[str, Config]:
     changed = _set(config, {"matrix": {}, **choice})
-    names = [str(value) for key, value in choice.items() if key not in ("evolver.method", "evolver.agent", "evolver.name")]
+    names = [
+        str(value) for key, value in choice.items() if key not in ("evolver.method", "evolver.agent", "evolver.name")
+    ]
     return "-".join([changed.evolver.label, *(f"{v}" for v in names)]), changed
 
 
@@ -283,7 +285,9 @@ def _parse_override(text: str) -> tuple[str, Any]:
 def _with(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {k: dict(v) if isinstance(v, Mapping) else v for k, v in data.items()}
     for dotted, value in changes.items():
-        *path, last = dotted.split(".") if not dotted.startswith("matrix.") else ("matrix", dotted.removeprefix("matrix."))
+        *path, last = (
+            dotted.split(".") if not dotted.startswith("matrix.") else ("matrix", dotted.removeprefix("matrix."))
+        )
         inner = result
         for part in path:
             if not isinstance(inner.setdefault(part, {}), dict):
@@ -314,7 +318,9 @@ def _explain(error: Any) -> str:
     field = ".".join(where)
     if error["type"] == "extra_forbidden":
         close = nearest(where[-1], _known_keys(where[:-1]))
-        hint = f"; did you mean {' or '.join(close)}?" if close else f"; known keys: {', '.join(_known_keys(where[:-1]))}"
+        hint = (
+            f"; did you mean {' or '.join(close)}?" if close else f"; known keys: {', '.join(_known_keys(where[:-1]))}"
+        )
         return f"unknown key {field}{hint}"
     if error["type"] == "missing":
         return f"{field} is missing; add it"

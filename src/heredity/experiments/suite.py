@@ -88,10 +88,14 @@ def open_suite(folder: Path, config: Config | None = None) -> Config:
     if path.exists():
         stored = load(path)
         if config is not None and config != stored:
-            raise ConfigError(f"{folder} holds a suite with another configuration; choose another folder, or resume that one")
+            raise ConfigError(
+                f"{folder} holds a suite with another configuration; choose another folder, or resume that one"
+            )
         return stored
     if config is None:
-        raise ConfigError(f"{folder} has no {CONFIG_NAME}; give the folder of a suite, such as runs/demo-20260101-120000")
+        raise ConfigError(
+            f"{folder} has no {CONFIG_NAME}; give the folder of a suite, such as runs/demo-20260101-120000"
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -100,7 +104,9 @@ def open_suite(folder: Path, config: Config | None = None) -> Config:
     return config
 
 
-async def run_suite(folder: Path, config: Config, watcher: Watcher | None = None, runs: list[RunProgress] | None = None) -> SuiteResult:
+async def run_suite(
+    folder: Path, config: Config, watcher: Watcher | None = None, runs: list[RunProgress] | None = None
+) -> SuiteResult:
     """Run, or continue, every run of a suite, then compare them.
 
     A run that fails does not stop the others. Cancelling loses nothing: calling this again continues.
@@ -136,7 +142,9 @@ class _Suite:
         self.folder, self.config, self.watcher = folder, config, watcher
         self.cells = cells(config)
         self.tasksets: dict[str, Taskset] = {name: taskset(name) for name in config.run.tasksets}
-        self.progress = {c.id: RunProgress(c.id, c.taskset, c.label, c.seed, c.config.budget.episodes) for c in self.cells}
+        self.progress = {
+            c.id: RunProgress(c.id, c.taskset, c.label, c.seed, c.config.budget.episodes) for c in self.cells
+        }
         self.failures: dict[str, str] = {}
         self.hidden = sealed_folder(folder)
         for cell in self.cells:
@@ -172,7 +180,9 @@ class _Suite:
         try:
             reference = await references.of(tasks)
             conditions = Conditions(tasks, CountingRunner(runner, progress), sealed, reference)
-            plan = _plan(cell, self.folder.name, evolver.description, replay=evolver.replay, isolation=runner.isolation.tier)
+            plan = _plan(
+                cell, self.folder.name, evolver.description, replay=evolver.replay, isolation=runner.isolation.tier
+            )
             verdict = await run_policy_evolution(self._path(cell), plan, conditions, evolve, evolver.publisher)
         except asyncio.CancelledError:
             progress.end("stopped")
@@ -184,7 +194,9 @@ class _Suite:
             return
         progress.heldout = verdict.heldout.mean if verdict.heldout else None
         await asyncio.to_thread(rebuild_run, self._path(cell))
-        progress.end("done" if verdict.status == "finished" else "failed", "" if verdict.status == "finished" else verdict.reason)
+        progress.end(
+            "done" if verdict.status == "finished" else "failed", "" if verdict.status == "finished" else verdict.reason
+        )
         self.watcher.changed(progress)
 
     def _path(self, cell: Cell) -> Path:
@@ -202,7 +214,9 @@ class _References:
     async def of(self, tasks: Taskset) -> Reference:
         """Return the reference on a taskset's held-out cases."""
         count = self._config.views.heldout
-        key = digest_json([tasks.info.name, tasks.info.version, count, self._sealed.commitment([tasks], {"heldout": count})])
+        key = digest_json(
+            [tasks.info.name, tasks.info.version, count, self._sealed.commitment([tasks], {"heldout": count})]
+        )
         candidate = Candidate.program(starter_program(tasks.info.public))
         async with self._gate:
             if key not in self._known:

@@ -15,7 +15,17 @@ from heredity.rollouts.recorder import Recorder
 from heredity.rollouts.trajectory import Failure, Trajectory
 
 _CANDIDATE_CATEGORIES = frozenset(
-    "denied_import import_error init_error init_timeout act_error invalid_action rollout_timeout oom missing_policy".split()
+    [
+        "denied_import",
+        "import_error",
+        "init_error",
+        "init_timeout",
+        "act_error",
+        "invalid_action",
+        "rollout_timeout",
+        "oom",
+        "missing_policy",
+    ]
 )
 
 
@@ -37,6 +47,7 @@ class Attempt:
         media: what to record beside the columns: `{"video": true}`, `{"frames": every}`.
         limits: what it may use.
         lockstep: how many episodes may share one policy process.
+        spin: both ends look for the other's answer for a moment before they sleep: faster where cores are idle.
     """
 
     request: int
@@ -52,13 +63,23 @@ class Attempt:
     media: Mapping[str, Any]
     limits: Limits
     lockstep: int
+    spin: bool = False
 
 
 class Episode:
     """One running episode."""
 
     __slots__ = (
-        "attempt", "env", "ended", "media", "output", "recorder", "started", "terminated", "total", "truncated",
+        "attempt",
+        "ended",
+        "env",
+        "media",
+        "output",
+        "recorder",
+        "started",
+        "terminated",
+        "total",
+        "truncated",
     )  # fmt: skip
 
     def __init__(self, attempt: Attempt, env: gymnasium.Env[Any, Any], recorder: Recorder) -> None:
@@ -112,7 +133,9 @@ class Episode:
 class EnvironmentPool:
     """Environments that are idle, by what they were built from, so that building one is paid for once."""
 
-    def __init__(self, build: Callable[[Mapping[str, Any], str | None], gymnasium.Env[Any, Any]], limit: int = 64) -> None:
+    def __init__(
+        self, build: Callable[[Mapping[str, Any], str | None], gymnasium.Env[Any, Any]], limit: int = 64
+    ) -> None:
         self._build, self._limit = build, limit
         self._idle: dict[str, list[gymnasium.Env[Any, Any]]] = {}
 

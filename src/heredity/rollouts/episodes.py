@@ -24,6 +24,7 @@ from heredity.rollouts.episode import Attempt
 from heredity.rollouts.trajectory import Failure, Trajectory
 
 _MAX_PROGRAMS = 256
+_CORES = len(os.sched_getaffinity(0))
 
 
 @dataclass(slots=True)
@@ -32,6 +33,7 @@ class _Child:
 
     process: subprocess.Popen[bytes]
     writer: asyncio.StreamWriter
+    core: int | None
     owed: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
     listener: asyncio.Task[None] | None = None
 
@@ -79,7 +81,7 @@ class EpisodeRunner:
         async with self._starting:
             self._children = [c for c in self._children if c.process.poll() is None]
             while len(self._children) < self._count:
-                self._children.append(await self._spawn())
+                self._children.append(await self._spawn(self._free_core()))
 
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory) as each one ends.
@@ -94,10 +96,12 @@ class EpisodeRunner:
         queue: asyncio.Queue[tuple[int, Trajectory]] = asyncio.Queue()
         self._results[request] = queue
         profiles: dict[int, Mapping[str, Any]] = {}
+        # Looking instead of sleeping pays only while there is a core to spare.
+        spin = False and len(jobs) == 1 and _CORES > 1 and not any(c.owed for c in self._children)
         try:
             shares = self._share(len(jobs))
             for child, positions in shares:
-                attempts = [self._attempt(request, p, jobs[p], limits, profiles) for p in positions]
+                attempts = [self._attempt((request, p), jobs[p], limits, profiles, spin=spin) for p in positions]
                 child.owed.update((request, p) for p in positions)
                 self._tell(child, attempts)
             for _ in range(len(jobs)):
@@ -136,7 +140,13 @@ class EpisodeRunner:
         return [(child, range(start, count, len(children))) for start, child in enumerate(children) if start < count]
 
     def _attempt(
-        self, request: int, position: int, job: Job, limits: Limits, profiles: dict[int, Mapping[str, Any]]
+        self,
+        place: tuple[int, int],
+        job: Job,
+        limits: Limits,
+        profiles: dict[int, Mapping[str, Any]],
+        *,
+        spin: bool,
     ) -> Attempt:
         info = job.taskset
         profile = profiles.get(id(info))
@@ -144,8 +154,8 @@ class EpisodeRunner:
             spaces = {"obs": info.public["obs_space"], "action": info.public["action_space"]}
             profile = profiles[id(info)] = {**spaces, "meta": json.dumps(dict(info.public))}
         return Attempt(
-            request=request,
-            position=position,
+            request=place[0],
+            position=place[1],
             task_id=job.task.id,
             candidate=job.candidate.digest,
             program=str(self._program(job.candidate.agent)),
@@ -157,6 +167,7 @@ class EpisodeRunner:
             media=job.options or {},
             limits=limits,
             lockstep=self.lockstep,
+            spin=spin,
         )
 
     def _program(self, tree: SourceTree) -> Path:
@@ -176,21 +187,22 @@ class EpisodeRunner:
             shutil.rmtree(self._programs.pop(oldest), ignore_errors=True)
         return folder
 
-    async def _spawn(self) -> _Child:
+    def _free_core(self) -> int | None:
+        """Return a core that no worker has yet; None if there are more workers than cores."""
+        cores = sorted(os.sched_getaffinity(0))
+        if self._count > len(cores):
+            return None
+        return next(core for core in cores if core not in {c.core for c in self._children})
+
+    async def _spawn(self, core: int | None) -> _Child:
         ours, theirs = socket.socketpair()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "heredity.rollouts.environment_worker", str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"},
-            start_new_session=True,
-        )
+        process = _start_worker(theirs)
         theirs.close()
         ours.setblocking(False)
         reader, writer = await asyncio.open_unix_connection(sock=ours, limit=1 << 24)
-        settings = json.dumps(self._settings).encode()
+        settings = json.dumps({**self._settings, "core": core}).encode()
         writer.write(len(settings).to_bytes(8, "little") + settings)
-        child = _Child(process, writer)
+        child = _Child(process, writer, core)
         child.listener = asyncio.create_task(self._listen(child, reader))
         return child
 
@@ -223,3 +235,13 @@ class EpisodeRunner:
                 lost = Trajectory("", "", "host_error", "host", 0.0, 0, False, {}, failure=failure)
                 self._results[request].put_nowait((position, lost))
         child.owed.clear()
+
+
+def _start_worker(connection: socket.socket) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "heredity.rollouts.environment_worker", str(connection.fileno())],
+        pass_fds=[connection.fileno()],
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"},
+        start_new_session=True,
+    )

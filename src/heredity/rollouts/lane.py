@@ -253,8 +253,9 @@ class Lane:
                 self._environment_failed(position, error)
                 continue
             recorder.actions.append(sent)
-            recorder.rewards.append(reward)
-            episode.total += reward
+            received = float(reward)
+            recorder.rewards.append(received)
+            episode.total += received
             if info:
                 recorder.keep_info(info)
             part = recorder.observe(observation)

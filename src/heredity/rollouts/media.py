@@ -33,8 +33,7 @@ class MediaRecorder:
         """Render the environment as it is now."""
         frame = np.asarray(env.render())
         if self._wants_video:
-            if self._video is None:
-                self._open(env)
+            self._video = self._video or self._open(env)
             self._video.append_data(frame)
         if self._every and self._count % self._every == 0:
             buffer = io.BytesIO()
@@ -52,11 +51,11 @@ class MediaRecorder:
             self._video = None
         return self._files
 
-    def _open(self, env: gymnasium.Env[Any, Any]) -> None:
+    def _open(self, env: gymnasium.Env[Any, Any]) -> Any:
         fd, self._path = tempfile.mkstemp(suffix=".mp4")
         os.close(fd)
         fps = env.metadata.get("render_fps") or 30
-        self._video = _imageio().get_writer(self._path, fps=fps, macro_block_size=2)
+        return _imageio().get_writer(self._path, fps=fps, macro_block_size=2)
 
 
 def _imageio() -> Any:

@@ -24,7 +24,17 @@ class Recorder:
         repaired: steps whose action was outside its space and was clipped.
     """
 
-    __slots__ = ("_action_codec", "_copied", "_observation_codec", "actions", "exact", "infos", "observations", "repaired", "rewards")
+    __slots__ = (
+        "_action_codec",
+        "_copied",
+        "_observation_codec",
+        "actions",
+        "exact",
+        "infos",
+        "observations",
+        "repaired",
+        "rewards",
+    )
 
     def __init__(self, observation_codec: Codec, action_codec: Codec) -> None:
         self._observation_codec, self._action_codec = observation_codec, action_codec
@@ -89,7 +99,7 @@ class Recorder:
         if self.repaired:
             flags = np.zeros(steps, dtype=np.bool_)
             flags[[step for step in self.repaired if step < steps]] = True
-            columns["info/action_repaired"] = flags
+            columns["info/invalid_action"] = flags
         return columns
 
 

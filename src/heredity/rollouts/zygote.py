@@ -94,7 +94,15 @@ class ZygoteProcess:
         """Descriptor on which exits are announced."""
         return self._control.fileno()
 
-    def spawn(self, profile: Mapping[str, Any], program: Path, episodes: Sequence[tuple[int, int]], limits: Limits) -> Worker:
+    def spawn(
+        self,
+        profile: Mapping[str, Any],
+        program: str,
+        episodes: Sequence[tuple[int, int]],
+        limits: Limits,
+        *,
+        spin: bool = False,
+    ) -> Worker:
         """Fork a worker for one program.
 
         Args:
@@ -102,6 +110,7 @@ class ZygoteProcess:
             program: folder of the program's files.
             episodes: (episode index, policy seed) of each policy to construct.
             limits: memory, scratch and output limits.
+            spin: the worker looks for its next frame for a moment before it sleeps.
         """
         number = next(self._numbers)
         request_read, request_write = os.pipe2(os.O_CLOEXEC)
@@ -111,13 +120,15 @@ class ZygoteProcess:
             "op": "spawn",
             "worker": number,
             "profile": self._profile(profile),
-            "program": str(program),
+            "program": program,
             "episodes": [list(e) for e in episodes],
             "memory": limits.memory_bytes,
             "file_size": limits.scratch_bytes,
             "cpu_s": int(limits.init_s + limits.episode_s * len(episodes)) + 1,
             "output": limits.output_bytes,
+            "spin": spin,
         }
+        os.set_blocking(request_read, not spin)
         given = [request_read, response_write, *outputs]
         try:
             socket.send_fds(self._control, [json.dumps(order).encode()], given)
@@ -161,7 +172,9 @@ class ZygoteProcess:
         text = json.dumps(profile, sort_keys=True).encode()
         if text not in self._profiles:
             if len(text) > MAX_MESSAGE - 1024:
-                raise HostError(f"the description of the spaces takes {len(text)} bytes, more than {MAX_MESSAGE - 1024}")
+                raise HostError(
+                    f"the description of the spaces takes {len(text)} bytes, more than {MAX_MESSAGE - 1024}"
+                )
             self._profiles[text] = len(self._profiles)
             self._send({"op": "profile", "profile": self._profiles[text], **profile})
         return self._profiles[text]

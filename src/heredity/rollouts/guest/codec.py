@@ -114,7 +114,7 @@ class Codec:
 
     def decode(self, data: bytes | bytearray | memoryview, offset: int = 0) -> Any:
         """Decode one fixed value; arrays are views of `data` (writable if it is)."""
-        leaves = self.leaves or ()
+        leaves = self.leaves or []
         if self.single:
             return self._leaf_value(leaves[0], data, offset)
         return self._build(self.space, iter(leaves), data, offset)
@@ -173,7 +173,9 @@ class Codec:
         count = leaf.nbytes // leaf.dtype.itemsize
         return np.frombuffer(data, leaf.dtype, count, start).reshape(leaf.shape)
 
-    def _build(self, space: Description, leaves: Iterator[Leaf], data: bytes | bytearray | memoryview, offset: int) -> Any:
+    def _build(
+        self, space: Description, leaves: Iterator[Leaf], data: bytes | bytearray | memoryview, offset: int
+    ) -> Any:
         if space["type"] == "Dict":
             return {key: self._build(part, leaves, data, offset) for key, part in space["spaces"].items()}
         if space["type"] == "Tuple":

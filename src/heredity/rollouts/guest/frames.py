@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import select
 import struct
 
 HEADER = struct.Struct("<I")
 
 # Host to guest.
 STEP = b"S"
-"""count:u16, positions:u16*count, how:u8, then the observations; `how` 1: pickled; 2: before them size:u32 and pickled new texts."""
+"""count:u16, positions:u16*count, how:u8, then the observations.
+
+`how` is 0 for packed observations, 1 for pickled ones, 2 for packed ones that follow size:u32 and the pickled new texts.
+"""
 
 # Guest to host.
 UNCONFINED = b"U"
@@ -25,9 +29,10 @@ MIXED = b"M"
 
 
 def read_exactly(fd: int, size: int) -> bytearray:
-    """Read `size` bytes from a blocking descriptor; raise EOFError when it ends before."""
-    data = bytearray(os.read(fd, size))
+    """Read `size` bytes, sleeping until they come; raise EOFError when the descriptor ends before."""
+    data = bytearray()
     while len(data) < size:
+        select.select([fd], [], [])
         part = os.read(fd, size - len(data))
         if not part:
             raise EOFError
@@ -35,9 +40,23 @@ def read_exactly(fd: int, size: int) -> bytearray:
     return data
 
 
-def read_frame(fd: int) -> bytearray:
-    """Read one frame's payload from a blocking descriptor; raise EOFError at its end."""
-    chunk = bytearray(os.read(fd, 65536))
+def read_frame(fd: int, spins: int = 0) -> bytearray:
+    """Read one frame's payload; raise EOFError at its end.
+
+    Args:
+        fd: a blocking descriptor; with `spins` a non-blocking one.
+        spins: how often to look for the frame before sleeping until it comes.
+    """
+    for _ in range(spins):
+        try:
+            chunk = bytearray(os.read(fd, 65536))
+            break
+        except BlockingIOError:
+            continue
+    else:
+        if spins:
+            select.select([fd], [], [])
+        chunk = bytearray(os.read(fd, 65536))
     if not chunk:
         raise EOFError
     if len(chunk) < HEADER.size:

@@ -22,6 +22,7 @@ import numpy as np
 
 MAX_TRACEBACK = 8192
 ENTRY_MODULE = "policy"
+SPINS = 60
 
 
 class DeniedImportError(ModuleNotFoundError):
@@ -163,9 +164,10 @@ class Harness:
         rows = leaf is not None and len(leaf.shape) > 0
         integer, nbytes = self.actions.integer, self.actions.nbytes
         size = self.observations.nbytes
+        spins = SPINS if self.order["spin"] else 0
         acts, stdout, stderr = self.acts, self.stdout, self.stderr
         while True:
-            frame = frames.read_frame(self.request)
+            frame = frames.read_frame(self.request, spins)
             count = frame[1] | frame[2] << 8
             positions = struct.unpack_from(f"<{count}H", frame, 3)
             start = 4 + 2 * count

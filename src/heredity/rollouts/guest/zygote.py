@@ -190,11 +190,10 @@ def main() -> None:
     else:
         for slot in range(settings["slots"]):
             os.makedirs(os.path.join(settings["scratch"], str(slot)), 0o700, exist_ok=True)
-    import frames  # noqa: F401 - loaded here so that workers find it in memory
-    import harness  # noqa: F401
     import spaces
 
-    for name in settings["preload"]:
+    # The guest modules are loaded here so that workers find them in memory.
+    for name in ("frames", "harness", *settings["preload"]):
         with contextlib.suppress(ImportError):
             __import__(name)
     spaces.load_space_classes(settings["gymnasium"])

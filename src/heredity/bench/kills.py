@@ -1,0 +1,143 @@
+"""Kill a deterministic run with SIGKILL at random instants, resume it until it is done, and compare it with one left alone.
+
+Both are real `heredity run` processes on the same sealed cases. What must be equal: every submission with its scores, every
+charge, every validation score, the selected checkpoint and the held-out scores. Times and the count of resumes differ.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from heredity.records import read_journal
+
+_SUITE = """
+[run]
+tasksets = ["gymnasium/CartPole-v1"]
+name = "kills"
+[evolver]
+method = "{method}"
+[budget]
+episodes = 48
+[views]
+validation = 6
+heldout = 8
+[engine]
+workers = 1
+"""
+_TIMED = frozenset({"seconds", "wall_seconds", "resumes", "at_s", "clock_s", "suite_id", "packages"})
+
+
+def measure(
+    kills: int = 200, method: str = "parametric", seed: int = 0, told: Callable[[str], object] = len
+) -> dict[str, Any]:
+    """Kill runs until `kills` have been dealt, resuming each until it is done.
+
+    Args:
+        kills: how many SIGKILLs in all.
+        method: the deterministic method to run.
+        seed: seeds the instants.
+        told: is given a line after every run.
+
+    Returns:
+        kills, runs, differing (how many ended otherwise than the one left alone), charged and differences.
+    """
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="heredity-kills-") as name:
+        root = Path(name)
+        config = root / "kills.toml"
+        config.write_text(_SUITE.format(method=method))
+        calm = root / "calm" / "runs" / "kills"
+        seconds = _time(lambda: _start(config, calm).wait())
+        expected = facts(calm)
+        dealt = runs = 0
+        differences: list[str] = []
+        while dealt < kills:
+            runs += 1
+            suite = root / f"run{runs}" / "runs" / "kills"
+            shutil.copytree(root / "calm" / "sealed", root / f"run{runs}" / "sealed")
+            dealt += _kill_until_done(config, suite, rng, seconds, min(20, kills - dealt))
+            found = facts(suite)
+            if found != expected:
+                differences.append(_first_difference(expected, found))
+            told(f"{dealt} of {kills} kills, {runs} runs, {len(differences)} differ")
+            shutil.rmtree(root / f"run{runs}")
+    charged = sum(event["charge"] for event in expected["charges"])
+    return {
+        "baseline": "the same run, left alone",
+        "kills": dealt,
+        "runs": runs,
+        "differing": len(differences),
+        "differences": differences,
+        "episodes_charged": charged,
+        "seconds_left_alone": round(seconds, 2),
+    }
+
+
+def facts(suite: Path) -> dict[str, Any]:
+    """Return what must not depend on kills: metrics without times, charges, and how often each was made."""
+    runs = sorted((suite / "runs").iterdir())
+    events = [event for run in runs for event in read_journal(run / "journal.jsonl")]
+    admitted = [e.data for e in events if e.kind == "submission.admitted"]
+    charges = [{k: d[k] for k in ("submit_id", "key", "candidate", "tasks", "charge", "remaining")} for d in admitted]
+    return {
+        "charges": charges,
+        "completed": [e.data["submit_id"] for e in events if e.kind == "submission.completed"],
+        "metrics": _without_times(json.loads((runs[0] / "metrics.json").read_bytes())),
+    }
+
+
+def _kill_until_done(config: Path, suite: Path, rng: random.Random, seconds: float, limit: int) -> int:
+    dealt = 0
+    while True:
+        process = _start(config, suite)
+        if dealt < limit:
+            try:
+                process.wait(rng.uniform(0.0, seconds * 1.1))
+            except subprocess.TimeoutExpired:
+                os.kill(process.pid, signal.SIGKILL)
+                process.wait()
+                dealt += 1
+                continue
+        if process.wait() == 0:
+            return dealt
+        raise RuntimeError(f"the run in {suite} ended with {process.returncode} without having been killed")
+
+
+def _start(config: Path, suite: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "heredity.cli.main", "run", str(config), "--out", str(suite), "--json"]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def _time(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def _without_times(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_times(v) for k, v in value.items() if k not in _TIMED}
+    return [_without_times(v) for v in value] if isinstance(value, list) else value
+
+
+def _first_difference(expected: Any, found: Any, where: str = "") -> str:
+    if isinstance(expected, dict) and isinstance(found, dict) and expected.keys() == found.keys():
+        for key in expected:
+            if expected[key] != found[key]:
+                return _first_difference(expected[key], found[key], f"{where}.{key}")
+    if isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
+        for index, (one, other) in enumerate(zip(expected, found, strict=True)):
+            if one != other:
+                return _first_difference(one, other, f"{where}[{index}]")
+    return f"{where}: {str(expected)[:200]} became {str(found)[:200]}"

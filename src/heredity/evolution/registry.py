@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.evolution.contract import Method
@@ -15,7 +15,7 @@ from heredity.evolution.methods.parametric import Parametric
 from heredity.evolution.methods.random_policy import RandomPolicy
 from heredity.evolution.methods.sequential import Sequential
 from heredity.evolution.methods.structural import Structural
-from heredity.evolution.options import MethodOptions
+from heredity.evolution.options import MethodOptions, parse_options
 
 GROUP = "heredity.methods"
 
@@ -36,14 +36,22 @@ METHODS: Mapping[str, MethodClass] = MappingProxyType({each.name: cast(MethodCla
 """The built-in methods: name to class."""
 
 
-def method(name: str) -> Method:
+def method(name: str, options: Mapping[str, Any] | None = None) -> Method:
     """Make the method of that name, built-in or from an installed package.
+
+    Args:
+        name: its name, such as `"parametric"`.
+        options: the options it will find in its context, to be checked before a run begins.
 
     Raises:
         UnknownNameError: if there is none; names the nearest.
-        ConfigError: if an installed package's method cannot be loaded.
+        ConfigError: if an option is unknown or out of range, or an installed package's method cannot be loaded.
     """
-    return method_class(name)()
+    found = method_class(name)
+    model = getattr(found, "options_model", None)
+    if model is not None:
+        parse_options(model, name, options or {})
+    return found()
 
 
 def method_class(name: str) -> MethodClass:

@@ -240,8 +240,9 @@ def _wiring(space: Space, first: int, size: int) -> str:
 def _box_action(space: Space, first: int) -> str:
     low, high = bounds(space)
     finite = np.isfinite(low) & np.isfinite(high)
-    middle = np.where(finite, (low + high) / 2, np.clip(0.0, low, high))
-    half = np.where(finite, (high - low) / 2, 1.0)
+    safe_low, safe_high = np.where(finite, low, -1.0), np.where(finite, high, 1.0)
+    middle = np.where(finite, (safe_low + safe_high) / 2, np.clip(0.0, low, high))
+    half = (safe_high - safe_low) / 2
     shape, kind = list(_shape(space)), str(space.get("dtype", "float32"))
     wired = _wiring(space, first, low.size)
 

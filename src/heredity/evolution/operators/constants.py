@@ -109,9 +109,9 @@ class _Finder(ast.NodeVisitor):
             return
         operand, self._operand = self._operand, isinstance(node, ast.BinOp | ast.Attribute | ast.UnaryOp)
         if isinstance(node, ast.Constant):
-            self._add(node, node, node.value, operand)
+            self._add(node, node.value, operand)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
-            self._add(node, node.operand, node.operand.value, operand, sign=-1.0)
+            self._add(node, node.operand.value, operand, sign=-1.0)
         elif isinstance(node, ast.List | ast.Tuple):
             self._visit_row(node)
         elif not isinstance(node, ast.JoinedStr | ast.Slice):
@@ -136,17 +136,17 @@ class _Finder(ast.NodeVisitor):
         for item in node.elts:
             value = _number(item)
             if row and type(value) is int:
-                self._add(item, item, float(value), operand=False)
+                self._add(item, float(value), operand=False)
             else:
                 self._operand = False
                 self.visit(item)
 
-    def _add(self, node: ast.expr, constant: ast.expr, value: object, operand: bool, sign: float = 1.0) -> None:
+    def _add(self, node: ast.expr, value: object, operand: bool, sign: float = 1.0) -> None:
         if type(value) is not float or not math.isfinite(value):
             return
         start, end = (
             self._offset(node.lineno, node.col_offset),
-            self._offset(constant.end_lineno, constant.end_col_offset),
+            self._offset(node.end_lineno, node.end_col_offset),
         )
         self.found.append(Constant(sign * value, start, end, node.lineno, operand))
 

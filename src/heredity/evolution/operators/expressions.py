@@ -11,6 +11,8 @@ from heredity.errors import ConfigError
 MAX_NODES = 40
 """Controls with more exchangeable places than this are not accepted: nobody could read them."""
 
+_WHOLE = (ast.GeneratorExp, ast.Tuple, ast.List)
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:
@@ -73,7 +75,7 @@ def _slots(slot: Slot) -> Iterator[Slot]:
                 inner += [Slot(node.test, "left"), Slot(node.test, "comparators", 0)]
         case ast.Call():
             numbers = [i for i, a in enumerate(node.args) if not (isinstance(a, ast.Constant) and type(a.value) is int)]
-            inner = [Slot(node, "args", i) for i in numbers if not isinstance(node.args[i], ast.GeneratorExp)]
+            inner = [Slot(node, "args", i) for i in numbers if not isinstance(node.args[i], _WHOLE)]
         case _:
             inner = []
     for each in inner:

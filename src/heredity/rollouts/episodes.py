@@ -97,7 +97,7 @@ class EpisodeRunner:
         self._results[request] = queue
         profiles: dict[int, Mapping[str, Any]] = {}
         # Looking instead of sleeping pays only while there is a core to spare.
-        spin = False and len(jobs) == 1 and _CORES > 1 and not any(c.owed for c in self._children)
+        spin = len(jobs) == 1 and _CORES > 1 and not any(c.owed for c in self._children)
         try:
             shares = self._share(len(jobs))
             for child, positions in shares:

@@ -7,9 +7,7 @@ has not in time. Everything that comes from the policy's side is checked here.
 from __future__ import annotations
 
 import enum
-import json
 import os
-import re
 import signal
 import struct
 import time
@@ -17,11 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import gymnasium
-import numpy as np
-
-from heredity.environments.spaces import action_from_json
 from heredity.errors import HostError
+from heredity.rollouts import claims
+from heredity.rollouts.actions import ActionCheck
 from heredity.rollouts.episode import Episode
 from heredity.rollouts.guest import frames
 from heredity.rollouts.guest.codec import Codec, pickle_values
@@ -194,20 +190,22 @@ class Lane:
         self._fail_active("act_error", "the policy process wrote to its own pipe out of turn")
 
     def _on_ready(self, payload: bytes) -> None:
-        news = _parse(payload[1:])
+        news = claims.parse(payload[1:])
         if news is None:
             self._fail_active("act_error", "the policy process wrote to its own pipe out of turn")
             return
-        self._act_at = _location(news.get("act")) or self._act_at
+        self._act_at = claims.location(news.get("act")) or self._act_at
         self._take_output(news)
-        whole = _failure(news.get("failure"))
+        whole = claims.failure(news.get("failure"))
         if whole is not None:
             for position in list(self._active):
                 self._end(position, whole)
             return
         self.phase = Phase.ACTIONS
-        self.deadline = time.monotonic() + self._limits.act_s * max(1, len(self._active))
-        failures = _failures(news)
+        now = time.monotonic()
+        self._episode_deadline = now + self._limits.episode_s
+        self.deadline = min(now + self._limits.act_s * max(1, len(self._active)), self._episode_deadline)
+        failures = claims.failures(news)
         for position in [p for p in self._active if p in failures]:
             self._end(position, failures[position])
 
@@ -215,13 +213,13 @@ class Lane:
         data, failures = payload[1:], dict[int, Failure]()
         if payload[:1] == frames.MIXED:
             size = int.from_bytes(payload[1:5], "little")
-            news = _parse(payload[5 : 5 + size])
+            news = claims.parse(payload[5 : 5 + size])
             if news is None:
                 self._fail_active("act_error", "the policy process wrote to its own pipe out of turn")
                 return
             data = payload[5 + size :]
             self._take_output(news)
-            failures = _failures(news)
+            failures = claims.failures(news)
         for position in [p for p in self._active if p in failures]:
             episode, failure = self._episodes[position], failures[position]
             self._end(
@@ -336,9 +334,11 @@ class Lane:
         elif status == -signal.SIGKILL:
             self._blame_alone("oom", "the policy process was killed, out of memory most likely, or closed its pipe")
         elif phase is Phase.READY:
-            self._blame_alone("import_error", f"the policy process ended while it was loaded: {_exit_text(status)}")
+            self._blame_alone(
+                "import_error", f"the policy process ended while it was loaded: {claims.exit_text(status)}"
+            )
         else:
-            self._blame_alone("act_error", f"the policy process ended: {_exit_text(status)}", self._location())
+            self._blame_alone("act_error", f"the policy process ended: {claims.exit_text(status)}", self._location())
 
     def _location(self) -> str:
         file, line, name = self._act_at
@@ -361,164 +361,3 @@ class Lane:
             for ending in endings:
                 ending.episode.print(*self.worker.read_outputs(limit))
         return endings
-
-
-class ActionCheck:
-    """Turns the bytes that a policy sent into actions its environment can take.
-
-    An action outside its bounds is clipped and flagged; one that is not a finite number of the right shape is a fault.
-    """
-
-    def __init__(self, space: Mapping[str, Any], codec: Codec, real: gymnasium.Space[Any]) -> None:
-        self._codec, self._space, self._real = codec, space, real
-        self._low, self._high = _bounds(space) if codec.single else (0, 0)
-
-    def split(self, data: bytes, count: int) -> list[tuple[Any, bytes, str | None]] | None:
-        """Return (action, bytes sent, fault) for each episode; None if the size is wrong.
-
-        A fault with an action means it was repaired; a fault without one ends the episode.
-        """
-        codec = self._codec
-        if codec.leaves is None:
-            return self._split_json(data, count)
-        size = codec.nbytes
-        if len(data) != size * count:
-            return None
-        if codec.integer:
-            low, high = self._low, self._high
-            values = struct.unpack(f"<{count}q", data)
-            return [
-                (v, data[i * 8 : i * 8 + 8], None)
-                if low <= v <= high
-                else (min(max(v, low), high), data[i * 8 : i * 8 + 8], f"action {v} is outside {low}..{high}")
-                for i, v in enumerate(values)
-            ]
-        if codec.single:
-            return self._split_array(data, count)
-        return [self._checked_nested(data[i * size : (i + 1) * size]) for i in range(count)]
-
-    def _split_array(self, data: bytes, count: int) -> list[tuple[Any, bytes, str | None]]:
-        assert self._codec.leaves is not None
-        leaf = self._codec.leaves[0]
-        size = leaf.nbytes
-        table = np.frombuffer(data, leaf.dtype).reshape(count, *leaf.shape).copy()
-        if ((table >= self._low) & (table <= self._high)).all():
-            return [(table[i], data[i * size : (i + 1) * size], None) for i in range(count)]
-        answers: list[tuple[Any, bytes, str | None]] = []
-        for i in range(count):
-            sent, row = data[i * size : (i + 1) * size], table[i]
-            if not np.isfinite(row).all():
-                answers.append((None, sent, f"the action must be finite, got {np.array2string(row, threshold=8)}"))
-            elif ((row >= self._low) & (row <= self._high)).all():
-                answers.append((row, sent, None))
-            else:
-                answers.append((np.clip(row, self._low, self._high), sent, "the action was outside its bounds"))
-        return answers
-
-    def _checked_nested(self, data: bytes) -> tuple[Any, bytes, str | None]:
-        fault: str | None = None
-        repaired = bytearray(data)
-        for leaf in self._codec.leaves or ():
-            space = self._space
-            for key in leaf.path:
-                space = space["spaces"][key]
-            low, high = _bounds(space)
-            value = np.frombuffer(data, leaf.dtype, leaf.nbytes // leaf.dtype.itemsize, leaf.offset).reshape(leaf.shape)
-            if not np.isfinite(value).all():
-                return None, data, f"the action's part {leaf.name!r} must be finite"
-            clipped = np.clip(value, low, high).astype(leaf.dtype)
-            if not np.array_equal(clipped, value):
-                fault = f"the action's part {leaf.name!r} was outside its bounds"
-                repaired[leaf.offset : leaf.offset + leaf.nbytes] = clipped.tobytes()
-        return self._codec.decode(repaired), data, fault
-
-    def _split_json(self, data: bytes, count: int) -> list[tuple[Any, bytes, str | None]] | None:
-        answers: list[tuple[Any, bytes, str | None]] = []
-        at = 0
-        for _ in range(count):
-            size = int.from_bytes(data[at : at + 4], "little")
-            part = data[at : at + 4 + size]
-            at += 4 + size
-            if len(part) != 4 + size or at > len(data):
-                return None
-            answers.append(self._checked_json(part))
-        return answers if at == len(data) else None
-
-    def _checked_json(self, part: bytes) -> tuple[Any, bytes, str | None]:
-        if len(part) > _MAX_JSON_ACTION:
-            return None, b"\0\0\0\0", f"the action takes more than {_MAX_JSON_ACTION} bytes"
-        try:
-            action = action_from_json(self._real, json.loads(part[4:]))
-            if self._real.contains(action):
-                return action, part, None
-        except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError):
-            pass  # not even the shape of an action: the answer below says so
-        return None, part, "the action does not belong to its space"
-
-
-def _bounds(space: Mapping[str, Any]) -> tuple[Any, Any]:
-    kind = space["type"]
-    if kind == "Discrete":
-        start = int(space.get("start", 0))
-        return start, start + int(space["n"]) - 1
-    if kind == "MultiDiscrete":
-        start = np.asarray(space.get("start", 0))
-        return start, start + np.asarray(space["nvec"]) - 1
-    if kind == "MultiBinary":
-        return 0, 1
-    dtype = np.dtype(space["dtype"])
-    low, high = (np.asarray(space[k], dtype=np.float64) for k in ("low", "high"))
-    if dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        low, high = np.clip(low, limits.min, limits.max), np.clip(high, limits.min, limits.max)
-    else:
-        largest = np.finfo(dtype).max
-        low, high = np.clip(low, -largest, largest), np.clip(high, -largest, largest)
-    return low.astype(dtype), high.astype(dtype)
-
-
-def _parse(data: bytes) -> dict[str, Any] | None:
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _failures(news: Mapping[str, Any]) -> dict[int, Failure]:
-    found = news.get("failures")
-    if not isinstance(found, dict):
-        return {}
-    parsed = {int(k): _failure(v) for k, v in found.items() if _POSITION.fullmatch(k)}
-    return {k: v for k, v in parsed.items() if v is not None}
-
-
-_POSITION = re.compile("[0-9]{1,5}")
-
-
-_GUEST_CATEGORIES = frozenset(
-    ["denied_import", "import_error", "init_error", "act_error", "invalid_action", "oom", "missing_policy"]
-)
-
-
-_FAILURE_FIELDS = ("category", "message", "traceback")
-
-
-def _failure(value: Any) -> Failure | None:
-    if not isinstance(value, dict):
-        return None
-    category, message, traceback = (v if isinstance(v, str) else "" for v in map(value.get, _FAILURE_FIELDS))
-    return Failure(category if category in _GUEST_CATEGORIES else "act_error", message[:500], traceback[:10_000])
-
-
-def _location(value: Any) -> list[Any] | None:
-    if isinstance(value, list) and [type(v) for v in value] == [str, int, str] and 0 < value[1] < 1 << 31:
-        return [value[0][:200], value[1], value[2][:100]]
-    return None
-
-
-def _exit_text(status: int) -> str:
-    if status < 0:
-        names = {s.value: s.name for s in signal.Signals}  # real-time signals have no name of their own
-        return f"signal {names.get(-status, -status)}"
-    return "it ended itself" if status == 0 else f"exit status {status}"

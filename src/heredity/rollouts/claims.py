@@ -1,0 +1,58 @@
+"""What a policy process says of itself. It is untrusted: everything here is checked for its type and cut to size."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from collections.abc import Mapping
+from typing import Any
+
+from heredity.rollouts.trajectory import Failure
+
+_POSITION = re.compile("[0-9]{1,5}")
+_FAILURE_FIELDS = ("category", "message", "traceback")
+_GUEST_CATEGORIES = frozenset(
+    ["denied_import", "import_error", "init_error", "act_error", "invalid_action", "oom", "missing_policy"]
+)
+
+
+def parse(data: bytes) -> dict[str, Any] | None:
+    """Return the JSON object in `data`, or None if there is none."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def failures(news: Mapping[str, Any]) -> dict[int, Failure]:
+    """Return the failures of single episodes: position to failure."""
+    found = news.get("failures")
+    if not isinstance(found, dict):
+        return {}
+    parsed = {int(k): failure(v) for k, v in found.items() if _POSITION.fullmatch(k)}
+    return {k: v for k, v in parsed.items() if v is not None}
+
+
+def failure(value: Any) -> Failure | None:
+    """Return one failure, or None if there is none. A side may not be blamed: the category is always the candidate's."""
+    if not isinstance(value, dict):
+        return None
+    category, message, traceback = (v if isinstance(v, str) else "" for v in map(value.get, _FAILURE_FIELDS))
+    return Failure(category if category in _GUEST_CATEGORIES else "act_error", message[:500], traceback[:10_000])
+
+
+def location(value: Any) -> list[Any] | None:
+    """Return where `act` is defined (file, line, name), or None if that is not what was said."""
+    if isinstance(value, list) and [type(v) for v in value] == [str, int, str] and 0 < value[1] < 1 << 31:
+        return [value[0][:200], value[1], value[2][:100]]
+    return None
+
+
+def exit_text(status: int) -> str:
+    """Say how a process ended, by its exit status."""
+    if status < 0:
+        names = {s.value: s.name for s in signal.Signals}  # real-time signals have no name of their own
+        return f"signal {names.get(-status, -status)}"
+    return "it ended itself" if status == 0 else f"exit status {status}"

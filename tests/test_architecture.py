@@ -1,0 +1,99 @@
+"""The direction of imports, the size of modules, and what importing the package costs."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "heredity"
+
+LAYERS = [
+    {"errors", "ids"},
+    {"gateway"},
+    {"resources"},
+    {"tasks"},
+    {"environments"},
+    {"worlds"},
+    {"actors"},
+    {"rollouts"},
+    {"records"},
+    {"evolution"},
+    {"judging"},
+    {"analysis"},
+    {"reports"},
+    {"launchers"},
+    {"generation", "posttraining", "multiagent"},
+    {"server"},
+    {"experiments"},
+    {"bench"},
+    {"cli"},
+]
+"""From the bottom up: a folder may import its own and those before it."""
+
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+
+GUEST = SOURCE / "rollouts" / "guest"
+
+
+def modules() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def imported(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            yield node.lineno, node.module
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+
+
+def folder_of(path: Path) -> str:
+    part = path.relative_to(SOURCE).parts[0]
+    return part.removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_a_module_imports_only_from_its_own_folder_and_those_below(path: Path) -> None:
+    own = folder_of(path)
+    if own == "__init__":
+        return
+    assert own in RANK, f"{own} has no place in the direction of imports; add it to LAYERS and ARCHITECTURE.md"
+    for line, name in imported(path):
+        parts = name.split(".")
+        if parts[0] == "heredity" and len(parts) > 1:
+            assert RANK[parts[1]] <= RANK[own], f"{path.name}:{line} imports {name}, which lies above {own}"
+
+
+def test_a_method_never_sees_the_judge() -> None:
+    for path in (SOURCE / "evolution").rglob("*.py"):
+        assert not [name for _, name in imported(path) if name.startswith("heredity.judging")], path
+
+
+@pytest.mark.parametrize("path", sorted(GUEST.glob("*.py")), ids=lambda p: p.name)
+def test_what_runs_beside_untrusted_programs_imports_nothing_of_heredity(path: Path) -> None:
+    assert not [name for _, name in imported(path) if name.split(".")[0] == "heredity"]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_modules_and_functions_stay_small(path: Path) -> None:
+    text = path.read_text()
+    assert text.count("\n") <= 400, f"{path} is too long to read at one sitting"
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            size = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert size <= 60, f"{path}:{node.lineno} {node.name} has {size} lines"
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, heredity\n"
+        "print([m for m in ('numpy', 'gymnasium', 'torch', 'pydantic', 'polars', 'starlette', 'typer') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

@@ -10,6 +10,7 @@ from heredity.reports.tables import (
     comparisons_table,
     environments_table,
     leaderboard_table,
+    render,
     run_summary_block,
     suite_summary_block,
 )
@@ -75,6 +76,12 @@ def test_names_are_not_read_as_terminal_markup() -> None:
     shown = _shown(run_summary_block(run))
     assert "[bold]x[/bold]" in shown
     assert "\x1b" not in shown
+
+
+def test_what_the_metrics_are_of_is_recognised() -> None:
+    run = run_metrics("gymnasium/CartPole-v1", "structural", 1)
+    assert _shown(render(run)) == _shown(run_summary_block(run))
+    assert "Leaderboard of demo" in _shown(render(suite_metrics([run])))
 
 
 def test_empty_metrics_have_tables_too() -> None:

@@ -137,14 +137,14 @@ def curves(title: str, entries: Sequence[Curve], budget: float, random_mean: flo
         svg.y_axis(y, left, right, "best validation mean so far"),
         svg.x_axis(x, bottom, bottom, "episodes of budget used"),
     ]
-    if random_mean is not None and y.low < random_mean < y.high:
-        level = y.at(random_mean)
-        marks.append(svg.element("line", x1=left, x2=right, y1=level, y2=level, class_="reference"))
-        marks.append(svg.label("random", right - 3, level - 4, "end", "tick"))
     marks += [svg.band([(at, low, high) for at, _, low, high in c.points], x, y, c.shade, c.until) for c in shown]
     marks += [svg.step_line([(at, mean) for at, mean, _, _ in c.points], x, y, c.shade, c.until) for c in shown]
     ends = [(y.at(c.points[-1][1]), name, c.shade) for c, name in zip(shown, names, strict=True)]
     marks.append(svg.end_labels(ends, right, top + 2, bottom - 2))
+    if random_mean is not None and y.low < random_mean < y.high:
+        level = y.at(random_mean)
+        marks.append(svg.element("line", x1=left, x2=right, y1=level, y2=level, class_="reference"))
+        marks.append(svg.label("random", right - 3, level - 4, "end", "tick halo"))
     if not shown:
         marks.append(svg.label("no validation score yet", (left + right) / 2, (top + bottom) / 2, "middle", "tick"))
     return svg.figure(WIDTH, bottom + 34, title, *marks)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from heredity.records.run_folder import write_atomic
 from heredity.reports import charts, page, run_charts, text
-from heredity.reports.files import write_text
 from heredity.reports.model import Json, Mean, Run, read_run
 from heredity.reports.run_charts import budget_of
 from heredity.reports.sentences import run_summary, state_of, suite_caution, suite_summary, trouble_summary
@@ -33,7 +33,7 @@ def write_run_report(metrics: Json, path: Path) -> None:
         ConfigError: if `metrics` is not a metrics object of a known version.
         RecordError: if the file cannot be written.
     """
-    write_text(path, run_page(metrics))
+    write_atomic(path, run_page(metrics).encode())
 
 
 def write_suite_report(suite_metrics: Json, runs: Iterable[Json], path: Path) -> None:
@@ -51,7 +51,7 @@ def write_suite_report(suite_metrics: Json, runs: Iterable[Json], path: Path) ->
     listed = list(runs)
     names = [str(run.get("run_id")) for run in listed]
     links = {n: f"runs/{quote(n, safe='')}/report.html" for n in names if (path.parent / "runs" / n).is_dir()}
-    write_text(path, suite_page(suite_metrics, listed, links))
+    write_atomic(path, suite_page(suite_metrics, listed, links).encode())
 
 
 def run_page(metrics: Json) -> str:
@@ -109,6 +109,7 @@ def suite_page(suite_metrics: Json, runs: Sequence[Json], links: Json) -> str:
     by_taskset = {p.taskset: [c for c in suite.by_taskset if c.taskset == p.taskset] for p in suite.places}
     bins = charts.edit_bins(members)
     families = sorted({name for entry in suite.leaderboard for name in entry.family_scores})
+    groups = sorted({name for entry in suite.leaderboard for name in entry.group_scores})
     with_runs = "leaderboard comparisons curves phases edits code budget problems traces runs reproduce"
     alone = "leaderboard comparisons edits code budget problems reproduce"
     return page.render(
@@ -123,7 +124,7 @@ def suite_page(suite_metrics: Json, runs: Sequence[Json], links: Json) -> str:
         totals=page.budget_totals(suite.budget),
         trouble_count=trouble_summary(suite),
         families=families if len(families) > 1 else [],
-        groups=sorted({name for entry in suite.leaderboard for name in entry.group_scores}),
+        groups=groups if len(groups) > 1 else [],
         leaderboard_plot=page.picture(_leaderboard_plot(suite, tones)),
         matrix=_matrix(suite),
         place_plots=[(place, page.picture(_place_plot(place, tones))) for place in suite.places],

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from heredity.records.run_folder import write_atomic
 from heredity.reports import page, text
-from heredity.reports.files import write_text
 from heredity.reports.model import Json, Run, read_run
 from heredity.reports.sentences import run_summary, suite_caution, suite_summary, trouble_summary
 from heredity.reports.suite_model import Comparison, Suite, labelled, read_suite
@@ -23,7 +23,7 @@ def write_run_markdown(metrics: Json, path: Path) -> None:
         ConfigError: if `metrics` is not a metrics object of a known version.
         RecordError: if the file cannot be written.
     """
-    write_text(path, run_markdown(metrics))
+    write_atomic(path, run_markdown(metrics).encode())
 
 
 def write_suite_markdown(suite_metrics: Json, runs: Iterable[Json], path: Path) -> None:
@@ -33,7 +33,7 @@ def write_suite_markdown(suite_metrics: Json, runs: Iterable[Json], path: Path) 
         ConfigError: if an argument is not a metrics object of a known version.
         RecordError: if the file cannot be written.
     """
-    write_text(path, suite_markdown(suite_metrics, list(runs)))
+    write_atomic(path, suite_markdown(suite_metrics, list(runs)).encode())
 
 
 def escaped(value: str) -> str:

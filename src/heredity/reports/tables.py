@@ -21,6 +21,18 @@ def _table(title: str, *columns: str, left: int = 1) -> Table:
     return made
 
 
+def render(metrics: Json) -> RenderableType:
+    """Return what a command prints about a run or a suite, whichever these metrics are.
+
+    Args:
+        metrics: a run's or a suite's metrics.json; a suite's has a `leaderboard`.
+
+    Raises:
+        ConfigError: if it is not a metrics object of a known version.
+    """
+    return suite_summary_block(metrics) if "leaderboard" in metrics else run_summary_block(metrics)
+
+
 def leaderboard_table(suite_metrics: Json) -> Table:
     """Return the leaderboard: rank score, normalised score with its interval, wins and second places, best first.
 

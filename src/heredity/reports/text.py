@@ -13,6 +13,7 @@ from typing import Any
 
 DASH = "\u2013"
 MINUS = "\u2212"
+THIN_SPACE = "\u202f"
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
@@ -50,19 +51,25 @@ def number(value: Any, decimals: int | None = None) -> str:
         return f"{known:.2e}".replace("-", MINUS)
     if decimals is None:
         if known == int(known) and abs(known) < 1e6:
-            return f"{int(known):,}".replace("-", MINUS)
+            return _grouped(f"{int(known):,}")
         if known and abs(known) < 1e-4:
             return f"{known:.1e}".replace("-", MINUS)
         decimals = decimals_for(None, known)
     written = f"{known:,.{decimals}f}"
-    return written.removeprefix("-") if float(written.replace(",", "")) == 0 else written.replace("-", MINUS)
+    return written.removeprefix("-") if float(written.replace(",", "")) == 0 else _grouped(written)
+
+
+def _grouped(written: str) -> str:
+    # Thousands are set apart from 10 000 on, by a space, since a comma would read as the separator of an interval's ends.
+    digits = written.lstrip("-").partition(".")[0].replace(",", "")
+    return written.replace(",", THIN_SPACE if len(digits) > 4 else "").replace("-", MINUS)
 
 
 def signed(value: Any, decimals: int | None = None) -> str:
     """Write a difference with its sign; missing values are a dash."""
     written = number(value, decimals)
     known = finite(value)
-    return f"+{written}" if known is not None and known > 0 and written.strip("0.,") else written
+    return f"+{written}" if known is not None and known > 0 and written.strip("0.") else written
 
 
 def interval(low: Any, high: Any, decimals: int | None = None) -> str:

@@ -50,6 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
         _limit(resource.RLIMIT_NPROC, options.processes)
         _limit(resource.RLIMIT_FSIZE, options.file_bytes)
 
+    forwarding = _Forwarding()
     try:
         # A group of its own: a signal for the agent then also reaches what it started in the foreground.
         # No thread runs yet, so that the limits can be set between fork and exec: they bind the agent, not the relay.
@@ -57,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         sys.stderr.write(f"the command cannot be started: {error}\n")
         return EXIT_NOT_STARTED
-    _forward_signals(child.pid)
+    forwarding.start(child.pid)
     threading.Thread(target=_accept, args=(listener, options.socket), daemon=True).start()
     return _reap_until(child.pid)
 
@@ -89,13 +90,26 @@ def _limit(kind: int, value: int) -> None:
         resource.setrlimit(kind, (bound, bound))
 
 
-def _forward_signals(pid: int) -> None:
-    def forward(number: int, _frame: FrameType | None) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, number)
+class _Forwarding:
+    """Passes signals on to the command's group; those that come before it has started wait for it."""
 
-    for number in _FORWARDED:
-        signal.signal(number, forward)
+    def __init__(self) -> None:
+        self._group = 0
+        self._waiting: list[int] = []
+        for number in _FORWARDED:
+            signal.signal(number, self._forward)
+
+    def start(self, group: int) -> None:
+        self._group = group
+        while self._waiting:
+            self._forward(self._waiting.pop(0), None)
+
+    def _forward(self, number: int, _frame: FrameType | None) -> None:
+        if not self._group:
+            self._waiting.append(number)
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._group, number)
 
 
 def _reap_until(pid: int) -> int:

@@ -1,0 +1,217 @@
+"""`heredity doctor`: what this machine can isolate and run, what to install, and whether the sandbox holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+_LEAST_DISK = 512 << 20
+_TRIAL_S = 15.0
+_PYTHON = (3, 11)
+_EXTRA_PACKAGES = {"video": ("imageio", "imageio-ffmpeg")}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at.
+
+    Attributes:
+        name: what it is.
+        ok: whether it is there and works.
+        needed: whether runs are impossible without it.
+        detail: what was found.
+        remedy: what to do where it is missing.
+    """
+
+    name: str
+    ok: bool
+    needed: bool
+    detail: str
+    remedy: str = ""
+
+
+def doctor(
+    attack: Annotated[
+        bool, typer.Option("--attack", help="Attack the sandbox, and fail if anything gets through.")
+    ] = False,
+    json_output: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Say what this machine can isolate and run, and what to install; with --attack, try to break out of the sandbox."""
+    if attack:
+        _attack(json_output)
+    else:
+        _examine(json_output)
+
+
+def examine() -> list[Check]:
+    """Look at everything that runs depend on, whether it is needed or only of use."""
+    if sys.platform != "linux":
+        return [Check("Linux", False, True, platform.platform(), "policies can be confined on Linux only")]
+    return [*_host(), *_isolation(), *_outside_commands(), *_accelerator(), *_installed()]
+
+
+def _examine(json_output: bool) -> None:
+    checks = examine()
+    possible = all(check.ok for check in checks if check.needed)
+    if json_output:
+        typer.echo(json.dumps({"possible": possible, "checks": [asdict(check) for check in checks]}, indent=2))
+    else:
+        table = Table(title="This machine")
+        for heading in ("what", "", "found", "what to do"):
+            table.add_column(heading, overflow="fold")
+        for check in checks:
+            state = "[green]OK[/]" if check.ok else "[red]missing[/]" if check.needed else "[yellow]missing[/]"
+            table.add_row(escape(check.name), state, escape(check.detail), escape("" if check.ok else check.remedy))
+        Console().print(table)
+        verdict = "Runs are possible here." if possible else "Runs are not possible here: see what is missing in red."
+        typer.echo(verdict)
+    if not possible:
+        raise typer.Exit(1)
+
+
+def _attack(json_output: bool) -> None:
+    from heredity.rollouts.attacks import ATTACKS, run_attacks
+
+    if json_output:
+        result = run_attacks()
+        typer.echo(json.dumps(result, indent=2))
+    else:
+        result = _attack_visibly(len(ATTACKS))
+        _print_attempts(result)
+    if result["succeeded"]:
+        raise typer.Exit(1)
+
+
+def _attack_visibly(count: int) -> dict[str, Any]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from heredity.rollouts.attacks import run_attacks
+
+    columns = (
+        TextColumn("attacks"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("", total=count)
+
+        def show(attempt: dict[str, Any]) -> None:
+            progress.update(bar, advance=1, description=attempt["name"])
+
+        return run_attacks(on_attempt=show)
+
+
+def _print_attempts(result: dict[str, Any]) -> None:
+    table = Table(title=f"{result['tried']} attacks, {result['succeeded']} succeeded")
+    for heading in ("attack", "what it tries", "ended as", ""):
+        table.add_column(heading, overflow="fold")
+    for attempt in result["attempts"]:
+        state = "[red]SUCCEEDED[/]" if attempt["succeeded"] else "[green]failed[/]"
+        what = f"{attempt['what']}: {attempt['detail']}" if attempt["succeeded"] else attempt["what"]
+        table.add_row(escape(attempt["name"]), escape(what), attempt["outcome"], state)
+    Console().print(table)
+
+
+def _host() -> Iterator[Check]:
+    running = platform.python_version()
+    yield Check(
+        "Python", sys.version_info >= _PYTHON, True, f"{running} at {sys.executable}", "use Python 3.11 or later"
+    )
+    here = f"{platform.system()} {platform.release()} on {platform.machine()}"
+    yield Check("Linux", True, True, here)
+    cores, memory = len(os.sched_getaffinity(0)), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    yield Check("cores and memory", True, False, f"{cores} cores, {memory / 2**30:.1f} GB")
+    for name, folder in (("disk here", Path.cwd()), ("disk for temporary files", Path(tempfile.gettempdir()))):
+        free = shutil.disk_usage(folder).free
+        remedy = f"free at least {_LEAST_DISK >> 20} MB"
+        yield Check(name, free >= _LEAST_DISK, True, f"{free / 2**30:.1f} GB free in {folder}", remedy)
+
+
+def _isolation() -> Iterator[Check]:
+    from heredity.rollouts import isolation
+
+    for report in isolation.probe():
+        yield Check(report.layer, report.works, True, report.detail, report.remedy)
+    try:
+        import pyseccomp
+
+        detail = f"pyseccomp {_version('pyseccomp')}, interface {pyseccomp.get_api()}"
+        yield Check("libseccomp", True, True, detail)
+    except (ImportError, RuntimeError, OSError) as error:
+        yield Check("libseccomp", False, True, str(error), "install libseccomp (Debian: libseccomp2) and pyseccomp")
+
+
+def _outside_commands() -> Iterator[Check]:
+    from heredity.launchers import bubblewrap
+
+    problem = bubblewrap.available()
+    remedy = "needed for coding agents only: install bubblewrap (Debian: bubblewrap) and allow user namespaces"
+    yield Check("bubblewrap", problem is None, False, problem or f"{shutil.which('bwrap')} confines a command", remedy)
+    groups = Path("/sys/fs/cgroup")
+    unified = (groups / "cgroup.controllers").exists()
+    writable = unified and os.access(groups / "cgroup.procs", os.W_OK)
+    detail = (
+        f"version {2 if unified else 1}, {'writable' if writable else 'not writable'}" if groups.exists() else "none"
+    )
+    yield Check("cgroups", writable, False, detail, "not needed; limits are set per process")
+
+
+def _accelerator() -> Iterator[Check]:
+    where = shutil.which("nvidia-smi")
+    if where is None:
+        yield Check("GPU", False, False, "none found", "needed for post-training only")
+        return
+    try:
+        listed = subprocess.run([where, "-L"], capture_output=True, text=True, timeout=_TRIAL_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        yield Check("GPU", False, False, f"nvidia-smi: {error}", "check the driver")
+        return
+    detail = (listed.stdout or listed.stderr).strip()
+    yield Check("GPU", listed.returncode == 0, False, detail, "check the driver")
+
+
+def _installed() -> Iterator[Check]:
+    from heredity.environments import environment_specs, installed
+
+    families: dict[str, list[Any]] = {}
+    for spec in environment_specs():
+        families.setdefault(spec.family, []).append(spec)
+    for family, specs in families.items():
+        here = [spec for spec in specs if installed(spec)]
+        packages = sorted({package for spec in specs for package in spec.packages})
+        extra = next((spec.extra for spec in specs if spec.extra), None)
+        detail = f"{len(here)} of {len(specs)} environments; {_versions(packages)}"
+        yield Check(
+            f"environments: {family}", len(here) == len(specs), False, detail, f"pip install 'heredity[{extra}]'"
+        )
+    for extra, packages in _EXTRA_PACKAGES.items():
+        complete = all(_version(package) for package in packages)
+        yield Check(f"extra: {extra}", complete, False, _versions(packages), f"pip install 'heredity[{extra}]'")
+
+
+def _versions(packages: list[str] | tuple[str, ...]) -> str:
+    return ", ".join(f"{package} {_version(package) or 'not installed'}" for package in packages)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,1 @@
+"""What attack programs bring along into the sandbox."""

@@ -6,17 +6,19 @@ import typer
 
 from heredity.launchers import guest_client
 
-_EPISODES = typer.Option("", help='Train cases: "0-3,7" (inclusive) or "0:2,4:8" (half-open). All once by default.')
+_EPISODES = typer.Option(
+    "", help='Train cases: "0-3,7" (inclusive) or "0:2,4:8" (half-open). The fewest allowed by default.'
+)
 
 
 def submit(
     episodes: str = _EPISODES, json_output: bool = typer.Option(False, "--json", help="Print the reply as JSON.")
 ) -> None:
-    """Submit the program in ./system to the session named by HEREDITY_SOCKET or HEREDITY_SUBMIT_URL."""
+    """Submit the program in ./system to the session named by HEREDITY_SOCKET or HEREDITY_URL."""
     given = ["submit", *(["--episodes", episodes] if episodes else []), *(["--json"] if json_output else [])]
-    raise typer.Exit(guest_client.main(given))
+    raise typer.Exit(guest_client.main(given, program="heredity"))
 
 
 def finish(json_output: bool = typer.Option(False, "--json", help="Print the reply as JSON.")) -> None:
     """Finish the session: no more feedback, judging begins."""
-    raise typer.Exit(guest_client.main(["finish", *(["--json"] if json_output else [])]))
+    raise typer.Exit(guest_client.main(["finish", *(["--json"] if json_output else [])], program="heredity"))

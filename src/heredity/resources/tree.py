@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -13,8 +11,7 @@ import msgpack
 
 from heredity.errors import ConfigError, DamagedRecordError
 from heredity.ids import digest_bytes
-
-_IGNORED_PARTS = frozenset({"__pycache__", ".git", ".ipynb_checkpoints"})
+from heredity.resources.snapshot import read_folder
 
 
 class SourceTree(Mapping[str, bytes]):
@@ -90,17 +87,10 @@ class SourceTree(Mapping[str, bytes]):
         Raises:
             ConfigError: if the folder is missing, holds a link or a special file, or exceeds a limit.
         """
-        if folder.is_symlink() or not folder.is_dir():
-            raise ConfigError(f"{folder} is not a folder; a program is a folder with policy.py in it")
-        files: dict[str, bytes] = {}
-        total = 0
-        for name in sorted(_walk(folder)):
-            data = _read_plain_file(folder, name, max_bytes - total)
-            total += len(data)
-            files[name] = data
-            if len(files) > max_files:
-                raise ConfigError(f"{folder} has more than {max_files} files; leave data that is not needed outside")
-        return cls(files)
+        try:
+            return cls(read_folder(folder, max_bytes=max_bytes, max_files=max_files))
+        except FileNotFoundError as error:
+            raise ConfigError(f"{folder} does not exist; a program is a folder with policy.py in it") from error
 
     def write_to(self, folder: Path) -> None:
         """Write every file below `folder`, which is created if needed."""
@@ -115,29 +105,3 @@ def _checked_path(path: str) -> str:
     if not path or pure.is_absolute() or ".." in pure.parts or "\\" in path or "\0" in path or str(pure) != path:
         raise ConfigError(f"{path!r} is not a plain relative path; use forward slashes and stay inside the tree")
     return path
-
-
-def _walk(folder: Path) -> Iterator[str]:
-    for base, dirs, names in os.walk(folder, followlinks=False):
-        dirs[:] = [d for d in dirs if d not in _IGNORED_PARTS]
-        for entry in (*dirs, *names):
-            path = Path(base) / entry
-            if path.is_symlink():
-                raise ConfigError(f"{path.relative_to(folder)} is a link; copy the file instead")
-        for name in names:
-            if not name.endswith(".pyc"):
-                yield (Path(base) / name).relative_to(folder).as_posix()
-
-
-def _read_plain_file(folder: Path, name: str, room: int) -> bytes:
-    try:
-        fd = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise ConfigError(f"{name} cannot be read: {error.strerror}") from error
-    with os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise ConfigError(f"{name} is not a plain file; remove it from the program's folder")
-        data = file.read(room + 1)
-    if len(data) > room:
-        raise ConfigError(f"the program's folder exceeds its size limit at {name}; remove files it does not need")
-    return data

@@ -32,10 +32,8 @@ from heredity.rollouts.zygote import ZygoteProcess
 LANES = 4
 """How many policy workers play at once: while one policy thinks, another one's environment is stepped."""
 
-SPINS = 60
-"""How often a lone lane's answer is looked for before this process sleeps; a try takes less than a microsecond."""
-
-_IDLE_S = 3600.0
+TICK_S = 0.05
+"""How often deadlines are looked at."""
 
 
 class EnvironmentWorker:
@@ -54,6 +52,7 @@ class EnvironmentWorker:
         host.setblocking(False)
         self._poll.register(host.fileno(), select.EPOLLIN)
         self._open = True
+        self._next_check = 0.0
 
     def run(self) -> None:
         """Serve until the host closes its end."""
@@ -65,28 +64,23 @@ class EnvironmentWorker:
         self._pool.close()
 
     def _wait(self) -> None:
-        if len(self._lanes) == 1:
-            lane = next(iter(self._lanes.values()))
-            if lane.spins:
-                endings = lane.spin(SPINS)
-                if endings is not None:
-                    self._take(lane, endings)
-                    return
-        now = time.monotonic()
-        deadline = min((lane.deadline for lane in self._lanes.values()), default=now + _IDLE_S)
-        for fd, event in self._poll.poll(max(0.0, deadline - now)):
-            if fd == self._host.fileno():
-                self._on_host(event)
-                continue
-            lane = self._lanes.get(fd)
+        lanes = self._lanes
+        for fd, event in self._poll.poll(TICK_S if lanes else None):
+            lane = lanes.get(fd)
             if lane is not None:
-                self._take(lane, lane.on_readable())
+                endings = lane.on_readable()
+                if endings or lane.outbox or self._writable:
+                    self._take(lane, endings)
+            elif fd == self._host.fileno():
+                self._on_host(event)
             elif fd in self._writable:
                 lane = self._writable[fd]
                 lane.on_writable()
                 self._watch_writing(lane)
-        if time.monotonic() >= deadline:
-            for lane in [la for la in self._lanes.values() if la.deadline <= time.monotonic()]:
+        now = time.monotonic()
+        if now >= self._next_check:
+            self._next_check = now + TICK_S
+            for lane in [la for la in lanes.values() if la.deadline <= now]:
                 self._take(lane, lane.expire())
 
     def _on_host(self, event: int) -> None:

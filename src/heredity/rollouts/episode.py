@@ -47,7 +47,6 @@ class Attempt:
         media: what to record beside the columns: `{"video": true}`, `{"frames": every}`.
         limits: what it may use.
         lockstep: how many episodes may share one policy process.
-        spin: both ends look for the other's answer for a moment before they sleep: faster where cores are idle.
     """
 
     request: int
@@ -63,7 +62,6 @@ class Attempt:
     media: Mapping[str, Any]
     limits: Limits
     lockstep: int
-    spin: bool = False
 
 
 class Episode:

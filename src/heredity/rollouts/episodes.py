@@ -24,7 +24,6 @@ from heredity.rollouts.episode import Attempt
 from heredity.rollouts.trajectory import Failure, Trajectory
 
 _MAX_PROGRAMS = 256
-_CORES = len(os.sched_getaffinity(0))
 
 
 @dataclass(slots=True)
@@ -96,12 +95,10 @@ class EpisodeRunner:
         queue: asyncio.Queue[tuple[int, Trajectory]] = asyncio.Queue()
         self._results[request] = queue
         profiles: dict[int, Mapping[str, Any]] = {}
-        # Looking instead of sleeping pays only while there is a core to spare.
-        spin = len(jobs) == 1 and _CORES > 1 and not any(c.owed for c in self._children)
         try:
             shares = self._share(len(jobs))
             for child, positions in shares:
-                attempts = [self._attempt((request, p), jobs[p], limits, profiles, spin=spin) for p in positions]
+                attempts = [self._attempt((request, p), jobs[p], limits, profiles) for p in positions]
                 child.owed.update((request, p) for p in positions)
                 self._tell(child, attempts)
             for _ in range(len(jobs)):
@@ -145,8 +142,6 @@ class EpisodeRunner:
         job: Job,
         limits: Limits,
         profiles: dict[int, Mapping[str, Any]],
-        *,
-        spin: bool,
     ) -> Attempt:
         info = job.taskset
         profile = profiles.get(id(info))
@@ -167,7 +162,6 @@ class EpisodeRunner:
             media=job.options or {},
             limits=limits,
             lockstep=self.lockstep,
-            spin=spin,
         )
 
     def _program(self, tree: SourceTree) -> Path:

@@ -27,7 +27,6 @@ from heredity.rollouts.zygote import Worker, ZygoteProcess
 _MAX_META = 1 << 22
 _MAX_JSON_ACTION = 1 << 16
 _CONFINE_S = 15.0
-_READ_SIZE = 1 << 16
 
 
 class Phase(enum.Enum):
@@ -49,6 +48,9 @@ class Ending:
     retry: bool = False
 
 
+_NONE: list[Ending] = []
+
+
 class Lane:
     """One policy worker and its episodes.
 
@@ -57,7 +59,6 @@ class Lane:
         deadline: monotonic time by which it must have answered.
         outbox: bytes that the pipe has not taken yet.
         phase: what the lane waits for.
-        spins: whether its answers are worth looking for before sleeping.
     """
 
     def __init__(self, zygote: ZygoteProcess, episodes: Sequence[Episode], codecs: tuple[Codec, Codec]) -> None:
@@ -71,13 +72,13 @@ class Lane:
         self._endings: list[Ending] = []
         self._act_at = ["policy.py", 1, "act"]
         self._horizon = first.limits.steps
-        self.spins = first.spin
+        self._plain_size = 0
         self.outbox = b""
         self.phase = Phase.CONFINED
         self._episode_deadline = time.monotonic() + _CONFINE_S + first.limits.init_s + first.limits.episode_s
         self.deadline = time.monotonic() + _CONFINE_S
         order = [(e.attempt.episode_index, e.attempt.policy_seed) for e in episodes]
-        self.worker: Worker = zygote.spawn(first.profile, first.program, order, first.limits, spin=first.spin)
+        self.worker: Worker = zygote.spawn(first.profile, first.program, order, first.limits)
 
     def start(self) -> list[Ending]:
         """Reset the environments and send the first observations while the policy is being loaded."""
@@ -100,29 +101,24 @@ class Lane:
             sent = len(self.outbox)
         self.outbox = self.outbox[sent:]
 
-    def spin(self, tries: int) -> list[Ending] | None:
-        """Look for an answer up to `tries` times without sleeping; return None if there is none yet."""
-        response = self.worker.response
-        for _ in range(tries):
-            try:
-                chunk = os.read(response, _READ_SIZE)
-            except BlockingIOError:
-                continue
-            return self._take(chunk)
-        return None
-
     def on_readable(self) -> list[Ending]:
         """Take what the policy has said, and step the environments when it is complete."""
         try:
-            chunk = os.read(self.worker.response, _READ_SIZE)
+            chunk = os.read(self.worker.response, frames.CHUNK)
         except BlockingIOError:
             return []
-        return self._take(chunk)
-
-    def _take(self, chunk: bytes) -> list[Ending]:
         if not chunk:
             self._died()
             return self._take_endings()
+        # By far the most frequent case: one whole frame with the actions that were asked for.
+        plain = len(chunk) == self._plain_size and not self._inbox and self.phase is Phase.ACTIONS
+        if plain and chunk[4:5] == frames.ACTIONS and int.from_bytes(chunk[:4], "little") == len(chunk) - 4:
+            self._advance(chunk[5:])
+            return self._take_endings() if self._endings else _NONE
+        self._take_chunk(chunk)
+        return self._take_endings()
+
+    def _take_chunk(self, chunk: bytes) -> None:
         inbox = self._inbox
         inbox += chunk
         while len(inbox) >= 4 and self.phase is not Phase.DONE:
@@ -135,7 +131,6 @@ class Lane:
             payload = bytes(inbox[4 : size + 4])
             del inbox[: size + 4]
             self._on_frame(payload)
-        return self._take_endings()
 
     def expire(self) -> list[Ending]:
         """End the lane because its deadline has passed."""
@@ -283,12 +278,23 @@ class Lane:
             body = b"\2" + frames.HEADER.pack(len(texts)) + texts + b"".join(parts)  # type: ignore[arg-type]
         else:
             body = b"\0" + b"".join(parts)  # type: ignore[arg-type]
-        head = struct.pack(f"<IcH{count}H", 3 + 2 * count + len(body), frames.STEP, count, *active)
-        now = time.monotonic()
+        frame = struct.pack(f"<IcH{count}H", 3 + 2 * count + len(body), frames.STEP, count, *active) + body
         if self.phase is Phase.ACTIONS:
-            self.deadline = min(now + self._limits.act_s * count, self._episode_deadline)
-        self.outbox += head + body
-        self.on_writable()
+            self.deadline = time.monotonic() + self._limits.act_s * count
+            if self.deadline > self._episode_deadline:
+                self.deadline = self._episode_deadline
+        self._plain_size = 5 + self._action_codec.nbytes * count
+        if self.outbox:
+            self.outbox += frame
+            return
+        try:
+            sent = os.write(self.worker.request, frame)
+        except BlockingIOError:
+            sent = 0
+        except BrokenPipeError:
+            return
+        if sent < len(frame):
+            self.outbox = frame[sent:]
 
     def _end(self, position: int, failure: Failure | None, blame: str = "", *, retry: bool = False) -> None:
         episode = self._episodes[position]

@@ -100,8 +100,6 @@ class ZygoteProcess:
         program: str,
         episodes: Sequence[tuple[int, int]],
         limits: Limits,
-        *,
-        spin: bool = False,
     ) -> Worker:
         """Fork a worker for one program.
 
@@ -110,7 +108,6 @@ class ZygoteProcess:
             program: folder of the program's files.
             episodes: (episode index, policy seed) of each policy to construct.
             limits: memory, scratch and output limits.
-            spin: the worker looks for its next frame for a moment before it sleeps.
         """
         number = next(self._numbers)
         request_read, request_write = os.pipe2(os.O_CLOEXEC)
@@ -126,9 +123,7 @@ class ZygoteProcess:
             "file_size": limits.scratch_bytes,
             "cpu_s": int(limits.init_s + limits.episode_s * len(episodes)) + 1,
             "output": limits.output_bytes,
-            "spin": spin,
         }
-        os.set_blocking(request_read, not spin)
         given = [request_read, response_write, *outputs]
         try:
             socket.send_fds(self._control, [json.dumps(order).encode()], given)

@@ -13,16 +13,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from heredity.errors import ConfigError, RecordError
+from heredity.errors import ConfigError, RecordError, RejectedError
 from heredity.evolution.contract import Feedback
 from heredity.judging.session_log import Submission
 from heredity.launchers import GUEST_CLIENT
 from heredity.resources import SourceTree
+from heredity.resources.snapshot import read_folder
 from heredity.rollouts.trajectory import Trajectory
 from heredity.server.briefing import STARTER_POLICY, agent_text, task_text
 from heredity.server.feedback import Receipt, encode_json, summarise, write_submission
-from heredity.server.snapshot import snapshot
 from heredity.server.terms import RunTerms
+
+MAX_PROGRAM_BYTES = 64 << 20
+MAX_PROGRAM_FILES = 2000
 
 COMMANDS = ("heredity", "submit", "finish")
 
@@ -87,12 +90,17 @@ class Workspace:
             raise RecordError(f"the workspace {self.root} cannot be written: {error}") from error
 
     def snapshot(self) -> SourceTree:
-        """Return the program as it is now.
+        """Return the program as it is now; a missing folder is a program without files.
 
         Raises:
             RejectedError: if it holds links or special files, or is too large.
         """
-        return snapshot(self.system)
+        try:
+            return SourceTree(read_folder(self.system, max_bytes=MAX_PROGRAM_BYTES, max_files=MAX_PROGRAM_FILES))
+        except FileNotFoundError:
+            return SourceTree({})
+        except ConfigError as error:
+            raise RejectedError(str(error)) from error
 
     def folder(self, index: int) -> Path:
         """Return the feedback folder of a submission, counted from 0."""

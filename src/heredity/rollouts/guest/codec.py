@@ -92,6 +92,12 @@ class Codec:
         self.fresh: list[str] = []
         self._numbers: dict[str, int] = {}
 
+    @property
+    def array_leaf(self) -> Leaf | None:
+        """The only leaf, if a value is one bare array with at least one axis."""
+        leaf = self.leaves[0] if self.single and self.leaves else None
+        return leaf if leaf is not None and leaf.kind not in ("Discrete", TEXT) and leaf.shape else None
+
     def encode_exact(self, value: Any) -> bytes | None:
         """Encode a value whose leaves have exactly the described types and shapes; None if they have not."""
         if self.leaves is None:

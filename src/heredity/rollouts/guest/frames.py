@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import select
 import struct
 
 HEADER = struct.Struct("<I")
+CHUNK = 1 << 16
 
 # Host to guest.
 STEP = b"S"
@@ -28,49 +28,20 @@ MIXED = b"M"
 """size:u32, JSON {"failures": {position: {...}}, "out": {position: [stdout, stderr]}}, then the other positions' actions."""
 
 
-def read_exactly(fd: int, size: int) -> bytearray:
-    """Read `size` bytes, sleeping until they come; raise EOFError when the descriptor ends before."""
-    data = bytearray()
-    while len(data) < size:
-        select.select([fd], [], [])
-        part = os.read(fd, size - len(data))
-        if not part:
+def read_frame(fd: int) -> bytearray:
+    """Read one frame from a blocking descriptor, its header included; raise EOFError at the descriptor's end."""
+    frame = bytearray(os.read(fd, CHUNK))
+    while len(frame) < HEADER.size or len(frame) < HEADER.size + HEADER.unpack_from(frame)[0]:
+        chunk = os.read(fd, CHUNK)
+        if not chunk:
             raise EOFError
-        data += part
-    return data
-
-
-def read_frame(fd: int, spins: int = 0) -> bytearray:
-    """Read one frame's payload; raise EOFError at its end.
-
-    Args:
-        fd: a blocking descriptor; with `spins` a non-blocking one.
-        spins: how often to look for the frame before sleeping until it comes.
-    """
-    for _ in range(spins):
-        try:
-            chunk = bytearray(os.read(fd, 65536))
-            break
-        except BlockingIOError:
-            continue
-    else:
-        if spins:
-            select.select([fd], [], [])
-        chunk = bytearray(os.read(fd, 65536))
-    if not chunk:
-        raise EOFError
-    if len(chunk) < HEADER.size:
-        chunk += read_exactly(fd, HEADER.size - len(chunk))
-    size: int = HEADER.unpack_from(chunk)[0]
-    missing = size + HEADER.size - len(chunk)
-    if missing:
-        chunk += read_exactly(fd, missing)
-    del chunk[: HEADER.size]
-    return chunk
+        frame += chunk
+    return frame
 
 
 def write_frame(fd: int, payload: bytes) -> None:
     """Write one frame to a blocking descriptor."""
-    data = memoryview(HEADER.pack(len(payload)) + payload)
-    while data:
-        data = data[os.write(fd, data) :]
+    data = HEADER.pack(len(payload)) + payload
+    written = os.write(fd, data)
+    while written < len(data):
+        written += os.write(fd, memoryview(data)[written:])

@@ -22,7 +22,7 @@ import numpy as np
 
 MAX_TRACEBACK = 8192
 ENTRY_MODULE = "policy"
-SPINS = 60
+_FAR = 1 << 62
 
 
 class DeniedImportError(ModuleNotFoundError):
@@ -102,6 +102,8 @@ class Harness:
         self.act_at: list[Any] = ["policy.py", 1, "act"]
         self.observations = codecs.Codec(order["obs"])
         self.actions = codecs.Codec(order["action"], texts=False)
+        self.rows = self.observations.array_leaf
+        self.plain_action = self.actions.array_leaf
 
     def run(self) -> None:
         """Load, construct, and answer until the host closes the pipe."""
@@ -159,61 +161,60 @@ class Harness:
             self.act_at = [self._shown(code.co_filename), code.co_firstlineno, code.co_name]
 
     def _serve(self) -> None:
-        single = self.observations.single and not self.observations.integer
-        leaf = self.observations.leaves[0] if single and self.observations.leaves else None
-        rows = leaf is not None and len(leaf.shape) > 0
-        integer, nbytes = self.actions.integer, self.actions.nbytes
-        size = self.observations.nbytes
-        spins = SPINS if self.order["spin"] else 0
-        acts, stdout, stderr = self.acts, self.stdout, self.stderr
+        request, response, acts = self.request, self.response, self.acts
+        stdout, stderr = self.stdout, self.stderr
+        integer = self.actions.integer
         while True:
-            frame = frames.read_frame(self.request, spins)
-            count = frame[1] | frame[2] << 8
-            positions = struct.unpack_from(f"<{count}H", frame, 3)
-            start = 4 + 2 * count
-            how = frame[start - 1]
-            if how == 2:
-                start += self._learn_texts(frame, start)
-            if how == 1:
-                observations: Any = codecs.unpickle_values(memoryview(frame)[start:])
-            elif rows:
-                assert leaf is not None
-                observations = np.frombuffer(frame, leaf.dtype, -1, start).reshape(count, *leaf.shape)
-            else:
-                observations = [self.observations.decode(frame, start + i * size) for i in range(count)]
+            frame = frames.read_frame(request)
+            count = frame[5] | frame[6] << 8
+            positions = struct.unpack_from(f"<{count}H", frame, 7)
             answers: list[Any] = []
-            for position, observation in zip(positions, observations, strict=True):
+            for position, observation in zip(positions, self._observed(frame, 7 + 2 * count, count), strict=True):
                 stdout.current = stderr.current = position
                 try:
                     action = acts[position](observation)
-                    if integer:
-                        answers.append(
-                            action if type(action) is int and -(1 << 62) < action < 1 << 62 else self._integer(action)
-                        )
+                    if integer and type(action) is int and -_FAR < action < _FAR:
+                        answers.append(action)
                     else:
-                        answers.append(self.actions.coerce(action))
+                        answers.append(self._packed(action))
                 except BaseException as error:  # noqa: BLE001 - see _load
                     self.failures[position] = self._describe(error, "act_error")
             data = struct.pack(f"<{len(answers)}q", *answers) if integer else b"".join(answers)
-            if (
-                not self.failures
-                and not stdout.kept
-                and not stderr.kept
-                and (not nbytes or len(data) == count * nbytes)
-            ):
-                frames.write_frame(self.response, frames.ACTIONS + data)
-            else:
+            if self.failures or stdout.kept or stderr.kept or not self.actions.nbytes:
                 news = json.dumps(self._news()).encode()
-                payload = frames.MIXED + frames.HEADER.pack(len(news)) + news + data
-                frames.write_frame(self.response, payload)
+                frames.write_frame(response, frames.MIXED + frames.HEADER.pack(len(news)) + news + data)
+            else:
+                frames.write_frame(response, frames.ACTIONS + data)
+
+    def _observed(self, frame: bytearray, at: int, count: int) -> Any:
+        """Return the observations of a frame, one for each position; `at` is where it says how they are sent."""
+        how, at = frame[at], at + 1
+        if how == 1:
+            return codecs.unpickle_values(memoryview(frame)[at:])
+        if how == 2:
+            at += self._learn_texts(frame, at)
+        if self.rows is not None:
+            return np.frombuffer(frame, self.rows.dtype, -1, at).reshape(count, *self.rows.shape)
+        size = self.observations.nbytes
+        return [self.observations.decode(frame, at + i * size) for i in range(count)]
+
+    def _packed(self, action: Any) -> Any:
+        """Return an action as it is sent: bytes, or for a discrete space an integer."""
+        plain = self.plain_action
+        if (
+            plain is not None
+            and type(action) is np.ndarray
+            and action.dtype == plain.dtype
+            and action.shape == plain.shape
+        ):
+            return action.tobytes()
+        data = self.actions.coerce(action)
+        return int.from_bytes(data, "little", signed=True) if self.actions.integer else data
 
     def _learn_texts(self, frame: bytearray, start: int) -> int:
         size = int.from_bytes(frame[start : start + 4], "little")
         self.observations.texts += codecs.unpickle_values(memoryview(frame)[start + 4 : start + 4 + size])
         return size + 4
-
-    def _integer(self, action: Any) -> int:
-        return int.from_bytes(self.actions.coerce(action), "little", signed=True)
 
     def _news(self) -> dict[str, Any]:
         out, err = self.stdout.take(), self.stderr.take()

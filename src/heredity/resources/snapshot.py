@@ -11,8 +11,7 @@ import os
 import stat
 from pathlib import Path
 
-from heredity.errors import RejectedError
-from heredity.resources import SourceTree
+from heredity.errors import ConfigError
 
 _IGNORED = frozenset({"__pycache__", ".git", ".ipynb_checkpoints"})
 _MAX_DEPTH = 32
@@ -20,24 +19,25 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def snapshot(folder: Path, *, max_bytes: int = 64 << 20, max_files: int = 2000) -> SourceTree:
-    """Read a program's folder as it is now. A missing folder gives an empty tree: a program without `policy.py`.
+def read_folder(folder: Path, *, max_bytes: int, max_files: int) -> dict[str, bytes]:
+    """Read every file below a folder as it is now: relative POSIX path to content.
 
     Raises:
-        RejectedError: if it holds a link or a special file, or exceeds a limit; the message names the entry.
+        FileNotFoundError: if there is no such folder.
+        ConfigError: if it holds a link or a special file, or exceeds a limit; the message names the entry.
     """
     reader = _Reader(max_bytes, max_files)
     try:
         fd = os.open(folder, _FOLDER)
     except FileNotFoundError:
-        return SourceTree({})
+        raise
     except OSError as error:
-        raise RejectedError(f"{folder.name}/ is not a plain folder ({error.strerror}); make it one again") from error
+        raise ConfigError(f"{folder.name}/ is not a plain folder ({error.strerror}); make it one again") from error
     try:
         reader.read_folder(fd, "", 0)
     finally:
         os.close(fd)
-    return SourceTree(reader.files)
+    return reader.files
 
 
 class _Reader:
@@ -48,7 +48,7 @@ class _Reader:
 
     def read_folder(self, fd: int, prefix: str, depth: int) -> None:
         if depth > _MAX_DEPTH:
-            raise RejectedError(f"{prefix} is more than {_MAX_DEPTH} folders deep; flatten the program")
+            raise ConfigError(f"{prefix} is more than {_MAX_DEPTH} folders deep; flatten the program")
         for name in sorted(os.listdir(fd)):
             if name not in _IGNORED and not name.endswith(".pyc"):
                 self._read_entry(fd, name, prefix + name, depth)
@@ -59,7 +59,7 @@ class _Reader:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise RejectedError(
+            raise ConfigError(
                 f"{path} is a link or cannot be read ({error.strerror}); copy the file instead"
             ) from error
         try:
@@ -69,20 +69,18 @@ class _Reader:
             elif stat.S_ISREG(mode):
                 self._read_file(fd, path)
             else:
-                raise RejectedError(f"{path} is not a plain file; remove it from the program's folder")
+                raise ConfigError(f"{path} is not a plain file; remove it from the program's folder")
         finally:
             os.close(fd)
 
     def _read_file(self, fd: int, path: str) -> None:
         if "\\" in path or not path.isprintable():
-            raise RejectedError(f"the name {path!r} holds characters that a program may not use; rename the file")
+            raise ConfigError(f"the name {path!r} holds characters that a program may not use; rename the file")
         if len(self.files) >= self._max_files:
-            raise RejectedError(
-                f"the program has more than {self._max_files} files; leave data it does not need outside"
-            )
+            raise ConfigError(f"the program has more than {self._max_files} files; leave data it does not need outside")
         with os.fdopen(os.dup(fd), "rb") as file:
             data = file.read(self._room + 1)
         if len(data) > self._room:
-            raise RejectedError(f"the program exceeds its size limit at {path}; remove files it does not need")
+            raise ConfigError(f"the program exceeds its size limit at {path}; remove files it does not need")
         self._room -= len(data)
         self.files[path] = data

@@ -26,6 +26,7 @@ from heredity.resources import SourceTree
 _SECRET_FILES = {"secret": "secret.txt", "journal": "journal.jsonl", "sealed": "sealed.json", "run": "run.toml"}
 _WITH_SIBLING = ("kernel", "processes", "state", "exhaustion")
 _ENDING_S = 5.0
+_MOST_MEMORY = 1 << 30
 
 
 class Grounds:
@@ -135,6 +136,9 @@ class Grounds:
             kept = self._engine / "programs" / program.digest
             if kept.exists() and not _unchanged(kept, program):
                 reasons.append("the snapshot of the program was changed")
+        heaviest = largest_worker()
+        if heaviest > _MOST_MEMORY:
+            reasons.append(f"an environment worker has grown to {heaviest >> 20} MB")
         deadline = time.monotonic() + _ENDING_S
         while alive := _threads_named(self.mark):
             if time.monotonic() > deadline:
@@ -218,6 +222,19 @@ def foreign_libraries() -> list[str]:
         if spec is not None and spec.origin is not None:
             found += [str(path) for path in sorted(Path(spec.origin).parent.glob("*.so*"))[:2]]
     return found
+
+
+def largest_worker() -> int:
+    """Return the resident memory, in bytes, of the largest process that this one has started."""
+    largest = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (process / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(fields[1]) == os.getpid():
+            largest = max(largest, int(fields[21]) * os.sysconf("SC_PAGE_SIZE"))
+    return largest
 
 
 def _unchanged(folder: Path, program: SourceTree) -> bool:

@@ -165,8 +165,8 @@ class _Siege:
                 return "refused", str(error), await asyncio.to_thread(grounds.touched, ())
             trajectories = await self._play(attack, tree, limits, grounds)
             reasons = [reason for t in trajectories for reason in judge(attack, t, limits)]
-            reasons += grounds.found(text for t in trajectories for text in _texts(t))
             reasons += await asyncio.to_thread(grounds.touched, [tree])
+            reasons += grounds.found(text for t in trajectories for text in _texts(t))
         worst = next((t for t in trajectories if t.failure), trajectories[0])
         said = (
             worst.failure.message if worst.failure else worst.stdout.strip().rpartition("\n")[2]

@@ -11,16 +11,19 @@ from heredity.evolution.contract import EvolverContext, SessionContract
 from heredity.evolution.operators.cma import CmaEs
 from heredity.evolution.operators.draw import spread
 from heredity.evolution.operators.evaluate import Evaluation, Evaluator, Proposal, episodes_per_candidate, until_closed
+from heredity.evolution.operators.select import survivors
 from heredity.evolution.operators.tuning import Tunable, has_constants, random_linear
 from heredity.evolution.options import MethodOptions, parse_options
 from heredity.ids import generator
+
+_CONFIRMED = 3
 
 
 class ParametricOptions(MethodOptions):
     """Options of parametric search."""
 
     candidates: int = Field(32, ge=2, le=10_000, description="members of generations the budget is shared among")
-    explore: float = Field(0.35, ge=0, le=1, description="share of the episodes for wide draws if nothing can be tuned")
+    explore: float = Field(0.42, ge=0, le=1, description="share of the episodes for wide draws if nothing can be tuned")
     population: int = Field(5, ge=3, le=1_000, description="members of a generation, the best so far included")
     step: float = Field(0.5, gt=0, le=10, description="initial step size relative to the constants")
 
@@ -65,9 +68,8 @@ class Parametric:
             if has_constants(context.initial):
                 best = Tunable(context.initial)
             else:
-                wide = max(1, episodes // 2)
-                draws = max(2, round(options.explore * evaluator.total / wide))
-                best = await _explore(evaluator, context, rng, draws, wide)
+                draws = max(2, round(options.explore * evaluator.total / max(1, episodes // 2)))
+                best = await _explore(evaluator, context, rng, draws, episodes)
             state = _restarted(best, options.step, rng)
             while not evaluator.spent:
                 await _generation(evaluator, state, options, episodes, rng)
@@ -76,15 +78,24 @@ class Parametric:
 async def _explore(
     evaluator: Evaluator, context: EvolverContext, rng: np.random.Generator, draws: int, episodes: int
 ) -> Tunable:
-    """Return the best of mirrored draws: where a controller pushes the wrong way, its mirror image pushes the right way."""
+    """Return the best of mirrored draws: where a controller pushes the wrong way, its image pushes the right way.
+
+    The draws get half the usual episodes; the first few of them are then compared on other train tasks, because the best
+    of many noisy means is mostly lucky.
+    """
     programs: list[Tunable] = []
     while len(programs) < draws:
         drawn = random_linear(context, rng)
         programs += [drawn, drawn.with_values(-drawn.values)]
     notes = ("a wide draw", "its mirror image")
     proposals = [Proposal(p.candidate, (), notes[i % 2]) for i, p in enumerate(programs[:draws])]
-    results = await evaluator.evaluate(proposals, evaluator.tasks(episodes))
-    return max(zip(programs, results, strict=False), key=lambda pair: pair[1].mean, default=(programs[0], None))[0]
+    wide = max(1, episodes // 2)
+    results = await evaluator.evaluate(proposals, evaluator.tasks(wide))
+    first = survivors(programs[: len(results)], [r.mean for r in results], _CONFIRMED)
+    again = [Proposal(p.candidate, (), "a promising draw, again") for p in first]
+    confirmed = await evaluator.evaluate(again, evaluator.tasks(episodes, first=wide))
+    ranked = survivors(first[: len(confirmed)], [r.mean for r in confirmed], 1)
+    return (ranked or first or programs)[0]
 
 
 def _restarted(best: Tunable, step: float, rng: np.random.Generator) -> _State:

@@ -45,10 +45,10 @@ def run(
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_the_whole_budget_is_spent_on_about_forty_submissions(name: str):
+def test_the_whole_budget_is_spent_on_about_forty_checkpoints(name: str):
     session = run(name, LocalSession(score=by_digest))
     assert session.remaining().episodes == 0
-    assert 30 <= len(session.trials) <= 45
+    assert 30 <= len({trial.candidate.digest for _, trial in session.trials}) <= 43
 
 
 @pytest.mark.parametrize("name", list(METHODS))

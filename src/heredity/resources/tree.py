@@ -13,6 +13,8 @@ from heredity.errors import ConfigError, DamagedRecordError
 from heredity.ids import digest_bytes
 from heredity.resources.snapshot import read_folder
 
+_MAX_PATH = 2048
+
 
 class SourceTree(Mapping[str, bytes]):
     """An immutable mapping from relative POSIX paths to file contents.
@@ -25,9 +27,15 @@ class SourceTree(Mapping[str, bytes]):
         """Build a tree.
 
         Raises:
-            ConfigError: if a path is absolute, empty, or leaves the tree.
+            ConfigError: if a path is absolute, empty, no name that files can have, or leaves the tree; or if it is both a
+                file and a folder.
         """
         checked = {_checked_path(p): c.encode() if isinstance(c, str) else bytes(c) for p, c in files.items()}
+        both = checked.keys() & {str(parent) for path in checked for parent in PurePosixPath(path).parents}
+        if both:
+            raise ConfigError(
+                f"{sorted(both)[0]!r} is a file, and other files are inside it; give one of them another name"
+            )
         self._files: dict[str, bytes] = dict(sorted(checked.items()))
 
     def __getitem__(self, path: str) -> bytes:
@@ -104,4 +112,11 @@ def _checked_path(path: str) -> str:
     pure = PurePosixPath(path)
     if not path or pure.is_absolute() or ".." in pure.parts or "\\" in path or "\0" in path or str(pure) != path:
         raise ConfigError(f"{path!r} is not a plain relative path; use forward slashes and stay inside the tree")
+    encoded = path.encode("utf-8", "surrogatepass")
+    if (
+        encoded.decode("utf-8", "replace") != path
+        or len(encoded) > _MAX_PATH
+        or max(map(len, encoded.split(b"/"))) > 255
+    ):
+        raise ConfigError(f"{path[:80]!r} is no path that can be stored; use shorter names in UTF-8")
     return path

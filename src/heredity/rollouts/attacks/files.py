@@ -34,6 +34,18 @@ def _absolute(_folder: Path, secret: Path, files: Mapping[str, str]) -> SourceTr
     return SourceTree({**files, str(secret): "overwritten"})
 
 
+def _contradicting(_folder: Path, _secret: Path, files: Mapping[str, str]) -> SourceTree:
+    return SourceTree({**files, "data": "a file", "data/more": "and a folder"})
+
+
+def _endless(_folder: Path, _secret: Path, files: Mapping[str, str]) -> SourceTree:
+    return SourceTree({**files, "x" * 5000: "", "/".join(["d"] * 5000): ""})
+
+
+def _unwritable(_folder: Path, _secret: Path, files: Mapping[str, str]) -> SourceTree:
+    return SourceTree({**files, "\udcff.py": ""})
+
+
 _DESCRIPTORS = """
 for number in [n for n in range(1024) if n > 4]:
     try:
@@ -186,4 +198,7 @@ ATTACKS = (
         "climbing-path", "files", "submits a file whose path leaves the program's folder", policy(), submit=_climbing
     ),
     Attack("absolute-path", "files", "submits a file with an absolute path", policy(), submit=_absolute),
+    Attack("file-and-folder", "files", "submits a path that is a file and a folder", policy(), submit=_contradicting),
+    Attack("endless-path", "files", "submits paths longer than a disk can hold", policy(), submit=_endless),
+    Attack("path-without-text", "files", "submits a path that no text encodes", policy(), submit=_unwritable),
 )

@@ -92,7 +92,7 @@ def facts(suite: Path) -> dict[str, Any]:
     charges = [{k: d[k] for k in ("submit_id", "key", "candidate", "tasks", "charge", "remaining")} for d in admitted]
     return {
         "charges": charges,
-        "completed": [e.data["submit_id"] for e in events if e.kind == "submission.completed"],
+        "completed": sorted(e.data["submit_id"] for e in events if e.kind == "submission.completed"),
         "metrics": _without_times(json.loads((runs[0] / "metrics.json").read_bytes())),
     }
 

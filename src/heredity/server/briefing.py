@@ -115,12 +115,15 @@ def _contract(terms: RunTerms) -> str:
 
 ```python
 class Policy:
-    def __init__(self, obs_space: dict, action_space: dict, env_meta: dict): ...
+    def __init__(self, obs_space, action_space, env_meta: dict): ...
     def reset(self, episode_index: int) -> None: ...   # before the first step of an episode
     def act(self, obs): ...                            # one action that fits action_space
 ```
 
-or, instead of the class, `make_policy(context)` returning an object with `act(obs)`. Every episode gets a new object;
+The spaces are `gymnasium.spaces` objects (`action_space.high`, `action_space.sample()`), and can be read by the keys of
+their descriptions in TASK.md as well (`action_space["high"]`).
+
+Or, instead of the class, `make_policy(context)` returning an object with `act(obs)`. Every episode gets a new object;
 nothing is remembered between episodes except the files of `system/`, which a policy can read and not change. Modules
 and data files beside `policy.py` can be imported and opened (the current folder is the program's). Besides the
 standard library it may import: {imports}. A policy has no network, no subprocesses and no environment of its own. An

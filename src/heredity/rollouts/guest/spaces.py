@@ -9,7 +9,7 @@ import copy
 import importlib
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ def load_space_classes(package_folder: str) -> types.ModuleType:
         sys.modules[f"gymnasium.{part}"] = module
     spaces = importlib.import_module("gymnasium.spaces")
     _seed_lazily(spaces.Space, importlib.import_module("gymnasium.utils.seeding"))
+    _read_like_json(spaces)
     package.spaces = spaces  # type: ignore[attr-defined]
     package.Space = spaces.Space  # type: ignore[attr-defined]
     for name, module in list(sys.modules.items()):
@@ -45,6 +46,29 @@ def _seed_lazily(base: Any, seeding: types.ModuleType) -> None:
     base.np_random = property(np_random)
 
 
+def _read_like_json(spaces: types.ModuleType) -> None:
+    """Let spaces be read by the keys of their JSON description too, `space["high"]`: older policies expect a dictionary."""
+    for kind in {spaces.Space, *(c for c in vars(spaces).values() if isinstance(c, type) and issubclass(c, spaces.Space))}:
+        own = kind.__dict__.get("__getitem__")
+        if own is not None or kind is spaces.Space:
+            kind.__getitem__ = _item_getter(own)
+    spaces.Space.get = lambda space, key, default=None: space.description.get(key, default)
+    spaces.Space.description = {}
+
+
+def _item_getter(own: Callable[[Any, Any], Any] | None) -> Callable[[Any, Any], Any]:
+    def get_item(space: Any, key: Any) -> Any:
+        if own is not None:
+            try:
+                return own(space, key)
+            except (KeyError, IndexError, TypeError):
+                if not isinstance(key, str):
+                    raise
+        return space.description[key]
+
+    return get_item
+
+
 def fresh(space: Any, seed: int) -> Any:
     """Return a copy of a space, sharing its bounds, that will draw from `seed` when it is asked to draw."""
     mine = copy.copy(space)
@@ -59,6 +83,12 @@ def fresh(space: Any, seed: int) -> Any:
 
 def build_space(description: Mapping[str, Any]) -> Any:
     """Build the space that a description names; what has no class of its own becomes a plain `Space`."""
+    space = _build(description)
+    space.description = dict(description)
+    return space
+
+
+def _build(description: Mapping[str, Any]) -> Any:
     from gymnasium import spaces
 
     kind = description["type"]

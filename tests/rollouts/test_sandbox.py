@@ -219,7 +219,9 @@ def test_a_killed_environment_worker_is_the_hosts_fault_and_the_runner_goes_on()
     async def attempt() -> tuple[list[Trajectory], list[Trajectory]]:
         async with EpisodeRunner(workers=1) as runner:
             await runner.start()
-            while not environment_workers():  # a process has no name for a moment while it starts
+            for _ in range(200):  # a process has no name for a moment while it starts
+                if environment_workers():
+                    break
                 await asyncio.sleep(0.01)
             (worker,) = environment_workers()
             playing = asyncio.create_task(play(runner, jobs("CartPole-v1", [slow], 3)))

@@ -128,6 +128,8 @@ class Grounds:
             Path("/"),
         )
         reasons += [f"{path} was made" for place in places for path in place.glob(f"{self.mark}*")]
+        if self._listeners:
+            self._listeners.close()
         if self._listeners and self._listeners.reached:
             reasons.append(f"a listener of the host was reached: {self._listeners.reached}")
         if self._sibling and self._sibling.poll() is not None:
@@ -186,7 +188,9 @@ class Listeners:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop waiting."""
+        """Note what has arrived, and stop waiting."""
+        if not self._thread.is_alive():
+            return
         self._wake.close()
         self._thread.join()
         for listener in (*self._sockets.values(), self._woken):
@@ -194,10 +198,12 @@ class Listeners:
         self._selector.close()
 
     def _watch(self) -> None:
-        while True:
+        waiting = True
+        while waiting:
             for key, _ in self._selector.select():
                 if not key.data:
-                    return
+                    waiting = False
+                    continue
                 listener = self._sockets[key.data]
                 self.reached.append(key.data)
                 if listener.type == socket.SOCK_STREAM:

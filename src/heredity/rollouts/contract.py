@@ -20,7 +20,7 @@ class Limits:
         act_s: wall seconds for one decision.
         episode_s: wall seconds for one whole episode; checked between steps, and by the policy's own worker.
         memory_bytes: memory of one policy worker beyond what its interpreter maps.
-        scratch_bytes: size of the one folder a policy may write to, which is wiped after each episode.
+        scratch_bytes: size of one file in the folder that a policy may write to, which is wiped after each episode.
         output_bytes: how much of stdout and of stderr is kept for each episode.
         steps: cap on the number of steps; None leaves the environment's own horizon.
     """

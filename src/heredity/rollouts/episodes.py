@@ -11,7 +11,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 from heredity.resources import SourceTree
 from heredity.rollouts import isolation as isolations
 from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.engine_folder import EngineFolder
 from heredity.rollouts.episode import Attempt
 from heredity.rollouts.trajectory import Failure, Trajectory
 
@@ -66,8 +66,8 @@ class EpisodeRunner:
         self.isolation = isolations.resolve(unsafe=unsafe)
         self.lockstep = lockstep
         self._count = workers or len(os.sched_getaffinity(0))
-        self._own_folder = folder is None
-        self._folder = Path(tempfile.mkdtemp(prefix="heredity-")) if folder is None else folder
+        self._own_folder = EngineFolder() if folder is None else None
+        self._folder = self._own_folder.path if self._own_folder else folder or Path()
         self._settings = isolations.zygote_settings(self.isolation, self._folder, scratch_bytes)
         self._children: list[_Child] = []
         self._starting = asyncio.Lock()
@@ -124,7 +124,7 @@ class EpisodeRunner:
                 child.process.wait()
         self._children.clear()
         if self._own_folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._own_folder.remove()
 
     async def __aenter__(self) -> EpisodeRunner:
         return self

@@ -25,7 +25,6 @@ from heredity.rollouts.trajectory import Failure
 from heredity.rollouts.zygote import Worker, ZygoteProcess
 
 _MAX_META = 1 << 22
-_MAX_JSON_ACTION = 1 << 16
 _CONFINE_S = 15.0
 
 

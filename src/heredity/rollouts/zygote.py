@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import select
-import shutil
 import socket
 import subprocess
 import sys
@@ -188,8 +187,3 @@ class ZygoteProcess:
             raise HostError("the sandbox ended")
         reply: dict[str, Any] = json.loads(data)
         return reply
-
-
-def remove_engine_folder(folder: Path) -> None:
-    """Remove an engine's folder (links to packages, programs, empty scratch mount point)."""
-    shutil.rmtree(folder, ignore_errors=True)

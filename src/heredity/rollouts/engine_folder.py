@@ -1,0 +1,51 @@
+"""The engine's own temporary folder: programs, links to packages, mount points. Those of killed processes are swept."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+_PREFIX = "heredity-engine-"
+_LOCK = "lock"
+
+
+class EngineFolder:
+    """A temporary folder that is locked while its process lives, whichever way that ends.
+
+    Attributes:
+        path: the folder.
+    """
+
+    def __init__(self) -> None:
+        root = Path(tempfile.gettempdir())
+        _sweep(root)
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
+        self._fd = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def remove(self) -> None:
+        """Remove the folder; doing so twice is harmless."""
+        if self._fd >= 0:
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self._fd)
+            self._fd = -1
+
+
+def _sweep(root: Path) -> None:
+    """Remove the folders of processes that are gone: their locks can be taken."""
+    for folder in root.glob(f"{_PREFIX}*"):
+        try:
+            fd = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError:  # just being made, or another user's
+            continue
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # its process lives
+            continue
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(fd)

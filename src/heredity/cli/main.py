@@ -10,10 +10,10 @@ from heredity import __version__
 from heredity.cli import bench, env, workspace
 from heredity.cli.doctor import doctor
 from heredity.cli.runs import compare, report, resume, run
+from heredity.cli.signals import interruption_code, treat_as_interrupt
 from heredity.errors import HeredityError
 
 EXIT_USAGE = 2
-EXIT_INTERRUPTED = 130
 
 app = typer.Typer(
     name="heredity",
@@ -43,19 +43,33 @@ def _version(version: bool = typer.Option(False, "--version", help="Print the ve
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    treat_as_interrupt()
     try:
         app(standalone_mode=True)
-    except HeredityError as error:
-        typer.echo(f"heredity: {error}", err=True)
-        sys.exit(EXIT_USAGE)
     except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
+        sys.exit(interruption_code())
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
-    except OSError as error:
-        typer.echo(f"heredity: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", err=True)
+    except (HeredityError, OSError, ExceptionGroup) as error:
+        line = explanation(error)
+        if line is None:
+            raise
+        typer.echo(f"heredity: {line}", err=True)
         sys.exit(EXIT_USAGE)
+
+
+def explanation(error: BaseException) -> str | None:
+    """Return what went wrong in one line; None for what is no error of the user or the machine, but of the program."""
+    if isinstance(error, BaseExceptionGroup):
+        lines = [explanation(inner) for inner in error.exceptions]  # pyright: ignore[reportUnknownArgumentType]
+        known = dict.fromkeys(line for line in lines if line is not None)
+        return None if None in lines else "; ".join(known)
+    if isinstance(error, HeredityError):
+        return " ".join(str(error).splitlines())
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+    return None
 
 
 if __name__ == "__main__":

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from heredity.cli.signals import interruption_code
+from heredity.errors import RecordError, RunLockedError
+
 if TYPE_CHECKING:
     from heredity.experiments.config import Config
     from heredity.experiments.suite import SuiteResult
 
 _JSON = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout.")
 _UNSAFE = typer.Option(False, "--unsafe", help="Run with the isolation that works here, rather than refuse.")
+_JOBS = typer.Option(None, "--jobs", min=1, help="Runs at the same time (engine.parallel_runs).")
 
 
 def run(
@@ -23,64 +27,76 @@ def run(
     agent: str = typer.Option("", "--agent", help="Run this command as the coding agent (instead of the matrix)."),
     folder: Path = typer.Option(Path("runs"), "--folder", help="Where suites are kept."),
     out: Path | None = typer.Option(None, "--out", help="This suite's own folder; continued if it is there already."),
+    cases: Path | None = typer.Option(None, "--cases", help="Judge on the hidden cases of this suite, to compare."),
+    jobs: int | None = _JOBS,
     json_output: bool = _JSON,
     unsafe: bool = _UNSAFE,
 ) -> None:
     """Run an experiment: a run, or a suite of runs, with progress, leaderboard and report."""
     from heredity.experiments.config import load
-    from heredity.experiments.suite import new_suite_folder, open_suite
+    from heredity.experiments.suite import adopt_cases, new_suite_folder, open_suite
 
-    changes = list(overrides or ())
-    if agent:
-        changes += [f"evolver.agent={json.dumps(agent)}", "matrix={}"]
+    changes: dict[str, Any] = {"evolver.agent": agent, "matrix": {}} if agent else {}
+    if jobs:
+        changes["engine.parallel_runs"] = jobs
     if unsafe:
-        changes.append("engine.unsafe=true")
-    config = load(file, changes)
+        changes["engine.unsafe"] = True
+    config = load(file, list(overrides or ()), changes)
     suite = out if out is not None else new_suite_folder(folder, config)
+    if cases is not None:
+        adopt_cases(suite, cases)
     _execute(suite, open_suite(suite, config), json_output=json_output)
 
 
 def resume(
     suite: Path = typer.Argument(help="The suite's folder, such as runs/demo-20260101-120000."),
+    jobs: int | None = _JOBS,
     json_output: bool = _JSON,
 ) -> None:
     """Continue an interrupted suite: nothing is run or charged twice."""
-    from heredity.experiments.suite import open_suite
+    from heredity.experiments.suite import open_suite, with_jobs
 
-    _execute(suite, open_suite(suite), json_output=json_output)
+    config = open_suite(suite)
+    _execute(suite, with_jobs(config, jobs) if jobs else config, json_output=json_output)
 
 
 def report(folder: Path = typer.Argument(help="A suite's or a run's folder."), json_output: bool = _JSON) -> None:
     """Rebuild metrics.json, report.md and report.html from the records."""
     from heredity.experiments.results import rebuild
 
-    metrics = rebuild(folder)
+    rebuilt = rebuild(folder)
     if json_output:
-        typer.echo(json.dumps(metrics, indent=1))
+        typer.echo(json.dumps(rebuilt.metrics, indent=1))
     else:
-        _show(metrics)
+        _show(rebuilt.metrics)
         typer.echo(f"report: {folder / 'report.html'}")
+    for name, reason in rebuilt.unreadable.items():
+        _say(f"{name} was left out: {reason}")
+    if rebuilt.unreadable:
+        raise typer.Exit(1)
 
 
 def compare(
     folders: list[Path] = typer.Argument(help="Two or more suites or runs with the same sealed cases."),
-    out: Path | None = typer.Option(None, "--out", help="Write the comparison's report into this folder."),
+    out: Path | None = typer.Option(None, "--out", help="Write the comparison's metrics and report into this folder."),
     json_output: bool = _JSON,
 ) -> None:
     """Compare runs of several suites as one; only runs judged on the same hidden cases are paired."""
-    from heredity.analysis.suite_metrics import suite_metrics
-    from heredity.experiments.results import gather
-    from heredity.reports import write_reports
+    from heredity.experiments.comparison import compare_folders
+    from heredity.experiments.results import write_derived
 
-    runs = gather(folders)
-    metrics = suite_metrics(runs)
+    found = compare_folders(folders)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-        write_reports(out, metrics, runs)
+        write_derived(out, found.metrics, found.runs)
     if json_output:
-        typer.echo(json.dumps(metrics, indent=1))
+        typer.echo(json.dumps(found.metrics, indent=1))
     else:
-        _show(metrics)
+        _show(found.metrics)
+        if out is not None:
+            typer.echo(f"report: {out / 'report.html'}")
+    for note in found.notes:
+        _say(note)
 
 
 def _execute(suite: Path, config: Config, *, json_output: bool) -> None:
@@ -94,27 +110,36 @@ def _execute(suite: Path, config: Config, *, json_output: bool) -> None:
         with watcher:
             result = asyncio.run(run_suite(suite, config, watcher, runs))
     except KeyboardInterrupt:
-        typer.echo(f"interrupted; nothing is lost: heredity resume {suite}", err=True)
-        raise typer.Exit(130) from None
+        _say(f"interrupted; nothing is lost: heredity resume {suite}")
+        raise typer.Exit(interruption_code()) from None
+    except RunLockedError:
+        raise
+    except RecordError as error:
+        raise RecordError(f"{error}; then: heredity resume {suite}") from error
     _conclude(result, json_output=json_output)
 
 
 def _conclude(result: SuiteResult, *, json_output: bool) -> None:
     page = result.folder / "report.html"
     if json_output:
-        typer.echo(
-            json.dumps(
-                {"folder": str(result.folder), "report": str(page), "failures": result.failures, **result.metrics}
-            )
-        )
+        place = {"folder": str(result.folder), "report": str(page)}
+        problems = {"failures": result.failures, "evolver_failures": result.evolver_failures}
+        typer.echo(json.dumps({**place, **problems, **result.metrics}))
     else:
         _show(result.metrics)
         typer.echo(f"report: {page}")
+    for name, reason in result.evolver_failures.items():
+        _say(f"{name}: its evolver failed and what it had submitted was judged: {reason}")
     for name, reason in result.failures.items():
-        typer.echo(f"{name} did not end: {reason}", err=True)
+        _say(f"{name} did not end: {reason}")
     if result.failures:
-        typer.echo(f"continue with: heredity resume {result.folder}", err=True)
+        _say(f"continue with: heredity resume {result.folder}")
+    if result.failures or result.evolver_failures:
         raise typer.Exit(1)
+
+
+def _say(line: str) -> None:
+    typer.echo(" ".join(line.splitlines()), err=True)
 
 
 def _show(metrics: dict[str, Any]) -> None:

@@ -11,162 +11,30 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError
 
 from heredity.errors import ConfigError, nearest
-from heredity.rollouts.contract import Limits
+from heredity.experiments.sections import (
+    BudgetSection,
+    EngineSection,
+    EvolverSection,
+    LimitsSection,
+    RunSection,
+    Section,
+    SuiteSection,
+    ViewsSection,
+)
 
 BASELINES = ("random", "best-of-n", "sequential")
 """Added to every suite unless it says otherwise, each with the same budget: simple methods are known to be competitive."""
 
-Count = Annotated[int, Field(ge=1)]
-Seconds = Annotated[float, Field(gt=0)]
+_VARIED = ("evolver.", "budget.", "limits.", "engine.lockstep")
+"""What a matrix may vary: tasksets and seeds are lists of their own, and every run is judged on the same views."""
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class RunSection(_Section):
-    """`[run]`: what is run.
-
-    Attributes:
-        protocol: the rules of the run.
-        tasksets: names of tasksets; each is run on its own.
-        seeds: how many seeds (0, 1, …), or a list of them.
-        name: what the suite is called; the file's name by default.
-    """
-
-    protocol: Literal["policy-evolution"] = "policy-evolution"
-    tasksets: list[str] = Field(min_length=1)
-    seeds: Count | list[Annotated[int, Field(ge=0)]] = 1
-    name: str = ""
-
-    @property
-    def seed_list(self) -> list[int]:
-        """The seeds as a list."""
-        return list(range(self.seeds)) if isinstance(self.seeds, int) else self.seeds
-
-
-class EvolverSection(_Section):
-    """`[evolver]`: what proposes candidates: a built-in `method`, or an outside `agent` command.
-
-    Attributes:
-        method: name of a built-in or installed method.
-        agent: a command that is run as a coding agent, confined to its workspace.
-        name: what it is called in reports; by default the method's name or the command's program.
-        initial: folder of the program to start from; by default a neutral starter.
-        options: the method's own options.
-        time_limit_s: an agent's wall time.
-        end_grace_s: how long an agent may go on for after its budget is spent.
-        environment: variables an agent is given.
-        inherit: names of this process's variables an agent is given; nothing else is inherited.
-        read_only: folders of the host an agent needs for its own programs.
-        network: whether an agent may use the host's network.
-    """
-
-    method: str | None = None
-    agent: str | None = None
-    name: str = ""
-    initial: str | None = None
-    options: dict[str, Any] = Field(default_factory=dict[str, Any])
-    time_limit_s: Seconds | None = None
-    end_grace_s: Annotated[float, Field(ge=0)] = 30.0
-    environment: dict[str, str] = Field(default_factory=dict[str, str])
-    inherit: list[str] = Field(default_factory=list[str])
-    read_only: list[str] = Field(default_factory=list[str])
-    network: bool = False
-
-    @model_validator(mode="after")
-    def _one_of(self) -> EvolverSection:
-        if (self.method is None) == (self.agent is None):
-            raise ValueError("give either method (a built-in evolver) or agent (a command), and not both")
-        return self
-
-    @property
-    def label(self) -> str:
-        """What the evolver is called."""
-        if self.name:
-            return self.name
-        if self.method is not None:
-            return self.method
-        assert self.agent is not None
-        words = [Path(w).stem for w in self.agent.split() if not w.startswith("-")]
-        return next((w for w in words if not w.startswith("python")), "agent")
-
-
-class BudgetSection(_Section):
-    """`[budget]`: the bounded supply of feedback.
-
-    Attributes:
-        episodes: train episodes of the whole run (paper: 128).
-        submissions: most submissions; no limit by default.
-        seconds: wall seconds of the evolver; no limit by default.
-        min_per_submit: fewest episodes of one submission.
-        max_per_submit: most episodes of one submission.
-        train_cases: how many train cases there are to choose from.
-    """
-
-    episodes: Count = 128
-    submissions: Count | None = None
-    seconds: Seconds | None = None
-    min_per_submit: Count = 1
-    max_per_submit: Count = 128
-    train_cases: Count = 128
-
-
-class ViewsSection(_Section):
-    """`[views]`: how many hidden cases pick the checkpoint (`validation`) and score it (`heldout`)."""
-
-    validation: Count = 16
-    heldout: Count = 32
-
-
-class LimitsSection(_Section):
-    """`[limits]`: what one episode may use; see `heredity.rollouts.contract.Limits`."""
-
-    init_s: Seconds = 10.0
-    act_s: Seconds = 10.0
-    episode_s: Seconds = 300.0
-    memory_bytes: Annotated[int, Field(ge=64 << 20)] = 1 << 30
-    scratch_bytes: Annotated[int, Field(ge=0)] = 16 << 20
-    output_bytes: Annotated[int, Field(ge=0)] = 64 << 10
-    steps: Count | None = None
-
-    def limits(self) -> Limits:
-        """Return the limits as the engine takes them."""
-        return Limits(**self.model_dump())
-
-
-class EngineSection(_Section):
-    """`[engine]`: how episodes are run. Nothing here changes a score, except `lockstep` for programs that keep module state.
-
-    Attributes:
-        workers: environment workers; one per core by default.
-        lockstep: episodes that share one policy process; 1 separates them.
-        parallel_runs: runs of a suite at the same time.
-        unsafe: run with the isolation that works here instead of refusing.
-    """
-
-    workers: Count | None = None
-    lockstep: Annotated[int, Field(ge=1, le=1024)] = 1
-    parallel_runs: Count = 3
-    unsafe: bool = False
-
-
-class SuiteSection(_Section):
-    """`[suite]`: what is added to the matrix.
-
-    Attributes:
-        baselines: true adds random, best-of-n and sequential; a list names others; false adds none. A single run adds none.
-    """
-
-    baselines: bool | list[str] = True
-
-
-class Config(_Section):
+class Config(Section):
     """A whole experiment."""
 
     run: RunSection
@@ -179,7 +47,7 @@ class Config(_Section):
     matrix: dict[str, list[Any]] = Field(default_factory=dict[str, list[Any]])
 
 
-class Cell(_Section):
+class Cell(Section):
     """One run of a suite.
 
     Attributes:
@@ -203,39 +71,65 @@ class Cell(_Section):
         return self.config.evolver
 
 
-def load(path: Path, overrides: Sequence[str] = ()) -> Config:
-    """Read a configuration file and apply overrides such as `budget.episodes=64`.
+def load(path: Path, overrides: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> Config:
+    """Read a configuration file and apply overrides.
+
+    Args:
+        path: a TOML file.
+        overrides: such as `"budget.episodes=64"`; a value that is not TOML is taken as text.
+        changes: the same with values that are not to be parsed; they come last.
 
     Raises:
         ConfigError: if the file cannot be read or parsed, or a key or value is wrong; the message names the field, the value
             and the nearest known key.
     """
+    config = resolve(read_toml(path), overrides, changes, source=str(path))
+    return config if config.run.name else _set(config, {"run.name": path.stem})
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises:
+        ConfigError: if it cannot be read or parsed.
+    """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}; give the path of a TOML file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}; is it complete?") from error
-    config = resolve(data, overrides, source=str(path))
-    return config if config.run.name else _set(config, {"run.name": path.stem})
 
 
-def resolve(data: Mapping[str, Any], overrides: Sequence[str] = (), source: str = "the configuration") -> Config:
-    """Check a configuration given as a mapping (see `load`)."""
-    changes = dict(_parse_override(o) for o in overrides)
-    return _validated(_with(data, changes), source)
+def resolve(
+    data: Mapping[str, Any],
+    overrides: Sequence[str] = (),
+    changes: Mapping[str, Any] | None = None,
+    source: str = "the configuration",
+) -> Config:
+    """Check a configuration given as a mapping (see `load`).
+
+    Paths in it are taken from the current folder, and are absolute afterwards.
+    """
+    given = {**dict(map(_parse_override, overrides)), **(changes or {})}
+    return _with_absolute_paths(_validated(_with(data, given), source))
 
 
 def cells(config: Config) -> list[Cell]:
     """Return the runs of a suite: tasksets × evolvers × seeds, baselines included, in a fixed order.
 
     Raises:
-        ConfigError: if a matrix key is unknown, or two cells would be the same.
+        ConfigError: if a matrix key is unknown or cannot be varied, or two cells would be the same.
     """
     axes = [[(key, value) for value in values] for key, values in config.matrix.items()]
     for key, values in config.matrix.items():
         if not values:
             raise ConfigError(f"matrix.{key} is empty; give at least one value, or remove it")
+        if not key.startswith(_VARIED):
+            hint = "list them under [run]" if key.startswith("run.") else "set it for the whole suite"
+            raise ConfigError(
+                f"a matrix cannot vary {key}, only evolver.*, budget.*, limits.* and engine.lockstep; {hint}"
+            )
     variants = [_variant(config, dict(choice)) for choice in itertools.product(*axes)]
     single = len(variants) * len(config.run.tasksets) * len(config.run.seed_list) == 1
     variants += _baselines(config, {label for label, _ in variants}, single=single)
@@ -269,6 +163,17 @@ def _baselines(config: Config, present: set[str], *, single: bool) -> Iterable[t
         if name not in present:
             evolver = {"method": name, "initial": config.evolver.initial}
             yield name, _set(config, {"matrix": {}, "evolver": {k: v for k, v in evolver.items() if v is not None}})
+
+
+def _with_absolute_paths(config: Config) -> Config:
+    """A suite may be resumed from another folder than it was started in."""
+    key = "evolver.initial"
+    changes: dict[str, Any] = {"evolver.read_only": [str(Path(p).absolute()) for p in config.evolver.read_only]}
+    if config.evolver.initial is not None:
+        changes[key] = str(Path(config.evolver.initial).absolute())
+    if key in config.matrix:
+        changes[f"matrix.{key}"] = [str(Path(p).absolute()) if isinstance(p, str) else p for p in config.matrix[key]]
+    return _set(config, changes)
 
 
 def _parse_override(text: str) -> tuple[str, Any]:
@@ -324,7 +229,12 @@ def _explain(error: Any) -> str:
         return f"unknown key {field}{hint}"
     if error["type"] == "missing":
         return f"{field} is missing; add it"
-    return f"{field} = {error.get('input')!r}: {error['msg'].removeprefix('Value error, ')}"
+    message = error["msg"].removeprefix("Value error, ")
+    given = error.get("input")
+    if isinstance(given, Mapping):
+        return f"{field}: {message}"
+    shown = repr(given)
+    return f"{field} = {shown if len(shown) <= 80 else shown[:77] + '...'}: {message}"
 
 
 def _known_keys(path: Sequence[str]) -> list[str]:

@@ -10,8 +10,7 @@ from typing import Any
 
 from heredity.errors import ConfigError
 from heredity.evolution import EvolverContext, Feedback
-from heredity.evolution.options import parse_options
-from heredity.evolution.registry import method, method_class
+from heredity.evolution.registry import method
 from heredity.evolution.starter import starter_program
 from heredity.experiments.config import Cell
 from heredity.judging.session import Session
@@ -75,8 +74,7 @@ def build_evolver(cell: Cell, info: TasksetInfo, folder: Path, secrets: Sequence
     if cell.evolver.agent is not None:
         return _agent(cell, info, folder, initial, secrets)
     assert cell.evolver.method is not None
-    chosen = method(cell.evolver.method)
-    parse_options(method_class(cell.evolver.method).options_model, cell.evolver.method, cell.evolver.options)
+    chosen = method(cell.evolver.method, cell.evolver.options)
     context = EvolverContext(info, initial, cell.seed, cell.config.budget.train_cases, cell.evolver.options)
 
     async def evolve(session: Session) -> None:

@@ -55,10 +55,11 @@ class RunProgress:
     @property
     def used(self) -> int:
         """Train episodes charged so far."""
-        if self.state in ("judging", "done"):
-            return self.episodes
-        left = self.session.remaining().episodes if self.session else self.episodes
-        return self.episodes - (left if left is not None else self.episodes)
+        left = self.session.remaining().episodes if self.session else None
+        if left is None:
+            # A run that was resumed after its session had closed has no session to ask.
+            return self.episodes if self.state in ("judging", "done") else 0
+        return self.episodes - left
 
     def begin(self) -> None:
         """Note that the run has started."""
@@ -108,6 +109,8 @@ class CountingRunner:
 
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
         """Attempt jobs (see `Runner.run`)."""
+        if jobs and jobs[0].task.split != "train":
+            self.progress.state = "judging"
         stream = self.runner.run(jobs, limits)
         try:
             async for item in stream:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import platform
 import time
 from collections.abc import Mapping, Sequence
@@ -17,17 +18,18 @@ import tomli_w
 from heredity.errors import ConfigError, HeredityError, RecordError
 from heredity.evolution import Budget
 from heredity.evolution.starter import starter_program
-from heredity.experiments.config import Cell, Config, cells, load, slug
+from heredity.experiments.config import Cell, Config, cells, read_toml, resolve, slug
 from heredity.experiments.evolvers import build_evolver
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
-from heredity.experiments.results import rebuild_run, rebuild_suite
+from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
 from heredity.ids import digest_json
 from heredity.judging.attempts import Attempter
-from heredity.judging.cases import Sealed
-from heredity.judging.protocols.policy_evolution import Reference
+from heredity.judging.cases import FILE_NAME, Sealed
+from heredity.judging.protocols.policy_evolution import Reference, Verdict
 from heredity.judging.run import Conditions, RunPlan, run_policy_evolution
 from heredity.judging.session import Session
 from heredity.judging.views import View, score_candidate
+from heredity.records import read_journal
 from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
 from heredity.resources import Candidate
@@ -38,6 +40,8 @@ from heredity.tasks.registry import taskset
 
 CONFIG_NAME = "suite.toml"
 _REFERENCES = "references.json"
+_SPEED = ("workers", "parallel_runs")
+"""Keys of `[engine]` that change how fast a suite is and nothing else, so a suite may be continued with others."""
 _RECORDED_PACKAGES = (
     "heredity", "gymnasium", "numpy", "box2d", "mujoco", "minigrid", "highway-env", "gymnasium-robotics", "pygame-ce",
 )  # fmt: skip
@@ -51,13 +55,15 @@ class SuiteResult:
         folder: the suite's folder.
         metrics: its metrics.json.
         runs: the metrics.json of its runs.
-        failures: name of each run that did not end, to the reason.
+        failures: name of each run that did not end, to the reason; `"report"` if the suite's report could not be written.
+        evolver_failures: name of each run whose evolver raised, to what it raised. What it had submitted was judged.
     """
 
     folder: Path
     metrics: dict[str, Any]
     runs: list[dict[str, Any]]
     failures: dict[str, str]
+    evolver_failures: dict[str, str]
 
 
 def new_suite_folder(root: Path, config: Config) -> Path:
@@ -72,9 +78,38 @@ def new_suite_folder(root: Path, config: Config) -> Path:
 
 
 def sealed_folder(folder: Path) -> Path:
-    """Return where a suite's hidden cases are: beside the folder of all suites, outside every run."""
+    """Return where a suite's hidden cases are: outside every run, beside the folder `runs` that holds the suite.
+
+    A suite elsewhere has them in a folder `sealed` beside itself.
+    """
     folder = folder.resolve()
-    return folder.parent.parent / "sealed" / folder.name
+    above = folder.parent.parent if folder.parent.name == "runs" else folder.parent
+    return above / "sealed" / folder.name
+
+
+def adopt_cases(folder: Path, other: Path) -> None:
+    """Judge a new suite on the hidden cases of another one, so that the two can be compared.
+
+    Args:
+        folder: the new suite's folder.
+        other: the suite that has them.
+
+    Raises:
+        ConfigError: if the suite has hidden cases of its own already.
+        RecordError: if there are none to adopt, or they cannot be written.
+    """
+    source, target = sealed_folder(other) / FILE_NAME, sealed_folder(folder)
+    theirs = Sealed.open(source.parent)
+    if (target / FILE_NAME).exists():
+        if Sealed.open(target) != theirs:
+            raise ConfigError(f"{folder} has hidden cases of its own, not those of {other}; choose a new --out folder")
+        return
+    try:
+        target.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_atomic(target / FILE_NAME, source.read_bytes())
+        os.chmod(target / FILE_NAME, 0o600)
+    except OSError as error:
+        raise RecordError(f"the cases of {other} cannot be copied to {target}: {error.strerror}") from error
 
 
 def open_suite(folder: Path, config: Config | None = None) -> Config:
@@ -86,12 +121,13 @@ def open_suite(folder: Path, config: Config | None = None) -> Config:
     """
     path = folder / CONFIG_NAME
     if path.exists():
-        stored = load(path)
-        if config is not None and config != stored:
+        stored = resolve(read_toml(path), source=str(path))
+        if config is not None and _deciding(config) != _deciding(stored):
             raise ConfigError(
-                f"{folder} holds a suite with another configuration; choose another folder, or resume that one"
+                f"{folder} holds a suite with another configuration ({_difference(stored, config)}); "
+                "choose another folder, or resume that one"
             )
-        return stored
+        return config or stored
     if config is None:
         raise ConfigError(
             f"{folder} has no {CONFIG_NAME}; give the folder of a suite, such as runs/demo-20260101-120000"
@@ -102,6 +138,23 @@ def open_suite(folder: Path, config: Config | None = None) -> Config:
         raise RecordError(f"{folder} cannot be created: {error.strerror}") from error
     write_atomic(path, tomli_w.dumps(config.model_dump(exclude_none=True)).encode())
     return config
+
+
+def with_jobs(config: Config, jobs: int) -> Config:
+    """Return the configuration with another number of parallel runs."""
+    return config.model_copy(update={"engine": config.engine.model_copy(update={"parallel_runs": jobs})})
+
+
+def _deciding(config: Config) -> dict[str, Any]:
+    return config.model_dump(exclude={"engine": set(_SPEED)})
+
+
+def _difference(stored: Config, given: Config) -> str:
+    before, now = _deciding(stored), _deciding(given)
+    section = next(name for name in before if before[name] != now[name])
+    keys = sorted({*before[section], *now[section]})
+    key = next(key for key in keys if before[section].get(key) != now[section].get(key))
+    return f"{section}.{key} is {before[section].get(key)!r} there and {now[section].get(key)!r} here"
 
 
 async def run_suite(
@@ -131,10 +184,19 @@ async def run_suite(
             config.engine.workers, lockstep=config.engine.lockstep, unsafe=config.engine.unsafe
         ) as runner:
             await suite.run(runner)
-        metrics, found = rebuild_suite(folder)
-        return SuiteResult(folder, metrics, found, suite.failures)
+        return _conclude(suite)
     finally:
         lock.release()
+
+
+def _conclude(suite: _Suite) -> SuiteResult:
+    rebuilt = rebuild_suite(suite.folder, write=False)
+    failures = {**rebuilt.unreadable, **suite.failures}
+    try:
+        write_derived(suite.folder, rebuilt.metrics, rebuilt.runs)
+    except RecordError as error:
+        failures["report"] = str(error)
+    return SuiteResult(suite.folder, rebuilt.metrics, rebuilt.runs, failures, suite.evolver_failures)
 
 
 class _Suite:
@@ -146,6 +208,7 @@ class _Suite:
             c.id: RunProgress(c.id, c.taskset, c.label, c.seed, c.config.budget.episodes) for c in self.cells
         }
         self.failures: dict[str, str] = {}
+        self.evolver_failures: dict[str, str] = {}
         self.hidden = sealed_folder(folder)
         for cell in self.cells:
             build_evolver(cell, self.tasksets[cell.taskset].info, self._path(cell), (self.hidden,))
@@ -168,36 +231,39 @@ class _Suite:
         progress = self.progress[cell.id]
         progress.begin()
         self.watcher.changed(progress)
-        tasks = self.tasksets[cell.taskset]
+        try:
+            verdict = await self._judged(cell, runner, sealed, references)
+            await asyncio.to_thread(rebuild_run, self._path(cell))
+        except asyncio.CancelledError:
+            progress.end("stopped")
+            raise
+        # A disk that is full or fails may also be met outside the records: where programs and logs are written.
+        except (HeredityError, OSError) as error:
+            self.failures[cell.id] = str(error)
+            progress.end("failed", str(error))
+        else:
+            progress.heldout = verdict.heldout.mean if verdict.heldout else None
+            if verdict.status == "failed":
+                self.evolver_failures[cell.id] = _evolver_failure(self._path(cell))
+                progress.end("failed", f"the evolver failed: {self.evolver_failures[cell.id]}")
+            else:
+                progress.end("done", verdict.reason if verdict.heldout is None else "")
+        self.watcher.changed(progress)
+
+    async def _judged(self, cell: Cell, runner: EpisodeRunner, sealed: Sealed, references: _References) -> Verdict:
+        progress, tasks = self.progress[cell.id], self.tasksets[cell.taskset]
         evolver = build_evolver(cell, tasks.info, self._path(cell), (self.hidden,))
 
         async def evolve(session: Session) -> None:
             progress.session = session
             await evolver.evolve(session)
-            progress.state = "judging"
-            self.watcher.changed(progress)
 
-        try:
-            reference = await references.of(tasks)
-            conditions = Conditions(tasks, CountingRunner(runner, progress), sealed, reference)
-            plan = _plan(
-                cell, self.folder.name, evolver.description, replay=evolver.replay, isolation=runner.isolation.tier
-            )
-            verdict = await run_policy_evolution(self._path(cell), plan, conditions, evolve, evolver.publisher)
-        except asyncio.CancelledError:
-            progress.end("stopped")
-            raise
-        except HeredityError as error:
-            self.failures[cell.id] = str(error)
-            progress.end("failed", str(error))
-            self.watcher.changed(progress)
-            return
-        progress.heldout = verdict.heldout.mean if verdict.heldout else None
-        await asyncio.to_thread(rebuild_run, self._path(cell))
-        progress.end(
-            "done" if verdict.status == "finished" else "failed", "" if verdict.status == "finished" else verdict.reason
+        reference = await references.of(tasks)
+        conditions = Conditions(tasks, CountingRunner(runner, progress), sealed, reference)
+        plan = _plan(
+            cell, self.folder.name, evolver.description, replay=evolver.replay, isolation=runner.isolation.tier
         )
-        self.watcher.changed(progress)
+        return await run_policy_evolution(self._path(cell), plan, conditions, evolve, evolver.publisher)
 
     def _path(self, cell: Cell) -> Path:
         return self.folder / "runs" / cell.id
@@ -226,6 +292,11 @@ class _References:
                 self._known[key] = list(found.scores)
                 write_atomic(self._path, json.dumps(self._known).encode())
         return Reference(candidate, tuple(self._known[key]))
+
+
+def _evolver_failure(folder: Path) -> str:
+    events = read_journal(folder / "journal.jsonl")
+    return next((str(e.data["message"]) for e in events if e.kind == "evolver.failed"), "unknown")
 
 
 def _plan(cell: Cell, suite_id: str, description: Mapping[str, Any], *, replay: bool, isolation: str) -> RunPlan:

@@ -1,0 +1,142 @@
+"""Several suites or runs as one: only what was judged on the same hidden cases is put side by side."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heredity.analysis.suite_metrics import suite_metrics
+from heredity.errors import ConfigError
+from heredity.experiments.results import RunResult, is_run, is_suite, read_run, read_runs
+from heredity.ids import canonical_json
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Several suites or runs, compared.
+
+    Attributes:
+        metrics: as the metrics.json of a suite.
+        runs: the metrics of the runs, named as in `metrics`.
+        notes: what a reader must know: tasksets that were kept apart, evolvers that were renamed, runs that were left out.
+    """
+
+    metrics: dict[str, Any]
+    runs: list[dict[str, Any]]
+    notes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    source: str
+    run: RunResult
+
+    @property
+    def taskset(self) -> str:
+        return str(self.run.started["taskset"])
+
+    @property
+    def conditions(self) -> tuple[str, str]:
+        """Two runs of a taskset share cases, and the simulator they were scored in, exactly if these are equal."""
+        return str(self.run.started["commitment"]), str(self.run.started["taskset_version"])
+
+    @property
+    def name(self) -> str:
+        return str(self.run.metrics["evolver"]["name"])
+
+    @property
+    def identity(self) -> tuple[str, tuple[str, str], str, bytes, int]:
+        options = canonical_json(self.run.metrics["evolver"]["options"])
+        return self.taskset, self.conditions, self.name, options, int(self.run.metrics["seed"])
+
+    def renamed(self, taskset: str, name: str) -> _Member:
+        evolver = {**self.run.metrics["evolver"], "name": name}
+        metrics = {**self.run.metrics, "taskset": taskset, "evolver": evolver}
+        return dataclasses.replace(self, run=dataclasses.replace(self.run, metrics=metrics))
+
+
+def compare_folders(folders: Sequence[Path]) -> Comparison:
+    """Compare the runs of several suites as those of one.
+
+    Scores may be paired only where the sealed commitment and the version of the taskset are the same. A taskset that was
+    judged on several sets of cases is kept apart, one entry for each set.
+
+    Args:
+        folders: suites or runs, two or more.
+
+    Raises:
+        ConfigError: if a folder holds neither a run nor a suite, is given twice, or nothing in them can be paired.
+        DamagedRecordError: if a run that was named itself is damaged.
+    """
+    if len({folder.resolve() for folder in folders}) < max(2, len(folders)):
+        raise ConfigError("give two or more different folders to compare")
+    names = _source_names(folders)
+    notes: list[str] = []
+    members = [member for folder in folders for member in _read(folder, names[folder], notes)]
+    if not _paired(members):
+        raise ConfigError(
+            "nothing can be paired: these runs were judged on different hidden cases or versions of tasksets; "
+            "run one of the suites again with --cases and the other's folder"
+        )
+    renamed = _rename(members, notes)
+    runs = [member.run.metrics for member in renamed]
+    metrics = suite_metrics(runs)
+    metrics["suite_id"] = " and ".join(names.values())
+    return Comparison(metrics, runs, notes)
+
+
+def _source_names(folders: Sequence[Path]) -> dict[Path, str]:
+    short = [folder.resolve().name for folder in folders]
+    return {f: name if short.count(name) == 1 else str(f) for f, name in zip(folders, short, strict=True)}
+
+
+def _read(folder: Path, source: str, notes: list[str]) -> list[_Member]:
+    if is_suite(folder):
+        found, unreadable = read_runs(folder)
+        notes += [f"{source}, {name} was left out: {why}" for name, why in unreadable.items()]
+        return [_Member(source, run) for run in found]
+    if is_run(folder):
+        run = read_run(folder)
+        return [_Member(source, run)] if run.started else []
+    raise ConfigError(f"{folder} holds neither a run nor a suite; give folders below runs/")
+
+
+def _paired(members: Sequence[_Member]) -> bool:
+    sources: dict[tuple[str, tuple[str, str]], set[str]] = {}
+    for member in members:
+        sources.setdefault((member.taskset, member.conditions), set()).add(member.source)
+    return any(len(found) > 1 for found in sources.values())
+
+
+def _rename(members: Sequence[_Member], notes: list[str]) -> list[_Member]:
+    """Tell apart tasksets that were judged differently, and evolvers that would be taken for one another."""
+    first: dict[str, dict[tuple[str, str], str]] = {}
+    for member in members:
+        first.setdefault(member.taskset, {}).setdefault(member.conditions, member.source)
+    for taskset, owners in first.items():
+        if len(owners) > 1:
+            notes.append(
+                f"{taskset} was judged on {len(owners)} sets of hidden cases or versions, which are kept apart"
+            )
+    clashing = _clashing(members)
+    if clashing:
+        notes.append(
+            f"{', '.join(sorted(clashing))}: in several suites with the same seed, so the suite's name is added"
+        )
+    renamed: list[_Member] = []
+    for member in members:
+        owners = first[member.taskset]
+        apart = f"{member.taskset} (cases of {owners[member.conditions]})" if len(owners) > 1 else member.taskset
+        name = f"{member.name} ({member.source})" if member.name in clashing else member.name
+        renamed.append(member.renamed(apart, name))
+    return renamed
+
+
+def _clashing(members: Sequence[_Member]) -> set[str]:
+    seen: dict[tuple[str, tuple[str, str], str, bytes, int], int] = {}
+    for member in members:
+        seen[member.identity] = seen.get(member.identity, 0) + 1
+    return {identity[2] for identity, count in seen.items() if count > 1}

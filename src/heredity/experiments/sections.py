@@ -1,0 +1,203 @@
+"""The sections of a configuration: their keys, their types and their ranges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation, model_validator
+
+from heredity.rollouts.contract import Limits
+
+
+def _seeds(value: Any) -> int | list[int]:
+    listed: list[Any] = list(value) if isinstance(value, list) else [value]
+    whole = all(isinstance(seed, int) and not isinstance(seed, bool) for seed in listed)
+    if isinstance(value, list):
+        if whole and listed and min(listed) >= 0 and len(set(listed)) == len(listed):
+            return listed
+    elif whole and listed[0] >= 1:
+        return listed[0]
+    raise ValueError("give how many seeds, 1 or more, or a list of different seeds, each 0 or more")
+
+
+def _baseline_names(value: Any) -> bool | list[str]:
+    if isinstance(value, bool) or (isinstance(value, list) and all(isinstance(name, str) for name in value)):  # pyright: ignore[reportUnknownVariableType]
+        return value  # pyright: ignore[reportUnknownVariableType]
+    raise ValueError("give true, false, or a list of names of methods")
+
+
+def _plain_options(value: Any) -> Any:
+    if not _is_plain(value):
+        raise ValueError("options hold numbers, texts, true, false, lists and tables of these; no dates, inf or nan")
+    return value
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
+
+
+Count = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0)]
+Seeds = Annotated[SkipValidation[int | list[int]], BeforeValidator(_seeds)]
+Baselines = Annotated[SkipValidation[bool | list[str]], BeforeValidator(_baseline_names)]
+Options = Annotated[dict[str, Any], BeforeValidator(_plain_options)]
+
+
+class Section(BaseModel):
+    """Base of all sections: frozen, every key known, values of TOML's own types."""
+
+    # TOML has types of its own, so "64" is a mistake and not a number.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class RunSection(Section):
+    """`[run]`: what is run.
+
+    Attributes:
+        protocol: the rules of the run.
+        tasksets: names of tasksets; each is run on its own.
+        seeds: how many seeds (0, 1, …), or a list of them.
+        name: what the suite is called; the file's name by default.
+    """
+
+    protocol: Literal["policy-evolution"] = "policy-evolution"
+    tasksets: list[str] = Field(min_length=1)
+    seeds: Seeds = 1
+    name: str = ""
+
+    @property
+    def seed_list(self) -> list[int]:
+        """The seeds as a list."""
+        return list(range(self.seeds)) if isinstance(self.seeds, int) else self.seeds
+
+
+class EvolverSection(Section):
+    """`[evolver]`: what proposes candidates: a built-in `method`, or an outside `agent` command.
+
+    Attributes:
+        method: name of a built-in or installed method.
+        agent: a command that is run as a coding agent, confined to its workspace.
+        name: what it is called in reports; by default the method's name or the command's program.
+        initial: folder of the program to start from, as seen from where the command is run; by default a neutral starter.
+        options: the method's own options.
+        time_limit_s: an agent's wall time.
+        end_grace_s: how long an agent may go on for after its budget is spent.
+        environment: variables an agent is given.
+        inherit: names of this process's variables an agent is given; nothing else is inherited.
+        read_only: folders of the host an agent needs for its own programs.
+        network: whether an agent may use the host's network.
+    """
+
+    method: str | None = None
+    agent: Annotated[str, Field(min_length=1)] | None = None
+    name: str = ""
+    initial: str | None = None
+    options: Options = Field(default_factory=dict[str, Any])
+    time_limit_s: Seconds | None = None
+    end_grace_s: Annotated[float, Field(ge=0)] = 30.0
+    environment: dict[str, str] = Field(default_factory=dict[str, str])
+    inherit: list[str] = Field(default_factory=list[str])
+    read_only: list[str] = Field(default_factory=list[str])
+    network: bool = False
+
+    @model_validator(mode="after")
+    def _one_of(self) -> EvolverSection:
+        if (self.method is None) == (self.agent is None):
+            raise ValueError("give either method (a built-in evolver) or agent (a command), and not both")
+        return self
+
+    @property
+    def label(self) -> str:
+        """What the evolver is called."""
+        if self.name:
+            return self.name
+        if self.method is not None:
+            return self.method
+        assert self.agent is not None
+        words = [Path(w).stem for w in self.agent.split() if not w.startswith("-")]
+        return next((w for w in words if not w.startswith("python")), "agent")
+
+
+class BudgetSection(Section):
+    """`[budget]`: the bounded supply of feedback.
+
+    Attributes:
+        episodes: train episodes of the whole run (paper: 128).
+        submissions: most submissions; no limit by default.
+        seconds: wall seconds of the evolver; no limit by default.
+        min_per_submit: fewest episodes of one submission.
+        max_per_submit: most episodes of one submission.
+        train_cases: how many train cases there are to choose from.
+    """
+
+    episodes: Count = 128
+    submissions: Count | None = None
+    seconds: Seconds | None = None
+    min_per_submit: Count = 1
+    max_per_submit: Count = 128
+    train_cases: Count = 128
+
+    @model_validator(mode="after")
+    def _can_be_spent(self) -> BudgetSection:
+        if self.min_per_submit > min(self.max_per_submit, self.episodes):
+            raise ValueError(
+                f"min_per_submit is {self.min_per_submit}, more than max_per_submit ({self.max_per_submit}) or "
+                f"episodes ({self.episodes}); nothing could be submitted"
+            )
+        return self
+
+
+class ViewsSection(Section):
+    """`[views]`: how many hidden cases pick the checkpoint (`validation`) and score it (`heldout`)."""
+
+    validation: Count = 16
+    heldout: Count = 32
+
+
+class LimitsSection(Section):
+    """`[limits]`: what one episode may use; see `heredity.rollouts.contract.Limits`."""
+
+    init_s: Seconds = 10.0
+    act_s: Seconds = 10.0
+    episode_s: Seconds = 300.0
+    memory_bytes: Annotated[int, Field(ge=64 << 20)] = 1 << 30
+    scratch_bytes: Annotated[int, Field(ge=0)] = 16 << 20
+    output_bytes: Annotated[int, Field(ge=0)] = 64 << 10
+    steps: Count | None = None
+
+    def limits(self) -> Limits:
+        """Return the limits as the engine takes them."""
+        return Limits(**self.model_dump())
+
+
+class EngineSection(Section):
+    """`[engine]`: how episodes are run. Nothing here changes a score, except `lockstep` for programs that keep module state.
+
+    Attributes:
+        workers: environment workers; one per core by default.
+        lockstep: episodes that share one policy process; 1 separates them.
+        parallel_runs: runs of a suite at the same time.
+        unsafe: run with the isolation that works here instead of refusing.
+    """
+
+    workers: Count | None = None
+    lockstep: Annotated[int, Field(ge=1, le=1024)] = 1
+    parallel_runs: Count = 3
+    unsafe: bool = False
+
+
+class SuiteSection(Section):
+    """`[suite]`: what is added to the matrix.
+
+    Attributes:
+        baselines: true adds random, best-of-n and sequential; a list names others; false adds none. A single run adds none.
+    """
+
+    baselines: Baselines = True

@@ -1,0 +1,415 @@
+"""The documentation is run: its code, its commands, its configurations, its links, and the fields it lists."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import typer
+
+from heredity.cli.main import app
+from heredity.errors import HeredityError, IsolationError
+from heredity.evolution import Budget, EvolverContext
+from heredity.evolution.registry import method_names
+from heredity.evolution.starter import starter_program
+from heredity.experiments.config import Config, load, resolve
+from heredity.experiments.suite import open_suite, run_suite
+from heredity.judging import Conditions, RunPlan, Sealed, run_policy_evolution
+from heredity.records import read_journal
+from heredity.resources import Candidate
+from heredity.rollouts import isolation
+from heredity.tasks.registry import taskset
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+OPTION = re.compile(r"--[a-z][a-z-]*")
+
+
+class Block(NamedTuple):
+    page: str
+    line: int
+    language: str
+    text: str
+
+
+def blocks(*languages: str) -> list[Block]:
+    found: list[Block] = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for match in BLOCK.finditer(text):
+            line = text.count("\n", 0, match.start()) + 2
+            found.append(Block(str(page.relative_to(ROOT)), line, match[1], match[2]))
+    return [block for block in found if block.language in languages]
+
+
+def name_of(block: Block) -> str:
+    return f"{block.page}:{block.line}"
+
+
+def confined() -> bool:
+    try:
+        isolation.resolve()
+    except IsolationError:
+        return False
+    return True
+
+
+needs_a_sandbox = pytest.mark.skipif(not confined(), reason="policies cannot be confined on this machine")
+
+
+# --- code
+
+
+@cache
+def run_page(page: str) -> dict[str, Any]:
+    """Run the Python of one page in the order of the page, as a reader who types it in would."""
+    space: dict[str, Any] = {"__name__": "__docs__"}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        _run_blocks(page, space)
+    return space
+
+
+def _run_blocks(page: str, space: dict[str, Any]) -> None:
+    for block in blocks("python"):
+        if block.page == page:
+            padded = "\n" * (block.line - 1) + block.text
+            exec(compile(padded, str(ROOT / page), "exec"), space)
+
+
+CODE_PAGES = sorted({block.page for block in blocks("python")})
+
+
+@needs_a_sandbox
+@pytest.mark.parametrize("page", CODE_PAGES)
+def test_the_code_of_a_page_runs(page: str) -> None:
+    run_page(page)
+
+
+def test_the_code_of_every_important_page_is_found() -> None:
+    assert {"README.md", "docs/extending.md", "docs/records.md", "docs/guides/policy-evolution.md"} <= set(CODE_PAGES)
+
+
+def play(method: Any, runner: Any, folder: Path, episodes: int, name: str = "gymnasium/CartPole-v1") -> list[Any]:
+    """Let a method spend a budget on a runner; return the run's events."""
+    tasks = taskset(name)
+    plan = RunPlan("docs", "docs", {"name": "docs", "kind": "method"}, 0, Budget(episodes=episodes), 2, 2, replay=True)
+    context = EvolverContext(tasks.info, Candidate.program(starter_program(tasks.info.public)), 0, plan.train_tasks)
+
+    async def run() -> None:
+        conditions = Conditions(tasks, runner, Sealed.create(folder / "sealed"))
+        await run_policy_evolution(folder / "run", plan, conditions, lambda session: method.evolve(session, context))
+
+    asyncio.run(run())
+    return list(read_journal(folder / "run" / "journal.jsonl"))
+
+
+@pytest.fixture
+def extending() -> dict[str, Any]:
+    return run_page("docs/extending.md")
+
+
+def test_the_method_that_a_page_shows_spends_its_budget_twice_alike(extending: dict[str, Any], tmp_path: Path) -> None:
+    runs = [
+        play(extending["Doubling"](), extending["Dealt"](), tmp_path / str(attempt), episodes=9) for attempt in (0, 1)
+    ]
+    admitted = [[e.data["candidate"] for e in run if e.kind == "submission.admitted"] for run in runs]
+    assert sum(e.data["charge"] for e in runs[0] if e.kind == "submission.admitted") == 9
+    assert admitted[0] == admitted[1]
+
+
+@needs_a_sandbox
+def test_the_method_of_the_readme_gets_feedback(
+    extending: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = play(run_page("README.md")["Gambler"](), extending["Dealt"](), tmp_path, episodes=16)
+    assert sum(e.kind == "submission.completed" for e in events) == 8
+    assert capsys.readouterr().out.splitlines()[-1].endswith(" 0")
+
+
+def test_the_taskset_that_a_page_shows_keeps_what_it_promises(extending: dict[str, Any]) -> None:
+    tasks = extending["SOURCE"].taskset("mine/tilted")
+    assert tasks.info.name == "mine/tilted"
+    assert tasks.draw("train", 6, entropy=3)[:2] == tasks.draw("train", 2, entropy=3)
+    assert tasks.draw("train", 2, entropy=3) != tasks.draw("heldout", 2, entropy=3)
+    with pytest.raises(HeredityError, match="tilted"):
+        extending["SOURCE"].taskset("mine/tiltet")
+
+
+EXAMPLES = {
+    "evaluate_policy.py": ([], "IndexError: list index out of range"),
+    "own_method.py": (["a-run"], "held-out mean"),
+    "results_table.py": (["table.csv"], "rank score"),
+}
+TABLE = "environment,family,a,b,random\nx,f,3,2,1\ny,f,3,,1\n"
+
+
+@needs_a_sandbox
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_runs(name: str, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text(TABLE)
+    arguments, expected = EXAMPLES[name]
+    done = run_python([str(ROOT / "examples" / name), *arguments], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert expected in done.stdout
+
+
+def test_every_example_is_run_or_an_environment() -> None:
+    assert {p.name for p in (ROOT / "examples").glob("*.py")} == {*EXAMPLES, "corridor.py"}
+
+
+def test_the_environment_of_the_examples_conforms() -> None:
+    command = ["-m", "heredity.cli.main", "env", "check", "corridor:Corridor-v0", "--json"]
+    path = os.pathsep.join([str(ROOT / "examples"), os.environ.get("PYTHONPATH", "")])
+    done = run_python(command, ROOT, PYTHONPATH=path)
+    assert json.loads(done.stdout)["passed"], done.stdout
+
+
+def run_python(arguments: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **variables}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize(
+    "module", ["heredity", "heredity.experiments.suite", "heredity.server", "heredity.launchers", "heredity.cli.main"]
+)
+def test_importing_warns_of_nothing(module: str) -> None:
+    done = run_python(["-W", "error", "-c", f"import {module}"], ROOT)
+    assert done.returncode == 0, done.stderr
+
+
+# --- commands
+
+
+def command_lines() -> list[tuple[str, list[str]]]:
+    found: list[tuple[str, list[str]]] = []
+    for block in blocks("bash"):
+        for offset, line in enumerate(block.text.splitlines()):
+            words = shlex.split(line, comments=True)
+            while words and "=" in words[0]:
+                words = words[1:]
+            if words[:1] == ["heredity"]:
+                found.append((f"{block.page}:{block.line + offset}", words[1:]))
+    return found
+
+
+@pytest.mark.parametrize(("place", "words"), [pytest.param(*each, id=each[0]) for each in command_lines()])
+def test_a_command_of_the_documentation_can_be_parsed(place: str, words: list[str]) -> None:
+    group: Any = typer.main.get_command(app)
+    context = group.make_context("heredity", words)
+    name, command, rest = group.resolve_command(context, words)
+    while hasattr(command, "commands"):
+        context = command.make_context(name, rest, parent=context)
+        name, command, rest = command.resolve_command(context, rest)
+    command.make_context(name, rest, parent=context)
+
+
+def commands(group: Any = None, path: str = "heredity") -> Iterator[tuple[str, Any]]:
+    group = group or typer.main.get_command(app)
+    yield path, group
+    for name, command in getattr(group, "commands", {}).items():
+        if hasattr(command, "commands"):
+            yield from (each for each in commands(command, f"{path} {name}") if not hasattr(each[1], "commands"))
+        else:
+            yield f"{path} {name}", command
+
+
+def sections() -> dict[str, str]:
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+COMMANDS = dict(commands())
+
+
+def test_every_command_has_a_section() -> None:
+    assert sections().keys() == COMMANDS.keys()
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_option_of_a_command_is_documented_and_no_other(path: str) -> None:
+    listed = "\n".join(line.split("|")[1] for line in sections()[path].splitlines() if line.startswith("| `"))
+    params = COMMANDS[path].params
+    options = {name for p in params if p.param_type_name == "option" for name in (*p.opts, *p.secondary_opts)}
+    assert set(OPTION.findall(listed)) - {"--help"} == options - {"--help"}
+    arguments = {p.name for p in params if p.param_type_name == "argument" and p.name != "overrides"}
+    assert all(f"`{name.upper()}" in listed for name in arguments)
+
+
+def test_commands_that_do_not_exist_would_be_noticed() -> None:
+    with pytest.raises(Exception, match="No such option"):
+        test_a_command_of_the_documentation_can_be_parsed("", ["run", "a.toml", "--no-such-thing"])
+    with pytest.raises(Exception, match="No such command"):
+        test_a_command_of_the_documentation_can_be_parsed("", ["evolve"])
+
+
+# --- configurations
+
+
+def configurations() -> list[Block]:
+    return [b for b in blocks("toml") if tomllib.loads(b.text).keys() & set(Config.model_fields)]
+
+
+@pytest.mark.parametrize("block", configurations(), ids=name_of)
+def test_a_configuration_of_the_documentation_is_valid(block: Block) -> None:
+    resolve({"run": {"tasksets": ["gymnasium/CartPole-v1"]}, **tomllib.loads(block.text)}, source=name_of(block))
+
+
+@pytest.mark.parametrize(
+    "path", sorted([*ROOT.glob("suites/*.toml"), *ROOT.glob("examples/*.toml")]), ids=lambda p: p.name
+)
+def test_a_configuration_file_is_valid(path: Path) -> None:
+    config = load(path)
+    assert {*config.matrix.get("evolver.method", []), config.evolver.method} <= {*method_names(), None}
+
+
+def test_every_key_of_a_configuration_is_in_the_guide() -> None:
+    text = (ROOT / "docs" / "guides" / "policy-evolution.md").read_text(encoding="utf-8")
+    keys = {
+        f"{section}.{key}"
+        if inspect.isclass(field.annotation) and hasattr(field.annotation, "model_fields")
+        else section
+        for section, field in Config.model_fields.items()
+        for key in getattr(field.annotation, "model_fields", {"": None})
+    }
+    assert "budget.min_per_submit" in keys
+    assert {key for key in keys if f"`{key}`" not in text} == set()
+
+
+# --- formats
+
+
+BROKEN = "class Policy:\n    def __init__(self, *given): ...\n    def act(self, obs): raise ValueError('always')\n"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a small suite with a program that fails and one that does not."""
+    if not confined():
+        pytest.skip("policies cannot be confined on this machine")
+    root = tmp_path_factory.mktemp("formats")
+    (root / "program").mkdir()
+    (root / "program" / "policy.py").write_text(BROKEN)
+    config = resolve(
+        {
+            "run": {"tasksets": ["gymnasium/CartPole-v1"], "name": "formats", "seeds": [0]},
+            "evolver": {"method": "random", "name": "broken", "initial": str(root / "program")},
+            "budget": {"episodes": 4},
+            "views": {"validation": 2, "heldout": 3},
+            "suite": {"baselines": ["best-of-n"]},
+        }
+    )
+    folder = root / "runs" / "formats"
+    asyncio.run(run_suite(folder, open_suite(folder, config)))
+    return folder
+
+
+def journal_table() -> dict[str, str]:
+    text = (ROOT / "docs" / "file-formats.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"^\| `([a-z.]+)` \| (.+) \|$", text, flags=re.MULTILINE))
+
+
+def test_every_field_of_a_journal_is_documented(finished: Path) -> None:
+    table = journal_table()
+    for path in finished.glob("runs/*/journal.jsonl"):
+        for event in read_journal(path):
+            named = set(re.findall(r"\w+", table[event.kind]))
+            assert event.data.keys() <= named, event.kind
+
+
+def test_every_documented_kind_is_one_that_the_code_knows() -> None:
+    source = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "src").rglob("*.py"))
+    assert {kind for kind in journal_table() if f'"{kind}"' not in source} == set()
+
+
+@pytest.mark.parametrize(("title", "pattern"), [("a run", "runs/*/metrics.json"), ("a suite", "metrics.json")])
+def test_every_key_of_metrics_is_documented(finished: Path, title: str, pattern: str) -> None:
+    text = (ROOT / "docs" / "file-formats.md").read_text(encoding="utf-8")
+    example = json.loads(
+        re.split(rf"^## metrics.json of {title}$", text, flags=re.MULTILINE)[1].split("```json\n")[1].split("```")[0]
+    )
+    for path in finished.glob(pattern):
+        missing = sorted(undocumented(json.loads(path.read_text()), example))
+        assert missing == []
+
+
+OPEN_MAPS = {"options", "packages", "family_scores", "group_scores", "failure"}
+"""Mappings whose keys are names or, for a failure, are described in words."""
+
+
+def undocumented(value: Any, example: Any, where: str = "") -> Iterator[str]:
+    if isinstance(value, list):
+        for each in value:
+            yield from undocumented(each, example[0] if isinstance(example, list) and example else {}, where + "[]")
+    elif isinstance(value, dict) and where.rpartition(".")[2] not in OPEN_MAPS and "…" not in (example or {}):
+        for key, inner in value.items():
+            if key not in (example or {}):
+                yield f"{where}.{key}"
+            else:
+                yield from undocumented(inner, example[key], f"{where}.{key}")
+
+
+@pytest.mark.parametrize("block", blocks("json"), ids=name_of)
+def test_json_of_the_documentation_is_json(block: Block) -> None:
+    json.loads(block.text)
+
+
+# --- links
+
+
+def anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_the_links_of_a_page_resolve(page: Path) -> None:
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    targets = [*re.findall(r"\]\(([^)\s]+)\)", text), *re.findall(r'(?:src|srcset|href)="([^"]+)"', text)]
+    for target in targets:
+        if target.startswith(("http://", "https://", "mailto:")):
+            continue
+        file, _, anchor = target.partition("#")
+        path = (page.parent / file).resolve() if file else page
+        assert path.exists(), f"{page.name} links to {target}"
+        assert not anchor or anchor in anchors(path), f"{page.name} links to {target}"
+
+
+def test_every_page_can_be_reached_from_the_index() -> None:
+    index = ROOT / "docs" / "index.md"
+    linked = {
+        (index.parent / link.partition("#")[0]).resolve()
+        for link in re.findall(r"\]\(([^)\s]+)\)", index.read_text(encoding="utf-8"))
+    }
+    assert {page for page in PAGES if page.name != "README.md"} - {index} <= linked
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    named = re.findall(
+        r"`((?:examples|suites|tests|benchmarks|requirements)/[\w./-]+)`", page.read_text(encoding="utf-8")
+    )
+    assert [name for name in named if not (ROOT / name).exists()] == []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -19,6 +18,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from heredity.errors import HostError
+from heredity.evolution.registry import method_class
+from heredity.ids import generator
 from heredity.records import read_journal
 
 _SUITE = """
@@ -35,7 +39,9 @@ heldout = 8
 [engine]
 workers = 1
 """
-_TIMED = frozenset({"seconds", "wall_seconds", "resumes", "at_s", "clock_s", "suite_id", "packages"})
+_TIMED = frozenset({"seconds", "wall_seconds", "resumes", "at_s", "clock_s", "suite_id", "packages", "evidence"})
+"""What depends on the clock. `evidence` names the answer that came last before a submission; of several that were asked for
+at the same time, any may be the last."""
 
 
 def measure(
@@ -50,15 +56,21 @@ def measure(
         told: is given a line after every run.
 
     Returns:
-        kills, runs, differing (how many ended otherwise than the one left alone), charged and differences.
+        kills, runs, differing (how many ended otherwise than the one left alone), differences (the first of each),
+        episodes_charged and seconds_left_alone.
+
+    Raises:
+        UnknownNameError: if there is no such method.
+        HostError: if a run fails without having been killed.
     """
-    rng = random.Random(seed)
+    method_class(method)
+    rng = generator(seed, "kills")
     with tempfile.TemporaryDirectory(prefix="heredity-kills-") as name:
         root = Path(name)
         config = root / "kills.toml"
         config.write_text(_SUITE.format(method=method))
         calm = root / "calm" / "runs" / "kills"
-        seconds = _time(lambda: _start(config, calm).wait())
+        seconds = _time(lambda: _check(_start(config, calm), calm))
         expected = facts(calm)
         dealt = runs = 0
         differences: list[str] = []
@@ -97,7 +109,7 @@ def facts(suite: Path) -> dict[str, Any]:
     }
 
 
-def _kill_until_done(config: Path, suite: Path, rng: random.Random, seconds: float, limit: int) -> int:
+def _kill_until_done(config: Path, suite: Path, rng: np.random.Generator, seconds: float, limit: int) -> int:
     dealt = 0
     while True:
         process = _start(config, suite)
@@ -109,14 +121,28 @@ def _kill_until_done(config: Path, suite: Path, rng: random.Random, seconds: flo
                 process.wait()
                 dealt += 1
                 continue
-        if process.wait() == 0:
-            return dealt
-        raise RuntimeError(f"the run in {suite} ended with {process.returncode} without having been killed")
+        _check(process, suite)
+        return dealt
 
 
 def _start(config: Path, suite: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "heredity.cli.main", "run", str(config), "--out", str(suite), "--json"]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # What a killed process leaves in the folder for temporary files goes when the benchmark's own folder does.
+    scratch = config.parent / "tmp"
+    scratch.mkdir(exist_ok=True)
+    log = config.parent / f"{suite.parent.parent.name}.log"
+    with log.open("wb") as file:
+        environment = {**os.environ, "TMPDIR": str(scratch)}
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=file, env=environment)
+
+
+def _check(process: subprocess.Popen[bytes], suite: Path) -> None:
+    if process.wait() != 0:
+        said = (suite.parent.parent.parent / f"{suite.parent.parent.name}.log").read_text(errors="replace").strip()
+        raise HostError(
+            f"the run in {suite} ended with {process.returncode} without having been killed: "
+            f"{said.splitlines()[-1] if said else 'it said nothing'}"
+        )
 
 
 def _time(work: Callable[[], object]) -> float:

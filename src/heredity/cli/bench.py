@@ -23,11 +23,11 @@ def rollouts(json_output: bool = _JSON, repeats: int = _REPEATS) -> None:
         typer.echo(json.dumps(figures, indent=1))
         return
     rows = [
-        [name, mode, *(str(row[mode][k]) for k in benchmark.FIGURES)]
+        [name, mode, *(str(row[mode][k]) for k in benchmark.FIGURES), str(row["floor_ratio"])]
         for name, row in figures["results"].items()
         for mode in benchmark.MODES
     ]
-    _table(f"Rollouts, baseline: {figures['baseline']}", ["case", "mode", *benchmark.FIGURES], rows)
+    _table(f"Rollouts, baseline: {figures['baseline']}", ["case", "mode", *benchmark.FIGURES, "floor_ratio"], rows)
 
 
 @app.command()
@@ -41,8 +41,9 @@ def submit(
     if json_output:
         typer.echo(json.dumps(figures, indent=1))
         return
-    rows = [[key, str(value)] for key, value in figures.items() if not isinstance(value, dict)]
-    _table("One-episode submissions over HTTP", ["figure", "value"], rows)
+    whole = figures["full_episode"]
+    rows = [[key, str(figures[key]), str(whole[key])] for key in whole]
+    _table("One-episode CartPole submissions over HTTP", ["figure", "starter policy", "500-step policy"], rows)
 
 
 @app.command("kills")

@@ -27,7 +27,9 @@ class Recorder:
     __slots__ = (
         "_action_codec",
         "_copied",
+        "_dtype",
         "_observation_codec",
+        "_shape",
         "actions",
         "exact",
         "infos",
@@ -39,6 +41,8 @@ class Recorder:
     def __init__(self, observation_codec: Codec, action_codec: Codec) -> None:
         self._observation_codec, self._action_codec = observation_codec, action_codec
         self._copied: tuple[str, ...] | None = None
+        leaf = observation_codec.array_leaf
+        self._dtype, self._shape = (leaf.dtype, leaf.shape) if leaf else (None, ())
         self.observations: list[Any] = []
         self.exact = observation_codec.leaves is not None
         self.actions: list[bytes] = []
@@ -49,6 +53,11 @@ class Recorder:
     def observe(self, value: Any) -> bytes | None:
         """Record an observation; return its encoding, or None if it has to travel pickled."""
         if self.exact:
+            # By far the most frequent case, without a call: one array that is as its space describes it.
+            if type(value) is np.ndarray and value.dtype == self._dtype and value.shape == self._shape:
+                data = value.tobytes()
+                self.observations.append(data)
+                return data
             data = self._observation_codec.encode_exact(value)
             if data is not None:
                 self.observations.append(data)

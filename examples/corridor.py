@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium import spaces
 
 
-class Corridor(gymnasium.Env[np.ndarray, int]):
+class Corridor(gymnasium.Env[np.ndarray, np.int64]):
     """Walk to a door in a corridor of 21 places; a bell says on which side it is, but only on the first step."""
 
     def __init__(self) -> None:
@@ -21,13 +21,15 @@ class Corridor(gymnasium.Env[np.ndarray, int]):
         self.action_space = spaces.Discrete(3)
         self._place = self._door = self._steps = 0
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         super().reset(seed=seed)
         self._place = self._steps = 0
         self._door = int(self.np_random.integers(3, 11)) * int(self.np_random.choice([-1, 1]))
         return self._observe(bell=True), {}
 
-    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict]:
+    def step(self, action: np.int64) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         self._steps += 1
         self._place = int(np.clip(self._place + int(action) - 1, -10, 10))
         arrived = self._place == self._door
@@ -38,4 +40,4 @@ class Corridor(gymnasium.Env[np.ndarray, int]):
 
 
 if "Corridor-v0" not in gymnasium.registry:
-    gymnasium.register("Corridor-v0", entry_point=Corridor, max_episode_steps=40)
+    gymnasium.register("Corridor-v0", entry_point=f"{__name__}:Corridor", max_episode_steps=40)

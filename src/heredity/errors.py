@@ -1,20 +1,20 @@
 """The error tree: every error that Heredity raises on purpose derives from `HeredityError`.
 
-    HeredityError
-    ├── ConfigError            a configuration or an argument is wrong (names the field, the value, the remedy)
-    │   └── UnknownNameError   a name that is not registered (names the nearest known ones)
-    ├── MissingExtraError      an optional dependency is not installed (names the extra to install)
-    ├── IsolationError         this machine cannot isolate untrusted code as asked
-    ├── RecordError            something on disk
-    │   ├── DamagedRecordError     a journal line or a blob does not match its checksum
-    │   ├── RunLockedError         another process holds the run folder
-    │   └── ReplayDivergedError    a resumed run asked for something else than its journal says
-    ├── SessionError           the session refuses a request
-    │   ├── RejectedError          malformed request: costs nothing
-    │   ├── BudgetError            not enough budget left: costs nothing
-    │   └── ClosedError            the session is closed
-    ├── CandidateError         the candidate's own failure (carries a `Failure`)
-    └── HostError              an environment, a provider or this host failed: retried, then missing, never a zero
+HeredityError
+├── ConfigError            a configuration or an argument is wrong (names the field, the value, the remedy)
+│   └── UnknownNameError   a name that is not registered (names the nearest known ones)
+├── MissingExtraError      an optional dependency is not installed (names the extra to install)
+├── IsolationError         this machine cannot isolate untrusted code as asked
+├── RecordError            something on disk
+│   ├── DamagedRecordError     a journal line or a blob does not match its checksum
+│   ├── RunLockedError         another process holds the run folder
+│   └── ReplayDivergedError    a resumed run asked for something else than its journal says
+├── SessionError           the session refuses a request
+│   ├── RejectedError          malformed request: costs nothing
+│   ├── BudgetError            not enough budget left: costs nothing
+│   └── ClosedError            the session is closed
+├── CandidateError         the candidate's own failure (carries a `Failure`)
+└── HostError              an environment, a provider or this host failed: retried, then missing, never a zero
 """
 
 from __future__ import annotations

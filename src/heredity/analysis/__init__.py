@@ -1,0 +1,1 @@
+"""Analysis: everything that is computed from journals and metrics, and nothing that is stored."""

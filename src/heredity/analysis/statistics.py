@@ -1,0 +1,395 @@
+"""Intervals, paired comparisons and what they can detect.
+
+Scores come as arrays of shape (runs, cases): the held-out cases are the same for every run of a suite, so runs and
+cases are crossed, and both are sources of chance. NaN is a missing attempt. Higher is better everywhere. All draws come
+from `heredity.ids.generator`, so the same scores give the same numbers.
+
+Which interval is used where was decided by coverage in simulation (see `docs/analysis.md`): bootstrap intervals are too
+narrow with few runs, so few observations get Student's t, and runs x cases get the two variance components with
+Satterthwaite's degrees of freedom.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from heredity.errors import ConfigError
+from heredity.ids import generator
+
+Floats = NDArray[np.float64]
+Interval = tuple[float, float]
+
+CONFIDENCE = 0.95
+RESAMPLES = 4000
+FEW_RUNS = 4
+"""Below so many runs, the spread between runs cannot be estimated: intervals are about the runs at hand."""
+
+_NORMAL = NormalDist()
+_FEW = 8
+_EXACT_UNITS = 12
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+
+
+def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE, resamples: int = RESAMPLES) -> Interval | None:
+    """Return a confidence interval of a mean of independent values.
+
+    Fewer than eight values: Student's t. Otherwise the bootstrap, bias-corrected and accelerated (Efron 1987), with its
+    percentiles widened from normal to t quantiles (Hesterberg 2015), because a bootstrap sample varies too little.
+
+    Args:
+        values: any shape; NaN is left out.
+        confidence: nominal coverage in (0, 1).
+        resamples: number of bootstrap samples.
+
+    Returns:
+        (low, high), or None for fewer than two values.
+
+    Raises:
+        ConfigError: if `confidence` is not in (0, 1).
+    """
+    known = _known(values)
+    tail = _tail(confidence)
+    if known.size < 2:
+        return None
+    mean = float(known.mean())
+    if np.ptp(known) == 0.0:
+        return mean, mean
+    t = student_quantile(1.0 - tail, known.size - 1)
+    if known.size < _FEW:
+        half = t * float(known.std(ddof=1)) / math.sqrt(known.size)
+        return mean - half, mean + half
+    draws = generator(0, "analysis", "mean").integers(0, known.size, (resamples, known.size))
+    means = known[draws].mean(axis=1)
+    low, high = np.quantile(means, _bca_levels(known, means, t * math.sqrt(known.size / (known.size - 1))))
+    return float(low), float(high)
+
+
+def _bca_levels(values: Floats, means: Floats, z: float) -> list[float]:
+    below = ((means < values.mean()).sum() + 0.5 * (means == values.mean()).sum()) / means.size
+    bias = _NORMAL.inv_cdf(min(max(float(below), 0.5 / means.size), 1.0 - 0.5 / means.size))
+    pull = values - values.mean()
+    acceleration = float((pull**3).sum() / (6.0 * (pull**2).sum() ** 1.5))
+    shifted = [bias + (bias + s) / max(1.0 - acceleration * (bias + s), 1e-6) for s in (-z, z)]
+    return [_NORMAL.cdf(s) for s in shifted]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean and what is known of its error.
+
+    Attributes:
+        mean: the mean, in the unit of the scores.
+        error: its standard error; None when it cannot be estimated (a single observation).
+        freedom: degrees of freedom of that error.
+        interval: its confidence interval; None when the error is.
+    """
+
+    mean: float
+    error: float | None = None
+    freedom: float = 0.0
+    interval: Interval | None = None
+
+
+def crossed_mean(strata: Sequence[ArrayLike], confidence: float = CONFIDENCE) -> Estimate | None:
+    """Estimate the mean over strata of the mean over runs of the mean over cases.
+
+    With several runs in each stratum, the error has a component between runs and one between cases, both estimated from
+    the marginal means, and Satterthwaite's degrees of freedom. Where a stratum has one run, several strata are taken as
+    a sample of runs (which is wider); one stratum with one run gives the interval over its cases, which is about that
+    run alone.
+
+    Args:
+        strata: one array of shape (runs, cases) for each environment; NaN is missing.
+        confidence: nominal coverage in (0, 1).
+
+    Returns:
+        The estimate, or None if every score is missing.
+    """
+    tables = [t for t in map(_without_empty, strata) if t.size]
+    if not tables:
+        return None
+    means = np.array([_row_means(t).mean() for t in tables])
+    mean = float(means.mean())
+    if len(tables) == 1 and len(tables[0]) == 1:
+        return _one_run(tables[0], mean, confidence)
+    if min(len(t) for t in tables) == 1:
+        parts = [(float(means.var(ddof=1)) / means.size, means.size - 1)]
+    else:
+        parts = [(v / len(tables) ** 2, f) for t in tables for v, f in _components(t)]
+    return _combined(mean, parts, confidence)
+
+
+def case_mean(strata: Sequence[ArrayLike], confidence: float = CONFIDENCE) -> Estimate | None:
+    """Estimate the mean over strata for the runs at hand: only the cases are taken as a sample.
+
+    The result holds for the policies that these runs selected, on new cases; it says nothing of other runs.
+
+    Args:
+        strata: one array of shape (runs, cases) for each environment; NaN is missing.
+        confidence: nominal coverage in (0, 1).
+
+    Returns:
+        The estimate, or None if every score is missing.
+    """
+    tables = [t for t in map(_without_empty, strata) if t.size]
+    if not tables:
+        return None
+    if len(tables) == 1:
+        averaged = _row_means(tables[0].T)
+        return _one_run(averaged[None, :], float(_row_means(tables[0]).mean()), confidence)
+    mean = float(np.mean([_row_means(t).mean() for t in tables]))
+    columns = [_row_means(t.T) for t in tables]
+    parts = [(float(c.var(ddof=1)) / c.size / len(tables) ** 2, c.size - 1) for c in columns if c.size > 1]
+    return _combined(mean, parts, confidence) if parts else Estimate(mean)
+
+
+def _combined(mean: float, parts: Sequence[tuple[float, int]], confidence: float) -> Estimate:
+    """Return the estimate whose variance is the sum of parts (variance, degrees of freedom), after Satterthwaite."""
+    variance = sum(v for v, _ in parts)
+    spread = sum(v**2 / f for v, f in parts)
+    freedom = variance**2 / spread if spread > 0.0 else math.inf
+    error = math.sqrt(variance)
+    half = student_quantile(1.0 - _tail(confidence), freedom) * error
+    return Estimate(mean, error, freedom, (mean - half, mean + half))
+
+
+def _one_run(table: Floats, mean: float, confidence: float) -> Estimate:
+    known = _known(table)
+    if known.size < 2:
+        return Estimate(mean)
+    error = float(known.std(ddof=1)) / math.sqrt(known.size)
+    return Estimate(mean, error, known.size - 1.0, mean_interval(known, confidence))
+
+
+def _components(table: Floats) -> list[tuple[float, int]]:
+    sides = (_row_means(table), _row_means(table.T))
+    return [(float(s.var(ddof=1)) / s.size, s.size - 1) for s in sides if s.size > 1]
+
+
+def interquartile_mean(values: ArrayLike) -> float | None:
+    """Return the mean of the middle half: the lowest and the highest quarter (rounded down) are left out.
+
+    Agarwal et al. 2021, "Deep RL at the edge of the statistical precipice", section 4.3. NaN is left out; None if
+    nothing remains.
+    """
+    known = np.sort(_known(values))
+    cut = known.size // 4
+    return float(known[cut : known.size - cut].mean()) if known.size else None
+
+
+def iqm_interval(
+    strata: Sequence[ArrayLike], confidence: float = CONFIDENCE, resamples: int = RESAMPLES
+) -> Interval | None:
+    """Return the percentile interval of the interquartile mean under the stratified bootstrap of Agarwal et al. 2021.
+
+    Args:
+        strata: the runs' scores of each environment; runs are drawn anew inside each environment.
+        confidence: nominal coverage in (0, 1).
+        resamples: number of bootstrap samples.
+
+    Returns:
+        (low, high), or None if no stratum has two runs, since then nothing varies.
+    """
+    known = [k for k in map(_known, strata) if k.size]
+    if not any(k.size > 1 for k in known):
+        return None
+    draws = generator(0, "analysis", "iqm")
+    pooled = np.concatenate([k[draws.integers(0, k.size, (resamples, k.size))] for k in known], axis=1)
+    pooled.sort(axis=1)
+    cut = pooled.shape[1] // 4
+    means = pooled[:, cut : pooled.shape[1] - cut].mean(axis=1)
+    low, high = np.quantile(means, (_tail(confidence), 1.0 - _tail(confidence)))
+    return float(low), float(high)
+
+
+def probability_of_improvement(a: Sequence[ArrayLike], b: Sequence[ArrayLike]) -> float | None:
+    """Return how probable it is that a run of `a` beats a run of `b`, averaged over environments; ties count half.
+
+    Agarwal et al. 2021, section 4.3. Environments in which either has no score are left out; None if none remain.
+    """
+    chances: list[float] = []
+    for left, right in zip(map(_known, a), map(_known, b), strict=True):
+        if left.size and right.size:
+            gaps = left[:, None] - right[None, :]
+            chances.append(float((gaps > 0).mean() + 0.5 * (gaps == 0).mean()))
+    return float(np.mean(chances)) if chances else None
+
+
+def sign_flip_p(values: ArrayLike, weights: ArrayLike | None = None, draws: int = 10_000) -> float:
+    """Return the two-sided p-value of a paired randomisation test: each difference might have had the other sign.
+
+    Exact up to twelve differences, drawn at random beyond (the observed signs count as one draw, so p is never 0).
+
+    Args:
+        values: paired differences, shape (units,).
+        weights: of each difference in the statistic; equal by default.
+        draws: how many sign vectors are drawn when there are too many to go through.
+    """
+    known = np.asarray(values, dtype=np.float64)
+    weighted = known * (1.0 if weights is None else np.asarray(weights, dtype=np.float64))
+    observed = abs(weighted.sum())
+    exact = weighted.size <= _EXACT_UNITS
+    signs = _all_signs(weighted.size) if exact else _drawn_signs(weighted.size, draws)
+    extra = 0 if exact else 1
+    slack = 1e-12 * np.abs(weighted).sum()
+    hits = int((np.abs(signs @ weighted) >= observed - slack).sum())
+    return (hits + extra) / (len(signs) + extra)
+
+
+def _all_signs(units: int) -> Floats:
+    patterns = np.arange(2**units)[:, None] >> np.arange(units)[None, :]
+    return (1 - 2 * (patterns & 1)).astype(np.float64)
+
+
+@lru_cache(maxsize=4)
+def _drawn_signs(units: int, draws: int) -> Floats:
+    bits = generator(0, "analysis", "signs").integers(0, 2, (draws, units), dtype=np.int8)
+    return (1 - 2 * bits).astype(np.float64)
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return p-values corrected for the size of their family (Holm 1979); None stays None and is not counted."""
+    known = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
+    corrected: list[float | None] = [None] * len(p_values)
+    floor = 0.0
+    for position, (p, index) in enumerate(known):
+        floor = max(floor, min(1.0, p * (len(known) - position)))
+        corrected[index] = floor
+    return corrected
+
+
+def minimum_detectable_effect(error: float, freedom: float = math.inf, power: float = 0.8) -> float:
+    """Return the smallest true difference that a two-sided test at 5% finds with the given power.
+
+    Args:
+        error: standard error of the difference.
+        freedom: degrees of freedom of that error.
+        power: probability of finding it, in (0.5, 1).
+    """
+    alpha = 1.0 - CONFIDENCE
+    return error * (student_quantile(1.0 - alpha / 2, freedom) + student_quantile(power, freedom))
+
+
+def verdict(difference: float, interval: Interval | None, mde: float | None, p: float | None = None) -> str:
+    """Say in two words what a difference means: `"better"`, `"worse"` or `"within noise"`.
+
+    Args:
+        difference: first minus second; positive favours the first.
+        interval: its confidence interval; None, or one that holds 0, is within noise.
+        mde: minimum detectable effect; None, or one larger than the difference, is within noise.
+        p: corrected p-value; above 0.05 is within noise; None is not looked at.
+    """
+    if interval is None or mde is None or interval[0] <= 0.0 <= interval[1] or abs(difference) < mde:
+        return "within noise"
+    if p is not None and p > 1.0 - CONFIDENCE:
+        return "within noise"
+    return "better" if difference > 0.0 else "worse"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A paired comparison; positive differences favour the first entry.
+
+    Attributes:
+        difference: mean over environments, then runs, then cases.
+        interval: its confidence interval; None if there is only one pair.
+        p: two-sided p-value of the sign-flip test, not corrected.
+        mde: minimum detectable effect at 80% power; None if the interval is.
+        unit: `"run"` if the signs of whole runs were flipped, `"case"` if those of cases were.
+        runs: paired runs.
+        cases: paired cases over all runs.
+    """
+
+    difference: float
+    interval: Interval | None
+    p: float
+    mde: float | None
+    unit: str
+    runs: int
+    cases: int
+
+
+def compare_paired(strata: Sequence[ArrayLike], tests: int = 1) -> Comparison | None:
+    """Compare two entries on the same environments, seeds and cases.
+
+    The unit is the run where there are runs enough for the test to reach 5% after correction for its family: then the
+    comparison is about the evolvers. Otherwise it is the case, and the comparison is about the policies that these
+    runs selected; interval, p-value and minimum detectable effect all follow the unit.
+
+    Args:
+        strata: first minus second, shape (runs, cases) for each environment, on one scale; NaN where either
+            side is missing.
+        tests: how many tests the family has that this one is corrected in.
+
+    Returns:
+        The comparison, or None if nothing is paired.
+    """
+    tables = [t for t in map(_without_empty, strata) if t.size]
+    runs = sum(len(t) for t in tables)
+    by_run = runs > 0 and tests * 2.0 ** (1 - runs) <= 1.0 - CONFIDENCE
+    estimate = crossed_mean(tables) if by_run else case_mean(tables)
+    if estimate is None:
+        return None
+    units = [_row_means(t if by_run else t.T) for t in tables]
+    weights = np.concatenate([np.full(u.size, 1.0 / (u.size * len(units))) for u in units])
+    return Comparison(
+        difference=estimate.mean,
+        interval=estimate.interval,
+        p=sign_flip_p(np.concatenate(units), weights),
+        mde=None if estimate.error is None else minimum_detectable_effect(estimate.error, estimate.freedom),
+        unit="run" if by_run else "case",
+        runs=runs,
+        cases=sum(int((~np.isnan(t)).sum()) for t in tables),
+    )
+
+
+def student_quantile(p: float, freedom: float) -> float:
+    """Return the quantile of Student's t distribution.
+
+    Args:
+        p: probability in [0.5, 1).
+        freedom: degrees of freedom, at least 1; from 300 on, the normal quantile is returned.
+    """
+    if freedom >= 300.0:
+        return _NORMAL.inv_cdf(p)
+    return _student_quantile(p, round(max(freedom, 1.0), 3))
+
+
+@lru_cache(maxsize=4096)
+def _student_quantile(p: float, freedom: float) -> float:
+    # With t = sqrt(freedom) tan(angle), the density becomes a power of the cosine: smooth, and on a bounded range.
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        area = float((_WEIGHTS * np.cos((_NODES + 1) / 2 * middle) ** (freedom - 1)).sum()) * middle / 2
+        low, high = (middle, high) if 0.5 + scale * area < p else (low, middle)
+    return math.sqrt(freedom) * math.tan((low + high) / 2)
+
+
+def _tail(confidence: float) -> float:
+    if not 0.0 < confidence < 1.0:
+        raise ConfigError(f"confidence {confidence} is not between 0 and 1; give a fraction such as 0.95")
+    return (1.0 - confidence) / 2
+
+
+def _known(values: ArrayLike) -> Floats:
+    flat = np.asarray(values, dtype=np.float64).ravel()
+    return flat[~np.isnan(flat)]
+
+
+def _without_empty(values: ArrayLike) -> Floats:
+    table = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    known = ~np.isnan(table)
+    return table[known.any(axis=1)][:, known.any(axis=0)]
+
+
+def _row_means(table: Floats) -> Floats:
+    return np.nanmean(table, axis=1)

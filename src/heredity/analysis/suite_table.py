@@ -1,0 +1,141 @@
+"""The held-out scores of a suite as a table: tasksets x evolvers x seeds x cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heredity.analysis.ranking import mean_of_known
+from heredity.analysis.statistics import Floats
+from heredity.ids import canonical_json
+
+REFERENCE = "random policy"
+"""Name of the entry that is the uniform random policy, scored on the same held-out cases."""
+
+Run = Mapping[str, Any]
+"""The content of one run's `metrics.json`."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One evolver on one taskset, over the seeds that have a held-out score.
+
+    Attributes:
+        runs: the runs, by seed.
+        scores: shape (runs, cases), NaN where one is missing.
+    """
+
+    runs: Sequence[Run]
+    scores: Floats
+
+    @property
+    def seeds(self) -> list[Any]:
+        """The runs' seeds, in the order of the rows of `scores`."""
+        return [run["seed"] for run in self.runs]
+
+    @property
+    def run_means(self) -> list[float]:
+        """Held-out mean of each run."""
+        return [float(np.nanmean(row)) for row in self.scores]
+
+    @property
+    def mean(self) -> float:
+        """Mean over seeds of the held-out means."""
+        return float(np.mean(self.run_means))
+
+
+@dataclass(frozen=True)
+class TasksetScores:
+    """What all evolvers scored on one taskset.
+
+    Attributes:
+        name: the taskset.
+        family: its family label.
+        group: its group label.
+        cells: evolver to cell; evolvers without a held-out score have none.
+        random: scores of the uniform random policy, shape (cases,); empty if unknown.
+    """
+
+    name: str
+    family: str
+    group: str
+    cells: Mapping[str, Cell]
+    random: Floats
+
+    @property
+    def random_mean(self) -> float | None:
+        """Mean return of the uniform random policy; None if unknown."""
+        return mean_of_known(float(x) for x in self.random[~np.isnan(self.random)])
+
+    @property
+    def best_mean(self) -> float | None:
+        """Mean of the best evolver; None if there is none."""
+        return max((cell.mean for cell in self.cells.values()), default=None)
+
+    @property
+    def means(self) -> dict[str, float | None]:
+        """Entry to mean, the reference included where it is known."""
+        reference = {} if self.random_mean is None else {REFERENCE: self.random_mean}
+        return {**{name: cell.mean for name, cell in self.cells.items()}, **reference}
+
+    @property
+    def span(self) -> float | None:
+        """Best minus random: the unit of normalised scores; None if unknown, or if nobody beats random."""
+        if self.random_mean is None or self.best_mean is None or self.best_mean <= self.random_mean:
+            return None
+        return self.best_mean - self.random_mean
+
+
+def evolver_labels(runs: Sequence[Run]) -> list[str]:
+    """Name the evolver of each run; where a name occurs with several options, those that differ are added."""
+    options: dict[str, list[Mapping[str, Any]]] = {}
+    for run in runs:
+        options.setdefault(_name(run), []).append(run["evolver"].get("options") or {})
+    differing = {name: _differing(found) for name, found in options.items()}
+    return [_label(run, differing[_name(run)]) for run in runs]
+
+
+def taskset_scores(runs: Sequence[Run], labels: Sequence[str]) -> list[TasksetScores]:
+    """Collect the held-out scores of each taskset, in the order in which tasksets first occur."""
+    names = dict.fromkeys(str(run["taskset"]) for run in runs)
+    return [_one_taskset(name, runs, labels) for name in names]
+
+
+def _one_taskset(name: str, runs: Sequence[Run], labels: Sequence[str]) -> TasksetScores:
+    own = [(run, label) for run, label in zip(runs, labels, strict=True) if str(run["taskset"]) == name]
+    scored: dict[str, list[Run]] = {}
+    for run, label in own:
+        if run.get("heldout") and run["heldout"]["mean"] is not None:
+            scored.setdefault(label, []).append(run)
+    cells: dict[str, Cell] = {}
+    for label in dict.fromkeys(labels):
+        rows = sorted(scored.get(label, []), key=lambda run: (run["seed"] is None, run["seed"]))
+        if rows:
+            cells[label] = Cell(rows, _table([run["heldout"]["scores"] for run in rows]))
+    random = next((run["random"]["heldout_scores"] for run, _ in own if run.get("random")), [])
+    first = own[0][0]
+    return TasksetScores(name, first.get("family") or "", first.get("group") or "", cells, _table([random])[0])
+
+
+def _table(rows: Sequence[Sequence[float | None]]) -> Floats:
+    width = max(map(len, rows))
+    padded = [[np.nan if x is None else x for x in row] + [np.nan] * (width - len(row)) for row in rows]
+    return np.array(padded, dtype=np.float64).reshape(len(rows), width)
+
+
+def _name(run: Run) -> str:
+    return str(run["evolver"].get("name"))
+
+
+def _label(run: Run, keys: Iterable[str]) -> str:
+    options = run["evolver"].get("options") or {}
+    shown = ", ".join(f"{key}={options[key]}" for key in keys if key in options)
+    return f"{_name(run)} ({shown})" if shown else _name(run)
+
+
+def _differing(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    keys = sorted({key for options in found for key in options})
+    return [key for key in keys if len({canonical_json(options.get(key)) for options in found}) > 1]

@@ -1,0 +1,105 @@
+"""How feedback was used: evidence, edit and outcome of each score-bearing submission (EvoPolicyGym, figure 7).
+
+The rows are for people; the numbers in them are rounded, those in the rest of the metrics are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from heredity.analysis.run_record import RunRecord, Submission
+
+_NOTE_LENGTH = 200
+
+
+def trace(record: RunRecord, row: Mapping[str, Any], previous: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Describe one score-bearing submission.
+
+    Args:
+        record: the run.
+        row: the submission's row in the metrics.
+        previous: the row of the score-bearing submission before it; None for the first.
+
+    Returns:
+        A row with the submission's number and three lines of text: the latest feedback its author had, what was
+        changed, and what came of it.
+    """
+    submission = record.submissions[row["index"]]
+    seen = record.submissions[submission.evidence] if submission.evidence is not None else None
+    return {
+        "submission": submission.id,
+        "evidence": "no feedback yet" if seen is None else _evidence(seen),
+        "edit": _edit(row),
+        "outcome": _outcome(record, row, previous),
+    }
+
+
+def _evidence(seen: Submission) -> str:
+    parts = [f"submission {seen.id}"]
+    if seen.status != "ok":
+        parts.append(f"failed ({seen.status})")
+    if seen.mean is not None:
+        parts.append(f"train mean {_number(seen.mean)} over {_count(len(seen.outcomes), 'episode')}")
+        worst = min((o for o in seen.outcomes if o.get("score") is not None), key=lambda o: o["score"])
+        if len(seen.outcomes) > 1:
+            parts.append(f"worst task {worst['task']} with {_number(worst['score'])}")
+    failed = [o for o in seen.outcomes if o.get("status") != "ok"]
+    failure = seen.failure or next((o["failure"] for o in failed if o.get("failure")), None)
+    if failed:
+        parts.append(f"{len(failed)} of {_count(len(seen.outcomes), 'episode')} failed")
+    if failure:
+        parts.append(_failure(failure))
+    return "; ".join(parts)
+
+
+def _failure(failure: Mapping[str, Any]) -> str:
+    step = failure.get("step_index")
+    at = "" if step is None else f" at step {step}"
+    return f"{failure.get('category')}{at}: {_short(str(failure.get('message') or ''))}"
+
+
+def _edit(row: Mapping[str, Any]) -> str:
+    edit = row["edit"]
+    if edit is None:
+        described = "unknown (the candidate cannot be read)"
+    elif edit["kind"] == "initial":
+        described = f"initial, {_count(edit['lines_total'], 'line')}"
+    elif edit["kind"] == "retest":
+        described = "retest, unchanged"
+    else:
+        described = f"{edit['kind']}, +{edit['lines_added']} -{edit['lines_removed']} lines"
+    return f"{described}: {_short(row['note'])}" if row["note"] else described
+
+
+def _outcome(record: RunRecord, row: Mapping[str, Any], previous: Mapping[str, Any] | None) -> str:
+    parts: list[str] = []
+    if row["train_mean"] is not None:
+        parts.append(f"train mean {_number(row['train_mean'])}")
+        if previous is not None and previous["train_mean"] is not None:
+            same = record.submissions[row["index"]].tasks == record.submissions[previous["index"]].tasks
+            change = row["train_mean"] - previous["train_mean"]
+            parts[-1] += f" ({'+' if change >= 0 else ''}{_number(change)} on {'the same' if same else 'other'} tasks)"
+    validation, hit = row["validation_mean"], (row["edit"] or {}).get("hit")
+    if validation is None:
+        parts.append("not validated")
+    elif hit:
+        parts.append(f"validation {_number(validation)}, a new best")
+    elif previous is None:
+        parts.append(f"validation {_number(validation)}, the first")
+    else:
+        parts.append(f"validation {_number(validation)}, best stays {_number(row['best_so_far'])}")
+    return "; ".join(parts)
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _NOTE_LENGTH else f"{line[: _NOTE_LENGTH - 1]}…"

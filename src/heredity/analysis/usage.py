@@ -1,0 +1,134 @@
+"""Token accounting from the event streams of coding agents (EvoPolicyGym, appendix C.2).
+
+Both formats are JSON lines. A line that is not JSON, or not an event known here, is skipped: agents print other things
+too, and a killed agent leaves a torn last line. What a stream does not say stays None, never zero.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from heredity.errors import UnknownNameError
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens and cost of one or more agent sessions; None is unknown.
+
+    Attributes:
+        input_tokens: input that was not read from, nor written to, a cache.
+        cache_tokens: input read from a cache, and input written to one.
+        output_tokens: output, reasoning included.
+        cost_usd: cost in US dollars as the agent reports it.
+    """
+
+    input_tokens: int | None = None
+    cache_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the usage as JSON values, with the names of the journal's `agent.usage`."""
+        return asdict(self)
+
+
+def total_usage(parts: Iterable[TokenUsage]) -> TokenUsage:
+    """Return the sum; a field that is unknown in any part is unknown in the sum."""
+    known = list(parts)
+    if not known:
+        return TokenUsage()
+    return TokenUsage(
+        *(_sum([getattr(part, name) for part in known]) for name in ("input_tokens", "cache_tokens", "output_tokens")),
+        cost_usd=_sum([part.cost_usd for part in known]),
+    )
+
+
+def claude_code_usage(lines: Iterable[str]) -> TokenUsage:
+    """Read the usage from a Claude Code stream (`--output-format stream-json`).
+
+    Each session ends with a `result` that holds its totals and cost. A killed one has none: then the last usage of each
+    message is summed (a message is streamed several times, its usage growing), and the cost is unknown.
+    """
+    results: dict[str, TokenUsage] = {}
+    messages: dict[str, dict[str, TokenUsage]] = {}
+    for event in _events(lines):
+        session = str(event.get("session_id", ""))
+        if event.get("type") == "result" and isinstance(event.get("usage"), dict):
+            results[session] = _claude_counts(event["usage"], _amount(event.get("total_cost_usd")))
+        elif event.get("type") == "assistant" and isinstance(event.get("message"), dict):
+            message = event["message"]
+            if isinstance(message.get("usage"), dict):
+                seen = messages.setdefault(session, {})
+                seen[str(message.get("id", len(seen)))] = _claude_counts(message["usage"], None)
+    cut_short = (total_usage(seen.values()) for session, seen in messages.items() if session not in results)
+    return total_usage([*results.values(), *cut_short])
+
+
+def codex_usage(lines: Iterable[str]) -> TokenUsage:
+    """Read the usage from a Codex stream (`codex exec --json`): the last completed turn of each thread.
+
+    A turn's counts are those of its thread since it started, not of the turn alone, so turns are not summed. Codex
+    counts cached input inside its input, so it is taken out here; its output holds the reasoning. It reports no cost.
+    """
+    threads: dict[str, TokenUsage] = {}
+    thread = ""
+    for event in _events(lines):
+        usage = event.get("usage")
+        if event.get("type") == "thread.started":
+            thread = str(event.get("thread_id", ""))
+        elif event.get("type") == "turn.completed" and isinstance(usage, dict):
+            sent, cached = _count(usage.get("input_tokens")), _count(usage.get("cached_input_tokens"))
+            fresh = None if sent is None or cached is None else max(sent - cached, 0)
+            threads[thread] = TokenUsage(fresh, cached, _count(usage.get("output_tokens")))
+    return total_usage(threads.values())
+
+
+_READERS = {"claude-code": claude_code_usage, "codex": codex_usage}
+
+
+def stream_usage(agent: str, lines: Iterable[str]) -> TokenUsage:
+    """Read the usage from the event stream of a coding agent.
+
+    Args:
+        agent: `"claude-code"` or `"codex"`.
+        lines: the stream, line by line.
+
+    Raises:
+        UnknownNameError: if the agent's format is not known.
+    """
+    if agent not in _READERS:
+        raise UnknownNameError("agent event stream", agent, _READERS)
+    return _READERS[agent](lines)
+
+
+def _claude_counts(usage: dict[str, Any], cost: float | None) -> TokenUsage:
+    cache = [_count(usage.get(name)) for name in ("cache_read_input_tokens", "cache_creation_input_tokens")]
+    known = [c for c in cache if c is not None]
+    return TokenUsage(
+        _count(usage.get("input_tokens")), sum(known) if known else None, _count(usage.get("output_tokens")), cost
+    )
+
+
+def _events(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(event, dict):
+            yield event
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _amount(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _sum(values: list[Any]) -> Any:
+    return None if any(v is None for v in values) else sum(values)

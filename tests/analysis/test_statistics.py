@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heredity.analysis import statistics as stats
+from heredity.errors import ConfigError
+from heredity.ids import generator
+
+values_strategy = st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=20)
+p_strategy = st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=12)
+
+
+def coverage(draw, truth: float, rounds: int) -> float:
+    rng = generator(5, "coverage")
+    hits = 0
+    for _ in range(rounds):
+        low, high = stats.mean_interval(draw(rng), resamples=800)
+        hits += low <= truth <= high
+    return hits / rounds
+
+
+@pytest.mark.parametrize(
+    ("p", "freedom", "expected"),
+    [
+        (0.975, 1, 12.7062),
+        (0.975, 2, 4.3027),
+        (0.975, 7, 2.3646),
+        (0.8, 5, 0.9195),
+        (0.995, 31, 2.7440),
+        (0.975, 200, 1.9719),
+    ],
+)
+def test_students_quantiles_agree_with_printed_tables(p, freedom, expected):
+    assert stats.student_quantile(p, freedom) == pytest.approx(expected, abs=6e-5)
+
+
+def test_students_quantile_joins_the_normal_one_smoothly():
+    assert stats.student_quantile(0.975, 299.9) == pytest.approx(stats.student_quantile(0.975, 300), rel=5e-3)
+
+
+@pytest.mark.parametrize("n", [5, 16, 32])
+def test_intervals_of_normal_means_cover_what_they_promise(n):
+    assert 0.90 <= coverage(lambda rng: rng.normal(3.0, 2.0, n), 3.0, 400) <= 0.985
+
+
+def test_intervals_of_skewed_means_cover_nearly_what_they_promise():
+    assert coverage(lambda rng: -rng.exponential(1.0, 32), -1.0, 400) >= 0.89
+
+
+def test_intervals_over_runs_and_cases_cover_what_they_promise_with_three_runs():
+    rng = generator(6, "coverage")
+    hits = 0
+    for _ in range(400):
+        scores = rng.normal(size=(3, 1)) + rng.normal(size=(1, 32)) + 0.5 * rng.normal(size=(3, 32))
+        low, high = stats.crossed_mean([scores]).interval
+        hits += low <= 0.0 <= high
+    assert 0.91 <= hits / 400 <= 0.99
+
+
+def test_bootstrap_intervals_lean_towards_the_long_tail():
+    values = -generator(1, "skew").exponential(1.0, 32)
+    low, high = stats.mean_interval(values)
+    assert values.mean() - low > high - values.mean()
+
+
+def test_the_same_values_give_the_same_interval_to_the_last_bit():
+    values = generator(2, "values").normal(size=24)
+    assert stats.mean_interval(values) == stats.mean_interval(values.copy())
+
+
+def test_one_value_has_no_interval_and_equal_values_have_an_empty_one():
+    assert stats.mean_interval([4.0]) is None
+    assert stats.mean_interval([4.0, math.nan]) is None
+    assert stats.mean_interval([4.0] * 9) == (4.0, 4.0)
+
+
+def test_a_confidence_outside_the_unit_interval_is_refused():
+    with pytest.raises(ConfigError, match="95"):
+        stats.mean_interval([1.0, 2.0], confidence=95)
+
+
+@given(values_strategy)
+def test_an_interval_of_a_mean_lies_around_it_and_moves_with_the_values(values):
+    low, high = stats.mean_interval(values, resamples=200)
+    tolerance = 1e-9 * (1 + max(map(abs, values)))
+    assert low <= np.mean(values) + tolerance
+    assert high >= np.mean(values) - tolerance
+
+
+def test_two_runs_that_disagree_are_wide_and_two_that_agree_are_not():
+    cases = generator(3, "cases").normal(size=(1, 32))
+    agree = stats.crossed_mean([np.vstack([cases, cases])])
+    disagree = stats.crossed_mean([np.vstack([cases, cases + 5.0])])
+    assert np.ptp(agree.interval) < 1.0
+    assert np.ptp(disagree.interval) > 20.0
+
+
+def test_missing_scores_leave_the_mean_of_runs_and_not_zeros():
+    estimate = stats.crossed_mean([[[1.0, math.nan, 3.0], [4.0, 4.0, math.nan]]])
+    assert estimate.mean == pytest.approx(3.0)
+    assert stats.crossed_mean([[[math.nan, math.nan]]]) is None
+
+
+def test_a_single_score_has_a_mean_and_no_error():
+    assert stats.crossed_mean([[[2.0]]]) == stats.Estimate(2.0)
+
+
+def test_environments_with_one_run_each_are_a_sample_of_runs():
+    estimate = stats.crossed_mean([[[1.0, 1.0]], [[3.0, 3.0]], [[2.0, 2.0]]])
+    assert estimate.freedom == pytest.approx(2)
+    assert estimate.error == pytest.approx(1.0 / math.sqrt(3))
+
+
+def test_the_interquartile_mean_drops_a_quarter_on_each_side():
+    assert stats.interquartile_mean([100.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, -50.0]) == pytest.approx(3.5)
+    assert stats.interquartile_mean([1.0, 2.0, 6.0]) == pytest.approx(3.0)
+    assert stats.interquartile_mean([math.nan]) is None
+
+
+@given(values_strategy)
+def test_the_interquartile_mean_stays_inside_the_values(values):
+    assert min(values) - 1e-9 <= stats.interquartile_mean(values) <= max(values) + 1e-9
+
+
+def test_the_stratified_interval_holds_the_estimate_and_needs_two_runs():
+    strata = [generator(i, "runs").normal(0.5, 0.1, 5) for i in range(6)]
+    low, high = stats.iqm_interval(strata)
+    assert low < stats.interquartile_mean(np.concatenate(strata)) < high
+    assert stats.iqm_interval([[0.1], [0.9]]) is None
+
+
+def test_strata_without_spread_inside_give_an_interval_without_width():
+    low, high = stats.iqm_interval([[0.0, 0.0], [1.0, 1.0]])
+    assert low == high == 0.5
+
+
+def test_the_probability_of_improvement_counts_ties_as_half():
+    assert stats.probability_of_improvement([[1.0, 2.0]], [[1.0, 0.0]]) == pytest.approx(0.875)
+    assert stats.probability_of_improvement([[1.0], []], [[0.0], [1.0]]) == 1.0
+    assert stats.probability_of_improvement([[]], [[1.0]]) is None
+
+
+@given(values_strategy, values_strategy)
+def test_probabilities_of_improvement_of_both_sides_sum_to_one(a, b):
+    forward, backward = (stats.probability_of_improvement([x], [y]) for x, y in ((a, b), (b, a)))
+    assert forward + backward == pytest.approx(1.0)
+
+
+def test_the_exact_sign_flip_test_counts_the_two_extreme_patterns():
+    assert stats.sign_flip_p([1.0, 2.0, 3.0, 1.0, 2.0, 4.0]) == pytest.approx(2 / 64)
+    assert stats.sign_flip_p([1.0, -1.0]) == 1.0
+    assert stats.sign_flip_p([0.0] * 20) == 1.0
+
+
+def test_the_drawn_sign_flip_test_agrees_with_the_exact_one():
+    values = generator(9, "pairs").normal(0.5, 1.0, 12)
+    drawn = stats.sign_flip_p(np.append(values, 0.0))
+    assert drawn == pytest.approx(stats.sign_flip_p(values), abs=0.02)
+
+
+def test_p_values_without_a_difference_are_uniform():
+    rng = generator(4, "null")
+    p = np.array([stats.sign_flip_p(rng.normal(size=10)) for _ in range(500)])
+    assert 0.02 <= (p <= 0.05).mean() <= 0.085
+
+
+def test_holms_correction_matches_the_worked_example():
+    assert stats.holm([0.01, 0.04, None, 0.03, 0.005]) == pytest.approx([0.03, 0.06, None, 0.06, 0.02])
+
+
+@given(p_strategy)
+def test_holm_never_lowers_a_p_value_nor_changes_their_order(p_values):
+    corrected = stats.holm(p_values)
+    pairs = [(p, c) for p, c in zip(p_values, corrected, strict=True) if p is not None]
+    assert all(p <= c <= 1.0 for p, c in pairs)
+    assert [c for _, c in sorted(pairs)] == sorted(c for _, c in pairs)
+
+
+def test_the_minimum_detectable_effect_is_found_four_times_in_five():
+    rng = generator(8, "power")
+    effect = stats.minimum_detectable_effect(1.0 / math.sqrt(30), 29)
+    found = 0
+    for _ in range(1000):
+        low, high = _t_interval(rng.normal(effect, 1.0, 30))
+        found += not low <= 0.0 <= high
+    assert 0.76 <= found / 1000 <= 0.85
+
+
+def _t_interval(values: np.ndarray) -> tuple[float, float]:
+    half = stats.student_quantile(0.975, values.size - 1) * values.std(ddof=1) / math.sqrt(values.size)
+    return values.mean() - half, values.mean() + half
+
+
+@pytest.mark.parametrize(
+    ("difference", "interval", "mde", "p", "expected"),
+    [
+        (2.0, (1.0, 3.0), 1.5, 0.01, "better"),
+        (-2.0, (-3.0, -1.0), 1.5, 0.01, "worse"),
+        (2.0, (-0.1, 4.0), 1.5, 0.01, "within noise"),
+        (1.2, (0.2, 2.2), 1.5, 0.01, "within noise"),
+        (2.0, (1.0, 3.0), 1.5, 0.2, "within noise"),
+        (2.0, None, None, 0.01, "within noise"),
+    ],
+)
+def test_verdicts_need_an_interval_away_from_zero_and_a_detectable_size(difference, interval, mde, p, expected):
+    assert stats.verdict(difference, interval, mde, p) == expected
+
+
+def test_pairing_removes_what_the_cases_share():
+    rng = generator(7, "paired")
+    cases = rng.normal(0.0, 50.0, (1, 32))
+    a, b = (cases + rng.normal(shift, 1.0, (3, 32)) for shift in (2.0, 0.0))
+    paired = stats.compare_paired([a - b])
+    assert stats.verdict(paired.difference, paired.interval, paired.mde, paired.p) == "better"
+    assert (paired.unit, paired.runs, paired.cases) == ("case", 3, 96)
+
+
+def test_six_runs_are_compared_as_runs_whatever_their_cases_say():
+    gaps = np.array([5.0, -5.0, 4.0, -4.0, 3.0, -2.5])[:, None] + np.zeros((6, 32))
+    comparison = stats.compare_paired([gaps])
+    assert comparison.unit == "run"
+    assert comparison.p > 0.5
+
+
+def test_a_suite_of_single_runs_is_compared_over_its_environments():
+    comparison = stats.compare_paired([np.full((1, 4), gap) for gap in (0.4, 0.5, 0.6, 0.5, 0.45, 0.55, 0.5)])
+    assert comparison.unit == "run"
+    assert comparison.p == pytest.approx(2 / 128)
+    assert comparison.interval[0] > 0.4
+
+
+def test_a_large_family_of_few_runs_is_compared_over_cases():
+    gaps = [generator(seed, "gaps").normal(0.3, 0.1, (2, 32)) for seed in range(3)]
+    assert stats.compare_paired(gaps).unit == "run"
+    corrected = stats.compare_paired(gaps, tests=10)
+    assert (corrected.unit, corrected.runs, corrected.cases) == ("case", 6, 192)
+    assert corrected.p < 0.001
+    assert corrected.interval[0] > 0.2
+
+
+def test_the_interval_of_the_runs_at_hand_ignores_how_runs_differ():
+    table = np.array([[0.0], [100.0]]) + generator(0, "cases").normal(0.0, 1.0, 32)
+    narrow, wide = stats.case_mean([table]), stats.crossed_mean([table])
+    assert narrow.mean == pytest.approx(wide.mean)
+    assert np.ptp(narrow.interval) < 2.0 < 100.0 < np.ptp(wide.interval)
+
+
+def test_intervals_of_the_runs_at_hand_cover_what_they_promise():
+    rng = generator(3, "coverage")
+    hits = 0
+    for _ in range(400):
+        effects = [rng.normal(0.0, 5.0, (2, 1)) for _ in range(3)]
+        truth = float(np.mean([e.mean() for e in effects]))
+        tables = [e + rng.normal(0.0, 1.0, (1, 24)) for e in effects]
+        low, high = stats.case_mean(tables).interval
+        hits += low <= truth <= high
+    assert 0.92 <= hits / 400 <= 0.98
+
+
+def test_nothing_paired_gives_no_comparison():
+    assert stats.compare_paired([[[math.nan]]]) is None
+    assert stats.compare_paired([]) is None
+
+
+@given(st.lists(st.lists(st.integers(-5, 5).map(float), min_size=3, max_size=3), min_size=1, max_size=4))
+def test_swapping_the_sides_mirrors_the_comparison(rows):
+    table = np.array(rows)
+    forward, backward = stats.compare_paired([table]), stats.compare_paired([-table])
+    assert forward.difference == pytest.approx(-backward.difference)
+    assert forward.p == pytest.approx(backward.p)
+    if forward.interval is not None:
+        assert forward.interval[0] == pytest.approx(-backward.interval[1])

@@ -202,4 +202,5 @@ def finite(value: Any) -> float | None:
 def mean(values: Iterable[float | None]) -> float | None:
     """Return the mean of the values that are not None; None if there are none."""
     known = [v for v in values if v is not None]
-    return math.fsum(known) / len(known) if known else None
+    # Divided first: the sum of scores near the largest float has no value.
+    return math.fsum(v / len(known) for v in known) if known else None

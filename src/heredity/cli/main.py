@@ -10,10 +10,10 @@ from heredity import __version__
 from heredity.cli import bench, env, workspace
 from heredity.cli.doctor import doctor
 from heredity.cli.runs import compare, report, resume, run
-from heredity.cli.signals import interruption_code, treat_as_interrupt
 from heredity.errors import HeredityError
 
 EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
 
 app = typer.Typer(
     name="heredity",
@@ -43,11 +43,10 @@ def _version(version: bool = typer.Option(False, "--version", help="Print the ve
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    treat_as_interrupt()
     try:
         app(standalone_mode=True)
     except KeyboardInterrupt:
-        sys.exit(interruption_code())
+        sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)

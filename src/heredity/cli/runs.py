@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from heredity.cli.signals import interruption_code
+from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.errors import RecordError, RunLockedError
 
 if TYPE_CHECKING:
@@ -108,10 +107,10 @@ def _execute(suite: Path, config: Config, *, json_output: bool) -> None:
     watcher = Silent() if json_output else Live(runs, suite) if Live.suits() else Lines(runs)
     try:
         with watcher:
-            result = asyncio.run(run_suite(suite, config, watcher, runs))
-    except KeyboardInterrupt:
+            result = run_interruptibly(run_suite(suite, config, watcher, runs))
+    except InterruptedRunError as error:
         _say(f"interrupted; nothing is lost: heredity resume {suite}")
-        raise typer.Exit(interruption_code()) from None
+        raise typer.Exit(error.code) from error
     except RunLockedError:
         raise
     except RecordError as error:

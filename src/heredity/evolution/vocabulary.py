@@ -8,6 +8,7 @@ Every piece is a scalar expression in the names of `heredity.evolution.programs`
 | `bang`    | `sign(linear)`                              | bang-bang control                                        |
 | `pd`      | `a * (c - x[i]) - b * x[j]`                 | proportional-derivative control towards a setpoint       |
 | `pump`    | `a * x[i] * x[j] + b * x[k]`                | push with or against a motion, as another feature says   |
+| `blend`   | `a * x[i] + b * x[j] * x[k]`                | two to four features and products of features            |
 | `tree`    | `A if x[i] > c else B`                      | threshold tree over other pieces                         |
 | `damped`  | `a * (c - x[i]) - b * d[i]`                 | PD control with the remembered change as derivative      |
 | `average` | `a * (x[i] - m[i]) + linear`                | deviation from a moving average                          |
@@ -20,18 +21,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from itertools import combinations
 
 import numpy as np
 
 from heredity.evolution.operators.constants import literal
 from heredity.evolution.programs import Shape
 
+_PAIRED = 8
 Draw = Callable[[np.random.Generator, Shape, int], str]
 
 NICHES: tuple[Mapping[str, float], ...] = (
-    {"linear": 3, "bang": 2, "pd": 2, "pump": 3},
+    {"linear": 3, "bang": 1, "pd": 2, "blend": 3},
     {"linear": 1, "pd": 1, "damped": 2, "average": 1, "phase": 2, "bang": 1},
-    {"tree": 3, "planner": 1, "pump": 2, "linear": 1},
+    {"tree": 3, "planner": 1, "pump": 2, "blend": 2},
 )
 """What each island draws from: direct controllers; memory; decisions and planning. More islands begin again at the first."""
 
@@ -98,6 +101,18 @@ def _pump(rng: np.random.Generator, shape: Shape, control: int) -> str:
     return f"{_number(rng)} * x[{i}] * x[{j}] + {_number(rng)} * x[{k}]"
 
 
+def _blend(rng: np.random.Generator, shape: Shape, control: int) -> str:
+    features = [f"x[{i}]" for i in range(shape.features)]
+    pairs = [f"x[{i}] * x[{j}]" for i, j in combinations(range(min(shape.features, _PAIRED)), 2)]
+    terms = [features, pairs or features]
+    count = min(int(rng.integers(2, 5)), len(features) + len(pairs))
+    chosen: dict[str, None] = {}
+    while len(chosen) < count:
+        group = terms[int(rng.integers(2))]
+        chosen[group[int(rng.integers(len(group)))]] = None
+    return " + ".join(f"{_number(rng)} * {term}" for term in chosen)
+
+
 def _tree(rng: np.random.Generator, shape: Shape, control: int) -> str:
     leaf = {"linear": 2.0, "bang": 2.0, "pd": 1.0, "pump": 1.0}
     then, other = (draw_piece(rng, shape, control, leaf) for _ in range(2))
@@ -142,6 +157,7 @@ PIECES: Mapping[str, Draw] = {
     "bang": _bang,
     "pd": _pd,
     "pump": _pump,
+    "blend": _blend,
     "tree": _tree,
     "damped": _damped,
     "average": _average,

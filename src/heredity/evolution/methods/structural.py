@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,17 @@ from pydantic import Field
 
 from heredity.evolution.contract import EvolverContext, SessionContract
 from heredity.evolution.operators.crossover import crossover
-from heredity.evolution.operators.evaluate import Evaluation, Evaluator, Proposal, episodes_per_candidate, until_closed
+from heredity.evolution.operators.evaluate import Evaluator, Proposal, episodes_per_candidate, until_closed
 from heredity.evolution.operators.mutate import mutate
+from heredity.evolution.operators.probe import behaviour, probes
 from heredity.evolution.operators.select import survivors, tournament
 from heredity.evolution.options import MethodOptions, parse_options
 from heredity.evolution.programs import Shape, control_source, controller_program, controls_of, find_control, shape_of
 from heredity.evolution.vocabulary import NICHES, draw_controls
 from heredity.ids import generator
 from heredity.resources import Candidate
+
+_ATTEMPTS = 12
 
 
 class StructuralOptions(MethodOptions):
@@ -34,17 +37,31 @@ class StructuralOptions(MethodOptions):
     crossover: float = Field(0.25, ge=0, le=1, description="chance of an offspring to have two parents")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Member:
+    """A program that stays, and its mean over the rounds it took part in, each corrected for how hard its tasks were."""
+
     controls: tuple[str, ...]
-    digest: str
+    proposal: Proposal
     score: float
+    rounds: int = 1
+
+    @property
+    def digest(self) -> str:
+        return self.proposal.candidate.digest
+
+    def add(self, score: float) -> None:
+        self.rounds += 1
+        self.score += (score - self.score) / self.rounds
 
 
 @dataclass(slots=True)
 class _Child:
+    """A program of a brood; `member` is set if it is not new but attempted again."""
+
     controls: list[str]
     proposal: Proposal
+    member: _Member | None = None
 
 
 @dataclass
@@ -64,9 +81,11 @@ class _Island:
 class Structural:
     """Mutation and crossover over the vocabulary of `heredity.evolution.vocabulary`, on islands with migration.
 
-    Each island draws founders from its own niche of the vocabulary. In each round every island submits its brood at the
-    same time as the others; all programs are attempted on the same train tasks, so that scores are comparable. Every few
-    rounds the best of each island also joins the next one. An initial program whose `control` function has the form of
+    Each island draws founders from its own niche of the vocabulary. In each round every island submits its best once more
+    and a brood, at the same time as the others and on the same train tasks, which are new in every round, so that nothing
+    is bred for the luck of a few starts. What the best of all islands score more or less than before is how hard the tasks
+    are, and is subtracted. An offspring must decide differently from its parent on some observation drawn at random. Every
+    few rounds the best of each island joins the next one. An initial program whose `control` function has the form of
     `heredity.evolution.programs` is a founder on every island.
     """
 
@@ -82,10 +101,10 @@ class Structural:
         options = parse_options(StructuralOptions, self.name, context.options)
         search = _Search(Evaluator(session, context, self.name), context, options)
         with until_closed():
-            await search.round([search.founders(island) for island in search.islands])
+            await search.round([search.founders(island) for island in search.islands], 0)
             number = 1
             while not search.evaluator.spent:
-                await search.round([search.offspring(island) for island in search.islands])
+                await search.round([search.offspring(island) for island in search.islands], number)
                 if options.migrate and number % options.migrate == 0:
                     search.migrate()
                 number += 1
@@ -96,7 +115,8 @@ class _Search:
         self.evaluator, self.options = evaluator, options
         self._public: Mapping[str, Any] = context.taskset.public
         self._shape: Shape = shape_of(self._public)
-        self._tasks = evaluator.tasks(episodes_per_candidate(evaluator.total, options.candidates))
+        self._episodes = episodes_per_candidate(evaluator.total, options.candidates)
+        self._probes = probes(generator(context.seed, "method", Structural.name, "probes"), self._shape)
         given = find_control(context.initial.agent, self._public) if "agent" in context.initial.parts else None
         self._given = controls_of(given) if given else None
         self.islands = [
@@ -116,7 +136,13 @@ class _Search:
         """Breed an island's next brood."""
         if not island.members:
             return self.founders(island)[: self.options.brood]
-        return [self._offspring(island) for _ in range(self.options.brood)]
+        best = island.best
+        again = (
+            [_Child(list(best.controls), replace(best.proposal, note="best of its island, again"), best)]
+            if best
+            else []
+        )
+        return [*again, *(self._offspring(island) for _ in range(self.options.brood))]
 
     def _offspring(self, island: _Island) -> _Child:
         rng, scores = island.rng, [m.score for m in island.members]
@@ -124,20 +150,44 @@ class _Search:
         if len(island.members) > 1 and rng.random() < self.options.crossover:
             donor = island.members[tournament(rng, scores)]
             controls = crossover(rng, parent.controls, donor.controls)
-            if controls != list(parent.controls):
+            if self._differs(controls, parent.controls):
                 parents = tuple(dict.fromkeys((parent.digest, donor.digest)))
                 return self._child(controls, parents, "crossover")
         controls, name = mutate(rng, parent.controls, self._shape, island.niche)
+        for _ in range(_ATTEMPTS):
+            if self._differs(controls, parent.controls):
+                break
+            controls, name = mutate(rng, parent.controls, self._shape, island.niche)
         return self._child(controls, (parent.digest,), f"mutation: {name}")
 
-    async def round(self, broods: list[list[_Child]]) -> None:
+    def _differs(self, controls: Sequence[str], parent: Sequence[str]) -> bool:
+        if list(controls) == list(parent):
+            return False
+        one, other = (behaviour(each, self._shape, self._probes) for each in (controls, parent))
+        return one is None or other is None or one != other
+
+    async def round(self, broods: list[list[_Child]], number: int) -> None:
         """Evaluate the broods of all islands at the same time and let the best stay."""
-        requests = [self.evaluator.reserve([c.proposal for c in brood], self._tasks) for brood in broods]
+        # Founders are many and most of them are hopeless, which fewer episodes show as well.
+        episodes = self._episodes if number else max(1, 2 * self._episodes // 3)
+        tasks = self.evaluator.tasks(episodes, first=number * self._episodes)
+        requests = [self.evaluator.reserve([c.proposal for c in brood], tasks) for brood in broods]
         answers = await asyncio.gather(*(self.evaluator.run(request) for request in requests))
-        for island, brood, results in zip(self.islands, broods, answers, strict=True):
-            island.members += [
-                self._member(c, r) for c, r in zip(brood, results, strict=False) if r.tasks == self._tasks
-            ]
+        pairs = [
+            (island, child, result.mean)
+            for island, brood, results in zip(self.islands, broods, answers, strict=True)
+            for child, result in zip(brood, results, strict=False)
+            if result.tasks == tasks
+        ]
+        known = [(score, child.member.score) for _, child, score in pairs if child.member]
+        finite = [score - before for score, before in known if np.isfinite(score) and np.isfinite(before)]
+        hardness = float(np.mean(finite)) if finite else 0.0
+        for island, child, score in pairs:
+            if child.member:
+                child.member.add(score - hardness)
+            else:
+                island.members.append(_Member(tuple(child.controls), child.proposal, score - hardness))
+        for island in self.islands:
             island.keep(self.options.members)
 
     def migrate(self) -> None:
@@ -145,12 +195,9 @@ class _Search:
         travellers = [island.best for island in self.islands]
         for traveller, target in zip(travellers, [*self.islands[1:], self.islands[0]], strict=True):
             if traveller is not None and traveller.digest not in {m.digest for m in target.members}:
-                target.members.append(traveller)
+                target.members.append(replace(traveller))
                 target.keep(self.options.members)
 
     def _child(self, controls: list[str], parents: tuple[str, ...], note: str) -> _Child:
         tree = controller_program(self._public, control_source(controls))
         return _Child(controls, Proposal(Candidate.program(tree), parents, note))
-
-    def _member(self, child: _Child, result: Evaluation) -> _Member:
-        return _Member(tuple(child.controls), child.proposal.candidate.digest, result.mean)

@@ -16,8 +16,8 @@ test-all: lint  ## Also run the slow tests.
 	$(BIN)/python -m pytest -n $(JOBS) -m "not network"
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/pyright
 
 bench: $(VENV)/.dev  ## Run every benchmark.

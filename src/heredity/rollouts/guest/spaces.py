@@ -48,12 +48,19 @@ def _seed_lazily(base: Any, seeding: types.ModuleType) -> None:
 
 def _read_like_json(spaces: types.ModuleType) -> None:
     """Let spaces be read by the keys of their JSON description too, `space["high"]`: older policies expect a dictionary."""
-    for kind in {spaces.Space, *(c for c in vars(spaces).values() if isinstance(c, type) and issubclass(c, spaces.Space))}:
+    for kind in {
+        spaces.Space,
+        *(c for c in vars(spaces).values() if isinstance(c, type) and issubclass(c, spaces.Space)),
+    }:
         own = kind.__dict__.get("__getitem__")
         if own is not None or kind is spaces.Space:
             kind.__getitem__ = _item_getter(own)
-    spaces.Space.get = lambda space, key, default=None: space.description.get(key, default)
+    spaces.Space.get = _get
     spaces.Space.description = {}
+
+
+def _get(space: Any, key: str, default: Any = None) -> Any:
+    return space.description.get(key, default)
 
 
 def _item_getter(own: Callable[[Any, Any], Any] | None) -> Callable[[Any, Any], Any]:

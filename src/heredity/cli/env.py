@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from heredity.errors import ConfigError
+
 app = typer.Typer(help="Environments: list them, check them, film an episode.", no_args_is_help=True)
 
 EnvironmentId = Annotated[
@@ -86,20 +88,30 @@ def check(
 def play(
     env_id: EnvironmentId,
     video: Annotated[Path, typer.Option(help="File to write: .mp4, .gif, or .png for numbered frames.")],
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the episode and of random actions.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the episode, and of random actions or the policy.")] = 0,
     steps: Annotated[int | None, typer.Option(min=1, help="Stop after so many steps.", show_default="the end")] = None,
     actions: Annotated[str, typer.Option(help="random, zero, or a file with one JSON action a line.")] = "random",
+    policy: Annotated[
+        Path | None, typer.Option(help="Folder of a policy program, which is run in the sandbox.")
+    ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Play one episode with random, zero or scripted actions and write it as a video."""
+    """Play one episode with random, zero or scripted actions, or with a policy, and write it as a video."""
     from heredity.environments import environment_spec
     from heredity.environments.video import check_suffix
     from heredity.environments.video import play as play_episode
 
     # Before anything is loaded: a wrong suffix should not cost a second.
     check_suffix(video)
-    result = play_episode(environment_spec(env_id), video, seed=seed, steps=steps, actions=actions)
+    if policy is None:
+        result = play_episode(environment_spec(env_id), video, seed=seed, steps=steps, actions=actions)
+    elif actions != "random":
+        raise ConfigError("--policy and --actions both say what is done; give one of them")
+    else:
+        from heredity.cli.playing import play_policy
+
+        result = play_policy(env_id, policy, video, seed=seed, steps=steps)
     if as_json:
         typer.echo(json.dumps({"id": env_id, "seed": seed, **asdict(result)}, indent=2))
         return

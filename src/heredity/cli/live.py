@@ -25,7 +25,9 @@ _STYLES = {
     "judging": "blue",
     "waiting": "dim",
 }
-_ROWS = 24
+_BAR = 12
+_FRAME = 3
+"""Lines of the screen that are not runs."""
 
 
 class Live:
@@ -34,9 +36,8 @@ class Live:
     def __init__(self, runs: Sequence[RunProgress], folder: Path) -> None:
         self._runs, self._folder = runs, folder
         self._started = time.monotonic()
-        self._live = RichLive(
-            get_renderable=self._render, console=Console(stderr=True), refresh_per_second=4, transient=True
-        )
+        self._console = Console(stderr=True)
+        self._live = RichLive(get_renderable=self._render, console=self._console, refresh_per_second=4, transient=True)
 
     @staticmethod
     def suits() -> bool:
@@ -60,28 +61,37 @@ class Live:
         attempts = sum(r.attempts for r in self._runs)
         seconds = time.monotonic() - self._started
         table = Table(box=None, pad_edge=False, header_style="dim")
-        for name in ("environment", "evolver", "budget", "", "seed"):
-            table.add_column(name, no_wrap=True)
-        table.add_column("episodes run", justify="right")
-        table.add_column("held-out", justify="right")
-        for run in self._visible():
+        # Only names give way on a narrow screen.
+        for name in ("environment", "evolver"):
+            table.add_column(name, min_width=8)
+        table.add_column("seed", justify="right", no_wrap=True)
+        table.add_column("budget", no_wrap=True)
+        table.add_column("", no_wrap=True)
+        table.add_column("held-out", justify="right", no_wrap=True)
+        visible = self._visible()
+        for run in visible:
             heldout = "" if run.heldout is None else f"{run.heldout:.4g}"
-            name = run.taskset.removeprefix("gymnasium/")
-            bar = ProgressBar(total=run.episodes, completed=run.used, width=20)
+            bar = ProgressBar(total=run.episodes, completed=run.used, width=_BAR)
             state = Text(run.state, style=_STYLES[run.state])
-            table.add_row(name, run.label, bar, state, str(run.seed), str(run.attempts), heldout)
-        hidden = len(self._runs) - min(len(self._runs), _ROWS)
-        more = f" ({hidden} more not shown)" if hidden else ""
-        head = f"{self._folder}: {done} of {len(self._runs)} runs, {attempts} episodes, {seconds:.0f} s{more}"
-        return Group(Text(head, style="bold"), table)
+            table.add_row(
+                _name(run.taskset.removeprefix("gymnasium/")), _name(run.label), str(run.seed), bar, state, heldout
+            )
+        rest = len(self._runs) - len(visible)
+        more = f", {rest} not shown" if rest else ""
+        head = f"{done} of {len(self._runs)} runs{more}, {attempts} episodes, {seconds:.0f} s  {self._folder}"
+        return Group(_name(head, style="bold"), table)
 
     def _visible(self) -> Sequence[RunProgress]:
-        if len(self._runs) <= _ROWS:
+        """Return the runs that fit on the screen: all, or those at work, then failed, ended last, and waiting ones."""
+        room = max(1, self._console.height - _FRAME)
+        if len(self._runs) <= room:
             return self._runs
-        busy = [r for r in self._runs if r.state in ("evolving", "judging", "failed")]
-        rest = [r for r in self._runs if r not in busy]
-        rest.sort(key=lambda r: r.state != "done")
-        return [*busy, *rest][:_ROWS]
+        order = {"evolving": 0, "judging": 0, "failed": 1, "stopped": 1, "done": 2, "waiting": 3}
+        return sorted(self._runs, key=lambda r: (order[r.state], -r.started))[:room]
+
+
+def _name(text: str, style: str = "") -> Text:
+    return Text(text, style=style, no_wrap=True, overflow="ellipsis")
 
 
 class Lines:

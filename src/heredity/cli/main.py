@@ -10,7 +10,7 @@ from heredity import __version__
 from heredity.cli import bench, env, workspace
 from heredity.cli.doctor import doctor
 from heredity.cli.runs import compare, report, resume, run
-from heredity.errors import HeredityError
+from heredity.errors import CandidateError, HeredityError
 
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
@@ -59,11 +59,17 @@ def main() -> None:
 
 
 def explanation(error: BaseException) -> str | None:
-    """Return what went wrong in one line; None for what is no error of the user or the machine, but of the program."""
+    """Return what went wrong; None for what is no error of the user or the machine, but of the program.
+
+    It is one line, unless it holds the traceback of a user's own program.
+    """
     if isinstance(error, BaseExceptionGroup):
         lines = [explanation(inner) for inner in error.exceptions]  # pyright: ignore[reportUnknownArgumentType]
         known = dict.fromkeys(line for line in lines if line is not None)
         return None if None in lines else "; ".join(known)
+    if isinstance(error, CandidateError):
+        # The author of a program needs its traceback, lines and all.
+        return str(error)
     if isinstance(error, HeredityError):
         return " ".join(str(error).splitlines())
     if isinstance(error, OSError):

@@ -89,6 +89,20 @@ def codex_usage(lines: Iterable[str]) -> TokenUsage:
 _READERS = {"claude-code": claude_code_usage, "codex": codex_usage}
 
 
+def recognised_usage(lines: Iterable[str]) -> tuple[str, TokenUsage] | None:
+    """Read the usage from an event stream of any known format.
+
+    Returns:
+        The format's name and the usage, or None if no format says anything.
+    """
+    kept = list(lines)
+    for name, read in _READERS.items():
+        usage = read(kept)
+        if usage != TokenUsage():
+            return name, usage
+    return None
+
+
 def stream_usage(agent: str, lines: Iterable[str]) -> TokenUsage:
     """Read the usage from the event stream of a coding agent.
 

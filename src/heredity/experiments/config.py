@@ -38,7 +38,7 @@ class Config(Section):
     """A whole experiment."""
 
     run: RunSection
-    evolver: EvolverSection = Field(default_factory=lambda: EvolverSection(method="parametric"))
+    evolver: EvolverSection = Field(default_factory=EvolverSection)
     budget: BudgetSection = Field(default_factory=BudgetSection)
     views: ViewsSection = Field(default_factory=ViewsSection)
     limits: LimitsSection = Field(default_factory=LimitsSection)

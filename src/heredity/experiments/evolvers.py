@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from heredity.analysis.usage import TokenUsage, recognised_usage
 from heredity.errors import ConfigError
 from heredity.evolution import EvolverContext, Feedback
 from heredity.evolution.registry import method
@@ -112,8 +114,34 @@ def _agent(cell: Cell, info: TasksetInfo, folder: Path, initial: Candidate, secr
     )
     workspace = Workspace(folder.resolve() / "workspace", terms)
 
+    logs = folder / "logs"
+
     async def evolve(session: Session) -> None:
-        await evolve_with_agent(session, workspace, agent, initial=initial, logs=folder / "logs")
+        events = logs / "agent.events.jsonl"
+        before = _size(events)
+        try:
+            await evolve_with_agent(session, workspace, agent, initial=initial, logs=logs)
+        finally:
+            await _record_usage(session, events, before)
 
     description = {"name": cell.label, "kind": "agent", "command": settings.agent, "isolation": agent.isolation}
     return Evolver(evolve, False, description, workspace.publisher)
+
+
+async def _record_usage(session: Session, events: Path, start: int) -> None:
+    """Journal the tokens that an agent's event stream reports from byte `start` on, if it reports any."""
+    found = await asyncio.to_thread(_read_usage, events, start)
+    if found is not None and session.broken is None:
+        await session.record_usage(found[0], found[1].to_json())
+
+
+def _read_usage(events: Path, start: int) -> tuple[str, TokenUsage] | None:
+    if not events.exists():
+        return None
+    with events.open("rb") as file:
+        file.seek(start)
+        return recognised_usage(file.read().decode("utf-8", "replace").splitlines())
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

@@ -79,7 +79,7 @@ class RunSection(Section):
 
 
 class EvolverSection(Section):
-    """`[evolver]`: what proposes candidates: a built-in `method`, or an outside `agent` command.
+    """`[evolver]`: what proposes candidates: a built-in `method`, or an outside `agent` command; parametric if neither is given.
 
     Attributes:
         method: name of a built-in or installed method.
@@ -107,11 +107,16 @@ class EvolverSection(Section):
     read_only: list[str] = Field(default_factory=list[str])
     network: bool = False
 
-    @model_validator(mode="after")
-    def _one_of(self) -> EvolverSection:
-        if (self.method is None) == (self.agent is None):
+    @model_validator(mode="before")
+    @classmethod
+    def _one_of(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        chosen: Mapping[str, Any] = given
+        kinds = [kind for kind in ("method", "agent") if chosen.get(kind) is not None]
+        if len(kinds) > 1:
             raise ValueError("give either method (a built-in evolver) or agent (a command), and not both")
-        return self
+        return chosen if kinds else {**chosen, "method": "parametric"}
 
     @property
     def label(self) -> str:

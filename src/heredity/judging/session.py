@@ -350,6 +350,10 @@ class Session:
             raise DamagedRecordError(f"the blob {blob} holds another candidate than {digest}; restore it from a copy")
         return candidate
 
+    async def record_usage(self, source: str, usage: Mapping[str, Any]) -> None:
+        """Journal what an outside agent used: `input_tokens`, `cache_tokens`, `output_tokens`, `cost_usd`; None is unknown."""
+        await self._commit([("agent.usage", {"source": source, **usage})])
+
     async def _commit(self, lines: Sequence[tuple[str, Mapping[str, Any]]], blobs: Sequence[Blob] = ()) -> None:
         self._log.apply(await self._records.commit(lines, blobs))
 

@@ -32,6 +32,7 @@ from heredity.rollouts.zygote import ZygoteProcess
 LANES = 4
 """How many policy workers play at once: while one policy thinks, another one's environment is stepped."""
 
+_HEADER = 8
 TICK_S = 0.05
 """How often deadlines are looked at."""
 
@@ -53,6 +54,8 @@ class EnvironmentWorker:
         self._poll.register(host.fileno(), select.EPOLLIN)
         self._open = True
         self._next_check = 0.0
+        self._outbox += bytes(_HEADER)  # an empty message: ready
+        self._flush()
 
     def run(self) -> None:
         """Serve until the host closes its end."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from heredity.errors import HostError
 from heredity.resources import SourceTree
 from heredity.rollouts import isolation as isolations
 from heredity.rollouts.contract import Job, Limits
@@ -24,6 +25,8 @@ from heredity.rollouts.episode import Attempt
 from heredity.rollouts.trajectory import Failure, Trajectory
 
 _MAX_PROGRAMS = 256
+_START_S = 120.0
+_WORKER_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
 
 
 @dataclass(slots=True)
@@ -79,8 +82,8 @@ class EpisodeRunner:
         """Start the environment workers now rather than with the first jobs."""
         async with self._starting:
             self._children = [c for c in self._children if c.process.poll() is None]
-            while len(self._children) < self._count:
-                self._children.append(await self._spawn(self._free_core()))
+            missing = self._count - len(self._children)
+            self._children += await asyncio.gather(*(self._spawn(core) for core in self._free_cores(missing)))
 
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory) as each one ends.
@@ -181,12 +184,13 @@ class EpisodeRunner:
             shutil.rmtree(self._programs.pop(oldest), ignore_errors=True)
         return folder
 
-    def _free_core(self) -> int | None:
-        """Return a core that no worker has yet; None if there are more workers than cores."""
+    def _free_cores(self, count: int) -> list[int | None]:
+        """Return a core of its own for each new worker; None for each if there are more workers than cores."""
         cores = sorted(os.sched_getaffinity(0))
         if self._count > len(cores):
-            return None
-        return next(core for core in cores if core not in {c.core for c in self._children})
+            return [None] * count
+        taken = {c.core for c in self._children}
+        return [core for core in cores if core not in taken][:count]
 
     async def _spawn(self, core: int | None) -> _Child:
         ours, theirs = socket.socketpair()
@@ -197,6 +201,12 @@ class EpisodeRunner:
         settings = json.dumps({**self._settings, "core": core}).encode()
         writer.write(len(settings).to_bytes(8, "little") + settings)
         child = _Child(process, writer, core)
+        if not await _answers(reader):
+            process.kill()
+            writer.close()
+            raise HostError(
+                f"an environment worker did not start (status {process.wait()}); what it printed above says why"
+            )
         child.listener = asyncio.create_task(self._listen(child, reader))
         return child
 
@@ -231,11 +241,23 @@ class EpisodeRunner:
         child.owed.clear()
 
 
+async def _answers(reader: asyncio.StreamReader) -> bool:
+    """Return whether a worker says that it is ready, with an empty message."""
+    try:
+        return int.from_bytes(await asyncio.wait_for(reader.readexactly(8), _START_S), "little") == 0
+    except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
+        return False
+
+
 def _start_worker(connection: socket.socket) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "heredity.rollouts.environment_worker", str(connection.fileno())],
         pass_fds=[connection.fileno()],
         stdin=subprocess.DEVNULL,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"},
+        env={
+            **os.environ,
+            **_WORKER_ENVIRONMENT,
+            "PYTHONPATH": os.pathsep.join(os.path.abspath(p or ".") for p in sys.path),
+        },
         start_new_session=True,
     )

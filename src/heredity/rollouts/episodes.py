@@ -26,6 +26,7 @@ from heredity.rollouts.trajectory import Failure, Trajectory
 
 _MAX_PROGRAMS = 256
 _START_S = 120.0
+_WORKER_MODULE = "heredity.rollouts.environment_worker"
 _WORKER_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
 
 
@@ -190,7 +191,8 @@ class EpisodeRunner:
         if self._count > len(cores):
             return [None] * count
         taken = {c.core for c in self._children}
-        return [core for core in cores if core not in taken][:count]
+        free: list[int | None] = [core for core in cores if core not in taken]
+        return free[:count]
 
     async def _spawn(self, core: int | None) -> _Child:
         ours, theirs = socket.socketpair()
@@ -251,7 +253,7 @@ async def _answers(reader: asyncio.StreamReader) -> bool:
 
 def _start_worker(connection: socket.socket) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "heredity.rollouts.environment_worker", str(connection.fileno())],
+        [sys.executable, "-m", _WORKER_MODULE, str(connection.fileno())],
         pass_fds=[connection.fileno()],
         stdin=subprocess.DEVNULL,
         env={

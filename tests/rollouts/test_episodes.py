@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from heredity.errors import HostError
+from heredity.resources import Candidate, SourceTree
+from heredity.rollouts import episodes
+from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.engine_folder import EngineFolder
+from heredity.rollouts.episodes import EpisodeRunner
+from heredity.tasks.registry import taskset
+
+STILL = "class Policy:\n    def __init__(self, o, a, m): pass\n    def act(self, obs): return 0\n"
+
+
+def jobs(count: int) -> list[Job]:
+    tasks = taskset("gymnasium/CartPole-v1")
+    candidate = Candidate.program(SourceTree({"policy.py": STILL}))
+    return [Job(tasks.info, candidate, task, episode_index=i) for i, task in enumerate(tasks.draw("train", count, 1))]
+
+
+async def test_a_worker_that_cannot_start_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(episodes, "_WORKER_MODULE", "heredity.rollouts.nothing")
+    runner = EpisodeRunner(1)
+    try:
+        with pytest.raises(HostError, match="an environment worker did not start"):
+            await runner.start()
+    finally:
+        await runner.close()
+
+
+async def test_a_request_given_up_leaves_the_runner_usable() -> None:
+    async with EpisodeRunner(1) as runner:
+        stream = runner.run(jobs(64), Limits())
+        async for _ in stream:
+            break
+        await stream.aclose()
+        ended = [t async for _, t in runner.run(jobs(4), Limits())]
+    assert [t.status for t in ended] == ["ok"] * 4
+
+
+async def test_two_requests_at_once_get_their_own_answers() -> None:
+    import asyncio
+
+    async def lengths(count: int) -> list[int]:
+        found = {position: t.length async for position, t in runner.run(jobs(count), Limits())}
+        return [found[position] for position in range(count)]
+
+    async with EpisodeRunner(2) as runner:
+        alone = await lengths(12)
+        both = await asyncio.gather(lengths(12), lengths(7))
+    assert both == [alone, alone[:7]]
+
+
+def test_the_folder_of_a_killed_process_is_swept_and_that_of_a_living_one_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    living = EngineFolder()
+    pid = os.fork()
+    if pid == 0:
+        EngineFolder()
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+    assert len(list(tmp_path.iterdir())) == 2
+    third = EngineFolder()
+    assert sorted(tmp_path.iterdir()) == sorted([living.path, third.path])
+    living.remove()
+    third.remove()
+    assert list(tmp_path.iterdir()) == []

@@ -200,10 +200,10 @@ def _with(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
             inner[part] = dict(inner[part])
             inner = inner[part]
         inner[last] = value
-    if any(key == "evolver.method" for key in changes):
-        result["evolver"].pop("agent", None)
-    if any(key == "evolver.agent" for key in changes):
-        result["evolver"].pop("method", None)
+    kinds = {"evolver.method": "agent", "evolver.agent": "method"}
+    chosen = [key for key in kinds if key in changes]
+    if len(chosen) == 1:
+        result["evolver"].pop(kinds[chosen[0]], None)
     return result
 
 

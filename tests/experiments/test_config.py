@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heredity.errors import ConfigError
+from heredity.experiments.config import BASELINES, cells, load, resolve
+
+BASE: dict[str, Any] = {"run": {"tasksets": ["gymnasium/CartPole-v1"]}}
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("budgt.episodes=5", r"unknown key budgt; did you mean budget\?"),
+        ("budget.episods=5", r"unknown key budget\.episods; did you mean episodes"),
+        ("limits.zzzz=5", r"unknown key limits\.zzzz; known keys: act_s, "),
+        ("budget.episodes=0", r"budget\.episodes = 0: .*greater than or equal to 1"),
+        ('budget.episodes="64"', r"budget\.episodes = '64': .*integer"),
+        ("budget.episodes=true", r"budget\.episodes = True: .*integer"),
+        ("limits.act_s=inf", r"limits\.act_s = inf: .*finite"),
+        ("limits.act_s=nan", r"limits\.act_s = nan"),
+        ("run.seeds=0", r"run\.seeds = 0: give how many seeds"),
+        ("run.seeds=[1, 1]", r"run\.seeds = \[1, 1\]: .*different seeds"),
+        ("run.seeds=[]", r"run\.seeds = \[\]"),
+        ("run.tasksets=[]", r"run\.tasksets = \[\]"),
+        ("run.tasksets=gymnasium/CartPole-v1", r"run\.tasksets = .*list"),
+        ("run.protocol=seagym", r"run\.protocol = 'seagym': .*'policy-evolution'"),
+        ("suite.baselines=3", r"suite\.baselines = 3: give true, false, or a list"),
+        ("evolver.options.when=2020-01-01", r"evolver\.options: options hold numbers"),
+        ("evolver.agent=''", r"evolver\.agent = '': .*at least 1 character"),
+        ("budget.min_per_submit=500", r"min_per_submit is 500, more than max_per_submit"),
+        ("budget=5", r"budget = 5"),
+        ("budget", r"'budget' is not an override; write key=value"),
+        ("engine.lockstep=2000", r"engine\.lockstep = 2000"),
+    ],
+)
+def test_a_wrong_key_or_value_is_named_with_what_was_expected(override: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        resolve(BASE, [override])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_long_value_is_cut_in_the_message() -> None:
+    with pytest.raises(ConfigError) as caught:
+        resolve(BASE, ["run.protocol=" + "x" * 5000])
+    assert len(str(caught.value)) < 250
+
+
+def test_a_missing_section_is_named() -> None:
+    with pytest.raises(ConfigError, match="run is missing; add it"):
+        resolve({"budget": {"episodes": 5}})
+
+
+def test_overrides_are_toml_and_text_where_they_are_not() -> None:
+    config = resolve(BASE, ["budget.episodes=64", "run.seeds=[3, 5]", "run.name=my suite", "evolver.options.sigma=0.5"])
+    assert config.budget.episodes == 64
+    assert config.run.seed_list == [3, 5]
+    assert config.run.name == "my suite"
+    assert config.evolver.options == {"sigma": 0.5}
+
+
+def test_an_agent_replaces_the_method_and_a_method_the_agent() -> None:
+    agent = resolve({**BASE, "evolver": {"method": "random"}}, ["evolver.agent=my-agent --fast"])
+    assert (agent.evolver.agent, agent.evolver.method) == ("my-agent --fast", None)
+    method = resolve({**BASE, "evolver": {"agent": "x"}}, ["evolver.method=random"])
+    assert (method.evolver.agent, method.evolver.method) == (None, "random")
+    with pytest.raises(ConfigError, match=r"either method .* or agent"):
+        resolve(BASE, ["evolver.method=random", "evolver.agent=x"])
+
+
+def test_changes_are_taken_as_they_are() -> None:
+    command = "python3 -c 'print(\"a = 1\")' # 7"
+    assert resolve(BASE, changes={"evolver.agent": command}).evolver.agent == command
+
+
+@pytest.mark.parametrize(
+    ("command", "label"),
+    [("python3 work.py", "work"), ("my-agent --headless", "my-agent"), ("/opt/bin/coder -x", "coder"), ("-x", "agent")],
+)
+def test_an_agent_is_called_after_its_program(command: str, label: str) -> None:
+    assert resolve(BASE, changes={"evolver.agent": command}).evolver.label == label
+
+
+def test_paths_are_absolute_so_that_a_suite_resumes_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = resolve(
+        BASE, ["evolver.initial=start", 'matrix.evolver.initial=["a", "b"]', 'evolver.read_only=["tools"]']
+    )
+    assert config.evolver.initial == str(tmp_path / "start")
+    assert config.matrix["evolver.initial"] == [str(tmp_path / "a"), str(tmp_path / "b")]
+    assert config.evolver.read_only == [str(tmp_path / "tools")]
+
+
+def test_a_file_gives_the_suite_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('[run]\ntasksets = ["gymnasium/CartPole-v1"]\n')
+    assert load(path).run.name == "mine"
+    assert load(path, ["run.name=other"]).run.name == "other"
+
+
+@pytest.mark.parametrize("text", ["[run]\ntasksets = [", '[run\ntasksets = ["a"]', "\x00", "a = 1\na = 2"])
+def test_a_half_written_file_is_not_toml(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "half.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=r"half\.toml is not valid TOML: .* is it complete\?"):
+        load(path)
+
+
+def test_a_file_that_is_no_text_is_not_toml(tmp_path: Path) -> None:
+    path = tmp_path / "bytes.toml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="not valid TOML"):
+        load(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nothing\.toml cannot be read: No such file"):
+        load(tmp_path / "nothing.toml")
+
+
+def test_a_single_run_adds_no_baselines() -> None:
+    assert [cell.id for cell in cells(resolve(BASE))] == ["CartPole-v1--parametric--s0"]
+
+
+def test_a_suite_adds_the_baselines_it_does_not_have() -> None:
+    config = resolve(BASE, ["run.seeds=2", "evolver.method=random"])
+    assert [cell.id for cell in cells(config)] == [
+        f"CartPole-v1--{name}--s{seed}" for name in ("random", "best-of-n", "sequential") for seed in (0, 1)
+    ]
+    assert set(BASELINES) == {cell.label for cell in cells(config)}
+
+
+def test_baselines_start_from_the_same_program_with_their_own_options(tmp_path: Path) -> None:
+    config = resolve(BASE, ["run.seeds=2", f"evolver.initial={tmp_path}", "evolver.options.sigma=0.1"])
+    baseline = next(cell for cell in cells(config) if cell.label == "random")
+    assert baseline.evolver.initial == str(tmp_path)
+    assert baseline.evolver.options == {}
+
+
+@pytest.mark.parametrize(
+    ("baselines", "labels"),
+    [("false", ["parametric"]), ('["sequential"]', ["parametric", "sequential"]), ("[]", ["parametric"])],
+)
+def test_baselines_can_be_chosen(baselines: str, labels: list[str]) -> None:
+    config = resolve(BASE, ["run.seeds=2", f"suite.baselines={baselines}"])
+    assert list(dict.fromkeys(cell.label for cell in cells(config))) == labels
+
+
+def test_a_matrix_multiplies_and_names_what_it_varies() -> None:
+    config = resolve(
+        {**BASE, "matrix": {"evolver.method": ["random", "parametric"], "budget.episodes": [8, 16]}},
+        ["suite.baselines=false"],
+    )
+    found = {cell.label: (cell.evolver.method, cell.config.budget.episodes) for cell in cells(config)}
+    assert found == {
+        "random-8": ("random", 8),
+        "random-16": ("random", 16),
+        "parametric-8": ("parametric", 8),
+        "parametric-16": ("parametric", 16),
+    }
+    assert all(cell.config.matrix == {} for cell in cells(config))
+
+
+def test_every_taskset_and_seed_is_its_own_run_with_everything_resolved() -> None:
+    config = resolve(
+        {"run": {"tasksets": ["gymnasium/CartPole-v1", "gymnasium/Pendulum-v1"], "seeds": [4, 7]}},
+        ["suite.baselines=false"],
+    )
+    assert [(c.config.run.tasksets, c.config.run.seeds) for c in cells(config)] == [
+        ([name], [seed]) for name in config.run.tasksets for seed in (4, 7)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        ({"evolver.metod": ["a"]}, r"unknown key evolver\.metod; did you mean method"),
+        ({"evolver.method": []}, r"matrix\.evolver\.method is empty"),
+        ({"evolver.method": "random"}, r"matrix\.evolver\.method = 'random': .*list"),
+        ({"run.seeds": [1, 2]}, r"a matrix cannot vary run\.seeds.*list them under \[run\]"),
+        ({"views.heldout": [1, 2]}, r"a matrix cannot vary views\.heldout"),
+        ({"evolver.method": ["random", "random"]}, r"two runs .* CartPole-v1--random--s0; remove the repeated entry"),
+    ],
+)
+def test_a_wrong_matrix_is_refused(matrix: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        cells(resolve({**BASE, "matrix": matrix}))
+
+
+def test_a_taskset_named_twice_is_refused() -> None:
+    with pytest.raises(ConfigError, match="remove the repeated entry"):
+        cells(resolve({"run": {"tasksets": ["gymnasium/CartPole-v1"] * 2}}))
+
+
+@pytest.mark.parametrize("name", ["demo", "core16"])
+def test_the_suites_that_come_with_heredity_are_valid(name: str) -> None:
+    config = load(Path(__file__).parents[2] / "suites" / f"{name}.toml")
+    expected = {"demo": 3 * 4 * 2, "core16": 16 * 5 * 3}
+    assert len(cells(config)) == expected[name]

@@ -21,14 +21,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from itertools import combinations
 
 import numpy as np
 
 from heredity.evolution.operators.constants import literal
 from heredity.evolution.programs import Shape
 
-_PAIRED = 8
 Draw = Callable[[np.random.Generator, Shape, int], str]
 
 NICHES: tuple[Mapping[str, float], ...] = (
@@ -102,15 +100,18 @@ def _pump(rng: np.random.Generator, shape: Shape, control: int) -> str:
 
 
 def _blend(rng: np.random.Generator, shape: Shape, control: int) -> str:
-    features = [f"x[{i}]" for i in range(shape.features)]
-    pairs = [f"x[{i}] * x[{j}]" for i, j in combinations(range(min(shape.features, _PAIRED)), 2)]
-    terms = [features, pairs or features]
-    count = min(int(rng.integers(2, 5)), len(features) + len(pairs))
-    chosen: dict[str, None] = {}
-    while len(chosen) < count:
-        group = terms[int(rng.integers(2))]
-        chosen[group[int(rng.integers(len(group)))]] = None
-    return " + ".join(f"{_number(rng)} * {term}" for term in chosen)
+    count = int(rng.integers(2, 5))
+    return " + ".join(draw_term(rng, shape) for _ in range(count))
+
+
+def draw_term(rng: np.random.Generator, shape: Shape) -> str:
+    """Draw a weighted feature, or a weighted product of two features, the rarer the more products there are."""
+    if not shape.features:
+        return _phase_alone(rng)
+    if shape.features == 1 or rng.random() > 1 / max(shape.features - 1, 2):
+        return f"{_number(rng)} * x[{_feature(rng, shape)}]"
+    i, j = (int(k) for k in rng.choice(shape.features, size=2, replace=False))
+    return f"{_number(rng)} * x[{i}] * x[{j}]"
 
 
 def _tree(rng: np.random.Generator, shape: Shape, control: int) -> str:

@@ -30,9 +30,9 @@ class StructuralOptions(MethodOptions):
 
     candidates: int = Field(42, ge=2, le=10_000, description="programs to try; the budget is shared among them")
     islands: int = Field(3, ge=1, le=64, description="populations that breed apart")
-    founders: int = Field(6, ge=1, le=1_000, description="programs that each island begins with")
-    members: int = Field(4, ge=1, le=1_000, description="programs that an island keeps")
-    brood: int = Field(2, ge=1, le=1_000, description="offspring of an island in one round")
+    founders: int = Field(7, ge=1, le=1_000, description="programs that each island begins with")
+    members: int = Field(3, ge=1, le=1_000, description="programs that an island keeps")
+    brood: int = Field(3, ge=1, le=1_000, description="offspring of an island in one round")
     migrate: int = Field(2, ge=0, le=1_000, description="rounds between migrations; 0 for none")
     crossover: float = Field(0.25, ge=0, le=1, description="chance of an offspring to have two parents")
 

@@ -11,7 +11,7 @@ from heredity.evolution.operators.constants import find_constants, rewrite_const
 from heredity.evolution.operators.draw import jitter
 from heredity.evolution.operators.expressions import MAX_NODES, Slot, parse_expression, size, slots
 from heredity.evolution.programs import Shape
-from heredity.evolution.vocabulary import draw_piece
+from heredity.evolution.vocabulary import draw_piece, draw_term
 
 Niche = Mapping[str, float]
 Mutation = Callable[[np.random.Generator, str, Shape, int, Niche], str]
@@ -32,7 +32,12 @@ def mutate(rng: np.random.Generator, controls: Sequence[str], shape: Shape, nich
     Returns:
         The new expressions and the name of the mutation. If nothing new was found in a few attempts, fresh ones are drawn.
     """
-    names, chances = list(MUTATIONS), np.array([_CHANCES[name] for name in MUTATIONS])
+    # A program of one constant has little to tune; what it lacks is structure.
+    tunable = sum(len(find_constants(text)) for text in controls)
+    names, chances = (
+        list(MUTATIONS),
+        np.array([min(_CHANCES[name], tunable if name == "constants" else 99) for name in MUTATIONS]),
+    )
     for _ in range(_ATTEMPTS):
         name = str(rng.choice(names, p=chances / chances.sum()))
         changed = list(controls)
@@ -59,6 +64,10 @@ def _replace(rng: np.random.Generator, text: str, shape: Shape, control: int, ni
 
 def _add(rng: np.random.Generator, text: str, shape: Shape, control: int, niche: Niche) -> str:
     return ast.unparse(parse_expression(f"({text}) + ({draw_piece(rng, shape, control, niche)})"))
+
+
+def _term(rng: np.random.Generator, text: str, shape: Shape, control: int, niche: Niche) -> str:
+    return ast.unparse(parse_expression(f"({text}) + {draw_term(rng, shape)}"))
 
 
 def _gate(rng: np.random.Generator, text: str, shape: Shape, control: int, niche: Niche) -> str:
@@ -110,10 +119,11 @@ MUTATIONS: Mapping[str, Mutation] = {
     "constants": _constants,
     "replace": _replace,
     "add": _add,
+    "term": _term,
     "gate": _gate,
     "hoist": _hoist,
     "feature": _feature,
     "flip": _flip,
 }
 """Every mutation by its name."""
-_CHANCES = {"constants": 5, "replace": 2, "add": 2, "gate": 1, "hoist": 1, "feature": 1, "flip": 1}
+_CHANCES = {"constants": 5, "replace": 1, "add": 1, "term": 3, "gate": 1, "hoist": 1, "feature": 1, "flip": 1}

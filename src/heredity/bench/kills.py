@@ -81,7 +81,7 @@ def measure(
             dealt += _kill_until_done(config, suite, rng, seconds, min(20, kills - dealt))
             found = facts(suite)
             if found != expected:
-                differences.append(_first_difference(expected, found))
+                differences.append(first_difference(expected, found))
             told(f"{dealt} of {kills} kills, {runs} runs, {len(differences)} differ")
             shutil.rmtree(root / f"run{runs}")
     charged = sum(event["charge"] for event in expected["charges"])
@@ -105,7 +105,7 @@ def facts(suite: Path) -> dict[str, Any]:
     return {
         "charges": charges,
         "completed": sorted(e.data["submit_id"] for e in events if e.kind == "submission.completed"),
-        "metrics": _without_times(json.loads((runs[0] / "metrics.json").read_bytes())),
+        "metrics": [_without_times(json.loads((run / "metrics.json").read_bytes())) for run in runs],
     }
 
 
@@ -115,7 +115,7 @@ def _kill_until_done(config: Path, suite: Path, rng: np.random.Generator, second
         process = _start(config, suite)
         if dealt < limit:
             try:
-                process.wait(rng.uniform(0.0, seconds * 1.1))
+                process.wait(rng.uniform(0.0, seconds * 0.8))
             except subprocess.TimeoutExpired:
                 os.kill(process.pid, signal.SIGKILL)
                 process.wait()
@@ -157,13 +157,14 @@ def _without_times(value: Any) -> Any:
     return [_without_times(v) for v in value] if isinstance(value, list) else value
 
 
-def _first_difference(expected: Any, found: Any, where: str = "") -> str:
+def first_difference(expected: Any, found: Any, where: str = "") -> str:
+    """Return where two JSON values first differ, and how."""
     if isinstance(expected, dict) and isinstance(found, dict) and expected.keys() == found.keys():
         for key in expected:
             if expected[key] != found[key]:
-                return _first_difference(expected[key], found[key], f"{where}.{key}")
+                return first_difference(expected[key], found[key], f"{where}.{key}")
     if isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         for index, (one, other) in enumerate(zip(expected, found, strict=True)):
             if one != other:
-                return _first_difference(one, other, f"{where}[{index}]")
+                return first_difference(one, other, f"{where}[{index}]")
     return f"{where}: {str(expected)[:200]} became {str(found)[:200]}"

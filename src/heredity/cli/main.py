@@ -64,7 +64,7 @@ def explanation(error: BaseException) -> str | None:
     It is one line, unless it holds the traceback of a user's own program.
     """
     if isinstance(error, BaseExceptionGroup):
-        lines = [explanation(inner) for inner in error.exceptions]  # pyright: ignore[reportUnknownArgumentType]
+        lines = [explanation(inner) for inner in _leaves(error)]  # pyright: ignore[reportUnknownArgumentType]
         known = dict.fromkeys(line for line in lines if line is not None)
         return None if None in lines else "; ".join(known)
     if isinstance(error, CandidateError):
@@ -75,6 +75,14 @@ def explanation(error: BaseException) -> str | None:
     if isinstance(error, OSError):
         return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
     return None
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
+    return [
+        leaf
+        for error in group.exceptions
+        for leaf in (_leaves(error) if isinstance(error, BaseExceptionGroup) else [error])  # pyright: ignore[reportUnknownArgumentType]
+    ]
 
 
 if __name__ == "__main__":

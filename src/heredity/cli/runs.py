@@ -119,6 +119,8 @@ def _execute(suite: Path, config: Config, *, json_output: bool) -> None:
 
 
 def _conclude(result: SuiteResult, *, json_output: bool) -> None:
+    from heredity.experiments.suite import REPORT
+
     page = result.folder / "report.html"
     if json_output:
         place = {"folder": str(result.folder), "report": str(page)}
@@ -130,7 +132,7 @@ def _conclude(result: SuiteResult, *, json_output: bool) -> None:
     for name, reason in result.evolver_failures.items():
         _say(f"{name}: its evolver failed and what it had submitted was judged: {reason}")
     for name, reason in result.failures.items():
-        _say(f"{name} did not end: {reason}")
+        _say(reason if name == REPORT else f"{name} did not end: {reason}")
     if result.failures:
         _say(f"continue with: heredity resume {result.folder}")
     if result.failures or result.evolver_failures:

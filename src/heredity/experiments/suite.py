@@ -39,6 +39,8 @@ from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
 
 CONFIG_NAME = "suite.toml"
+REPORT = "report"
+"""Names the suite's own report among failures."""
 _REFERENCES = "references.json"
 _SPEED = ("workers", "parallel_runs")
 """Keys of `[engine]` that change how fast a suite is and nothing else, so a suite may be continued with others."""
@@ -55,7 +57,7 @@ class SuiteResult:
         folder: the suite's folder.
         metrics: its metrics.json.
         runs: the metrics.json of its runs.
-        failures: name of each run that did not end, to the reason; `"report"` if the suite's report could not be written.
+        failures: name of each run that did not end, to the reason; `REPORT` if the suite's report could not be written.
         evolver_failures: name of each run whose evolver raised, to what it raised. What it had submitted was judged.
     """
 
@@ -195,7 +197,7 @@ def _conclude(suite: _Suite) -> SuiteResult:
     try:
         write_derived(suite.folder, rebuilt.metrics, rebuilt.runs)
     except RecordError as error:
-        failures["report"] = str(error)
+        failures[REPORT] = str(error)
     return SuiteResult(suite.folder, rebuilt.metrics, rebuilt.runs, failures, suite.evolver_failures)
 
 

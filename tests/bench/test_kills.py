@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from experiments.sample import SOURCE, config, heredity, isolated, run
+from heredity.bench import kills
+from heredity.errors import HostError, UnknownNameError
+
+needs_sandbox = pytest.mark.skipif(not isolated(), reason="policies cannot be confined on this machine")
+
+
+@pytest.fixture(autouse=True)
+def _in_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(SOURCE))
+
+
+@needs_sandbox
+def test_a_run_that_was_killed_ends_as_the_one_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kills, "_SUITE", kills._SUITE.replace("episodes = 48", "episodes = 12"))
+    told: list[str] = []
+    figures = kills.measure(3, "best-of-n", told=told.append)
+    assert (figures["kills"], figures["differing"], figures["differences"]) == (3, 0, [])
+    assert figures["episodes_charged"] == 12
+    assert len(told) == figures["runs"]
+
+
+@needs_sandbox
+def test_a_run_that_differs_is_found(tmp_path: Path) -> None:
+    one, other = tmp_path / "runs" / "one", tmp_path / "runs" / "other"
+    run(one, config())
+    run(other, config())
+    assert kills.facts(one) == kills.facts(one)
+    assert kills.facts(one) != kills.facts(other), "each has hidden cases of its own"
+    assert ".metrics[0]." in kills.first_difference(kills.facts(one), kills.facts(other))
+
+
+def test_a_run_that_fails_by_itself_is_an_error_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kills, "_SUITE", kills._SUITE.replace("CartPole-v1", "CartPol-v1"))
+    with pytest.raises(HostError, match=r"ended with 2 .* unknown environment 'CartPol-v1'"):
+        kills.measure(1)
+
+
+def test_an_unknown_method_is_said_before_anything_is_run() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean parametric"):
+        kills.measure(1, "parametrc")
+    result = heredity("bench", "kills", "--method", "parametrc", "--json")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "difference"),
+    [
+        ({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}, ".a[1].b: 2 became 3"),
+        ({"a": 1}, {"b": 1}, ": {'a': 1} became {'b': 1}"),
+        ([1], [1, 2], ": [1] became [1, 2]"),
+    ],
+)
+def test_the_first_difference_is_located(expected: object, found: object, difference: str) -> None:
+    assert kills.first_difference(expected, found) == difference
+
+
+def test_times_are_left_out_at_any_depth() -> None:
+    assert kills._without_times({"a": [{"seconds": 1, "b": {"resumes": 2, "c": 3}}]}) == {"a": [{"b": {"c": 3}}]}

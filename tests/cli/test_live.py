@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from heredity.cli.live import Lines, Live
+from heredity.evolution import Budget
+from heredity.experiments.progress import RunProgress
+
+
+class Left:
+    def __init__(self, episodes: int) -> None:
+        self._episodes = episodes
+
+    def remaining(self) -> Budget:
+        return Budget(episodes=self._episodes)
+
+
+def make_runs(count: int) -> list[RunProgress]:
+    runs = [
+        RunProgress(f"r{i}", "gymnasium/MountainCarContinuous-v0", "a-rather-long-name", i, 128) for i in range(count)
+    ]
+    for i, run in enumerate(runs[: count // 2]):
+        run.begin()
+        run.started, run.heldout = float(i), -100.25
+        run.end("done")
+    for run, state in zip(runs[count // 2 :], ("evolving", "judging", "failed"), strict=False):
+        run.begin()
+        run.session, run.attempts, run.state = Left(64), 10, state
+    return runs
+
+
+def shown(runs: list[RunProgress], monkeypatch: pytest.MonkeyPatch, width: int, height: int) -> list[str]:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("LINES", str(height))
+    live = Live(runs, Path("runs/demo-20260101-120000"))
+    console = Console(width=width, height=height)
+    with console.capture() as captured:
+        console.print(live._render())
+    return captured.get().splitlines()
+
+
+def test_24_runs_are_all_shown_on_a_large_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = shown(make_runs(24), monkeypatch, 100, 40)
+    assert len(lines) == 26
+    assert lines[0].startswith("13 of 24 runs, 30 episodes, ")
+    assert "MountainCarContinuous-v0" in lines[2]
+
+
+@pytest.mark.parametrize("count", [24, 100])
+def test_a_small_screen_is_not_overrun_and_shows_what_is_at_work(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    lines = shown(make_runs(count), monkeypatch, 80, 24)
+    assert len(lines) <= 23
+    assert max(map(len, lines)) <= 80
+    assert f"{count - 21} not shown" in lines[0]
+    states = [line.split()[-1] for line in lines[2:5]]
+    assert set(states) == {"evolving", "judging", "failed"}
+    assert lines[5].split()[-2:] == ["done", "-100.2"]
+    assert int(lines[5].split()[2]) == count // 2 - 1, "what ended last comes first"
+
+
+def test_lines_tell_how_each_run_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    runs = make_runs(4)
+    with Lines(runs) as lines:
+        for run in runs:
+            lines.changed(run)
+        runs[2].end("failed", "the disk is full")
+        lines.changed(runs[2])
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert [line.split("  ")[1] for line in err.splitlines()] == ["done", "done", "failed"]
+    assert err.splitlines()[0].startswith("[2/4] r0  done  ")
+    assert err.splitlines()[0].endswith("held-out -100.25")
+    assert err.splitlines()[-1].endswith("the disk is full")
+
+
+def test_nobody_watches_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not Live.suits()
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert Live.suits()

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heredity import errors
+from heredity.errors import ConfigError, HeredityError, MissingExtraError, UnknownNameError, nearest
+
+CLASSES = [c for _, c in inspect.getmembers(errors, inspect.isclass) if c.__module__ == errors.__name__]
+
+
+def test_the_module_draws_the_tree_that_there_is() -> None:
+    drawn = re.findall(r"^([│├└─ ]*)(\w+Error)\b", errors.__doc__ or "", re.MULTILINE)
+    above: list[str] = []
+    for indent, name in drawn:
+        depth = len(indent) // 4
+        above[depth:] = [name]
+        expected = above[depth - 1] if depth else "Exception"
+        assert getattr(errors, name).__bases__[0].__name__ == expected, name
+    assert {name for _, name in drawn} == {c.__name__ for c in CLASSES}
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda c: c.__name__)
+def test_every_error_says_what_it_is_and_ends_in_error(cls: type[Exception]) -> None:
+    assert issubclass(cls, HeredityError)
+    assert cls.__doc__
+    assert cls.__name__.endswith("Error")
+
+
+def test_an_unknown_name_suggests_the_nearest() -> None:
+    error = UnknownNameError("method", "parametrc", ["random", "parametric", "structural"])
+    assert str(error) == "unknown method 'parametrc'; did you mean parametric?"
+    assert (error.name, error.suggestions) == ("parametrc", ["parametric"])
+    assert isinstance(error, ConfigError)
+
+
+def test_nothing_near_is_not_suggested() -> None:
+    error = UnknownNameError("method", "xyzzy", ["random"])
+    assert str(error) == "unknown method 'xyzzy'"
+    assert error.suggestions == []
+
+
+def test_a_missing_extra_says_what_to_install() -> None:
+    error = MissingExtraError("BipedalWalker-v3", "box2d")
+    assert str(error) == "BipedalWalker-v3 needs an optional dependency: pip install 'heredity[box2d]'"
+    assert error.extra == "box2d"
+
+
+def test_case_does_not_matter_for_what_is_near() -> None:
+    assert nearest("cartpole-V1", ["CartPole-v1", "Acrobot-v1"])[0] == "CartPole-v1"
+
+
+@given(st.text(max_size=8), st.lists(st.text(max_size=8), max_size=6), st.integers(1, 4))
+def test_suggestions_are_known_names_and_few(name: str, known: list[str], limit: int) -> None:
+    found = nearest(name, known, limit)
+    assert set(found) <= set(known)
+    assert len(found) <= limit

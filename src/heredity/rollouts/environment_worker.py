@@ -140,6 +140,7 @@ class EnvironmentWorker:
             empty = Recorder(Codec(attempt.profile["obs"]), Codec(attempt.profile["action"]))
             episode = Episode(attempt, gymnasium.Env(), empty)
             self._reply(attempt, episode.trajectory(failure, "host" if host else "environment").encode())
+        self._flush()
 
     def _take(self, lane: Lane, endings: list[Ending]) -> None:
         for ending in endings:
@@ -152,6 +153,9 @@ class EnvironmentWorker:
                 ending.episode.env.close()
             else:
                 self._pool.give(_env_key(attempt), ending.episode.env)
+        if self._outbox:
+            # Once for all episodes that have just ended: every message wakes the host, which needs a core for it.
+            self._flush()
         if lane.phase is Phase.DONE:
             self._retire(lane)
         elif lane.outbox or lane.worker.request in self._writable:
@@ -183,7 +187,6 @@ class EnvironmentWorker:
     def _reply(self, attempt: Attempt, trajectory: bytes) -> None:
         header = attempt.request.to_bytes(8, "little") + attempt.position.to_bytes(4, "little")
         self._outbox += (len(trajectory) + 12).to_bytes(8, "little") + header + trajectory
-        self._flush()
 
     def _flush(self) -> None:
         try:

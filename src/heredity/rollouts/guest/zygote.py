@@ -101,6 +101,7 @@ class Zygote:
         sys.meta_path.append(harness.DeniedFinder(self.settings["allowed"]))
         for name in GUEST_MODULES:
             sys.modules.pop(name, None)
+        harness.rehearse()
         data, fds, _, _ = socket.recv_fds(link, MAX_MESSAGE, 8)
         if not data:
             return

@@ -49,6 +49,7 @@ class FakeRunner:
 
     Attributes:
         delay_s: seconds that one attempt takes.
+        host_category: the category of those failures.
         host_failures: how many attempts of each task fail through the host before one succeeds.
         jobs: every job that was put to it.
         gate: attempts wait until it is set.
@@ -56,6 +57,7 @@ class FakeRunner:
 
     delay_s: float = 0.0
     host_failures: int = 0
+    host_category: str = "host_error"
     jobs: list[Job] = field(default_factory=list)
     gate: asyncio.Event | None = None
     tried: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -82,7 +84,7 @@ class FakeRunner:
         key = (job.candidate.digest, job.task.id)
         self.tried[key] = self.tried.get(key, 0) + 1
         if self.tried[key] <= self.host_failures:
-            return _failed(job, "host_error", "host", 0.0)
+            return _failed(job, self.host_category, "host", 0.0)
         verb, _, rest = job.candidate.agent.text("policy.py").partition(" ")
         if verb == "fail":
             category, _, collected = rest.partition(" ")

@@ -15,6 +15,7 @@ from heredity.errors import (
     ConfigError,
     DamagedRecordError,
     HostError,
+    IsolationError,
     RecordError,
     RejectedError,
     ReplayDivergedError,
@@ -273,6 +274,21 @@ async def test_an_attempt_that_the_host_keeps_failing_is_missing_and_never_a_zer
     assert completed["outcomes"][0]["score"] is None
     again = open_session(tmp_path, runner).snapshot()[0]
     assert math.isnan(again.outcomes[0].score)
+
+
+async def test_a_machine_that_cannot_confine_policies_stops_the_session_and_costs_nothing_twice(tmp_path: Path) -> None:
+    session = open_session(tmp_path, FakeRunner(host_failures=9, host_category="isolation_error"))
+    trial = Trial(program("value 3"), [0, 1])
+    with pytest.raises(IsolationError, match="heredity doctor"):
+        await session.submit([trial], "a")
+    with pytest.raises(HostError):
+        await session.submit([Trial(program("value 4"), [0])], "b")
+    await session.abandon()
+    resumed = open_session(tmp_path, FakeRunner())
+    await resumed.recover()
+    await resumed.close("finished")
+    assert [s.status for s in resumed.snapshot()] == ["ok"]
+    assert charges(tmp_path) == 2
 
 
 @pytest.mark.parametrize(

@@ -39,9 +39,8 @@ heldout = 8
 [engine]
 workers = 1
 """
-_TIMED = frozenset({"seconds", "wall_seconds", "resumes", "at_s", "clock_s", "suite_id", "packages", "evidence"})
-"""What depends on the clock. `evidence` names the answer that came last before a submission; of several that were asked for
-at the same time, any may be the last."""
+_TIMED = frozenset({"seconds", "wall_seconds", "resumes", "at_s", "clock_s", "suite_id", "packages"})
+"""What depends on the clock."""
 
 
 def measure(

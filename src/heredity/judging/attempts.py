@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
-from heredity.errors import HostError
+from heredity.errors import HostError, IsolationError
 from heredity.evolution import Outcome
 from heredity.ids import seed_sequence
 from heredity.rollouts.contract import Job, Limits, Runner
@@ -50,6 +50,7 @@ class Attempter:
 
         Raises:
             HostError: if the runner ends without a trajectory for every job.
+            IsolationError: if this machine keeps failing to confine policies: nothing would be learned by going on.
         """
         positions = list(range(len(jobs)))
         for round_number in range(self.retries + 1):
@@ -58,6 +59,9 @@ class Attempter:
                 async for local, trajectory in trajectories:
                     if trajectory.blame in _NOT_THE_CANDIDATE and round_number < self.retries:
                         again.append(positions[local])
+                    elif trajectory.status == "isolation_error":
+                        reason = trajectory.failure.message if trajectory.failure else "no reason given"
+                        raise IsolationError(f"{reason}; see `heredity doctor`, then resume the run")
                     else:
                         ended(positions[local], trajectory)
             if not again:

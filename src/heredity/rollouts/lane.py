@@ -176,7 +176,7 @@ class Lane:
             self.deadline = time.monotonic() + self._limits.init_s * len(self._episodes)
             return
         elif self.phase is Phase.CONFINED and tag == frames.UNCONFINED:
-            self._fail_active("host_error", f"confinement failed: {payload[1:].decode('utf-8', 'replace')}")
+            self._fail_active("isolation_error", f"confinement failed: {payload[1:].decode('utf-8', 'replace')}")
             return
         elif self.phase is Phase.READY and tag == frames.READY:
             self._on_ready(payload)

@@ -25,7 +25,8 @@ class Failure:
 
     Attributes:
         category: `denied_import`, `import_error`, `init_error`, `init_timeout`, `act_error`, `invalid_action`,
-            `rollout_timeout`, `oom`, `missing_policy`, `environment_error`, `host_error`.
+            `rollout_timeout`, `oom`, `missing_policy`, `environment_error`,
+            `host_error`, `isolation_error` (the policy could not be confined, and was not run).
         message: one line.
         traceback: the author's own frames, with file and line.
         step_index: the step at which it happened; None before the first.

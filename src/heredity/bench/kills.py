@@ -114,7 +114,7 @@ def _kill_until_done(config: Path, suite: Path, rng: np.random.Generator, second
         process = _start(config, suite)
         if dealt < limit:
             try:
-                process.wait(rng.uniform(0.0, seconds * 0.8))
+                process.wait(rng.uniform(0.0, seconds * rng.choice((0.3, 0.8))))
             except subprocess.TimeoutExpired:
                 os.kill(process.pid, signal.SIGKILL)
                 process.wait()

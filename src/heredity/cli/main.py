@@ -7,7 +7,7 @@ import sys
 import typer
 
 from heredity import __version__
-from heredity.cli import bench, env, workspace
+from heredity.cli import bench, env, resources, workspace
 from heredity.cli.doctor import doctor
 from heredity.cli.runs import compare, report, resume, run
 from heredity.errors import CandidateError, HeredityError
@@ -31,6 +31,9 @@ app.command()(doctor)
 app.command()(workspace.submit)
 app.command()(workspace.finish)
 app.add_typer(env.app, name="env", help="Environments: list, check, play.")
+app.add_typer(
+    resources.app, name="resources", help="Versions of prompts, agents, tools, environments, memories, models."
+)
 app.add_typer(bench.app, name="bench", help="Benchmarks of the hot paths, each as a ratio to a baseline.")
 
 

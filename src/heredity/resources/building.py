@@ -1,0 +1,174 @@
+"""Building: what a version must hold to be a prompt, an agent, a tool and so on, and what an instance of it is.
+
+Nothing of a resource is executed here. Python files are parsed, never imported: code that an optimizer wrote runs in a
+sandbox or not at all.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from heredity.errors import ConfigError, IsolationError
+from heredity.resources.tree import SourceTree
+from heredity.resources.versions import Manifest, Version
+
+_TOOL_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_PLACE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
+PROMPT = "prompt.md"
+SKILL = "SKILL.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A built resource: its version, its files, and what it consists of once its files have been read.
+
+    Attributes:
+        version: which version it is.
+        tree: its files.
+        value: a prompt's text; a model's or an environment's description (JSON); else the files.
+    """
+
+    version: Version
+    tree: SourceTree
+    value: Any
+
+    def run(self, inputs: Mapping[str, Any]) -> str:
+        """Fill in a prompt's `{{places}}`.
+
+        Raises:
+            ConfigError: if an input is missing or has no place.
+            IsolationError: if it is not a prompt: code runs in a sandbox, never in this process.
+        """
+        if self.version.type != "prompt":
+            raise IsolationError(
+                f"{self.version.label} is not run in this process, because its code may not be trusted; a policy program is"
+                " run by `heredity run`, and of resources by themselves only prompts can be run"
+            )
+        places = set(_PLACE.findall(self.value))
+        if places != set(inputs):
+            raise ConfigError(
+                f"{self.version.label} takes {', '.join(sorted(places)) or 'no input'}, and was given"
+                f" {', '.join(sorted(inputs)) or 'none'}"
+            )
+        return _PLACE.sub(lambda match: str(inputs[match[1]]), self.value)
+
+
+def build(version: Version, tree: SourceTree) -> Instance:
+    """Build an instance.
+
+    Raises:
+        ConfigError: if the files are not what the type asks for; the message names the file, and the line of bad syntax.
+    """
+    return Instance(version, tree, check(version.type, version.name, tree, version.manifest))
+
+
+def check(type_: str, name: str, tree: SourceTree, manifest: Manifest) -> Any:
+    """Return what an instance would consist of, see `Instance.value`.
+
+    Raises:
+        ConfigError: see `build`.
+    """
+    label = f"{type_}/{name}"
+    for path in tree:
+        if path.endswith(".py"):
+            _check_syntax(label, path, tree)
+    return _BUILDERS[type_](label, tree, manifest)
+
+
+def _prompt(label: str, tree: SourceTree, _: Manifest) -> str:
+    text = _text(label, tree, PROMPT)
+    if not text.strip():
+        raise ConfigError(f"{PROMPT} of {label} is empty; write the prompt into it")
+    return text
+
+
+def _agent(label: str, tree: SourceTree, _: Manifest) -> SourceTree:
+    return _with_one_of(label, tree, "policy.py", "agent.py")
+
+
+def _memory(label: str, tree: SourceTree, _: Manifest) -> SourceTree:
+    for path in tree:
+        if path.endswith(".jsonl"):
+            for line, text in enumerate(_text(label, tree, path).splitlines(), 1):
+                _json(f"{path}:{line} of {label}", text)
+    return tree
+
+
+def _tool(label: str, tree: SourceTree, manifest: Manifest) -> SourceTree:
+    check_skill(label.partition("/")[2], manifest.description)
+    if manifest.arguments and manifest.arguments.get("type") != "object":
+        raise ConfigError(f'the arguments of {label} must be a JSON schema of type "object"')
+    return _with_one_of(label, tree, "tool.py", SKILL)
+
+
+def _described(file: str) -> Callable[[str, SourceTree, Manifest], Any]:
+    def read(label: str, tree: SourceTree, _: Manifest) -> Mapping[str, Any]:
+        value = _json(f"{file} of {label}", _text(label, tree, file))
+        if not isinstance(value, dict):
+            raise ConfigError(f"{file} of {label} must be a JSON object")
+        return MappingProxyType(value)
+
+    return read
+
+
+_BUILDERS: dict[str, Callable[[str, SourceTree, Manifest], Any]] = {
+    "prompt": _prompt,
+    "agent": _agent,
+    "tool": _tool,
+    "environment": _described("environment.json"),
+    "memory": _memory,
+    "model": _described("model.json"),
+}
+
+
+def check_skill(name: str, description: str) -> None:
+    """Refuse a name or a description that SKILL.md does not allow.
+
+    Raises:
+        ConfigError: if the name is not lower-case words with hyphens, or the description not 1 to 1024 characters.
+    """
+    if not _TOOL_NAME.fullmatch(name) or len(name) > 64:
+        raise ConfigError(
+            f"{name!r:.80} cannot name a tool; use at most 64 lower-case letters, digits and single hyphens"
+        )
+    if not 1 <= len(description.strip()) <= len(description) <= 1024:
+        raise ConfigError(
+            f"the description of tool/{name} has {len(description)} characters; write 1 to 1024, what it does and when to"
+            " use it"
+        )
+
+
+def _text(label: str, tree: SourceTree, path: str) -> str:
+    if path not in tree:
+        raise ConfigError(f"{label} has no {path} (it has {', '.join(tree) or 'no files'}); add it")
+    try:
+        return tree[path].decode()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} of {label} is not UTF-8: {error}") from error
+
+
+def _json(what: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{what} is not JSON: {error}") from error
+
+
+def _with_one_of(label: str, tree: SourceTree, *paths: str) -> SourceTree:
+    if not any(path in tree for path in paths):
+        raise ConfigError(f"{label} has neither {' nor '.join(paths)}; add one of them")
+    return tree
+
+
+def _check_syntax(label: str, path: str, tree: SourceTree) -> None:
+    try:
+        ast.parse(tree[path])
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None)
+        raise ConfigError(f"{path}{f':{line}' if line else ''} of {label} is not Python: {error}") from error

@@ -1,0 +1,92 @@
+"""Resources as JSON: every version, its files and the heads, to be read by people and loaded into another store."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from heredity.errors import ConfigError, DamagedRecordError
+from heredity.resources.tree import SourceTree
+from heredity.resources.versions import Version
+
+_FORMAT = "heredity-resources-1"
+Entries = list[tuple[Version, SourceTree]]
+Heads = list[tuple[str, Version, bool]]
+"""A branch, its head, and whether the resource is hidden."""
+
+
+def to_json(
+    entries: Iterable[tuple[Version, SourceTree]], heads: dict[str, list[tuple[str, str, bool]]]
+) -> dict[str, Any]:
+    """Return versions as JSON.
+
+    Args:
+        entries: versions and their files.
+        heads: `type/name` to its branches, each with its head's digest and whether the resource is hidden.
+    """
+    versions: list[dict[str, Any]] = []
+    contents: dict[str, Any] = {}
+    for version, tree in entries:
+        versions.append({**version.to_json(), "digest": version.digest})
+        contents[version.content] = {path: _encoded(data) for path, data in tree.items()}
+    return {
+        "format": _FORMAT,
+        "versions": versions,
+        "heads": heads,
+        "contents": contents,
+    }
+
+
+def from_json(text: str, *, where: str) -> tuple[Entries, Heads]:
+    """Read what `to_json` gave, and check every digest in it.
+
+    Raises:
+        ConfigError: if it is no JSON of this kind.
+        DamagedRecordError: if a version or a content does not match its digest.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DamagedRecordError(f"{where} is not JSON, or cut short: {error}") from error
+    if not isinstance(value, dict) or value.get("format") != _FORMAT:
+        raise ConfigError(f"{where} is no export of resources; it must be an object with format {_FORMAT!r}")
+    try:
+        trees = {
+            digest: SourceTree({p: _decoded(d) for p, d in files.items()})
+            for digest, files in value["contents"].items()
+        }
+        entries = [_entry(each, trees, where) for each in value["versions"]]
+        by_digest = {version.digest: version for version, _ in entries}
+        heads = [
+            (str(branch), by_digest[digest], bool(hidden))
+            for branches in value["heads"].values()
+            for branch, digest, hidden in branches
+            if digest in by_digest
+        ]
+    except (KeyError, TypeError, ValueError, AttributeError, binascii.Error, ConfigError) as error:
+        raise DamagedRecordError(f"{where} is damaged: {error!r:.200}") from error
+    return entries, heads
+
+
+def _entry(value: dict[str, Any], trees: dict[str, SourceTree], where: str) -> tuple[Version, SourceTree]:
+    version = Version.from_json({key: inner for key, inner in value.items() if key != "digest"})
+    if version.digest != value["digest"]:
+        raise DamagedRecordError(f"{where}: {version.label} does not match its digest; it was changed or damaged")
+    tree = trees[version.content]
+    if tree.digest != version.content:
+        raise DamagedRecordError(f"{where}: the files of {version.label} do not match their digest")
+    return version, tree
+
+
+def _encoded(data: bytes) -> dict[str, str]:
+    try:
+        return {"text": data.decode()}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}
+
+
+def _decoded(value: dict[str, str]) -> bytes:
+    return value["text"].encode() if "text" in value else base64.b64decode(value["base64"], validate=True)

@@ -1,0 +1,85 @@
+"""What is damaged in a store of versions, and what can be read all the same."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from heredity.ids import digest_bytes, digest_json
+
+
+def findings(database: sqlite3.Connection, path: Path) -> list[str]:
+    """Read a whole store and return what is wrong with it, one sentence each."""
+    found: list[str] = []
+    try:
+        found += [f"{path}: {line}" for (line,) in database.execute("PRAGMA integrity_check(20)") if line != "ok"]
+    except sqlite3.DatabaseError as error:
+        found.append(f"{path}: {error}")
+    contents: set[str] = set()
+    for row in rows(database, "contents", "digest, data"):
+        if row is None or not isinstance(row[1], bytes) or digest_bytes(row[1]) != row[0]:
+            found.append(f"a content is damaged{_named(row)}")
+        else:
+            contents.add(row[0])
+    versions: set[str] = set()
+    for row in rows(database, "versions", "digest, body, type, name"):
+        if row is None or not _matches(row[1], row[0]):
+            found.append(f"the record of a version is damaged{_named(row)}")
+            continue
+        body = json.loads(row[1])
+        if (body["type"], body["name"]) != row[2:]:
+            found.append(f"the index of {body['type']}/{body['name']}@{body['number']} is damaged")
+        if body["content"] not in contents:
+            found.append(f"the content of {body['type']}/{body['name']}@{body['number']} cannot be read")
+        versions.add(row[0])
+    for row in rows(database, "moves", "seal, body"):
+        if row is None or not _matches(row[1], row[0]):
+            found.append("an entry of the log of moves is damaged")
+    return found + _damaged_heads(database, versions)
+
+
+def rows(database: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[Any, ...] | None]:
+    """Yield the rows of a table by their number, and None in the place of one that cannot be read.
+
+    A scan ends at the first damaged page; asking for one row after the other does not.
+    """
+    query = f"SELECT {columns} FROM {table} WHERE rowid = ?"
+    for number in range(1, _last(database, table) + 1):
+        try:
+            row = database.execute(query, (number,)).fetchone()
+        except (sqlite3.DatabaseError, UnicodeDecodeError):
+            yield None
+        else:
+            if row is not None:
+                yield row
+
+
+def _last(database: sqlite3.Connection, table: str) -> int:
+    try:
+        return database.execute(f"SELECT max(rowid) FROM {table}").fetchone()[0] or 0
+    except sqlite3.DatabaseError:
+        return 0
+
+
+def _damaged_heads(database: sqlite3.Connection, versions: set[str]) -> list[str]:
+    found: list[str] = []
+    try:
+        for row in database.execute("SELECT * FROM heads").fetchall():
+            if digest_json(list(row[:5])) != row[5]:
+                found.append(f"the head of {row[0]}/{row[1]} on {row[2]} is damaged")
+            elif row[3] not in versions:
+                found.append(f"the head of {row[0]}/{row[1]} on {row[2]} points to a version that cannot be read")
+    except (sqlite3.DatabaseError, TypeError) as error:
+        found.append(f"the heads cannot be read: {error}")
+    return found
+
+
+def _matches(body: Any, digest: Any) -> bool:
+    return isinstance(body, str) and digest_bytes(body.encode("utf-8", "surrogateescape")) == digest
+
+
+def _named(row: tuple[Any, ...] | None) -> str:
+    return f" ({str(row[0])[:12]})" if row is not None else " and cannot be read at all"

@@ -1,0 +1,378 @@
+"""The registry: every operator of Autogenesis' table 7, the same for all six types, over one store.
+
+What changes a resource builds the new version first: one that cannot be built is refused, and the head stays where it was.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import ConfigError, HeredityError, UnknownNameError
+from heredity.resources import building, contracts, exchange, retrieval
+from heredity.resources.building import PROMPT, SKILL, Instance
+from heredity.resources.store import Store
+from heredity.resources.tree import SourceTree
+from heredity.resources.versions import FIRST, MAIN, TYPES, Draft, Manifest, Number, Version, checked_identity
+
+OPERATORS = (
+    *("init", "build", "register", "unregister"),
+    *("get", "get_info", "list", "retrieve", "get_state"),
+    *("update", "copy", "restore", "get_variables", "set_variables"),
+    "run",
+    *("save_to_json", "load_from_json", "save_contract", "load_contract"),
+)
+Files = SourceTree | Mapping[str, str | bytes] | str
+"""A resource's files; a text is a prompt's."""
+
+_PARAMETER = "parameters."
+_ABOUT = "resource.json"
+
+
+class Registry:
+    """Resources by name, their versions, and the operators on them (Autogenesis, appendix E.2.2, table 7).
+
+    Versions are given as text such as `"1.0.2"`, manifests as a `Manifest` or a JSON object.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def operate(self, operator: str, **arguments: Any) -> Any:
+        """Call an operator by its name.
+
+        Raises:
+            UnknownNameError: if there is no such operator.
+            ConfigError: if it does not take these arguments.
+        """
+        if operator not in OPERATORS:
+            raise UnknownNameError("operator", operator, OPERATORS)
+        method = getattr(self, operator)
+        try:
+            inspect.signature(method).bind(**arguments)
+        except TypeError as error:
+            raise ConfigError(f"{operator}{inspect.signature(method)}: {error}") from error
+        return method(**arguments)
+
+    # --- lifecycle and registration
+
+    def init(self, folder: Path) -> list[Version]:
+        """Register what a folder holds, `TYPE/NAME/…` with an optional `resource.json` (a manifest); return what is new.
+
+        What is registered already and differs is updated; what does not differ stays as it is. If anything cannot be
+        built, nothing is registered.
+        """
+        drafts: list[Draft] = []
+        if not folder.is_dir():
+            raise ConfigError(f"{folder} is no folder; give one with a folder for each type: {', '.join(TYPES)}")
+        for type_folder in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
+            for each in sorted(p for p in type_folder.iterdir() if p.is_dir()):
+                checked_identity(type_folder.name, each.name)
+                drafts.append(_draft_of(type_folder.name, each))
+        for draft in drafts:
+            building.check(draft.type, draft.name, draft.tree, draft.manifest)
+        return [version for draft in drafts if (version := self._bring(draft)) is not None]
+
+    def build(
+        self, type_: str, name: str, files: Files, manifest: Manifest | Mapping[str, Any] | None = None
+    ) -> Instance:
+        """Build an instance from files without registering it.
+
+        Raises:
+            ConfigError: if it cannot be built; the message says why.
+        """
+        draft = Draft(type_, name, _tree(files), _manifest(manifest))
+        return building.build(Version.of(draft, FIRST, ()), draft.tree)
+
+    def register(
+        self,
+        type_: str,
+        name: str,
+        files: Files,
+        manifest: Manifest | Mapping[str, Any] | None = None,
+        *,
+        version: str | None = None,
+        note: str = "",
+    ) -> Version:
+        """Register a new resource; its first version is 1.0.0 unless another is given.
+
+        Raises:
+            ConfigError: if it cannot be built, is registered already, or needs itself through its pins.
+        """
+        draft = Draft(type_, name, _tree(files), _manifest(manifest), note, _number(version))
+        building.check(type_, name, draft.tree, draft.manifest)
+        return self.store.put(draft, new=True, action="register")
+
+    def unregister(self, type_: str, name: str) -> Version:
+        """Hide a resource; its versions stay, can be read by number, and restoring one of them shows it again."""
+        return self.store.move(type_, name, hidden=True)
+
+    # --- retrieval and inspection
+
+    def get(self, type_: str, name: str, version: str | None = None, *, branch: str = MAIN) -> Instance:
+        """Return an instance of the branch's head or of one version."""
+        found = self.store.get(type_, name, _number(version), branch=branch)
+        return building.build(found, self.store.tree(found))
+
+    def get_info(self, type_: str, name: str, version: str | None = None, *, branch: str = MAIN) -> dict[str, Any]:
+        """Return what a version says of itself, its digest, its files and, for a tool, the schema to call it by (JSON)."""
+        found = self.store.get(type_, name, _number(version), branch=branch)
+        info = {**found.to_json(), "digest": found.digest, "files": list(self.store.tree(found))}
+        if type_ == "tool":
+            schema = dict(found.manifest.arguments) or {"type": "object", "properties": {}}
+            function = {"name": name, "description": found.manifest.description, "parameters": schema}
+            info["function"] = function
+        return info
+
+    def list(self, type_: str | None = None, *, hidden: bool = False) -> list[str]:
+        """Return `type/name` of every resource, with the unregistered ones if `hidden`."""
+        return [f"{v.type}/{v.name}" for v in self.store.list(type_, hidden=hidden)]
+
+    def retrieve(self, query: str, type_: str | None = None, *, limit: int = 5) -> list[tuple[Version, float]]:
+        """Return the resources that a question is about, with their score (BM25; higher is better), the best first."""
+        heads = self.store.list(type_)
+        texts = [f"{v.name} {v.manifest.description} {_words_of(self.store.tree(v))}" for v in heads]
+        ranked = sorted(zip(heads, retrieval.scores(query, texts), strict=True), key=lambda pair: -pair[1])
+        return [(version, score) for version, score in ranked if score > 0][:limit]
+
+    def get_state(self, type_: str, name: str) -> dict[str, Any]:
+        """Return where a resource stands: branches, versions, whether it is hidden, and why a head does not load (JSON)."""
+        versions = {v.digest: v for v in self.store.list(type_, name)}
+        branches: dict[str, Any] = {}
+        for branch, digest in self.store.branches(type_, name).items():
+            version = versions[digest]
+            branches[branch] = {"version": str(version.number), "digest": digest, "fault": self._fault(version)}
+        return {"branches": branches, "versions": len(versions), "hidden": self.store.hidden(type_, name)}
+
+    # --- versions
+
+    def update(
+        self,
+        type_: str,
+        name: str,
+        files: Files | None = None,
+        manifest: Manifest | Mapping[str, Any] | None = None,
+        *,
+        branch: str = MAIN,
+        base: str | None = None,
+        part: str = "patch",
+        note: str = "",
+    ) -> Version:
+        """Add a version to a branch; what is not given stays as it was in the version it is made from.
+
+        Args:
+            type_: the resource's type.
+            name: its name.
+            files: its files.
+            manifest: what it says; a JSON object changes only the keys it has.
+            branch: whose head moves.
+            base: the version it is made from; the branch's head if not given.
+            part: `"patch"`, `"minor"` or `"major"`: which part of the highest number given so far is raised.
+            note: why.
+
+        Raises:
+            ConfigError: if the new version cannot be built; the head stays where it was.
+        """
+        parent = self.store.get(type_, name, _number(base), branch=branch)
+        tree = self.store.tree(parent) if files is None else _tree(files)
+        if not isinstance(manifest, Manifest):
+            manifest = _manifest({**parent.manifest.to_json(), **(manifest or {})})
+        building.check(type_, name, tree, manifest)
+        draft = Draft(type_, name, tree, manifest, note, part=part, parents=(parent.digest,))
+        return self.store.put(draft, branch=branch)
+
+    def copy(
+        self, type_: str, name: str, new_name: str, *, version: str | None = None, new_version: str | None = None
+    ) -> Version:
+        """Register a version under another name; its parent is the version it was copied from."""
+        source = self.store.get(type_, name, _number(version))
+        draft = Draft(
+            *(type_, new_name, self.store.tree(source), source.manifest, f"copy of {source.label}"),
+            number=_number(new_version),
+            parents=(source.digest,),
+        )
+        building.check(type_, new_name, draft.tree, draft.manifest)
+        return self.store.put(draft, new=True, action="copy")
+
+    def restore(self, type_: str, name: str, version: str, *, branch: str = MAIN) -> Version:
+        """Point a branch, made if need be, at a version; nothing is removed, and the next update has it as its parent.
+
+        Raises:
+            ConfigError: if the version cannot be built; the head stays where it was.
+        """
+        self.get(type_, name, version)
+        return self.store.move(type_, name, Number.parse(version), branch=branch)
+
+    def get_variables(self, type_: str, name: str, *, branch: str = MAIN) -> dict[str, Any]:
+        """Return what can be evolved: every file that is text, by its path, and `parameters.KEY` (JSON)."""
+        version = self.store.get(type_, name, branch=branch)
+        files = {path: text for path, data in self.store.tree(version).items() if (text := _decoded(data)) is not None}
+        return {**files, **{_PARAMETER + key: value for key, value in version.manifest.parameters.items()}}
+
+    def set_variables(
+        self, type_: str, name: str, variables: Mapping[str, Any], *, branch: str = MAIN, note: str = ""
+    ) -> Version:
+        """Change variables and add the version that results.
+
+        Raises:
+            ConfigError: if the resource is not evolvable, or the new version cannot be built; the head stays where it was.
+            UnknownNameError: if it has no such variable.
+        """
+        version = self.store.get(type_, name, branch=branch)
+        if not version.manifest.evolvable:
+            raise ConfigError(f"{version.label} is not evolvable; update its manifest with evolvable: true to allow it")
+        known = self.get_variables(type_, name, branch=branch)
+        for key in variables:
+            if key not in known:
+                raise UnknownNameError(f"variable of {type_}/{name}", key, known)
+        files: dict[str, Any] = {**self.store.tree(version)}
+        parameters = dict(version.manifest.parameters)
+        for key, value in variables.items():
+            if key.startswith(_PARAMETER) and key not in files:
+                parameters[key.removeprefix(_PARAMETER)] = value
+            elif isinstance(value, str):
+                files[key] = value
+            else:
+                raise ConfigError(f"{key} of {type_}/{name} is a file and takes text, not {value!r:.60}")
+        base = str(version.number)
+        return self.update(type_, name, files, {"parameters": parameters}, branch=branch, base=base, note=note)
+
+    # --- execution
+
+    def run(self, type_: str, name: str, inputs: Mapping[str, Any] | None = None, *, version: str | None = None) -> str:
+        """Fill in a prompt (see `Instance.run`); code is not run in this process.
+
+        Raises:
+            IsolationError: if the resource is not a prompt.
+        """
+        return self.get(type_, name, version).run(inputs or {})
+
+    # --- serialization
+
+    def save_to_json(self, path: Path, *, intact: bool = False) -> int:
+        """Write every version, hidden resources and their history too, and return how many.
+
+        Args:
+            path: the file, which is replaced only when the new one is complete.
+            intact: leave out what is damaged, rather than refuse.
+        """
+        entries = list(self.store.intact()) if intact else [(v, self.store.tree(v)) for v in self.store.versions()]
+        heads: dict[str, list[tuple[str, str, bool]]] = {}
+        kept = {version.digest: version for version, _ in entries}
+        for type_, name in sorted({(v.type, v.name) for v in kept.values()}):
+            branches = self.store.branches(type_, name, intact=intact)
+            hidden = bool(branches) and self.store.hidden(type_, name)
+            newest = max((v for v in kept.values() if (v.type, v.name) == (type_, name)), key=lambda v: v.number)
+            found = {branch: digest for branch, digest in branches.items() if digest in kept}
+            heads[f"{type_}/{name}"] = [(b, digest, hidden) for b, digest in {MAIN: newest.digest, **found}.items()]
+        text = json.dumps(exchange.to_json(entries, heads), indent=1, ensure_ascii=False)
+        partial = path.with_name(path.name + ".partial")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+        return len(entries)
+
+    def load_from_json(self, path: Path) -> int:
+        """Add what `save_to_json` wrote, all or nothing, and return how many versions were new.
+
+        Versions keep their numbers and digests. Heads of resources that are here already do not move.
+
+        Raises:
+            DamagedRecordError: if something in it does not match its digest.
+            ConfigError: if a version is here already with other content, or a head cannot be built.
+        """
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{path} is not text in UTF-8: {error}") from error
+        entries, heads = exchange.from_json(text, where=str(path))
+        trees = {version.digest: tree for version, tree in entries}
+        for _, version, _ in heads:
+            building.build(version, trees[version.digest])
+        return self.store.adopt(entries, heads)
+
+    def save_contract(self, type_: str, name: str, folder: Path, *, version: str | None = None) -> Path:
+        """Write `FOLDER/NAME/SKILL.md` and return its path."""
+        found = self.store.get(type_, name, _number(version))
+        target = folder / name / SKILL
+        text = str(contracts.contract_of(found, self.store.tree(found)))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        return target
+
+    def load_contract(self, path: Path) -> Version:
+        """Read `NAME/SKILL.md` into the tool of that name, registered if it is not there; unchanged, it adds no version.
+
+        Raises:
+            ConfigError: if it is no SKILL.md, or its name is not its folder's.
+        """
+        file = path / SKILL if path.is_dir() else path
+        text = file.read_text(encoding="utf-8", errors="replace")
+        contract = contracts.read_contract(text, where=str(file))
+        if contract.name != file.resolve().parent.name:
+            raise ConfigError(f"{file} names {contract.name!r}; its folder must have the same name")
+        if f"tool/{contract.name}" not in self.list("tool", hidden=True):
+            return self.register("tool", contract.name, {SKILL: text}, {"description": contract.description})
+        head = self.store.get("tool", contract.name)
+        tree = self.store.tree(head)
+        if str(contracts.contract_of(head, tree)) == text:
+            return head
+        files = tree.with_file(SKILL, text)
+        return self.update(
+            "tool", contract.name, files, {"description": contract.description}, note=f"from {file.name}"
+        )
+
+    # --- inside
+
+    def _bring(self, draft: Draft) -> Version | None:
+        if f"{draft.type}/{draft.name}" not in self.list(draft.type, hidden=True):
+            return self.store.put(draft, new=True, action="register")
+        head = self.store.get(draft.type, draft.name)
+        if (head.content, head.manifest) == (draft.tree.digest, draft.manifest):
+            return None
+        return self.store.put(replace(draft, parents=(head.digest,)))
+
+    def _fault(self, version: Version) -> str | None:
+        try:
+            building.build(version, self.store.tree(version))
+        except HeredityError as error:
+            return str(error)
+        return None
+
+
+def _tree(files: Files) -> SourceTree:
+    if isinstance(files, str):
+        files = {PROMPT: files}
+    return files if isinstance(files, SourceTree) else SourceTree(files)
+
+
+def _manifest(given: Manifest | Mapping[str, Any] | None) -> Manifest:
+    return given if isinstance(given, Manifest) else Manifest.from_json(given or {})
+
+
+def _number(text: str | None) -> Number | None:
+    return None if text is None else Number.parse(text)
+
+
+def _decoded(data: bytes) -> str | None:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _words_of(tree: SourceTree) -> str:
+    return " ".join(text for data in tree.values() if (text := _decoded(data)) is not None)
+
+
+def _draft_of(type_: str, folder: Path) -> Draft:
+    files: dict[str, bytes | str] = {**SourceTree.from_folder(folder)}
+    about = files.pop(_ABOUT, b"{}")
+    try:
+        manifest = Manifest.from_json(json.loads(about))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{folder / _ABOUT} is not a JSON object: {error}") from error
+    return Draft(type_, folder.name, SourceTree(files), manifest, note=f"from {folder.name}/")

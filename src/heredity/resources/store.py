@@ -1,0 +1,397 @@
+"""The store of versions: one SQLite file, durable, for several processes at once, that notices when it is damaged.
+
+Every operation is one transaction, synced before it returns (WAL, `synchronous=FULL`). Versions and contents are only ever
+added; what moves is a branch's head, and each move is logged. Every row carries a digest of itself, because SQLite
+notices damage to its pages only where it breaks their form.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import ConfigError, DamagedRecordError, RecordError, UnknownNameError
+from heredity.ids import canonical_json, digest_bytes, digest_json
+from heredity.resources.store_file import APPLICATION, FORMAT, TABLES, connect, create_file
+from heredity.resources.tree import SourceTree
+from heredity.resources.versions import FIRST, MAIN, TYPES, Draft, Move, Number, Version, checked_identity, checked_name
+
+
+class Store:
+    """The versions of all resources, in one file.
+
+    One object serves one thread; open the file again in another thread or process. Four methods are the store: `put`,
+    `get`, `list`, `move`; the rest reads its records.
+    """
+
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        """Open a store, which is created if there is none.
+
+        Args:
+            path: the file; SQLite keeps `-wal` and `-shm` beside it while it is open.
+            create: whether to create it.
+
+        Raises:
+            ConfigError: if there is none and `create` is false.
+            DamagedRecordError: if the file is empty, cut short, or something else; it is left as it is.
+        """
+        self.path = path
+        if not path.exists():
+            if not create:
+                raise ConfigError(
+                    f"there is no store of resources at {path}; name another, or register a resource first"
+                )
+            create_file(path)
+        if path.stat().st_size == 0:
+            raise DamagedRecordError(f"{path} is empty, which a store never is; take it from a backup or remove it")
+        with self._reporting():
+            self._db = connect(path)
+            try:
+                self._check_format()
+            except BaseException:
+                self._db.close()
+                raise
+
+    def close(self) -> None:
+        """Close the file; the last one to do so folds the `-wal` file into it."""
+        self._db.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- the four
+
+    def put(self, draft: Draft, *, branch: str | None = MAIN, new: bool = False, action: str = "update") -> Version:
+        """Add a version and move a branch's head to it, both or neither.
+
+        Args:
+            draft: the version.
+            branch: which head moves; None to add the version and move none.
+            new: whether the resource must not be there yet, rather than be there already.
+            action: what the log says.
+
+        Raises:
+            ConfigError: if the resource is there already (or hidden), the number was given before, or pins form a cycle.
+            UnknownNameError: if there is no such resource, branch or pinned version.
+        """
+        with self._writing():
+            numbers = self._numbers(draft.type, draft.name)
+            if new and numbers:
+                raise ConfigError(
+                    f"{draft.type}/{draft.name} is registered already; update it, or restore it if hidden"
+                )
+            head = None if new or branch is None else self._head(draft.type, draft.name, branch)
+            number = draft.number or (numbers[0].next(draft.part) if numbers else FIRST)
+            if draft.number and self._row(draft.type, draft.name, draft.number):
+                raise ConfigError(
+                    f"{draft.type}/{draft.name} has a version {number} already, which is never overwritten; the next"
+                    f" free one is {numbers[0].next()}"
+                )
+            parents = draft.parents if draft.parents is not None else (head,) if head else ()
+            version = Version.of(draft, number, parents)
+            self._check_pins(version)
+            self._insert(version, draft.tree)
+            if branch is not None:
+                self._set_head(version, branch, action)
+            return version
+
+    def get(self, type_: str, name: str, number: Number | None = None, *, branch: str = MAIN) -> Version:
+        """Return one version, or a branch's head.
+
+        Raises:
+            UnknownNameError: if there is no such resource, version or branch, or it is hidden and no number is given.
+            DamagedRecordError: if its row does not match its digest.
+        """
+        checked_identity(type_, name)
+        with self._reporting():
+            if number is None:
+                return self._by_digest(self._head(type_, name, branch))
+            row = self._row(type_, name, number)
+            if row is None:
+                known = self._numbers(type_, name, 50)
+                if not known:
+                    raise UnknownNameError(type_, name, self._names(type_))
+                raise UnknownNameError(f"version of {type_}/{name}", str(number), map(str, known))
+            return _version(*row)
+
+    def list(self, type_: str | None = None, name: str | None = None, *, hidden: bool = False) -> list[Version]:
+        """Return the heads of all resources by type and name, or, given a name, every version of it from the first.
+
+        Raises:
+            UnknownNameError: if there is no such type, or no such resource.
+            DamagedRecordError: if a row does not match its digest.
+        """
+        if type_ is not None and type_ not in TYPES:
+            raise UnknownNameError("type of resource", type_, TYPES)
+        with self._reporting():
+            if type_ is not None and name is not None:
+                rows = self._db.execute(
+                    "SELECT digest, body FROM versions WHERE type = ? AND name = ? ORDER BY major, minor, patch",
+                    (type_, name),
+                ).fetchall()
+                if not rows:
+                    raise UnknownNameError(type_, name, self._names(type_))
+                return [_version(*row) for row in rows]
+            heads = self._db.execute(
+                "SELECT * FROM heads WHERE branch = ? AND hidden <= ? AND (? IS NULL OR type = ?) ORDER BY type, name",
+                (MAIN, int(hidden), type_, type_),
+            ).fetchall()
+            return [self._by_digest(_sealed(row)[3]) for row in heads]
+
+    def move(
+        self, type_: str, name: str, number: Number | None = None, *, branch: str = MAIN, hidden: bool = False
+    ) -> Version:
+        """Point a branch at a version of the same resource, and hide or show the resource as a whole.
+
+        Args:
+            type_: the resource's type.
+            name: its name.
+            number: the version; None leaves the head where it is.
+            branch: made if it is not there.
+            hidden: whether the resource is left out of `list` and `get` from now on; its history stays.
+
+        Raises:
+            UnknownNameError: if there is no such resource, version, or (without a number) branch.
+        """
+        with self._writing():
+            version = self.get(type_, name, number, branch=branch)
+            for row in self._heads(type_, name):
+                self._write_head(row[:4], hidden)
+            self._set_head(version, branch, "unregister" if hidden else "restore", hidden=hidden)
+            return version
+
+    # --- reading the records
+
+    def tree(self, version: Version) -> SourceTree:
+        """Return a version's files.
+
+        Raises:
+            DamagedRecordError: if the content is missing or does not match its digest.
+        """
+        with self._reporting():
+            row = self._db.execute("SELECT data FROM contents WHERE digest = ?", (version.content,)).fetchone()
+        if row is None or not isinstance(row[0], bytes) or digest_bytes(row[0]) != version.content:
+            raise DamagedRecordError(
+                f"the content of {version.label} ({version.content[:12]}) is {'missing' if row is None else 'damaged'} in"
+                f" {self.path}; its other versions are not touched"
+            )
+        return SourceTree.from_bytes(row[0])
+
+    def versions(self) -> Iterator[Version]:
+        """Yield every version of every resource, the oldest first."""
+        with self._reporting():
+            for row in self._db.execute("SELECT digest, body FROM versions ORDER BY id"):
+                yield _version(*row)
+
+    def branches(self, type_: str, name: str, *, intact: bool = False) -> dict[str, str]:
+        """Return the digest of the head of every branch; `intact` leaves out damaged ones rather than raise."""
+        try:
+            with self._reporting():
+                return {row[2]: row[3] for row in self._heads(type_, name)}
+        except DamagedRecordError:
+            if not intact:
+                raise
+            return {}
+
+    def hidden(self, type_: str, name: str) -> bool:
+        """Return whether a resource is unregistered."""
+        with self._reporting():
+            return any(row[4] for row in self._heads(type_, name))
+
+    def moves(self, type_: str, name: str) -> list[Move]:
+        """Return every move of the resource's heads, the first one first."""
+        with self._reporting():
+            rows = self._db.execute(
+                "SELECT body, seal FROM moves WHERE type = ? AND name = ? ORDER BY id", (type_, name)
+            ).fetchall()
+        return [_move(*row) for row in rows]
+
+    def label(self, digest: str) -> str:
+        """Return `type/name@number` of a version that is named by its digest, or the digest's first letters."""
+        with self._reporting():
+            row = self._db.execute("SELECT digest, body FROM versions WHERE digest = ?", (digest,)).fetchone()
+        return _version(*row).label if row else digest[:12]
+
+    def adopt(self, entries: Iterable[tuple[Version, SourceTree]], heads: Iterable[tuple[str, Version, bool]]) -> int:
+        """Add versions as they are, in one transaction, and return how many were new.
+
+        Args:
+            entries: versions and their files; what is pinned comes before what pins it.
+            heads: branch, version, and whether it is hidden; heads of resources that were here before stay.
+
+        Raises:
+            ConfigError: if another version has the same number here; nothing is added then.
+        """
+        with self._writing():
+            here: set[tuple[str, str]] = set(self._db.execute("SELECT DISTINCT type, name FROM heads").fetchall())
+            added = 0
+            for version, tree in entries:
+                row = self._row(version.type, version.name, version.number)
+                if row is not None and row[0] != version.digest:
+                    raise ConfigError(f"{version.label} is here already and differs; copy one of them to another name")
+                if row is None:
+                    self._check_pins(version)
+                    self._insert(version, tree)
+                    added += 1
+            for branch, version, hidden in heads:
+                if (version.type, version.name) not in here:
+                    self._set_head(version, branch, "import", hidden=hidden)
+            return added
+
+    def check(self) -> list[str]:
+        """Read everything and return what is damaged, one sentence each; none if all is well."""
+        from heredity.resources.integrity import findings
+
+        return findings(self._db, self.path)
+
+    def intact(self) -> Iterator[tuple[Version, SourceTree]]:
+        """Yield every version whose row and content can still be read and match their digests, the oldest first."""
+        from heredity.resources.integrity import rows
+
+        for row in rows(self._db, "versions", "digest, body"):
+            if row is not None:
+                try:
+                    version = _version(*row)
+                    yield version, self.tree(version)
+                except DamagedRecordError:
+                    continue
+
+    # --- inside
+
+    def _check_format(self) -> None:
+        application = self._db.execute("PRAGMA application_id").fetchone()[0]
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        names = {row[0] for row in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if application != APPLICATION or not names >= TABLES:
+            raise DamagedRecordError(f"{self.path} is no store of resources; name another file")
+        if version != FORMAT:
+            raise RecordError(f"{self.path} has format {version}, and this program reads {FORMAT}; use a newer one")
+
+    @contextmanager
+    def _reporting(self) -> Generator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            code = getattr(error, "sqlite_errorcode", None)
+            if code is not None and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise DamagedRecordError(
+                    f"{self.path} is damaged ({error}); it was left as it is: export what is intact, or take a backup"
+                ) from error
+            raise RecordError(f"{self.path} could not be used: {error}") from error
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        with self._reporting():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def _numbers(self, type_: str, name: str, limit: int = 1) -> list[Number]:
+        rows = self._db.execute(
+            "SELECT major, minor, patch FROM versions WHERE type = ? AND name = ?"
+            " ORDER BY major DESC, minor DESC, patch DESC LIMIT ?",
+            (type_, name, limit),
+        ).fetchall()
+        return [Number(*row) for row in rows]
+
+    def _names(self, type_: str) -> list[str]:
+        return [row[0] for row in self._db.execute("SELECT DISTINCT name FROM heads WHERE type = ?", (type_,))]
+
+    def _row(self, type_: str, name: str, number: Number) -> tuple[str, str] | None:
+        return self._db.execute(
+            "SELECT digest, body FROM versions WHERE type = ? AND name = ? AND major = ? AND minor = ? AND patch = ?",
+            (type_, name, number.major, number.minor, number.patch),
+        ).fetchone()
+
+    def _by_digest(self, digest: str) -> Version:
+        row = self._db.execute("SELECT digest, body FROM versions WHERE digest = ?", (digest,)).fetchone()
+        if row is None:
+            raise DamagedRecordError(f"{self.path} has no version {digest[:12]} that a branch points to")
+        return _version(*row)
+
+    def _heads(self, type_: str, name: str) -> list[tuple[Any, ...]]:
+        rows = self._db.execute("SELECT * FROM heads WHERE type = ? AND name = ? ORDER BY branch", (type_, name))
+        return [_sealed(row) for row in rows.fetchall()]
+
+    def _head(self, type_: str, name: str, branch: str) -> str:
+        heads = {row[2]: row for row in self._heads(type_, name)}
+        if not heads:
+            raise UnknownNameError(type_, name, self._names(type_))
+        if branch not in heads:
+            raise UnknownNameError(f"branch of {type_}/{name}", branch, heads)
+        if heads[branch][4]:
+            raise ConfigError(f"{type_}/{name} is unregistered; restore one of its versions to use it again")
+        return heads[branch][3]
+
+    def _insert(self, version: Version, tree: SourceTree) -> None:
+        self._db.execute("INSERT OR IGNORE INTO contents VALUES (?, ?)", (version.content, tree.to_bytes()))
+        number = version.number
+        self._db.execute(
+            "INSERT INTO versions (type, name, major, minor, patch, digest, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(version.type, version.name, number.major, number.minor, number.patch),
+                *(version.digest, canonical_json(version.to_json()).decode()),
+            ),
+        )
+
+    def _set_head(self, version: Version, branch: str, action: str, *, hidden: bool = False) -> None:
+        checked_name(branch, "name of a branch")
+        digest = version.digest
+        self._write_head((version.type, version.name, branch, digest), hidden)
+        move = Move(branch, digest, action, datetime.now(UTC).isoformat(timespec="microseconds"))
+        body = canonical_json(move.to_json()).decode()
+        self._db.execute(
+            "INSERT INTO moves (type, name, body, seal) VALUES (?, ?, ?, ?)",
+            (version.type, version.name, body, digest_bytes(body.encode())),
+        )
+
+    def _write_head(self, head: tuple[Any, ...], hidden: bool) -> None:
+        row = [*head, int(hidden)]
+        self._db.execute("INSERT OR REPLACE INTO heads VALUES (?, ?, ?, ?, ?, ?)", (*row, digest_json(row)))
+
+    def _check_pins(self, version: Version) -> None:
+        """Follow what a version needs, as deep as it goes, and refuse to come back to where it began."""
+        origin = f"{version.type}/{version.name}"
+        open_: list[tuple[tuple[str, ...], Version]] = [((origin,), version)]
+        seen: set[str] = set()
+        while open_:
+            path, needing = open_.pop()
+            for target, number in needing.manifest.pins.items():
+                if target == origin:
+                    raise ConfigError(f"cyclic dependency: {' needs '.join((*path, origin))}; remove one of these pins")
+                label = f"{target}@{number}"
+                if label not in seen:
+                    seen.add(label)
+                    type_, _, name = target.partition("/")
+                    open_.append(((*path, target), self.get(type_, name, Number.parse(number))))
+
+
+def _version(digest: str, body: str) -> Version:
+    if digest_bytes(body.encode("utf-8", "surrogateescape")) != digest:
+        raise DamagedRecordError(f"the record of version {digest[:12]} is damaged; the others are not touched")
+    return Version.from_json(json.loads(body))
+
+
+def _move(body: str, seal: str) -> Move:
+    if digest_bytes(body.encode("utf-8", "surrogateescape")) != seal:
+        raise DamagedRecordError("an entry of the log of moves is damaged; the versions are not touched")
+    return Move(**json.loads(body))
+
+
+def _sealed(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    if digest_json(list(row[:5])) != row[5]:
+        raise DamagedRecordError(f"the head of {row[0]}/{row[1]} on {row[2]} is damaged; restore one of its versions")
+    return row

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from heredity.cli.main import app
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.resources import Registry, Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    with Store(tmp_path / "resources.db") as store:
+        registry = Registry(store)
+        registry.register("prompt", "solver", "Solve it.\n", {"description": "solves"}, note="first")
+        registry.update("prompt", "solver", "Solve it well.\n", note="better")
+        registry.register("tool", "add", {"tool.py": "x = 1\n"}, {"description": "adds numbers"})
+    return tmp_path / "resources.db"
+
+
+def call(store: Path, *words: str) -> str:
+    done = CliRunner().invoke(app, ["resources", *words, "--store", str(store)])
+    if done.exception:
+        raise done.exception
+    return done.stdout
+
+
+def call_json(store: Path, *words: str) -> Any:
+    return json.loads(call(store, *words, "--json"))
+
+
+def test_resources_are_listed_and_found(store: Path) -> None:
+    assert call(store, "list") == "prompt/solver@1.0.1  solves\ntool/add@1.0.0  adds numbers\n"
+    assert [row["name"] for row in call_json(store, "list", "--type", "tool")] == ["add"]
+    assert [row["name"] for row in call_json(store, "list", "--find", "numbers")] == ["add"]
+
+
+def test_a_version_is_shown_with_its_parent_and_files(store: Path) -> None:
+    text = call(store, "show", "prompt/solver")
+    assert "parent   prompt/solver@1.0.0" in text
+    assert text.endswith("--- prompt.md\nSolve it well.\n")
+    assert call_json(store, "show", "prompt/solver", "--version", "1.0.0")["texts"] == {"prompt.md": "Solve it.\n"}
+
+
+def test_a_diff_shows_what_changed(store: Path) -> None:
+    lines = call(store, "diff", "prompt/solver", "1.0.0").splitlines()
+    assert lines[-2:] == ["-Solve it.", "+Solve it well."]
+    assert call(store, "diff", "prompt/solver", "1.0.1", "1.0.1") == ""
+
+
+def test_restoring_and_the_log(store: Path) -> None:
+    assert call(store, "restore", "prompt/solver", "1.0.0") == "main of prompt/solver is 1.0.0\n"
+    found = call_json(store, "log", "prompt/solver")
+    assert [(v["version"], v["parents"], v["branches"]) for v in found["versions"]] == [
+        ("1.0.1", ["1.0.0"], []),
+        ("1.0.0", [], ["main"]),
+    ]
+    assert [m["action"] for m in found["moves"]] == ["register", "update", "restore"]
+    assert call(store, "log", "prompt/solver").splitlines()[0].startswith("1.0.1 from 1.0.0  2")
+
+
+def test_export_and_import(store: Path, tmp_path: Path) -> None:
+    assert call_json(store, "export", str(tmp_path / "all.json"))["versions"] == 3
+    assert call_json(tmp_path / "other.db", "import", str(tmp_path / "all.json"))["added"] == 3
+    assert call(tmp_path / "other.db", "list") == call(store, "list")
+
+
+def test_a_damaged_store_is_exported_only_as_far_as_it_is_intact(store: Path, tmp_path: Path) -> None:
+    data = bytearray(store.read_bytes())
+    data[data.index(b"Solve it well")] ^= 1
+    store.write_bytes(data)
+    with pytest.raises(ConfigError, match="--intact"):
+        call(store, "export", str(tmp_path / "all.json"))
+    assert call_json(store, "export", str(tmp_path / "all.json"), "--intact")["versions"] == 2
+
+
+def test_a_contract_is_printed_or_written(store: Path, tmp_path: Path) -> None:
+    text = call(store, "contract", "tool/add")
+    assert text.startswith('---\nname: add\ndescription: "adds numbers"\n')
+    assert call(store, "contract", "tool/add", "--out", str(tmp_path)) == f"{tmp_path / 'add' / 'SKILL.md'}\n"
+    assert (tmp_path / "add" / "SKILL.md").read_text() == text
+
+
+def test_mistakes_are_explained(store: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="write TYPE/NAME"):
+        call(store, "show", "solver")
+    with pytest.raises(UnknownNameError, match="did you mean solver"):
+        call(store, "log", "prompt/solvr")
+    with pytest.raises(ConfigError, match="there is no store"):
+        call(tmp_path / "none.db", "list")

@@ -64,6 +64,22 @@ def kills(
         raise typer.Exit(1)
 
 
+@app.command("registry")
+def registry(
+    json_output: bool = _JSON, repeats: int = typer.Option(400, "--repeats", min=20, help="Operations of each kind.")
+) -> None:
+    """Time durable operations on resources at 1,000, 10,000 and 100,000 versions against a bare SQLite insert."""
+    from heredity.bench import registry as benchmark
+
+    figures = benchmark.measure(operations=repeats)
+    if json_output:
+        typer.echo(json.dumps(figures, indent=1))
+        return
+    sizes = figures["results"]
+    rows = [[key, *(str(row[key]) for row in sizes.values())] for key in next(iter(sizes.values()))]
+    _table(f"Registry, baseline: {figures['baseline']}", ["figure", *sizes], rows)
+
+
 def _table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     from rich.console import Console
     from rich.table import Table

@@ -1,0 +1,111 @@
+"""How fast the store of versions is, synced to disk at every operation, and whether it slows down as it grows.
+
+The baseline is a bare SQLite insert of the same content in the same run, on the same disk, in WAL mode with
+`synchronous=FULL`. Both sides take turns, one operation each, so that a slow disk is slow for both.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from heredity.ids import generator
+from heredity.resources import Draft, Number, Registry, SourceTree, Store, Version
+from heredity.resources.store_file import connect
+
+SIZES = (1_000, 10_000, 100_000)
+OPERATIONS = ("register", "update", "get", "list")
+_RESOURCES = 100
+_WORDS = 60
+
+
+def measure(sizes: tuple[int, ...] = SIZES, operations: int = 200) -> dict[str, Any]:
+    """Return operations per second for each number of versions, spread over 100 prompts of some 400 characters.
+
+    Args:
+        sizes: how many versions the store holds before anything is timed, from the smallest.
+        operations: how often each operation is timed.
+
+    Returns:
+        `results.<size>` with `registers_per_s`, `updates_per_s`, `gets_per_s`, `lists_per_s` (of all 100) and
+        `bare_inserts_per_s`, operations over the time they took in all, `register_ratio`, registers over bare inserts
+        (higher is better), and `median_register_ratio`, the same of median times; `register_ratio`, the lowest of all sizes;
+        `slowdown`, the rate at the largest size over that at the smallest.
+    """
+    results: dict[str, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory(prefix="heredity-registry-") as folder:
+        for size in sizes:
+            results[str(size)] = _measure(Path(folder) / str(size), size, operations)
+    least, most = results[str(sizes[0])], results[str(sizes[-1])]
+    return {
+        "baseline": "a bare SQLite insert of the same content, WAL, synchronous=FULL",
+        "resources": _RESOURCES,
+        "operations": operations,
+        "results": results,
+        "register_ratio": min(row["register_ratio"] for row in results.values()),
+        "slowdown": {f"{name}s": round(most[f"{name}s_per_s"] / least[f"{name}s_per_s"], 3) for name in OPERATIONS},
+    }
+
+
+def _measure(folder: Path, size: int, operations: int) -> dict[str, float]:
+    with Store(folder / "resources.db") as store, closing(connect(folder / "bare.db")) as bare:
+        bare.execute("PRAGMA journal_mode = WAL")
+        bare.execute("CREATE TABLE contents (id INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+        registry = Registry(store)
+        _fill(store, size)
+        names = [f"p{i}" for i in range(_RESOURCES)]
+        calls: dict[str, Callable[[int], Any]] = {
+            "bare_insert": lambda i: bare.execute(
+                "INSERT INTO contents (data) VALUES (?)", (_text(size + i).encode(),)
+            ),
+            "register": lambda i: registry.register("prompt", f"new{i}", _text(size + i)),
+            "update": lambda i: registry.update("prompt", names[i % _RESOURCES], _text(2 * size + i)),
+            "get": lambda i: registry.get("prompt", names[i % _RESOURCES]),
+        }
+        times: dict[str, list[float]] = {name: [] for name in (*calls, "list")}
+        # Before the registers, which make the list longer.
+        for _ in range(operations):
+            times["list"].append(_timed(lambda _: registry.list("prompt"), 0))
+        for i in range(operations):
+            for name, call in calls.items():
+                times[name].append(_timed(call, i))
+    rates = {f"{name}s_per_s": round(operations / sum(each), 1) for name, each in times.items()}
+    medians = {name: statistics.median(each) for name, each in times.items()}
+    return {
+        **rates,
+        "register_ratio": round(rates["registers_per_s"] / rates["bare_inserts_per_s"], 3),
+        "median_register_ratio": round(medians["bare_insert"] / medians["register"], 3),
+    }
+
+
+def _fill(store: Store, size: int) -> None:
+    heads: dict[str, Version] = {}
+
+    def history() -> Iterator[tuple[Version, SourceTree]]:
+        for i in range(size):
+            name = f"p{i % _RESOURCES}"
+            before = heads.get(name)
+            draft = Draft("prompt", name, SourceTree({"prompt.md": _text(i)}))
+            version = Version.of(draft, Number(1, 0, i // _RESOURCES), (before.digest,) if before else ())
+            heads[name] = version
+            yield version, draft.tree
+
+    def branches() -> Iterator[tuple[str, Version, bool]]:
+        yield from (("main", version, False) for version in heads.values())
+
+    store.adopt(history(), branches())
+
+
+def _text(i: int) -> str:
+    return f"{i} " + " ".join(map(str, generator(i, "bench", "registry").integers(10_000, 99_999, _WORDS)))
+
+
+def _timed(call: Callable[[int], Any], argument: int) -> float:
+    started = time.perf_counter()
+    call(argument)
+    return time.perf_counter() - started

@@ -47,8 +47,19 @@ def test_a_manifest_refuses_unknown_keys_and_what_is_no_json() -> None:
         Manifest.from_json({"descripton": "x"})
     with pytest.raises(ConfigError, match="metadata must be a JSON object"):
         Manifest(metadata={"a": float("nan")})
+    with pytest.raises(ConfigError, match=r"description .* no text that can be stored"):
+        Manifest("\ud800")
+    with pytest.raises(ConfigError, match=r"note .* no text that can be stored"):
+        Draft("prompt", "p", SourceTree({}), note="\ud800")
     with pytest.raises(UnknownNameError, match="did you mean prompt"):
         Manifest(pins={"promt/a": "1.0.0"})
+
+
+def test_what_a_caller_changes_later_does_not_change_a_manifest() -> None:
+    given: dict[str, list[int]] = {"tried": [1]}
+    manifest = Manifest(metadata=given)
+    given["tried"].append(2)
+    assert manifest.metadata == {"tried": [1]}
 
 
 STEP = st.tuples(st.sampled_from(["put", "restore", "branch"]), st.integers(0, 99), st.sampled_from(["main", "side"]))

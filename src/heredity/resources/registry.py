@@ -75,7 +75,8 @@ class Registry:
                 drafts.append(_draft_of(type_folder.name, each))
         for draft in drafts:
             building.check(draft.type, draft.name, draft.tree, draft.manifest)
-        return [version for draft in drafts if (version := self._bring(draft)) is not None]
+        with self.store.transaction():
+            return [version for draft in drafts if (version := self._bring(draft)) is not None]
 
     def build(
         self, type_: str, name: str, files: Files, manifest: Manifest | Mapping[str, Any] | None = None
@@ -177,26 +178,28 @@ class Registry:
         Raises:
             ConfigError: if the new version cannot be built; the head stays where it was.
         """
-        parent = self.store.get(type_, name, _number(base), branch=branch)
-        tree = self.store.tree(parent) if files is None else _tree(files)
-        if not isinstance(manifest, Manifest):
-            manifest = _manifest({**parent.manifest.to_json(), **(manifest or {})})
-        building.check(type_, name, tree, manifest)
-        draft = Draft(type_, name, tree, manifest, note, part=part, parents=(parent.digest,))
-        return self.store.put(draft, branch=branch)
+        with self.store.transaction():
+            parent = self.store.get(type_, name, _number(base), branch=branch)
+            tree = self.store.tree(parent) if files is None else _tree(files)
+            if not isinstance(manifest, Manifest):
+                manifest = _manifest({**parent.manifest.to_json(), **(manifest or {})})
+            building.check(type_, name, tree, manifest)
+            draft = Draft(type_, name, tree, manifest, note, part=part, parents=(parent.digest,))
+            return self.store.put(draft, branch=branch)
 
     def copy(
         self, type_: str, name: str, new_name: str, *, version: str | None = None, new_version: str | None = None
     ) -> Version:
         """Register a version under another name; its parent is the version it was copied from."""
-        source = self.store.get(type_, name, _number(version))
-        draft = Draft(
-            *(type_, new_name, self.store.tree(source), source.manifest, f"copy of {source.label}"),
-            number=_number(new_version),
-            parents=(source.digest,),
-        )
-        building.check(type_, new_name, draft.tree, draft.manifest)
-        return self.store.put(draft, new=True, action="copy")
+        with self.store.transaction():
+            source = self.store.get(type_, name, _number(version))
+            draft = Draft(
+                *(type_, new_name, self.store.tree(source), source.manifest, f"copy of {source.label}"),
+                number=_number(new_version),
+                parents=(source.digest,),
+            )
+            building.check(type_, new_name, draft.tree, draft.manifest)
+            return self.store.put(draft, new=True, action="copy")
 
     def restore(self, type_: str, name: str, version: str, *, branch: str = MAIN) -> Version:
         """Point a branch, made if need be, at a version; nothing is removed, and the next update has it as its parent.
@@ -222,24 +225,27 @@ class Registry:
             ConfigError: if the resource is not evolvable, or the new version cannot be built; the head stays where it was.
             UnknownNameError: if it has no such variable.
         """
-        version = self.store.get(type_, name, branch=branch)
-        if not version.manifest.evolvable:
-            raise ConfigError(f"{version.label} is not evolvable; update its manifest with evolvable: true to allow it")
-        known = self.get_variables(type_, name, branch=branch)
-        for key in variables:
-            if key not in known:
-                raise UnknownNameError(f"variable of {type_}/{name}", key, known)
-        files: dict[str, Any] = {**self.store.tree(version)}
-        parameters = dict(version.manifest.parameters)
-        for key, value in variables.items():
-            if key.startswith(_PARAMETER) and key not in files:
-                parameters[key.removeprefix(_PARAMETER)] = value
-            elif isinstance(value, str):
-                files[key] = value
-            else:
-                raise ConfigError(f"{key} of {type_}/{name} is a file and takes text, not {value!r:.60}")
-        base = str(version.number)
-        return self.update(type_, name, files, {"parameters": parameters}, branch=branch, base=base, note=note)
+        with self.store.transaction():
+            version = self.store.get(type_, name, branch=branch)
+            if not version.manifest.evolvable:
+                raise ConfigError(
+                    f"{version.label} is not evolvable; update its manifest with evolvable: true to allow it"
+                )
+            known = self.get_variables(type_, name, branch=branch)
+            for key in variables:
+                if key not in known:
+                    raise UnknownNameError(f"variable of {type_}/{name}", key, known)
+            files: dict[str, Any] = {**self.store.tree(version)}
+            parameters = dict(version.manifest.parameters)
+            for key, value in variables.items():
+                if key.startswith(_PARAMETER) and key not in files:
+                    parameters[key.removeprefix(_PARAMETER)] = value
+                elif isinstance(value, str):
+                    files[key] = value
+                else:
+                    raise ConfigError(f"{key} of {type_}/{name} is a file and takes text, not {value!r:.60}")
+            base = str(version.number)
+            return self.update(type_, name, files, {"parameters": parameters}, branch=branch, base=base, note=note)
 
     # --- execution
 
@@ -314,16 +320,17 @@ class Registry:
         contract = contracts.read_contract(text, where=str(file))
         if contract.name != file.resolve().parent.name:
             raise ConfigError(f"{file} names {contract.name!r}; its folder must have the same name")
-        if f"tool/{contract.name}" not in self.list("tool", hidden=True):
-            return self.register("tool", contract.name, {SKILL: text}, {"description": contract.description})
-        head = self.store.get("tool", contract.name)
-        tree = self.store.tree(head)
-        if str(contracts.contract_of(head, tree)) == text:
-            return head
-        files = tree.with_file(SKILL, text)
-        return self.update(
-            "tool", contract.name, files, {"description": contract.description}, note=f"from {file.name}"
-        )
+        with self.store.transaction():
+            if f"tool/{contract.name}" not in self.list("tool", hidden=True):
+                return self.register("tool", contract.name, {SKILL: text}, {"description": contract.description})
+            head = self.store.get("tool", contract.name)
+            tree = self.store.tree(head)
+            if str(contracts.contract_of(head, tree)) == text:
+                return head
+            files = tree.with_file(SKILL, text)
+            return self.update(
+                "tool", contract.name, files, {"description": contract.description}, note=f"from {file.name}"
+            )
 
     # --- inside
 

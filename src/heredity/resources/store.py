@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,7 @@ class Store:
             ConfigError: if the resource is there already (or hidden), the number was given before, or pins form a cycle.
             UnknownNameError: if there is no such resource, branch or pinned version.
         """
-        with self._writing():
+        with self.transaction():
             numbers = self._numbers(draft.type, draft.name)
             if new and numbers:
                 raise ConfigError(
@@ -161,7 +161,7 @@ class Store:
         Raises:
             UnknownNameError: if there is no such resource, version, or (without a number) branch.
         """
-        with self._writing():
+        with self.transaction():
             version = self.get(type_, name, number, branch=branch)
             for row in self._heads(type_, name):
                 self._write_head(row[:4], hidden)
@@ -230,7 +230,7 @@ class Store:
         Raises:
             ConfigError: if another version has the same number here; nothing is added then.
         """
-        with self._writing():
+        with self.transaction():
             here: set[tuple[str, str]] = set(self._db.execute("SELECT DISTINCT type, name FROM heads").fetchall())
             added = 0
             for version, tree in entries:
@@ -258,11 +258,9 @@ class Store:
 
         for row in rows(self._db, "versions", "digest, body"):
             if row is not None:
-                try:
+                with suppress(DamagedRecordError):
                     version = _version(*row)
                     yield version, self.tree(version)
-                except DamagedRecordError:
-                    continue
 
     # --- inside
 
@@ -288,7 +286,11 @@ class Store:
             raise RecordError(f"{self.path} could not be used: {error}") from error
 
     @contextmanager
-    def _writing(self) -> Generator[None]:
+    def transaction(self) -> Generator[None]:
+        """Make what is read and written inside one transaction, which no other writer comes between."""
+        if self._db.in_transaction:
+            yield
+            return
         with self._reporting():
             self._db.execute("BEGIN IMMEDIATE")
             try:

@@ -6,6 +6,7 @@ covers its content, its manifest, its parents and its number, so nothing of it c
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -99,10 +100,11 @@ class Manifest:
         for key in ("metadata", "parameters", "arguments", "pins"):
             value = getattr(self, key)
             try:
-                canonical_json(dict(value))
-            except (TypeError, ValueError) as error:
+                own = json.loads(canonical_json(dict(value)))
+            except (TypeError, ValueError, RecursionError) as error:
                 raise ConfigError(f"{key} must be a JSON object, not {value!r:.80}: {error}") from error
-            object.__setattr__(self, key, MappingProxyType(dict(value)))
+            object.__setattr__(self, key, MappingProxyType(own))
+        _check_text("description", self.description)
         for target, number in self.pins.items():
             type_, _, name = target.partition("/")
             checked_identity(type_, name)
@@ -155,6 +157,7 @@ class Draft:
 
     def __post_init__(self) -> None:
         checked_identity(self.type, self.name)
+        _check_text("note", self.note)
         if len(self.note) > _MAX_NOTE:
             raise ConfigError(f"a note of {len(self.note)} characters is too long; {_MAX_NOTE} are allowed")
 
@@ -246,6 +249,13 @@ class Move:
     def to_json(self) -> dict[str, str]:
         """Return it as a JSON object."""
         return asdict(self)
+
+
+def _check_text(what: str, text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ConfigError(f"the {what} {text!r:.60} is no text that can be stored: {error}") from error
 
 
 def checked_identity(type_: str, name: str) -> None:

@@ -73,3 +73,35 @@ def test_the_folder_of_a_killed_process_is_swept_and_that_of_a_living_one_is_not
     living.remove()
     third.remove()
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_trajectories_are_those_of_the_plain_loop_with_its_wrappers_to_the_last_bit() -> None:
+    import numpy as np
+
+    from heredity.environments.taskset import make_from_spec
+
+    source = (
+        "class Policy:\n"
+        "    def __init__(self, o, a, m): pass\n"
+        "    def reset(self, i): self.t = 0\n"
+        "    def act(self, obs):\n"
+        "        self.t += 1\n"
+        "        return {action}\n"
+    )
+    for name, action in (("CartPole-v1", "self.t % 2"), ("MountainCar-v0", "1"), ("Pendulum-v1", "[0.5]")):
+        tasks = taskset(f"gymnasium/{name}")
+        (task,) = tasks.draw("train", 1, 5)
+        candidate = Candidate.program(SourceTree({"policy.py": source.format(action=action)}))
+        async with EpisodeRunner(1) as runner:
+            ((_, ours),) = [pair async for pair in runner.run([Job(tasks.info, candidate, task)], Limits())]
+        env = make_from_spec(tasks.info.spec)
+        seen, rewards, flags = [env.reset(seed=task.spec["seed"])[0]], [], (False, False)
+        while not any(flags):
+            step = eval(action, {"self": type("S", (), {"t": len(rewards) + 1})})
+            step = step if isinstance(step, int) else np.array(step, dtype=np.float32)
+            observation, reward, *flags, _ = env.step(step)
+            seen.append(observation)
+            rewards.append(float(reward))
+        assert np.array_equal(ours.columns["obs"], np.array(seen))
+        assert ours.columns["reward"].tolist() == rewards
+        assert (ours.columns["terminated"][-1], ours.columns["truncated"][-1]) == tuple(flags)

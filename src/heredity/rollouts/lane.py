@@ -7,6 +7,7 @@ has not in time. Everything that comes from the policy's side is checked here.
 from __future__ import annotations
 
 import enum
+import math
 import os
 import signal
 import struct
@@ -70,7 +71,7 @@ class Lane:
         self._inbox = bytearray()
         self._endings: list[Ending] = []
         self._act_at = ["policy.py", 1, "act"]
-        self._horizon = first.limits.steps
+        self._horizon = math.inf if first.limits.steps is None else first.limits.steps
         self._plain_size = 0
         self.outbox = b""
         self.phase = Phase.CONFINED
@@ -240,7 +241,7 @@ class Lane:
                     continue
                 recorder.repaired.append(len(recorder.rewards))
             try:
-                observation, reward, terminated, truncated, info = episode.env.step(action)
+                observation, reward, terminated, truncated, info = episode.step(action)
             except Exception as error:  # noqa: BLE001 - see start
                 self._environment_failed(position, error)
                 continue
@@ -253,8 +254,10 @@ class Lane:
             part = recorder.observe(observation)
             if episode.media is not None:
                 episode.media.keep(episode.env)
-            if terminated or truncated or (horizon is not None and len(recorder.rewards) >= horizon):
-                episode.terminated, episode.truncated = bool(terminated), not terminated
+            steps = len(recorder.rewards)
+            if terminated or truncated or steps >= episode.horizon or steps >= horizon:
+                episode.terminated = bool(terminated)
+                episode.truncated = bool(truncated) or steps >= episode.horizon or steps >= horizon
                 self._end(position, None)
             else:
                 parts.append(part)

@@ -114,10 +114,10 @@ class Harness:
             if make is not None:
                 for position, (index, seed) in enumerate(self.order["episodes"]):
                     self._start(make, position, index, seed)
-            ready = {"failure": failure, "act": self.act_at, **self._news()}
+            ready = {"failure": failure, "act": self.act_at, **self.news()}
             frames.write_frame(self.response, frames.READY + json.dumps(ready).encode())
             if failure is None:
-                self._serve()
+                self.serve()
         except EOFError:
             return
 
@@ -161,7 +161,8 @@ class Harness:
         if code is not None:
             self.act_at = [self._shown(code.co_filename), code.co_firstlineno, code.co_name]
 
-    def _serve(self) -> None:
+    def serve(self) -> None:
+        """Answer observations with actions until the host closes the pipe; raise EOFError then."""
         request, response, acts = self.request, self.response, self.acts
         stdout, stderr = self.stdout, self.stderr
         integer = self.actions.integer
@@ -182,7 +183,7 @@ class Harness:
                     self.failures[position] = self._describe(error, "act_error")
             data = struct.pack(f"<{len(answers)}q", *answers) if integer else b"".join(answers)
             if self.failures or stdout.kept or stderr.kept or not self.actions.nbytes:
-                news = json.dumps(self._news()).encode()
+                news = json.dumps(self.news()).encode()
                 frames.write_frame(response, frames.MIXED + frames.HEADER.pack(len(news)) + news + data)
             else:
                 frames.write_frame(response, frames.ACTIONS + data)
@@ -217,7 +218,8 @@ class Harness:
         self.observations.texts += codecs.unpickle_values(memoryview(frame)[start + 4 : start + 4 + size])
         return size + 4
 
-    def _news(self) -> dict[str, Any]:
+    def news(self) -> dict[str, Any]:
+        """Return, and forget, what has failed and what was printed since the last call."""
         out, err = self.stdout.take(), self.stderr.take()
         news = {
             "failures": dict(self.failures),
@@ -277,9 +279,9 @@ def rehearse() -> None:
     os.close(request[1])
     seed(0)
     compile("class Policy:\n    def act(self, obs):\n        return 0\n", "policy.py", "exec")
-    json.dumps({"failure": None, "act": harness.act_at, **harness._news()})
+    json.dumps({"failure": None, "act": harness.act_at, **harness.news()})
     with contextlib.suppress(EOFError):
-        harness._serve()
+        harness.serve()
     for fd in (request[0], *response):
         os.close(fd)
 

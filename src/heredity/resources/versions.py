@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
-from functools import total_ordering
+from functools import cached_property, total_ordering
 from types import MappingProxyType
 from typing import Any
 
@@ -100,7 +100,7 @@ class Manifest:
         for key in ("metadata", "parameters", "arguments", "pins"):
             value = getattr(self, key)
             try:
-                own = json.loads(canonical_json(dict(value)))
+                own = json.loads(canonical_json(dict(value))) if value else {}
             except (TypeError, ValueError, RecursionError) as error:
                 raise ConfigError(f"{key} must be a JSON object, not {value!r:.80}: {error}") from error
             object.__setattr__(self, key, MappingProxyType(own))
@@ -162,7 +162,7 @@ class Draft:
             raise ConfigError(f"a note of {len(self.note)} characters is too long; {_MAX_NOTE} are allowed")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Version:
     """An immutable version of a resource.
 
@@ -192,7 +192,7 @@ class Version:
         created = datetime.now(UTC).isoformat(timespec="microseconds")
         return cls(draft.type, draft.name, number, draft.tree.digest, draft.manifest, parents, draft.note, created)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """SHA-256 over everything above."""
         return digest_json(self.to_json())

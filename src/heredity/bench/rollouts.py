@@ -31,7 +31,7 @@ from heredity.rollouts.trajectory import Trajectory, encode_many
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
 
-_BALANCE = """
+BALANCE = """
 class Policy:
     def __init__(self, obs_space, action_space, env_meta):
         pass
@@ -42,6 +42,7 @@ class Policy:
     def act(self, obs):
         return 1 if 3.0 * obs[2] + obs[3] + 0.1 * obs[1] + 0.05 * obs[0] > 0 else 0
 """
+"""A controller that keeps CartPole's pole up for all 500 steps."""
 
 _SWING = """
 import numpy as np
@@ -84,7 +85,7 @@ class Case:
 
 
 CASES = (
-    Case("cartpole", "CartPole-v1", _BALANCE, 128),
+    Case("cartpole", "CartPole-v1", BALANCE, 128),
     Case("reacher", "Reacher-v5", _SWING, 32),
     Case("halfcheetah", "HalfCheetah-v5", _SWING, 16),
     Case("minigrid_doorkey", "MiniGrid-DoorKey-16x16-v0", _WANDER, 32),

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from heredity.bench.rollouts import BALANCE
 from heredity.environments.taskset import make_from_spec
 from heredity.evolution import Budget
 from heredity.evolution.starter import starter_program
@@ -32,18 +33,6 @@ from heredity.server.terms import RunTerms
 from heredity.server.workspace import Workspace
 from heredity.tasks.registry import taskset
 
-_POLICY = """
-class Policy:
-    def __init__(self, obs_space, action_space, env_meta):
-        pass
-
-    def reset(self, episode_index):
-        pass
-
-    def act(self, obs):
-        return 1 if 3.0 * obs[2] + obs[3] + 0.1 * obs[1] + 0.05 * obs[0] > 0 else 0
-"""
-
 
 def measure(submissions: int = 200) -> dict[str, Any]:
     """Submit one CartPole episode at a time and return the figures, times in milliseconds.
@@ -53,7 +42,7 @@ def measure(submissions: int = 200) -> dict[str, Any]:
     """
     starter = starter_program(taskset("gymnasium/CartPole-v1").info.public)
     first = asyncio.run(_measure(submissions, starter))
-    whole = asyncio.run(_measure(submissions, SourceTree({"policy.py": _POLICY})))
+    whole = asyncio.run(_measure(submissions, SourceTree({"policy.py": BALANCE})))
     return {"baseline": "the balancing episodes in a plain loop in one process", **first, "full_episode": whole}
 
 
@@ -126,7 +115,7 @@ async def _reply(reader: asyncio.StreamReader) -> dict[str, Any]:
 
 def _raw(spec: Any, seeds: list[int]) -> float:
     scope: dict[str, Any] = {}
-    exec(compile(_POLICY, "policy.py", "exec"), scope)
+    exec(compile(BALANCE, "policy.py", "exec"), scope)
     env = make_from_spec(spec)
     times: list[float] = []
     for seed in seeds:

@@ -38,6 +38,16 @@ def test_the_suite_ends_with_who_leads_and_what_is_missing() -> None:
     assert "1 run not finished" in shown
 
 
+def test_evolvers_that_are_no_better_than_chance_do_not_lead() -> None:
+    runs = suite_runs()
+    for run in runs:
+        if run["heldout"]["scores"]:
+            run["heldout"] |= {"scores": [-1e6] * len(run["heldout"]["scores"]), "mean": -1e6}
+    shown = " ".join(_shown(suite_summary_block(suite_metrics(runs))).split())
+    assert "No evolver ranks above the random policy" in shown
+    assert "leads" not in shown
+
+
 def test_each_environment_names_its_best_evolver_and_the_random_policy() -> None:
     metrics = suite_metrics(suite_runs())
     shown = _shown(environments_table(metrics), width=80).splitlines()

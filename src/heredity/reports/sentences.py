@@ -20,6 +20,12 @@ def suite_summary(suite: Suite) -> str:
     ranked = [e for e in suite.leaderboard if not e.reference and e.rank_score is not None]
     tied = [e.evolver for e in ranked if e.rank_score == leader.rank_score]
     score = text.number(leader.rank_score, 3)
+    random = next((e.rank_score for e in suite.leaderboard if e.reference), None)
+    if random is not None and leader.rank_score is not None and random >= leader.rank_score:
+        return (
+            f"No evolver ranks above the random policy ({text.number(random, 3)}); "
+            f"{' and '.join(tied)} {'come' if len(tied) > 1 else 'comes'} closest with a rank score of {score}."
+        )
     if len(tied) > 1:
         opening = f"{' and '.join(tied)} share the lead with a rank score of {score}"
     else:

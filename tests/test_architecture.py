@@ -13,7 +13,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "heredity"
 
 LAYERS = [
-    {"errors", "ids"},
+    {"errors", "ids", "spans"},
     {"gateway"},
     {"resources"},
     {"tasks"},

@@ -15,6 +15,7 @@ HeredityError
 │   └── ClosedError            the session is closed
 ├── CandidateError         the candidate's own failure (carries a `Failure`)
 └── HostError              an environment, a provider or this host failed: retried, then missing, never a zero
+    └── ProviderError          a language model's provider did not answer (carries why, and whether to ask again)
 """
 
 from __future__ import annotations
@@ -91,6 +92,22 @@ class CandidateError(HeredityError):
 
 class HostError(HeredityError):
     """An environment, a provider or this host failed; the attempt is retried, then missing, never a zero."""
+
+
+class ProviderError(HostError):
+    """A language model's provider gave no usable answer.
+
+    Attributes:
+        kind: `"timeout"`, `"rate_limit"`, `"server"` (5xx), `"connection"`, `"garbage"` (not what the protocol says),
+            `"empty"` (neither text nor tool calls), `"auth"`, `"request"` (4xx: asking again gives the same),
+            `"context"` (too long), `"unscripted"` (a scripted or replayed model has no answer).
+        transient: whether asking again may help.
+        retry_after_s: how long the provider asks to wait; None if it does not say.
+    """
+
+    def __init__(self, kind: str, message: str, *, transient: bool, retry_after_s: float | None = None) -> None:
+        self.kind, self.transient, self.retry_after_s = kind, transient, retry_after_s
+        super().__init__(message)
 
 
 def nearest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:

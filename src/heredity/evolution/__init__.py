@@ -1,5 +1,14 @@
 """Evolution: what proposes the next candidate, and the session's contract as it sees it."""
 
-from heredity.evolution.contract import Budget, EvolverContext, Feedback, Method, Outcome, SessionContract, Trial
+from heredity.evolution.contract import (
+    Budget,
+    Decision,
+    EvolverContext,
+    Feedback,
+    Method,
+    Outcome,
+    SessionContract,
+    Trial,
+)
 
-__all__ = ["Budget", "EvolverContext", "Feedback", "Method", "Outcome", "SessionContract", "Trial"]
+__all__ = ["Budget", "Decision", "EvolverContext", "Feedback", "Method", "Outcome", "SessionContract", "Trial"]

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from heredity.gateway import Model
 from heredity.resources import Candidate
 from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.tasks import TasksetInfo
@@ -103,6 +104,33 @@ class Budget:
         return any(a is not None and a <= 0 for a in amounts)
 
 
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A commit, or the refusal of one, with its evidence (Autogenesis, section 3.2: accept or roll back).
+
+    Attributes:
+        candidate: digest of the candidate that was considered.
+        baseline: digest of the committed one that it was compared with; `""` for the first.
+        accepted: whether it is the committed one from now on.
+        reason: one line for people.
+        submissions: numbers of the submissions that are the evidence.
+        difference: mean of the paired differences, candidate minus baseline; None without a comparison.
+        interval: 95% confidence interval of the difference; None where it cannot be given.
+        pairs: how many tasks were compared.
+        tolerance: how much the objective was allowed to fall.
+    """
+
+    candidate: str
+    baseline: str
+    accepted: bool
+    reason: str
+    submissions: tuple[int, ...] = ()
+    difference: float | None = None
+    interval: tuple[float, float] | None = None
+    pairs: int = 0
+    tolerance: float = 0.0
+
+
 class SessionContract(Protocol):
     """The only door to evidence."""
 
@@ -123,6 +151,17 @@ class SessionContract(Protocol):
         """Return what is left of the budget."""
         ...
 
+    async def commit(self, decision: Decision) -> None:
+        """Put a decision on record; the last accepted candidate is what a run by commits ends with.
+
+        The same decision at the same place of the run is recorded once, so a resumed method may repeat it.
+
+        Raises:
+            RejectedError: if the candidate was never submitted.
+            ReplayDivergedError: if a resumed method decides otherwise than its journal records.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class EvolverContext:
@@ -134,6 +173,8 @@ class EvolverContext:
         seed: the run's seed; all random draws come from `heredity.ids.generator(seed, "method", name, …)`.
         train_tasks: how many train handles there are (0 .. train_tasks - 1).
         options: the method's own options, from the configuration.
+        model: the language model that proposes edits (`[gateway] optimisation`); None if none is configured. Its replies
+            are journalled, and a resumed method is given the same ones again.
     """
 
     taskset: TasksetInfo
@@ -141,6 +182,7 @@ class EvolverContext:
     seed: int
     train_tasks: int
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    model: Model | None = None
 
 
 class Method(Protocol):

@@ -1,0 +1,181 @@
+"""Candidates made of resources: parts named `type/name`, each a resource's folder, checked, read and changed as a whole.
+
+A part is what `Registry.init` reads from a folder: its files, and an optional `resource.json` that is its manifest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.resources import building
+from heredity.resources.candidate import Candidate
+from heredity.resources.registry import Registry
+from heredity.resources.store import Store
+from heredity.resources.tree import SourceTree
+from heredity.resources.versions import Draft, Manifest, Number, Version
+
+ABOUT = "resource.json"
+"""The file of a part that holds its manifest."""
+
+
+def manifest_of(part: SourceTree, where: str = "a part") -> Manifest:
+    """Return a part's manifest; without a `resource.json`, an empty one.
+
+    Raises:
+        ConfigError: if it is not a JSON object, or says what a manifest does not.
+    """
+    try:
+        about = json.loads(part.get(ABOUT, b"{}"))
+        return Manifest.from_json(about)
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ConfigError(f"{ABOUT} of {where} is not a JSON object: {error}") from error
+
+
+def files_of(part: SourceTree) -> SourceTree:
+    """Return a part's files without its manifest."""
+    return SourceTree({path: data for path, data in part.items() if path != ABOUT})
+
+
+def part_of(files: SourceTree, manifest: Manifest) -> SourceTree:
+    """Return the part that files and a manifest make; what `manifest_of` and `files_of` take apart again."""
+    if manifest == Manifest():
+        return files
+    return files.with_file(ABOUT, json.dumps(manifest.to_json(), indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def draft_of(name: str, part: SourceTree, note: str = "") -> Draft:
+    """Return the draft of a version that a candidate's part is.
+
+    Raises:
+        ConfigError: if the name is not `type/name`, or the manifest is wrong.
+    """
+    type_, slash, own = name.partition("/")
+    if not slash:
+        raise ConfigError(f"{name!r} is no part of a candidate of resources; parts are named like prompt/system")
+    return Draft(type_, own, files_of(part), manifest_of(part, name), note=note)
+
+
+def check_candidate(candidate: Candidate) -> None:
+    """Check that every part can be built: a resource that fails to load never replaces a good one.
+
+    Raises:
+        ConfigError: if one cannot; the message names the part and the file.
+    """
+    for name, part in candidate.parts.items():
+        draft = draft_of(name, part)
+        building.check(draft.type, draft.name, draft.tree, draft.manifest)
+
+
+def candidate_from_folder(folder: Path) -> Candidate:
+    """Return the candidate that a folder `TYPE/NAME/…` holds.
+
+    Raises:
+        ConfigError: if there is nothing in it, or a part cannot be built.
+    """
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is not a folder; give one that holds prompt/NAME, tool/NAME and so on")
+    parts = {
+        f"{kind.name}/{own.name}": SourceTree.from_folder(own)
+        for kind in sorted(p for p in folder.iterdir() if p.is_dir())
+        for own in sorted(p for p in kind.iterdir() if p.is_dir())
+    }
+    if not parts:
+        raise ConfigError(f"{folder} holds no resources; put them into folders such as prompt/system/prompt.md")
+    candidate = Candidate(parts)
+    check_candidate(candidate)
+    return candidate
+
+
+def candidate_from_registry(registry: Registry, resources: Mapping[str, str | None]) -> Candidate:
+    """Return the candidate of registered resources, `"prompt/system"` to a version such as `"1.0.2"` or None for the newest.
+
+    Raises:
+        UnknownNameError: if there is no such resource or version.
+    """
+    parts: dict[str, SourceTree] = {}
+    for name, number in resources.items():
+        type_, _, own = name.partition("/")
+        version = registry.store.get(type_, own, None if number is None else Number.parse(number))
+        parts[name] = part_of(registry.store.tree(version), version.manifest)
+    return Candidate(parts)
+
+
+def variables(candidate: Candidate) -> dict[str, str]:
+    """Return what may be changed: every text file of every evolvable part, under `"prompt/system:prompt.md"`.
+
+    The set Θ of Autogenesis (section 3.2): files of parts whose manifest does not say `evolvable: false`. A file is
+    named by its part and its path.
+    """
+    found: dict[str, str] = {}
+    for name, part in candidate.parts.items():
+        if not manifest_of(part, name).evolvable:
+            continue
+        for path, data in part.items():
+            try:
+                found[f"{name}:{path}"] = data.decode()
+            except UnicodeDecodeError:
+                continue
+    return found
+
+
+def with_variables(candidate: Candidate, edits: Mapping[str, str | None]) -> Candidate:
+    """Return the candidate after edits: a text replaces or adds a file (or a part), None removes it.
+
+    Args:
+        candidate: stays as it is.
+        edits: `"type/name:path"` to the new text.
+
+    Raises:
+        ConfigError: if a part is not evolvable, a name is not of this form, or the result cannot be built.
+        UnknownNameError: if a file is to be removed that is not there.
+    """
+    parts: dict[str, dict[str, bytes | str]] = {name: dict(part) for name, part in candidate.parts.items()}
+    for variable, text in edits.items():
+        name, colon, path = variable.partition(":")
+        if not colon or not path or "/" not in name:
+            raise ConfigError(f"{variable!r} names no variable; write it like prompt/system:prompt.md")
+        if name in candidate.parts and not manifest_of(candidate.parts[name], name).evolvable:
+            raise ConfigError(f"{name} is not evolvable, so {path} of it stays as it is")
+        files = parts.setdefault(name, {})
+        if text is not None:
+            files[path] = text
+        elif files.pop(path, None) is None:
+            raise UnknownNameError(f"file of {name}", path, [p for p in files if p])
+    made = Candidate({name: SourceTree(files) for name, files in parts.items() if set(files) - {ABOUT}})
+    check_candidate(made)
+    return made
+
+
+def changed_parts(before: Candidate, after: Candidate) -> list[str]:
+    """Return the names of the parts that differ, sorted."""
+    names = sorted({*before.parts, *after.parts})
+    return [name for name in names if before.parts.get(name) != after.parts.get(name)]
+
+
+def record_candidate(
+    store: Store, candidate: Candidate, parents: Mapping[str, Version], note: str
+) -> dict[str, Version]:
+    """Add a candidate's parts to a store as versions, moving no head; a part equal to its parent's adds nothing.
+
+    Args:
+        store: where versions are kept.
+        candidate: what to add.
+        parents: for each part's name, the version it was made from.
+        note: why it was made.
+
+    Returns:
+        Each part's name to its version.
+    """
+    versions: dict[str, Version] = {}
+    for name, part in candidate.parts.items():
+        draft, parent = draft_of(name, part, note), parents.get(name)
+        if parent is not None and (parent.content, parent.manifest) == (draft.tree.digest, draft.manifest):
+            versions[name] = parent
+            continue
+        lineage = (parent.digest,) if parent is not None else None
+        made = Draft(draft.type, draft.name, draft.tree, draft.manifest, note=note, parents=lineage)
+        versions[name] = store.put(made, branch=None, new=parent is None, action="register")
+    return versions

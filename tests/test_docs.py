@@ -28,7 +28,7 @@ from heredity.evolution.registry import method_names
 from heredity.evolution.starter import starter_program
 from heredity.experiments.config import Config, load, resolve
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.judging import Conditions, RunPlan, Sealed, run_policy_evolution
+from heredity.judging import Conditions, RunPlan, Sealed, run_evolution
 from heredity.records import read_journal
 from heredity.resources import Candidate
 from heredity.rollouts import isolation
@@ -112,7 +112,7 @@ def play(method: Any, runner: Any, folder: Path, episodes: int, name: str = "gym
 
     async def run() -> None:
         conditions = Conditions(tasks, runner, Sealed.create(folder / "sealed"))
-        await run_policy_evolution(folder / "run", plan, conditions, lambda session: method.evolve(session, context))
+        await run_evolution(folder / "run", plan, conditions, lambda session: method.evolve(session, context))
 
     asyncio.run(run())
     return list(read_journal(folder / "run" / "journal.jsonl"))

@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from fakes import FakeRunner, NumbersTaskset, climb, program
 
 from heredity.evolution import Budget
-from heredity.judging import Conditions, RunPlan, Sealed, run_policy_evolution
-from heredity.judging.protocols.policy_evolution import Reference
+from heredity.judging import Conditions, RunPlan, Sealed, run_evolution
+from heredity.judging.bench import Reference
 
 PLAN = RunPlan(
     run_id="killed",
@@ -33,7 +33,7 @@ async def main(folder: Path) -> None:
         NumbersTaskset(), FakeRunner(delay_s=0.001), Sealed(7, b"s" * 32), Reference(program("value -5"))
     )
     os.write(1, b"begun\n")
-    await run_policy_evolution(folder, PLAN, shared, climb)
+    await run_evolution(folder, PLAN, shared, climb)
     os.write(1, b"done\n")
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from heredity.errors import ConfigError, HostError, IsolationError, RecordError, RunLockedError
 from heredity.evolution import Budget, Trial
-from heredity.judging import Conditions, RunPlan, Sealed, Session, run_policy_evolution
-from heredity.judging.protocols.policy_evolution import Reference, Verdict
+from heredity.judging import Conditions, RunPlan, Sealed, Session, run_evolution
+from heredity.judging.bench import Reference, Verdict
 from heredity.records import Event, RunFolder, load_config, read_journal
 
 from .fakes import FLOOR, FakeRunner, NumbersTaskset, climb, program
@@ -61,7 +61,7 @@ def submit_all(*requests: tuple[str, list[int]]) -> object:
 
 async def test_a_run_is_started_evolved_closed_judged_and_finished(tmp_path: Path) -> None:
     reference = Reference(program("value -5"))
-    verdict = await run_policy_evolution(tmp_path, PLAN, conditions(reference=reference), climb)
+    verdict = await run_evolution(tmp_path, PLAN, conditions(reference=reference), climb)
     events = journal(tmp_path)
     kinds = [e.kind for e in events]
     assert kinds[0] == "run.started"
@@ -81,7 +81,7 @@ async def test_a_run_is_started_evolved_closed_judged_and_finished(tmp_path: Pat
 
 async def test_validation_picks_and_heldout_scores_and_neither_is_a_train_case(tmp_path: Path) -> None:
     runner = FakeRunner()
-    verdict = await run_policy_evolution(
+    verdict = await run_evolution(
         tmp_path, PLAN, conditions(runner), submit_all(("value 1", [0]), ("value 5", [0]), ("value 3", [0]))
     )
     assert (verdict.submit_id, verdict.candidate) == (2, program("value 5").digest)
@@ -95,7 +95,7 @@ async def test_validation_picks_and_heldout_scores_and_neither_is_a_train_case(t
 
 
 async def test_equal_means_go_to_the_later_submission(tmp_path: Path) -> None:
-    verdict = await run_policy_evolution(
+    verdict = await run_evolution(
         tmp_path, PLAN, conditions(), submit_all(("return 2", [0]), ("return  2", [0]), ("return 1", [0]))
     )
     assert verdict.submit_id == 2
@@ -104,7 +104,7 @@ async def test_equal_means_go_to_the_later_submission(tmp_path: Path) -> None:
 
 async def test_a_candidate_submitted_twice_is_evaluated_once_and_counts_as_its_later_submission(tmp_path: Path) -> None:
     runner = FakeRunner()
-    verdict = await run_policy_evolution(
+    verdict = await run_evolution(
         tmp_path, PLAN, conditions(runner), submit_all(("return 2", [0]), ("return  2", [0]), ("return 2", [1]))
     )
     assert verdict.submit_id == 3
@@ -116,7 +116,7 @@ async def test_a_candidate_submitted_twice_is_evaluated_once_and_counts_as_its_l
 async def test_failures_on_validation_count_as_the_failure_return_and_missing_attempts_do_not_count(
     tmp_path: Path,
 ) -> None:
-    verdict = await run_policy_evolution(
+    verdict = await run_evolution(
         tmp_path, PLAN, conditions(), submit_all(("some act_error", [0]), ("return -4", [0]), ("host", [0]))
     )
     assert verdict.submit_id == 2
@@ -128,7 +128,7 @@ async def test_failures_on_validation_count_as_the_failure_return_and_missing_at
 
 async def test_a_checkpoint_whose_program_fails_is_not_judged(tmp_path: Path) -> None:
     runner = FakeRunner()
-    verdict = await run_policy_evolution(tmp_path, PLAN, conditions(runner), submit_all(("fail oom", [0])))
+    verdict = await run_evolution(tmp_path, PLAN, conditions(runner), submit_all(("fail oom", [0])))
     assert (verdict.submit_id, verdict.candidate, verdict.heldout) == (None, None, None)
     assert "no submission" in verdict.reason
     selected = next(e.data for e in journal(tmp_path) if e.kind == "judging.selected")
@@ -141,7 +141,7 @@ async def test_an_evolver_that_raises_is_on_record_and_still_judged(tmp_path: Pa
         await session.submit([Trial(program("value 1"), [0])], "a")
         raise ValueError("a bad idea \ud800")
 
-    verdict = await run_policy_evolution(tmp_path, PLAN, conditions(), evolve)
+    verdict = await run_evolution(tmp_path, PLAN, conditions(), evolve)
     assert (verdict.status, verdict.submit_id) == ("failed", 1)
     events = {e.kind: e.data for e in journal(tmp_path)}
     assert events["evolver.failed"]["message"] == "ValueError: a bad idea ?"
@@ -151,7 +151,7 @@ async def test_an_evolver_that_raises_is_on_record_and_still_judged(tmp_path: Pa
 
 
 async def test_an_evolver_may_run_into_the_end_of_its_budget(tmp_path: Path) -> None:
-    verdict = await run_policy_evolution(
+    verdict = await run_evolution(
         tmp_path, PLAN, conditions(), submit_all(*(("value 1", list(range(8))) for _ in range(9)))
     )
     assert verdict.status == "finished"
@@ -162,7 +162,7 @@ async def test_an_evolver_may_close_the_session_early(tmp_path: Path) -> None:
         await session.submit([Trial(program("value 1"), [0])], "a")
         await session.close("finished")
 
-    await run_policy_evolution(tmp_path, PLAN, conditions(), evolve)
+    await run_evolution(tmp_path, PLAN, conditions(), evolve)
     assert [e.data["reason"] for e in journal(tmp_path) if e.kind == "session.closed"] == ["finished"]
 
 
@@ -172,19 +172,17 @@ async def test_what_is_not_the_evolvers_fault_leaves_the_run_to_be_resumed(tmp_p
         raise error
 
     with pytest.raises(type(error)):
-        await run_policy_evolution(tmp_path, PLAN, conditions(), evolve)
+        await run_evolution(tmp_path, PLAN, conditions(), evolve)
     assert [e.kind for e in journal(tmp_path)] == ["run.started"]
-    verdict = await run_policy_evolution(tmp_path, PLAN, conditions(), climb)
+    verdict = await run_evolution(tmp_path, PLAN, conditions(), climb)
     assert verdict.status == "finished"
 
 
 async def test_a_finished_run_is_answered_from_its_journal(tmp_path: Path) -> None:
-    first = await run_policy_evolution(tmp_path, PLAN, conditions(reference=Reference(program("value 0"))), climb)
+    first = await run_evolution(tmp_path, PLAN, conditions(reference=Reference(program("value 0"))), climb)
     before = (tmp_path / "journal.jsonl").read_bytes()
     runner = FakeRunner()
-    again = await run_policy_evolution(
-        tmp_path, PLAN, conditions(runner, reference=Reference(program("value 0"))), climb
-    )
+    again = await run_evolution(tmp_path, PLAN, conditions(runner, reference=Reference(program("value 0"))), climb)
     assert _comparable(again) == _comparable(first)
     assert runner.jobs == []
     assert (tmp_path / "journal.jsonl").read_bytes() == before
@@ -198,18 +196,18 @@ async def test_a_reference_computed_once_per_suite_is_taken_over(tmp_path: Path)
     runner = FakeRunner()
     known = (1.0, 2.0, math.nan, 4.0, 5.0)
     shared = conditions(runner, reference=Reference(program("value 0"), known))
-    verdict = await run_policy_evolution(tmp_path, PLAN, shared, submit_all(("fail oom", [0])))
+    verdict = await run_evolution(tmp_path, PLAN, shared, submit_all(("fail oom", [0])))
     assert verdict.reference == known
     assert [e.data["scores"] for e in journal(tmp_path) if e.kind == "reference.scored"] == [[1.0, 2.0, None, 4.0, 5.0]]
     short = conditions(runner, reference=Reference(program("value 0"), (1.0,)))
     with pytest.raises(ConfigError, match="5"):
-        await run_policy_evolution(tmp_path / "short", PLAN, short, submit_all(("fail oom", [0])))
+        await run_evolution(tmp_path / "short", PLAN, short, submit_all(("fail oom", [0])))
 
 
 async def test_a_run_cut_after_any_event_resumes_to_the_same_end(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     reference = Reference(program("value -5"))
-    await run_policy_evolution(whole, PLAN, conditions(reference=reference), climb)
+    await run_evolution(whole, PLAN, conditions(reference=reference), climb)
     expected = facts(whole)
     lines = (whole / "journal.jsonl").read_bytes().splitlines(keepends=True)
     assert len(lines) > 40
@@ -218,16 +216,16 @@ async def test_a_run_cut_after_any_event_resumes_to_the_same_end(tmp_path: Path)
         shutil.copytree(whole, cut)
         torn = lines[kept][: len(lines[kept]) // 2]
         (cut / "journal.jsonl").write_bytes(b"".join(lines[:kept]) + torn)
-        await run_policy_evolution(cut, PLAN, conditions(reference=reference), climb)
+        await run_evolution(cut, PLAN, conditions(reference=reference), climb)
         assert facts(cut) == expected, f"cut after {kept} events"
         shutil.rmtree(cut)
 
 
 async def test_a_cancelled_run_is_resumed_to_the_same_end(tmp_path: Path) -> None:
-    await run_policy_evolution(tmp_path / "whole", PLAN, conditions(), climb)
+    await run_evolution(tmp_path / "whole", PLAN, conditions(), climb)
     run = tmp_path / "run"
     for attempt in range(200):
-        work = asyncio.create_task(run_policy_evolution(run, PLAN, conditions(FakeRunner(delay_s=0.001)), climb))
+        work = asyncio.create_task(run_evolution(run, PLAN, conditions(FakeRunner(delay_s=0.001)), climb))
         await asyncio.sleep(0.002 + 0.004 * attempt)
         work.cancel()
         await asyncio.wait({work})
@@ -250,22 +248,22 @@ async def test_a_cancelled_run_is_resumed_to_the_same_end(tmp_path: Path) -> Non
     ],
 )
 async def test_a_folder_is_not_resumed_under_other_conditions(tmp_path: Path, plan: RunPlan) -> None:
-    await run_policy_evolution(tmp_path, PLAN, conditions(), submit_all(("value 1", [0])))
+    await run_evolution(tmp_path, PLAN, conditions(), submit_all(("value 1", [0])))
     with pytest.raises(ConfigError, match="holds a run with"):
-        await run_policy_evolution(tmp_path, plan, conditions(), climb)
+        await run_evolution(tmp_path, plan, conditions(), climb)
 
 
 async def test_a_folder_is_not_resumed_on_another_taskset_version_or_other_cases(tmp_path: Path) -> None:
-    await run_policy_evolution(tmp_path, PLAN, conditions(), submit_all(("value 1", [0])))
+    await run_evolution(tmp_path, PLAN, conditions(), submit_all(("value 1", [0])))
     with pytest.raises(ConfigError, match="taskset_version"):
-        await run_policy_evolution(tmp_path, PLAN, conditions(taskset=NumbersTaskset(version="2")), climb)
+        await run_evolution(tmp_path, PLAN, conditions(taskset=NumbersTaskset(version="2")), climb)
     with pytest.raises(ConfigError, match="commitment"):
-        await run_policy_evolution(tmp_path, PLAN, conditions(sealed=Sealed(1, b"t" * 32)), climb)
+        await run_evolution(tmp_path, PLAN, conditions(sealed=Sealed(1, b"t" * 32)), climb)
 
 
 async def test_a_run_folder_in_use_is_refused(tmp_path: Path) -> None:
     with RunFolder.open(tmp_path), pytest.raises(RunLockedError):
-        await run_policy_evolution(tmp_path, PLAN, conditions(), climb)
+        await run_evolution(tmp_path, PLAN, conditions(), climb)
 
 
 def test_a_plan_that_makes_no_sense_is_refused() -> None:

@@ -368,7 +368,7 @@ async def test_a_budget_of_submissions_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_budget_that_a_session_cannot_keep_is_refused(tmp_path: Path) -> None:
-    for budget in (Budget(episodes=-1), Budget(tokens=5)):
+    for budget in (Budget(episodes=-1), Budget(tokens=-5)):
         with pytest.raises(ConfigError):
             open_session(tmp_path / str(budget.tokens), FakeRunner(), budget=budget)
 

@@ -10,7 +10,7 @@ import pytest
 from heredity.evolution import Budget
 from heredity.judging import Session
 from heredity.judging.cases import Sealed
-from heredity.judging.run import Conditions, RunPlan, run_policy_evolution
+from heredity.judging.run import Conditions, RunPlan, run_evolution
 from heredity.launchers import AgentExit, CommandAgent, available
 from heredity.records import RunFolder
 from heredity.server import RunTerms, Workspace, evolve_with_agent
@@ -50,7 +50,7 @@ class Rig:
             initial = program("value 0")
             self.exits.append(await evolve_with_agent(session, self.workspace, agent, initial=initial, logs=self.run))
 
-        return await run_policy_evolution(self.run, self.plan, self.conditions, spend, self.workspace.publisher)
+        return await run_evolution(self.run, self.plan, self.conditions, spend, self.workspace.publisher)
 
     def kinds(self) -> list[str]:
         return [json.loads(line)["kind"] for line in (self.run / "journal.jsonl").read_text().splitlines()]

@@ -24,9 +24,9 @@ from heredity.experiments.progress import CountingRunner, RunProgress, Silent, W
 from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
 from heredity.ids import digest_json
 from heredity.judging.attempts import Attempter
+from heredity.judging.bench import Reference, Verdict
 from heredity.judging.cases import FILE_NAME, Sealed
-from heredity.judging.protocols.policy_evolution import Reference, Verdict
-from heredity.judging.run import Conditions, RunPlan, run_policy_evolution
+from heredity.judging.run import Conditions, RunPlan, run_evolution
 from heredity.judging.session import Session
 from heredity.judging.views import View, score_candidate
 from heredity.records import read_journal
@@ -265,7 +265,7 @@ class _Suite:
         plan = _plan(
             cell, self.folder.name, evolver.description, replay=evolver.replay, isolation=runner.isolation.tier
         )
-        return await run_policy_evolution(self._path(cell), plan, conditions, evolve, evolver.publisher)
+        return await run_evolution(self._path(cell), plan, conditions, evolve, evolver.publisher)
 
     def _path(self, cell: Cell) -> Path:
         return self.folder / "runs" / cell.id

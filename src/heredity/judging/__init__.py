@@ -2,7 +2,7 @@
 
 from heredity.judging.budget import BudgetLedger
 from heredity.judging.cases import Opening, Sealed
-from heredity.judging.run import Conditions, RunPlan, run_policy_evolution
+from heredity.judging.run import Conditions, RunPlan, run_evolution
 from heredity.judging.session import Session, SessionRules
 from heredity.judging.session_log import Submission
 
@@ -15,5 +15,5 @@ __all__ = [
     "Session",
     "SessionRules",
     "Submission",
-    "run_policy_evolution",
+    "run_evolution",
 ]

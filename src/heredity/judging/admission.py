@@ -102,9 +102,9 @@ def category_of(error: SessionError) -> str:
     return "budget_invalid" if isinstance(error, BudgetError) else "run_closed"
 
 
-def has_policy(candidate: Candidate) -> bool:
-    """Whether a candidate has a policy program that could be run."""
-    return AGENT in candidate.parts and "policy.py" in candidate.parts[AGENT]
+def can_attempt(candidate: Candidate, kind: str) -> bool:
+    """Whether a candidate has what attempts of this kind start from: for episodes, a policy program."""
+    return kind != "episode" or (AGENT in candidate.parts and "policy.py" in candidate.parts[AGENT])
 
 
 def _integer(value: object, what: str, category: str = "invalid_request") -> int:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 
 from heredity.errors import HostError, IsolationError
 from heredity.evolution import Outcome
+from heredity.gateway import Usage
+from heredity.gateway.contract import NOTHING_USED
 from heredity.ids import seed_sequence
 from heredity.rollouts.contract import Job, Limits, Runner
 from heredity.rollouts.trajectory import Failure, Trajectory
@@ -140,6 +142,21 @@ def invalid_steps(trajectory: Trajectory) -> int:
     """Return how many actions had to be repaired, from the flag `invalid_action` that the engine leaves in `info`."""
     flags = trajectory.columns.get("info/invalid_action")
     return 0 if flags is None else sum(bool(flag) for flag in flags)
+
+
+def usage_of(kind: str, trajectory: Trajectory) -> Usage | None:
+    """Return what the model calls of an attempt used; None for kinds of attempts that make none."""
+    if kind == "episode":
+        return None
+    cost = trajectory.cost
+    tokens = [int(cost[name]) if name in cost else None for name in ("input_tokens", "output_tokens", "cached_tokens")]
+    return Usage(*tokens, cost_usd=cost.get("cost_usd"))
+
+
+def total_usage(used: Sequence[Usage | None]) -> Usage | None:
+    """Add up what attempts used; None if they make no model calls."""
+    present = [usage for usage in used if usage is not None]
+    return sum(present, NOTHING_USED) if present else None
 
 
 def plain_text(trajectory: Trajectory) -> Trajectory:

@@ -10,7 +10,7 @@ from typing import Any
 
 from heredity.errors import ConfigError
 from heredity.evolution import Outcome
-from heredity.judging.admission import has_policy
+from heredity.judging.admission import can_attempt
 from heredity.judging.attempts import (
     MISSING_POLICY,
     Attempter,
@@ -19,6 +19,8 @@ from heredity.judging.attempts import (
     plain_text,
     policy_seed,
     submission_status,
+    total_usage,
+    usage_of,
 )
 from heredity.judging.session_log import Submission, outcome_to_json
 from heredity.records import Blob
@@ -84,10 +86,13 @@ class Evaluator:
             "seconds": round(time.monotonic() - started, 6),
             "invalid_steps": [invalid_steps(o.trajectory) if o.trajectory else 0 for o in outcomes],
         }
+        usage = total_usage([usage_of(self._taskset.kind, t) for t in trajectories])
+        if usage is not None:
+            data["usage"] = usage.to_json()
         return Evaluation(trajectories, blob, data)
 
     async def _attempt(self, submission: Submission, candidate: Candidate) -> list[Trajectory]:
-        if not has_policy(candidate):
+        if not can_attempt(candidate, self._taskset.kind):
             return []
         tasks = [self.tasks[handle] for handle in submission.tasks]
         jobs = [

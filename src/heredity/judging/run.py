@@ -1,4 +1,4 @@
-"""A whole run of policy evolution: open or continue its folder, let the evolver work, close the session, judge."""
+"""A whole run: open or continue its folder, let the evolver work, close the session, judge."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from heredity.errors import (
     IsolationError,
     MissingExtraError,
     RecordError,
+    UnknownNameError,
 )
 from heredity.evolution import Budget
 from heredity.judging.attempts import Attempter, encodable
+from heredity.judging.bench import Bench, Evolved, Reference, Verdict
 from heredity.judging.cases import Opening, Sealed
-from heredity.judging.protocols.policy_evolution import Bench, Reference, Verdict, judge
+from heredity.judging.protocols import JUDGES
 from heredity.judging.session import Publish, Session, SessionRules
 from heredity.judging.session_log import cut_torn_request
 from heredity.judging.views import View
@@ -44,8 +46,9 @@ class RunPlan:
         suite_id: the suite whose sealed cases it is judged on.
         evolver: name, kind and options of what evolves, as JSON values.
         seed: seeds the evolver and the candidates' own generators; never the hidden cases.
-        budget: episodes, and optionally submissions and seconds.
-        validation: how many hidden cases pick the checkpoint.
+        budget: episodes, and optionally submissions, tokens, cost and seconds.
+        protocol: how it is judged, one of `heredity.judging.protocols.JUDGES`.
+        validation: how many hidden cases pick the checkpoint; 0 where the protocol asks for none.
         heldout: how many hidden cases score it.
         train_tasks: how many train handles there are.
         min_episodes: the fewest episodes of one submission.
@@ -62,6 +65,7 @@ class RunPlan:
     evolver: Mapping[str, Any]
     seed: int
     budget: Budget
+    protocol: str = "policy-evolution"
     validation: int = 16
     heldout: int = 32
     train_tasks: int = 128
@@ -74,7 +78,9 @@ class RunPlan:
     packages: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
-        for name in ("validation", "heldout", "train_tasks", "min_episodes"):
+        if self.protocol not in JUDGES:
+            raise UnknownNameError("protocol", self.protocol, JUDGES)
+        for name in ("heldout", "train_tasks", "min_episodes"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; expected 1 or more")
         if self.max_episodes < self.min_episodes:
@@ -85,7 +91,7 @@ class RunPlan:
     @property
     def views(self) -> dict[str, int]:
         """How many hidden cases each view has."""
-        return {"validation": self.validation, "heldout": self.heldout}
+        return {k: v for k, v in (("validation", self.validation), ("heldout", self.heldout)) if v}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +111,14 @@ class Conditions:
     reference: Reference | None = None
 
 
-async def run_policy_evolution(
+async def run_evolution(
     path: Path,
     plan: RunPlan,
     conditions: Conditions,
     evolve: Evolve,
     publisher: Callable[[Session], Publish] | None = None,
 ) -> Verdict:
-    """Run, or continue, one run of policy evolution until it is judged.
+    """Run, or continue, one run until it is judged.
 
     When it is cancelled or killed nothing is lost: calling it again with the same arguments continues. An evolver that
     raises has failed: its traceback is journalled, and what it had submitted is judged. Exceptions that are not its
@@ -140,12 +146,8 @@ async def run_policy_evolution(
         session = _open_session(records, plan, conditions, publisher)
         await _evolve(session, evolve, records)
         failed = any(event.kind == "evolver.failed" for event in records.journal.events)
-        return await judge(
-            _bench(records, plan, conditions, opening),
-            session.snapshot(),
-            status="failed" if failed else "finished",
-            reference=conditions.reference,
-        )
+        evolved = Evolved(session.snapshot(), session.decisions, "failed" if failed else "finished")
+        return await JUDGES[plan.protocol](_bench(records, plan, conditions, opening), evolved, conditions.reference)
 
 
 async def _begin(
@@ -171,6 +173,7 @@ def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> dict[st
     return {
         "run_id": plan.run_id,
         "suite_id": plan.suite_id,
+        "protocol": plan.protocol,
         "taskset": info.name,
         "taskset_version": info.version,
         "family": info.family,
@@ -190,9 +193,19 @@ def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> dict[st
 def _check_same_run(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:
     """Refuse to continue a run under other conditions: its scores would not be comparable with each other."""
     if not before:
-        raise RecordError(f"{path} does not hold a run of policy evolution; choose another folder")
+        raise RecordError(f"{path} does not hold a run; choose another folder")
     # Where it runs and what else is installed is on record; what decides its scores must not change.
-    for name in ("run_id", "taskset", "taskset_version", "seed", "budget", "views", "commitment", "config_digest"):
+    for name in (
+        "run_id",
+        "protocol",
+        "taskset",
+        "taskset_version",
+        "seed",
+        "budget",
+        "views",
+        "commitment",
+        "config_digest",
+    ):
         if before[name] != now[name]:
             raise ConfigError(
                 f"{path} holds a run with {name} = {before[name]!r}, and it was asked to continue with {now[name]!r}; "
@@ -225,7 +238,7 @@ def _bench(records: Committer, plan: RunPlan, conditions: Conditions, opening: O
         records=records,
         attempter=Attempter(conditions.runner, plan.limits),
         taskset=conditions.taskset.info,
-        validation=views["validation"],
+        validation=views.get("validation"),
         heldout=views["heldout"],
         opening=opening,
     )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from heredity.errors import (
@@ -20,16 +20,20 @@ from heredity.errors import (
     RejectedError,
     ReplayDivergedError,
 )
-from heredity.evolution import Budget, Feedback, Trial
+from heredity.evolution import Budget, Decision, Feedback, Trial
+from heredity.gateway import Model
+from heredity.judging.accounts import Accounts
 from heredity.judging.admission import MAX_KEY, EpisodeRange, Order, category_of, request_digest
 from heredity.judging.attempts import Attempter, encodable
-from heredity.judging.budget import BudgetLedger
 from heredity.judging.clock import RunClock
 from heredity.judging.evaluate import Evaluator
-from heredity.judging.session_log import SessionLog, Submission
+from heredity.judging.gathering import all_of
+from heredity.judging.recorded_model import RecordedModel
+from heredity.judging.rules import SessionRules
+from heredity.judging.session_log import SessionLog, Submission, decision_to_json
 from heredity.records import Blob, Committer
 from heredity.resources import Candidate
-from heredity.rollouts.contract import Limits, Runner
+from heredity.rollouts.contract import Runner
 from heredity.rollouts.trajectory import Trajectory, decode_many
 from heredity.tasks import Task, TasksetInfo
 
@@ -38,30 +42,6 @@ Publish = Callable[[Feedback, Sequence[Trajectory]], Awaitable[None] | None]
 
 MAX_REJECTIONS = 1000
 """How many refused requests are journalled: an agent that floods its session must not fill the disk."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRules:
-    """The rules of a session.
-
-    Attributes:
-        budget: what may be spent: episodes, submissions, seconds.
-        seed: the run's seed; seeds the candidates' own generators.
-        limits: what one attempt may use.
-        min_episodes: the fewest episodes of one submission.
-        max_episodes: the most episodes of one submission.
-        retries: how often an attempt is repeated that failed through no fault of the candidate.
-        replay: the evolver is deterministic and starts again from the beginning when the run is resumed. What it asked
-            before is answered from the journal, and `remaining` shows what it would have shown the first time.
-    """
-
-    budget: Budget
-    seed: int
-    limits: Limits = field(default_factory=Limits)
-    min_episodes: int = 1
-    max_episodes: int = 128
-    retries: int = 2
-    replay: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -110,9 +90,8 @@ class Session:
         self._evaluator = Evaluator(Attempter(runner, rules.limits, rules.retries), taskset, tasks, rules.seed)
         self._log = SessionLog()
         self._log.apply(records.journal.events)
-        self._ledger = BudgetLedger(rules.budget)
-        self._ledger.charge(self._log.episodes, len(self._log.submissions))
-        self._shown = BudgetLedger(rules.budget) if rules.replay else self._ledger
+        self._accounts = Accounts(rules.budget, self._log, records.journal.events, replay=rules.replay)
+        self._decided = 0 if rules.replay else len(self._log.decisions)
         self._requests = {key: self._earlier(ids) for key, ids in self._log.requests.items()}
         self._next_id = len(self._log.submissions) + 1
         self._ended = asyncio.Event()
@@ -151,7 +130,38 @@ class Session:
 
     def remaining(self) -> Budget:
         """Return what is left of the budget, as the evolver is to see it."""
-        return self._shown.remaining(self.clock.now())
+        return self._accounts.seen(self.clock.now())
+
+    async def commit(self, decision: Decision) -> None:
+        """Journal a decision; a replaying method repeats its earlier ones, which are recorded already.
+
+        Raises:
+            RejectedError: if the candidate was never submitted.
+            ReplayDivergedError: if a replaying method decides otherwise than its journal records.
+            ClosedError: if the session is closed.
+        """
+        place, decided = self._decided, self._log.decisions
+        self._decided += 1
+        if place < len(decided):
+            if decided[place] != decision:
+                raise ReplayDivergedError(
+                    f"decision {place + 1} of the resumed run differs from its journal: start a new run"
+                )
+            return
+        if self.closed is not None:
+            raise ClosedError(f"the session is closed ({self.closed}); nothing more can be committed")
+        if decision.candidate not in self._log.candidates:
+            raise RejectedError(f"the candidate {decision.candidate[:12]} was never submitted; submit it first")
+        await self._commit([("candidate.decided", decision_to_json(decision))])
+
+    def recorded(self, model: Model) -> RecordedModel:
+        """Return a model for the evolver, whose calls are journalled and paid for by this session's budget."""
+        return RecordedModel(model, self._records, self._check_unspent, self._accounts.pay)
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """The commits and refusals so far, in order."""
+        return tuple(self._log.decisions)
 
     @property
     def closed(self) -> str | None:
@@ -240,13 +250,11 @@ class Session:
         self._check_unbroken()
         if self._closing or self._log.closed is not None:
             raise ClosedError(f"the session is closed ({self._log.closed or 'closing'}); nothing more can be submitted")
-        left = self._ledger.remaining(self.clock.now())
+        left = self._accounts.left(self.clock.now())
         if left.spent:
             raise ClosedError("the session is closed: its budget is spent")
         charge = sum(len(order.tasks) for order in orders)
-        self._ledger.charge(charge, len(orders))
-        if self._shown is not self._ledger:
-            self._shown.charge(charge, len(orders))
+        self._accounts.buy(charge, len(orders))
         ids = range(self._next_id, self._next_id + len(orders))
         self._next_id += len(orders)
         request = self._requests[key] = _Request(digest, ids, charge, earlier=False)
@@ -289,8 +297,8 @@ class Session:
                     "resume it with the version and configuration it was started with, or start a new run"
                 )
             raise RejectedError(f"the key {key!r} belongs to another request; give each request a key of its own")
-        if request.earlier and self._shown is not self._ledger:
-            self._shown.charge(request.charge, len(request.ids))
+        if request.earlier:
+            self._accounts.show(request.charge, len(request.ids))
         request.earlier = False
 
     def _earlier(self, ids: Sequence[int]) -> _Request:
@@ -330,15 +338,17 @@ class Session:
         if lines:
             await self._commit(lines, [order.blob for order in orders])
         candidates = [order.candidate for order in orders] or [None] * len(request.ids)
-        return await _all_of([self._settle(i, c) for i, c in zip(request.ids, candidates, strict=True)])
+        return await all_of([self._settle(i, c) for i, c in zip(request.ids, candidates, strict=True)])
 
     async def _settle(self, submit_id: int, candidate: Candidate | None) -> Feedback:
         submission = self.submission(submit_id)
         if submission.status is not None:
+            self._accounts.pay_for(submission, fresh=False)
             return submission.feedback(await asyncio.to_thread(self.load, submit_id))
         candidate = candidate or await asyncio.to_thread(self._load_candidate, submission.candidate)
         result = await self._evaluator.evaluate(submission, candidate)
         await self._commit([("submission.completed", result.data)], [result.blob] if result.blob else [])
+        self._accounts.pay_for(self.submission(submit_id), fresh=True)
         feedback = self.submission(submit_id).feedback(result.trajectories)
         await self._tell(feedback, result.trajectories)
         return feedback
@@ -363,6 +373,11 @@ class Session:
             if inspect.isawaitable(told):
                 await told
 
+    def _check_unspent(self) -> None:
+        self._check_unbroken()
+        if self.remaining().spent:
+            raise ClosedError("the session is closed: its budget is spent")
+
     def _running(self) -> list[asyncio.Task[list[Feedback]]]:
         return [r.task for r in self._requests.values() if r.task is not None]
 
@@ -371,17 +386,6 @@ class Session:
             raise HostError(f"the session stopped: {self.broken}; then resume the run") from self.broken
 
     def _notice_end(self) -> None:
-        spent = self._ledger.remaining(self.clock.now()).spent
+        spent = self._accounts.left(self.clock.now()).spent
         if self.closed is not None or self.broken is not None or (spent and not self._running()):
             self._ended.set()
-
-
-async def _all_of(work: Sequence[Coroutine[Any, Any, Feedback]]) -> list[Feedback]:
-    """Await all of `work`; when one fails or the caller is cancelled, the others end before this returns."""
-    tasks = [asyncio.create_task(w) for w in work]
-    try:
-        return await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)

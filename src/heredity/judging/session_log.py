@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from heredity.evolution import Feedback, Outcome
+from heredity.evolution import Decision, Feedback, Outcome
+from heredity.gateway import Usage
 from heredity.records import Event, Journal
 from heredity.rollouts.trajectory import Failure, Trajectory
 
@@ -33,6 +34,7 @@ class Submission:
         blob: digest of the encoded trajectories; None when nothing was attempted.
         seconds: wall time of the attempts.
         completed_at: Unix time in seconds.
+        usage: what the model calls of its attempts used; None where attempts make none.
     """
 
     submit_id: int
@@ -51,6 +53,7 @@ class Submission:
     blob: str | None = None
     seconds: float = 0.0
     completed_at: float | None = None
+    usage: Usage | None = None
 
     @property
     def charge(self) -> int:
@@ -79,6 +82,7 @@ class SessionLog:
         closed: the reason, once the session is closed.
         clock_s: the run's clock at its last reading.
         episodes: how many were charged.
+        decisions: commits and refusals, in order.
     """
 
     submissions: dict[int, Submission] = field(default_factory=dict[int, Submission])
@@ -89,6 +93,7 @@ class SessionLog:
     closed: str | None = None
     clock_s: float = 0.0
     episodes: int = 0
+    decisions: list[Decision] = field(default_factory=list[Decision])
 
     def apply(self, events: Iterable[Event]) -> None:
         """Take events into account, in the order of the journal; kinds of other parts of a run are passed over."""
@@ -104,6 +109,8 @@ class SessionLog:
                     self._complete(event)
                 case "submission.rejected":
                     self.rejections.add((data["key"], data["category"], data["message"]))
+                case "candidate.decided":
+                    self.decisions.append(decision_from_json(data))
                 case "session.closed":
                     self.closed = data["reason"]
                 case "heartbeat":
@@ -140,7 +147,25 @@ class SessionLog:
             blob=data["blob"],
             seconds=data["seconds"],
             completed_at=event.at,
+            usage=Usage(**data["usage"]) if "usage" in data else None,
         )
+
+
+def decision_to_json(decision: Decision) -> dict[str, Any]:
+    """Return a decision as JSON values."""
+    return {
+        **{name: getattr(decision, name) for name in Decision.__dataclass_fields__},
+        "submissions": list(decision.submissions),
+        "interval": None if decision.interval is None else list(decision.interval),
+    }
+
+
+def decision_from_json(data: Mapping[str, Any]) -> Decision:
+    """Read what `decision_to_json` gave."""
+    given: dict[str, Any] = dict(data)
+    given["submissions"] = tuple(given["submissions"])
+    given["interval"] = None if given["interval"] is None else tuple(given["interval"])
+    return Decision(**given)
 
 
 def outcome_to_json(outcome: Outcome) -> dict[str, Any]:

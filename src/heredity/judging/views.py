@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.judging.admission import has_policy
-from heredity.judging.attempts import MISSING_POLICY, Attempter, outcome_of, policy_seed
+from heredity.gateway import Usage
+from heredity.judging.admission import can_attempt
+from heredity.judging.attempts import MISSING_POLICY, Attempter, outcome_of, policy_seed, total_usage, usage_of
 from heredity.judging.session_log import score_to_json
 from heredity.resources import Candidate
 from heredity.rollouts.contract import Job
@@ -41,12 +42,14 @@ class ViewScores:
         lengths: steps of each attempt.
         statuses: `"ok"`, a failure category, or `"missing"`.
         seconds: wall time of the attempts, added up.
+        usage: what their model calls used; None where attempts make none.
     """
 
     scores: tuple[float, ...]
     lengths: tuple[int, ...]
     statuses: tuple[str, ...]
     seconds: float
+    usage: Usage | None = None
 
     @property
     def mean(self) -> float:
@@ -61,13 +64,15 @@ class ViewScores:
             "lengths": list(self.lengths),
             "statuses": list(self.statuses),
             "seconds": round(self.seconds, 6),
+            **({} if self.usage is None else {"usage": self.usage.to_json()}),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ViewScores:
         """Read what `to_json` gave."""
         scores = tuple(math.nan if s is None else float(s) for s in data["scores"])
-        return cls(scores, tuple(data["lengths"]), tuple(data["statuses"]), data["seconds"])
+        usage = Usage(**data["usage"]) if "usage" in data else None
+        return cls(scores, tuple(data["lengths"]), tuple(data["statuses"]), data["seconds"], usage)
 
 
 async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View, candidate: Candidate) -> ViewScores:
@@ -76,16 +81,18 @@ async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View
     Raises:
         HostError: if the runner fails.
     """
-    if not has_policy(candidate):
+    if not can_attempt(candidate, taskset.kind):
         floor, count = float(taskset.failure_return), len(view.tasks)
         return ViewScores((floor,) * count, (0,) * count, (MISSING_POLICY,) * count, 0.0)
     found: dict[int, tuple[float, int, str]] = {}
     seconds: list[float] = []
+    used: list[Usage | None] = []
 
     def ended(position: int, trajectory: Trajectory) -> None:
         outcome = outcome_of(view.tasks[position], trajectory, taskset.failure_return)
         found[position] = (outcome.score, outcome.length, outcome.status)
         seconds.append(trajectory.seconds)
+        used.append(usage_of(taskset.kind, trajectory))
 
     jobs = [
         Job(taskset, candidate, task, episode_index=place, policy_seed=policy_seed(JUDGE_SEED, task))
@@ -98,4 +105,5 @@ async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View
         lengths=tuple(length for _, length, _ in rows),
         statuses=tuple(status for _, _, status in rows),
         seconds=math.fsum(seconds),
+        usage=total_usage(used),
     )

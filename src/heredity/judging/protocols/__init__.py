@@ -1,1 +1,16 @@
-"""Protocols: the rules by which runs are judged, one module each."""
+"""Protocols: the rules by which a closed session is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
+
+from heredity.judging.bench import Bench, Evolved, Reference, Verdict
+from heredity.judging.protocols import policy_evolution, resource_evolution
+
+Judge = Callable[[Bench, Evolved, Reference | None], Awaitable[Verdict]]
+
+JUDGES: Mapping[str, Judge] = MappingProxyType(
+    {"policy-evolution": policy_evolution.judge, "resource-evolution": resource_evolution.judge}
+)
+"""Name of a protocol to its judge."""

@@ -1,0 +1,171 @@
+"""What judges work with, whatever the protocol: views, a reference, the journal; and what a run comes to.
+
+Every result is journalled as it arrives, so that judging continues where it stopped; nothing of it is fed back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from heredity.errors import ConfigError
+from heredity.evolution import Decision
+from heredity.judging.attempts import Attempter
+from heredity.judging.cases import Opening
+from heredity.judging.session_log import Submission, score_to_json
+from heredity.judging.views import View, ViewScores, score_candidate
+from heredity.records import Committer
+from heredity.resources import Candidate
+from heredity.tasks import TasksetInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What the judge works with.
+
+    Attributes:
+        records: where results are journalled.
+        attempter: attempts and retries jobs; it shares no scratch between them.
+        taskset: what the tasks belong to.
+        validation: the view that picks the checkpoint; None where commits do.
+        heldout: the view that scores it.
+        opening: opens the commitment to both views.
+    """
+
+    records: Committer
+    attempter: Attempter
+    taskset: TasksetInfo
+    validation: View | None
+    heldout: View
+    opening: Opening
+
+    def journalled(self, kind: str, **fields: Any) -> Mapping[str, Any] | None:
+        """Return the data of the first event of a kind whose fields are these, if there is one."""
+        for event in self.records.journal.events:
+            if event.kind == kind and all(event.data[name] == value for name, value in fields.items()):
+                return event.data
+        return None
+
+    async def journal_once(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Journal an event unless there is one of its kind."""
+        if self.journalled(kind) is None:
+            await self.records.commit([(kind, data)])
+
+
+@dataclass(frozen=True, slots=True)
+class Evolved:
+    """What a closed session leaves to be judged.
+
+    Attributes:
+        submissions: all of them, in order.
+        decisions: commits and refusals, in order.
+        status: `"finished"`, or `"failed"` if the evolver failed.
+    """
+
+    submissions: Sequence[Submission]
+    decisions: Sequence[Decision]
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What every run is compared with: the uniform random policy, or the candidate that it started from.
+
+    Attributes:
+        candidate: what is scored.
+        scores: its held-out scores, if they were computed before for the same cases; NaN where missing.
+        name: what it is called in the journal.
+    """
+
+    candidate: Candidate
+    scores: tuple[float, ...] | None = None
+    name: str = "random"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a run came to.
+
+    Attributes:
+        status: `"finished"`, or `"failed"` if the evolver failed; it is judged either way.
+        submit_id: the selected submission; None if there was nothing to select.
+        candidate: digest of the selected candidate.
+        reason: why it was selected, or why nothing was.
+        validation: digest of each candidate to its scores on validation. Used to select; never a result.
+        heldout: the result: the selected candidate's scores on held-out; None if nothing was selected.
+        reference: the reference's held-out scores, if it was scored.
+    """
+
+    status: str
+    submit_id: int | None
+    candidate: str | None
+    reason: str
+    validation: Mapping[str, ViewScores]
+    heldout: ViewScores | None
+    reference: tuple[float, ...] | None = None
+
+
+async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ...]:
+    """Score the reference on held-out, or take over the scores it was given, and journal them once.
+
+    Returns:
+        One score for each held-out task; NaN where missing.
+
+    Raises:
+        ConfigError: if the scores it was given are not one for each held-out task.
+    """
+    known = bench.journalled("reference.scored", name=reference.name, view=bench.heldout.name)
+    if known is not None:
+        return tuple(math.nan if s is None else s for s in known["scores"])
+    scores = reference.scores
+    if scores is None:
+        scores = (await score_candidate(bench.attempter, bench.taskset, bench.heldout, reference.candidate)).scores
+    if len(scores) != len(bench.heldout.tasks):
+        raise ConfigError(
+            f"the reference {reference.name!r} has {len(scores)} scores; expected {len(bench.heldout.tasks)}, "
+            "one for each held-out task"
+        )
+    listed = [score_to_json(s) for s in scores]
+    data = {"name": reference.name, "view": bench.heldout.name, "scores": listed}
+    await bench.records.commit([("reference.scored", data)])
+    return scores
+
+
+async def score(bench: Bench, view: View, digest: str, submit_id: int | None) -> ViewScores:
+    """Score a candidate on a view and journal it; what is journalled already is not attempted again.
+
+    Raises:
+        HostError: if the runner fails.
+    """
+    known = bench.journalled("judging.scored", view=view.name, candidate=digest)
+    if known is not None:
+        return ViewScores.from_json(known)
+    candidate = await asyncio.to_thread(load_candidate, bench, digest)
+    scores = await score_candidate(bench.attempter, bench.taskset, view, candidate)
+    data = {"view": view.name, "candidate": digest, "submit_id": submit_id, **scores.to_json()}
+    await bench.records.commit([("judging.scored", data)])
+    return scores
+
+
+async def conclude(bench: Bench, status: str) -> None:
+    """Open the commitment to the hidden cases and finish the run's journal."""
+    opening = bench.opening
+    opened = {"commitment": opening.commitment, "salt": opening.salt, "digest": opening.digest}
+    await bench.journal_once("cases.opened", opened)
+    await bench.journal_once("run.finished", {"status": status})
+
+
+def load_candidate(bench: Bench, digest: str) -> Candidate:
+    """Return a candidate of the run.
+
+    Raises:
+        ConfigError: if the journal names none with this digest.
+        DamagedRecordError: if its blob is missing or damaged.
+    """
+    blob = bench.journalled("candidate", digest=digest)
+    if blob is None:
+        raise ConfigError(f"the journal names no candidate {digest}; judge the session that submitted it")
+    return Candidate.from_bytes(bench.records.blobs.get(blob["blob"]))

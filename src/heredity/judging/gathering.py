@@ -1,0 +1,22 @@
+"""Awaiting several things at once, so that none outlives the one who asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+async def all_of(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Await all of `work`; when one fails or the caller is cancelled, the others end before this returns."""
+    tasks = [asyncio.create_task(w) for w in work]
+    if not tasks:
+        return []
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)

@@ -1,0 +1,37 @@
+"""How resource evolution is judged: the last committed candidate and the one it began with, on the same held-out tasks.
+
+Commits are the method's own, made on the session's evidence (Autogenesis, section 3.2). The judge only asks what they
+were worth: accuracy before and after, paired by task.
+"""
+
+from __future__ import annotations
+
+from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, score, score_reference
+
+
+async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None) -> Verdict:
+    """Judge a closed session and finish the run's journal; what is journalled already is not attempted again.
+
+    Args:
+        bench: what the judge works with; its validation is not used.
+        evolved: what the session left.
+        reference: the candidate that the run began with.
+
+    Raises:
+        HostError: if the runner fails; judging continues from the journal when the run is resumed.
+        RecordError: if the disk is full or fails.
+    """
+    committed = [d for d in evolved.decisions if d.accepted]
+    candidate = committed[-1].candidate if committed else None
+    submit_id = next((s.submit_id for s in reversed(evolved.submissions) if s.candidate == candidate), None)
+    refused = sum(not d.accepted for d in evolved.decisions)
+    reason = (
+        f"the last of {len(committed)} commits; {refused} candidates were refused"
+        if committed
+        else "nothing was committed"
+    )
+    await bench.journal_once("judging.selected", {"submit_id": submit_id, "candidate": candidate, "reason": reason})
+    heldout = None if candidate is None else await score(bench, bench.heldout, candidate, submit_id)
+    scores = await score_reference(bench, reference) if reference else None
+    await conclude(bench, evolved.status)
+    return Verdict(evolved.status, submit_id, candidate, reason, {}, heldout, scores)

@@ -1,0 +1,89 @@
+"""A language model whose replies are journalled, so that a method which asks it can be resumed.
+
+A method is resumed by running it again. A model would answer otherwise the second time; what it answered the first time
+is in the journal, and is given again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from heredity.errors import ProviderError
+from heredity.gateway import Model, Reply, Request, Usage
+from heredity.records import Blob, Committer
+
+EVENT = "model.called"
+
+
+class Pay(Protocol):
+    """What pays for calls."""
+
+    def __call__(self, usage: Usage, *, fresh: bool) -> None:
+        """Count what a call used; one that is not fresh was made in an earlier process."""
+        ...
+
+
+class RecordedModel:
+    """A model for a method: recorded, replayed, and paid for by the run's budget.
+
+    Equal requests are told apart by how often each was made, so the order of different ones does not matter.
+    """
+
+    def __init__(self, model: Model, records: Committer, admit: Callable[[], None], pay: Pay) -> None:
+        """Continue from what the journal says was asked before.
+
+        Args:
+            model: what answers.
+            records: where calls are recorded.
+            admit: raises if the budget is spent.
+            pay: told what every call used, replayed ones included.
+        """
+        self.name = model.name
+        self._model, self._records, self._admit, self._pay = model, records, admit, pay
+        events = records.journal.events
+        self._known = {(e.data["request"], e.data["place"]): e.data for e in events if e.kind == EVENT}
+        self._asked: Counter[str] = Counter()
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer a request, from the journal if it was asked before.
+
+        Raises:
+            ProviderError: if the model gives no answer, also if it gave none the first time.
+            ClosedError: if the budget is spent; nothing is asked.
+        """
+        place = self._asked[request.digest]
+        self._asked[request.digest] += 1
+        self._admit()
+        known = self._known.get((request.digest, place))
+        answer = json.loads(self._records.blobs.get(known["blob"])) if known else await self._ask(request, place)
+        if "error" in answer:
+            error = answer["error"]
+            raise ProviderError(error["kind"], error["message"], transient=error["transient"])
+        reply = Reply.from_json(answer["reply"])
+        self._pay(reply.usage, fresh=known is None)
+        return reply
+
+    async def _ask(self, request: Request, place: int) -> dict[str, Any]:
+        usage: dict[str, Any] | None = None
+        answer: dict[str, Any] = {"request": request.to_json()}
+        try:
+            reply = await self._model.reply(request)
+        except ProviderError as error:
+            answer["error"] = {"kind": error.kind, "message": str(error), "transient": error.transient}
+        else:
+            answer["reply"], usage = reply.to_json(), reply.usage.to_json()
+        blob = Blob.of(json.dumps(answer, ensure_ascii=True).encode())
+        data: dict[str, Any] = {
+            "request": request.digest,
+            "place": place,
+            "purpose": request.purpose,
+            "model": answer["reply"]["model"] if "reply" in answer else self.name,
+            "blob": blob.digest,
+            "error": answer["error"]["kind"] if "error" in answer else None,
+            "usage": usage,
+        }
+        await self._records.commit([(EVENT, data)], [blob])
+        return answer

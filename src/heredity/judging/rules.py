@@ -1,0 +1,32 @@
+"""The rules of a session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from heredity.evolution import Budget
+from heredity.rollouts.contract import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRules:
+    """The rules of a session.
+
+    Attributes:
+        budget: what may be spent: episodes, submissions, tokens, cost, seconds.
+        seed: the run's seed; seeds the candidates' own generators.
+        limits: what one attempt may use.
+        min_episodes: the fewest episodes of one submission.
+        max_episodes: the most episodes of one submission.
+        retries: how often an attempt is repeated that failed through no fault of the candidate.
+        replay: the evolver is deterministic and starts again from the beginning when the run is resumed. What it asked
+            before is answered from the journal, and `remaining` shows what it would have shown the first time.
+    """
+
+    budget: Budget
+    seed: int
+    limits: Limits = field(default_factory=Limits)
+    min_episodes: int = 1
+    max_episodes: int = 128
+    retries: int = 2
+    replay: bool = False

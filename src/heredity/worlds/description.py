@@ -1,0 +1,147 @@
+"""`world.yaml`: the description of a world, checked against its schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from heredity.errors import ConfigError
+
+CAPABILITIES = ("navigation", "memory", "inversion", "control", "pattern", "planning", "adversarial")
+"""The columns of AutoEnv's table A7, in order."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Meta(_Part):
+    """`meta`: what the world is, and which row of the paper's tables A6 and A7 it stands for.
+
+    Attributes:
+        name: the folder's name.
+        title: for people.
+        paper: number and name of the row.
+        reward: whether success alone pays, or rewards add up.
+        observation: whether everything that matters is seen.
+        semantics: whether words mean what they say.
+        capabilities: what it asks of an agent.
+        summary: one line.
+    """
+
+    name: str
+    title: str
+    paper: tuple[int, str]
+    reward: Literal["binary", "accumulative"]
+    observation: Literal["full", "partial"]
+    semantics: Literal["aligned", "inverse"]
+    capabilities: tuple[
+        Literal["navigation", "memory", "inversion", "control", "pattern", "planning", "adversarial"], ...
+    ]
+    summary: str
+
+
+class Parameter(_Part):
+    """A parameter of an action.
+
+    Attributes:
+        type: `integer`, `number`, `choice` or `text`.
+        low: least value of a number, included.
+        high: greatest value, included.
+        of: the words to choose from.
+        max_length: of a text, in characters.
+        description: for the agent.
+    """
+
+    type: Literal["integer", "number", "choice", "text"]
+    low: float | None = None
+    high: float | None = None
+    of: tuple[str, ...] = ()
+    max_length: int = 200
+    description: str = ""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Parameter:
+        if self.type in ("integer", "number") and (self.low is None or self.high is None or self.low > self.high):
+            raise ValueError("a number needs low and high, low at most high")
+        if self.type == "choice" and not self.of:
+            raise ValueError("a choice needs `of`, the words to choose from")
+        return self
+
+
+class ActionDescription(_Part):
+    """An action: what it does, as the agent is told, and its parameters."""
+
+    description: str
+    params: dict[str, Parameter] = Field(default_factory=dict[str, Parameter])
+
+
+class SkinDescription(_Part):
+    """`skin`: how an observation becomes text, and what its symbols mean.
+
+    Attributes:
+        text: the template; `{name}` is replaced by what `observe` returned under that name. `{t}`, `{steps}` and `{message}`
+            (what the last action led to) are always there.
+        legend: symbol to meaning, for grids; also what pictures name their colours by.
+        colours: symbol to `#rrggbb`.
+        swap: what the inverse skin exchanges: pairs of symbols in the grid.
+        mirror: names of numbers that the inverse skin shows as `low + high - value`, with their low and high.
+    """
+
+    text: str
+    legend: dict[str, str] = Field(default_factory=dict[str, str])
+    colours: dict[str, Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]] = Field(default_factory=dict[str, str])
+    swap: tuple[tuple[str, str], ...] = ()
+    mirror: dict[str, tuple[float, float]] = Field(default_factory=dict[str, tuple[float, float]])
+
+
+class Description(_Part):
+    """A whole `world.yaml`.
+
+    Attributes:
+        meta: what it is.
+        instruction: what the agent is told at the beginning.
+        state: the template of the state: each variable and what it is, with unit and range.
+        actions: by name.
+        observation: what is exposed and what is not, in words.
+        reward: what pays, in words; and the range of one step's reward.
+        termination: when an episode ends, in words.
+        max_steps: the horizon; a level's `steps` comes before it.
+        skin: the text skin.
+        generator: what difficulty changes, in words.
+    """
+
+    meta: Meta
+    instruction: str
+    state: dict[str, str]
+    actions: dict[str, ActionDescription]
+    observation: str
+    reward: str
+    termination: str
+    max_steps: Annotated[int, Field(ge=1, le=1000)]
+    skin: SkinDescription
+    generator: str
+
+
+def read_description(path: Path) -> Description:
+    """Read a `world.yaml`.
+
+    Raises:
+        ConfigError: if it cannot be read, is not YAML, or does not fit the schema; the message names the field.
+    """
+    import yaml
+
+    try:
+        value: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not YAML: {error}") from error
+    try:
+        return Description.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "it"
+        raise ConfigError(f"{path}: {where}: {first['msg'].removeprefix('Value error, ')}") from error

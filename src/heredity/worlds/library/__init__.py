@@ -1,0 +1,1 @@
+"""The worlds, one folder each."""

@@ -1,0 +1,1 @@
+"""Rules that several worlds are built from: grids, boards, inventories, schedules."""

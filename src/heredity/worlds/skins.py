@@ -1,0 +1,53 @@
+"""Text skins: from what is exposed to what the agent reads, straight or inverted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from heredity.worlds.description import SkinDescription
+
+
+def render(skin: SkinDescription, omega: Mapping[str, Any]) -> str:
+    """Fill in a skin's template.
+
+    Args:
+        skin: the description's skin.
+        omega: what is exposed; lists become lines.
+    """
+    return skin.text.format_map({key: _shown(value) for key, value in omega.items()})
+
+
+def inverted(skin: SkinDescription, omega: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the inverse skin shows in place of `omega`: symbols swapped, numbers mirrored; the legend stays, and lies.
+
+    Only what is seen changes (AutoEnv, appendix E.3): rules and rewards stay as they are.
+    """
+    shown = dict(omega)
+    if skin.swap and "grid" in shown:
+        table = str.maketrans({k: v for a, b in skin.swap for k, v in ((a, b), (b, a))})
+        shown["grid"] = [row.translate(table) for row in shown["grid"]]
+    for name, (low, high) in skin.mirror.items():
+        if name in shown:
+            shown[name] = _mirrored(shown[name], low + high)
+    return shown
+
+
+def _mirrored(value: Any, total: float) -> Any:
+    if isinstance(value, list):
+        return [_mirrored(v, total) for v in cast(list[Any], value)]
+    return total - value if isinstance(value, int | float) else value
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, list):
+        return "\n".join(map(_line, cast(list[Any], value)))
+    if isinstance(value, dict):
+        return ", ".join(f"{k}: {_line(v)}" for k, v in cast(dict[str, Any], value).items()) or "nothing"
+    return value
+
+
+def _line(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(map(str, cast(list[Any], value)))
+    return f"{value:g}" if isinstance(value, float) else str(value)

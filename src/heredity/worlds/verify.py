@@ -1,0 +1,201 @@
+"""Verification of levels: is the reference solution right, and can any cheap trick pay or beat the bound?
+
+Nothing here knows a world's rules: what is tried is what a careless or a cunning agent would try.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from heredity.ids import generator
+from heredity.worlds.actions import sample_action
+from heredity.worlds.contract import Action
+from heredity.worlds.description import Description, Parameter
+from heredity.worlds.episode import Episode
+from heredity.worlds.world import Level, World
+
+SLACK = 1e-9
+_WRONG: tuple[object, ...] = (
+    None,
+    7,
+    "",
+    [],
+    {"action": "no such action"},
+    {"action": 3},
+    {"action": None, "params": None},
+)
+_ENDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LevelReport:
+    """What was found on a level; scores are shares of the bound.
+
+    Attributes:
+        world: the world's name; `level`: the level's.
+        kind: of the bound, `"exact"` or `"proven"`; `bound`: its value.
+        solvable: whether the reference solution earns something (of a binary world: succeeds).
+        reference: what the reference solution gets.
+        random: mean over random agents; `random_best`: the best of them.
+        idle: the most that one action repeated earns; it may be more than 0 only if that action does something.
+        invalid: what an agent earns whose actions are all refused.
+        greedy: the most that a searcher found that tries to beat the bound.
+        faults: what is wrong, in words; none is well.
+    """
+
+    world: str
+    level: str
+    kind: str
+    bound: float
+    solvable: bool
+    reference: float
+    random: float
+    random_best: float
+    idle: float
+    invalid: float
+    greedy: float
+    faults: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {**asdict(self), "faults": list(self.faults)}
+
+
+def verify_level(world: World, level: Level, *, seconds: float = 1.0, random_agents: int = 20) -> LevelReport:
+    """Try everything on a level.
+
+    Args:
+        world: the world.
+        level: the level.
+        seconds: how long the greedy searcher may try.
+        random_agents: how many random episodes are played.
+    """
+    bound = level.bound.value
+    unit = bound if bound > 0 else 1.0
+    reference = world.play(level.data)
+    rng = generator(level.seed, "verify", world.name, level.id)
+    randoms = [_play(world, level, _random_actions(rng, world.description)) for _ in range(random_agents)]
+    idle = max(_play(world, level, itertools.repeat(a.to_json())) for a in _plain_actions(world.description))
+    invalid = max(
+        _play(world, level, itertools.repeat(wrong)) for wrong in (*_WRONG, *_out_of_range(world.description))
+    )
+    greedy = _greedy(world, level, rng, seconds)
+    faults = _faults(world, level, reference, {"random": max(randoms), "idle": idle, "greedy": greedy}, invalid)
+    return LevelReport(
+        world=world.name,
+        level=level.id,
+        kind=level.bound.kind,
+        bound=bound,
+        solvable=reference > 0,
+        reference=reference / unit,
+        random=float(np.mean(randoms)) / unit,
+        random_best=max(randoms) / unit,
+        idle=idle / unit,
+        invalid=invalid / unit,
+        greedy=greedy / unit,
+        faults=faults,
+    )
+
+
+def _faults(world: World, level: Level, reference: float, found: dict[str, float], invalid: float) -> tuple[str, ...]:
+    bound, faults = level.bound.value, list[str]()
+    if bound <= 0:
+        faults.append(f"the bound is {bound:g}; nothing can be had")
+    if reference <= 0:
+        faults.append("the reference solution earns nothing: the level is not shown to be solvable")
+    if abs(reference - level.reference) > SLACK:
+        faults.append(f"the reference solution gets {reference:g}, and levels.json says {level.reference:g}")
+    if world.description.meta.reward == "binary" and bound != 1.0:
+        faults.append(f"a binary world pays 1 at most, and the bound is {bound:g}")
+    if level.bound.kind == "exact" and reference < bound - SLACK:
+        faults.append(f"the bound is called exact, and the reference solution gets {reference:g} of {bound:g}")
+    for name, total in {"reference": reference, **found}.items():
+        if total > bound + SLACK:
+            faults.append(f"the {name} agent gets {total:g}, more than the bound of {bound:g}")
+    if invalid > SLACK:
+        faults.append(f"refused actions earn {invalid:g}")
+    return tuple(faults)
+
+
+def _play(world: World, level: Level, actions: Iterator[object]) -> float:
+    episode = world.start(level.data)
+    while not episode.done:
+        episode.step(next(actions))
+    return episode.total
+
+
+def _random_actions(rng: np.random.Generator, description: Description) -> Iterator[object]:
+    while True:
+        yield sample_action(rng, description.actions).to_json()
+
+
+def _plain_actions(description: Description) -> list[Action]:
+    """Return each action with the ends and the middle of its parameters' ranges: what an idle agent might repeat."""
+    found: list[Action] = []
+    for name, action in description.actions.items():
+        choices = [[(key, value) for value in _values(kind, _ENDS)] for key, kind in action.params.items()]
+        found += [Action(name, dict(chosen)) for chosen in itertools.islice(itertools.product(*choices), 64)]
+    return found
+
+
+def _values(kind: Parameter, most: int) -> Sequence[Any]:
+    if kind.type == "choice":
+        return kind.of
+    if kind.type == "text":
+        return ("",)
+    low, high = kind.low or 0, kind.high or 0
+    points = np.linspace(low, high, most)
+    return sorted({int(p) for p in points}) if kind.type == "integer" else [float(p) for p in points]
+
+
+def _out_of_range(description: Description) -> list[object]:
+    wrong: list[object] = []
+    for name, action in description.actions.items():
+        plain = {key: _values(kind, 2)[0] for key, kind in action.params.items()}
+        for key, kind in action.params.items():
+            for value in (None, [], "no such word", (kind.high or 0) + 1, (kind.low or 0) - 1, float("nan"), 10**30):
+                fits_text = kind.type == "text" and isinstance(value, str)
+                if not fits_text:
+                    wrong.append({"action": name, "params": {**plain, key: value}})
+        wrong.append({"action": name, "params": {**plain, "no such parameter": 1}})
+    return wrong
+
+
+def _greedy(world: World, level: Level, rng: np.random.Generator, seconds: float) -> float:
+    """Search for reward: look one step ahead on copies, take what pays most, start again with more chance or a good prefix."""
+    ends, best, prefix = time.monotonic() + seconds, 0.0, list[Action]()
+    plain = _plain_actions(world.description)
+    while True:
+        episode, taken = world.start(level.data), list[Action]()
+        chance = float(rng.uniform(0.0, 0.5))
+        for action in prefix[: int(rng.integers(len(prefix) + 1))]:
+            episode.step(action)
+            taken.append(action)
+            if episode.done:
+                break
+        while not episode.done and time.monotonic() < ends:
+            action = sample_action(rng, world.description.actions)
+            if rng.random() > chance:
+                action = _most_paying(episode, rng, plain, action)
+            episode.step(action)
+            taken.append(action)
+        if episode.total > best:
+            best, prefix = episode.total, taken
+        if time.monotonic() >= ends:
+            return max(best, episode.total)
+
+
+def _most_paying(episode: Episode, rng: np.random.Generator, plain: Sequence[Action], other: Action) -> Action:
+    tried = [other, *(plain[int(i)] for i in rng.permutation(len(plain))[:12])]
+    paid: list[float] = []
+    for action in tried:
+        twin = episode.copy()
+        paid.append(twin.step(action).reward)
+    most = max(paid)
+    return tried[int(rng.choice([i for i, p in enumerate(paid) if p == most]))]

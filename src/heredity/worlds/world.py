@@ -1,0 +1,174 @@
+"""A world as a whole: its description, its code and its levels, loaded from its folder."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.ids import canonical_json, digest_json, generator
+from heredity.worlds.contract import Bound, Dynamics, Levels
+from heredity.worlds.description import Description, read_description
+from heredity.worlds.episode import Episode
+
+LIBRARY = Path(__file__).with_name("library")
+SPLITS = {"test": 10, "validation": 5}
+"""How many levels of each split a world ships."""
+DIFFICULTIES = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level of a world.
+
+    Attributes:
+        id: `"test-01"`, or `"seed-7-2"` for one that was generated.
+        seed: what it was generated from.
+        difficulty: 1 to 3.
+        data: what the dynamics starts from.
+        bound: the most that can be had; `reference`: what the reference solution gets.
+    """
+
+    id: str
+    seed: int
+    difficulty: int
+    data: Mapping[str, Any]
+    bound: Bound
+    reference: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in `levels.json`."""
+        bound = {"value": self.bound.value, "kind": self.bound.kind, "reason": self.bound.reason}
+        head = {"id": self.id, "seed": self.seed, "difficulty": self.difficulty}
+        return {**head, "data": dict(self.data), "bound": bound, "reference": self.reference}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Level:
+        """Read what `to_json` gave."""
+        given: dict[str, Any] = dict(value)
+        given["bound"] = Bound(**given["bound"])
+        given["data"] = MappingProxyType(given["data"])
+        return cls(**given)
+
+
+class World:
+    """A world: what it is, how it goes, and its levels.
+
+    Attributes:
+        folder: where it lies.
+        description: its `world.yaml`.
+        dynamics: its rules.
+        levels: makes levels and bounds.
+    """
+
+    def __init__(self, folder: Path, dynamics: Dynamics[Any], levels: Levels) -> None:
+        self.folder, self.dynamics, self.levels = folder, dynamics, levels
+        self.description: Description = read_description(folder / "world.yaml")
+        if self.description.meta.name != folder.name:
+            raise ConfigError(f"{folder}/world.yaml names {self.description.meta.name!r}; expected its folder's name")
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.folder.name
+
+    @cached_property
+    def shipped(self) -> Mapping[str, tuple[Level, ...]]:
+        """The levels in `levels.json`: split to levels."""
+        stored = json.loads((self.folder / "levels.json").read_text(encoding="utf-8"))
+        return {split: tuple(map(Level.from_json, stored[split])) for split in SPLITS}
+
+    def level(self, name: str) -> Level:
+        """Return a shipped level by its name.
+
+        Raises:
+            UnknownNameError: if there is none.
+        """
+        by_name = {level.id: level for levels in self.shipped.values() for level in levels}
+        if name not in by_name:
+            raise UnknownNameError(f"level of {self.name}", name, by_name)
+        return by_name[name]
+
+    def make(self, seed: int, difficulty: int, name: str = "") -> Level:
+        """Generate the level of a seed, with its bound and what the reference solution gets.
+
+        Raises:
+            ConfigError: if the reference solution exceeds the bound, or fails a binary world: the world is wrong then.
+        """
+        made = self.levels.generate(generator(seed, "world", self.name, difficulty), difficulty)
+        data: dict[str, Any] = json.loads(canonical_json(made))
+        bound, reference = self.levels.bound(data), self.play(data)
+        if reference > bound.value + 1e-9 or (self.description.meta.reward == "binary" and reference != 1.0):
+            raise ConfigError(
+                f"{self.name}, seed {seed}, difficulty {difficulty}: the reference solution gets {reference:g} of"
+                f" {bound.value:g}; the generator, the bound or the solution is wrong"
+            )
+        return Level(name or f"seed-{seed}-{difficulty}", seed, difficulty, data, bound, reference)
+
+    def play(self, data: Mapping[str, Any]) -> float:
+        """Return what the reference solution gets on a level."""
+        episode = self.start(data)
+        for action in self.levels.solve(data):
+            if episode.done:
+                break
+            episode.step(action.to_json())
+        while not episode.done:
+            episode.step(None)
+        return episode.total
+
+    def start(self, data: Mapping[str, Any]) -> Episode:
+        """Begin a level."""
+        return Episode(self.description, self.dynamics, data)
+
+    def make_shipped(self) -> dict[str, list[Level]]:
+        """Generate the levels that are shipped, all different: the same every time."""
+        seen: set[str] = set()
+        made: dict[str, list[Level]] = {}
+        for split, count in SPLITS.items():
+            base = {"test": 1000, "validation": 2000}[split]
+            made[split] = []
+            seed = base
+            while len(made[split]) < count:
+                place = len(made[split])
+                level = self.make(seed, DIFFICULTIES[place * len(DIFFICULTIES) // count], f"{split}-{place + 1:02d}")
+                seed += 1
+                digest = digest_json(level.data)
+                if digest not in seen:
+                    seen.add(digest)
+                    made[split].append(level)
+                elif seed > base + 500:
+                    raise ConfigError(f"{self.name} generates too few different levels; widen its generator")
+        return made
+
+    def levels_text(self) -> str:
+        """Return what `levels.json` is to hold."""
+        made = self.make_shipped()
+        rows = {split: [json.dumps(level.to_json(), sort_keys=True) for level in made[split]] for split in SPLITS}
+        parts = [f' "{split}": [\n  ' + ",\n  ".join(lines) + "\n ]" for split, lines in rows.items()]
+        return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+@cache
+def world(name: str) -> World:
+    """Return a world of the library.
+
+    Raises:
+        UnknownNameError: if there is none of that name.
+    """
+    if name not in world_names():
+        raise UnknownNameError("world", name, world_names())
+    rules = importlib.import_module(f"heredity.worlds.library.{name}.dynamics")
+    levels = importlib.import_module(f"heredity.worlds.library.{name}.levels")
+    return World(LIBRARY / name, rules.DYNAMICS, levels.LEVELS)
+
+
+@cache
+def world_names() -> tuple[str, ...]:
+    """Return the names of the worlds in the library, sorted."""
+    return tuple(sorted(path.parent.name for path in LIBRARY.glob("*/world.yaml")))

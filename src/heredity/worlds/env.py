@@ -1,0 +1,112 @@
+"""A world as a gymnasium environment: one set of rules, any observation policy, any skin."""
+
+from __future__ import annotations
+
+import string
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.ids import generator
+from heredity.worlds.episode import Episode
+from heredity.worlds.pictures import SIZE, draw
+from heredity.worlds.skins import inverted, render
+from heredity.worlds.spaces import ActionSpace
+from heredity.worlds.world import DIFFICULTIES, Level, world
+
+SKINS = ("text", "inverse", "picture", "inverse-picture")
+"""What is seen: text; text with symbols swapped and numbers mirrored, the legend unchanged; and both drawn as pixels."""
+_MAX_TEXT = 20_000
+
+
+class WorldEnv(gymnasium.Env[Any, dict[str, Any]]):
+    """A world of the library.
+
+    Observations are texts (skins `text`, `inverse`) or pictures, uint8 of shape (160, 160, 3) (`picture`,
+    `inverse-picture`). Actions are `{"action": name, "params": {...}}`; one that is refused costs its step. `reset` plays the
+    level named in its options (`{"level": "test-01"}`), or generates one from the seed (`{"difficulty": 2}` chooses how
+    hard). `info` holds the level's name and bound, what is exposed as values (`omega`), and whether the action was refused.
+
+    Args:
+        name: the world.
+        skin: one of `SKINS`.
+
+    Raises:
+        UnknownNameError: if there is no such world or skin.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {  # pyright: ignore[reportIncompatibleVariableOverride] - as gymnasium's own environments do
+        "render_modes": ["ansi", "rgb_array"]
+    }
+
+    def __init__(self, name: str, skin: str = "text", render_mode: str | None = None) -> None:
+        if skin not in SKINS:
+            raise UnknownNameError("skin", skin, SKINS)
+        self.world, self.skin, self.render_mode = world(name), skin, render_mode
+        self.action_space = ActionSpace(self.world.description.actions)
+        picture = spaces.Box(0, 255, (SIZE, SIZE, 3), np.uint8)
+        self.observation_space: gymnasium.Space[Any] = (
+            picture if skin.endswith("picture") else spaces.Text(_MAX_TEXT, min_length=0, charset=string.printable)
+        )
+        self.level: Level | None = None
+        self._episode: Episode | None = None
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode.
+
+        Raises:
+            UnknownNameError: if there is no such level.
+            ConfigError: if the difficulty is not 1, 2 or 3.
+        """
+        super().reset(seed=seed)
+        given = options or {}
+        if "level" in given:
+            self.level = self.world.level(given["level"])
+        else:
+            difficulty = given.get("difficulty", 1)
+            if difficulty not in DIFFICULTIES:
+                raise ConfigError(f"difficulty is {difficulty!r}; expected 1, 2 or 3")
+            drawn = int(self.np_random.integers(1 << 31)) if seed is None else seed
+            self.level = self.world.make(drawn, difficulty)
+        self._episode = self.world.start(self.level.data)
+        return self._seen(refused=False)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take an action.
+
+        Raises:
+            ConfigError: if no episode is going on.
+        """
+        if self._episode is None or self._episode.done:
+            raise ConfigError("no episode is going on; call reset first")
+        step = self._episode.step(action)
+        observation, info = self._seen(refused=step.refused)
+        return observation, step.reward, step.terminated, step.truncated, info
+
+    def render(self) -> Any:
+        """Return the text (`ansi`) or the picture (`rgb_array`) of this moment."""
+        if self._episode is None or self.render_mode is None:
+            return None
+        omega = self._omega()
+        skin = self.world.description.skin
+        return draw(skin, omega) if self.render_mode == "rgb_array" else render(skin, omega)
+
+    def random_action(self, seed: int) -> dict[str, Any]:
+        """Return an action drawn from a seed, for examples."""
+        space = ActionSpace(self.world.description.actions, generator(seed, "world", self.world.name, "action"))
+        return space.sample()
+
+    def _omega(self) -> dict[str, Any]:
+        assert self._episode is not None
+        omega = self._episode.observe()
+        return inverted(self.world.description.skin, omega) if self.skin.startswith("inverse") else omega
+
+    def _seen(self, *, refused: bool) -> tuple[Any, dict[str, Any]]:
+        assert self.level is not None
+        omega, skin = self._omega(), self.world.description.skin
+        observation = draw(skin, omega) if self.skin.endswith("picture") else render(skin, omega)
+        info = {"level": self.level.id, "bound": self.level.bound.value, "omega": omega, "invalid_action": refused}
+        return observation, info

@@ -1,0 +1,98 @@
+"""Picture skins: what is exposed, drawn as pixels. Grids and boards become coloured cells, gauges become bars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heredity.worlds.description import SkinDescription
+
+SIZE = 160
+"""Height and width of a picture, in pixels."""
+_PAPER = (250, 248, 242)
+_INK = (60, 60, 70)
+_EMPTY = (222, 218, 208)
+_BAR = (58, 120, 190)
+_PALETTE = (
+    (86, 180, 233), (230, 159, 0), (0, 158, 115), (240, 228, 66), (0, 114, 178),
+    (213, 94, 0), (204, 121, 167), (140, 140, 140), (120, 80, 160), (90, 60, 40),
+)  # fmt: skip
+"""For symbols without a colour of their own; told apart by people who see colours differently (Okabe and Ito 2008)."""
+
+Picture = NDArray[np.uint8]
+
+
+def draw(skin: SkinDescription, omega: Mapping[str, Any]) -> Picture:
+    """Return a picture of shape (160, 160, 3), uint8: the grid above, the gauges below; one alone fills it.
+
+    Args:
+        skin: says the colours of symbols.
+        omega: what is exposed; `grid` and `gauges` are drawn, everything else is not shown.
+    """
+    picture = np.full((SIZE, SIZE, 3), _PAPER, np.uint8)
+    grid = cast(Sequence[str], omega.get("grid") or ())
+    gauges = cast(Mapping[str, Sequence[float]], omega.get("gauges") or {})
+    split = SIZE if not gauges else 0 if not grid else int(SIZE * 0.7)
+    if grid:
+        _draw_grid(picture[:split], grid, skin)
+    if gauges:
+        _draw_gauges(picture[split:], list(gauges.values()))
+    return picture
+
+
+def _draw_grid(area: Picture, grid: Sequence[str], skin: SkinDescription) -> None:
+    rows, columns = len(grid), max(map(len, grid))
+    cell = max(1, min(area.shape[0] // rows, area.shape[1] // columns))
+    top, left = (area.shape[0] - rows * cell) // 2, (area.shape[1] - columns * cell) // 2
+    symbols = "".join(dict.fromkeys([*skin.legend, *"".join(grid)]))
+    for r, row in enumerate(grid):
+        for c, symbol in enumerate(row):
+            y, x = top + r * cell, left + c * cell
+            tile = area[y : y + cell, x : x + cell]
+            tile[:] = _colour(skin.colours.get(symbol, ""), symbols.index(symbol))
+            if cell >= 8:
+                tile[-1:] = tile[:, -1:] = _EMPTY
+                _mark(tile, symbol)
+
+
+def _mark(tile: Picture, symbol: str) -> None:
+    """Draw a figure that goes with the symbol, so that cells are told apart without their colours."""
+    pattern = _pattern(symbol)
+    if pattern is None:
+        return
+    scale = (tile.shape[0] - 2) // 5
+    if scale < 1:
+        return
+    figure = np.kron(pattern, np.ones((scale, scale), bool))
+    start = (tile.shape[0] - figure.shape[0]) // 2
+    tile[start : start + figure.shape[0], start : start + figure.shape[1]][figure] = _INK
+
+
+@cache
+def _pattern(symbol: str) -> NDArray[np.bool_] | None:
+    """Return a symmetric 5 by 5 figure made of the bits of a symbol; none for the symbols of empty ground and walls."""
+    if symbol in " .#":
+        return None
+    bits = (ord(symbol) * 2654435761 >> 7) & 0x7FFF
+    half = np.array([[bits >> (row * 3 + column) & 1 for column in range(3)] for row in range(5)], bool)
+    return np.concatenate([half, half[:, 1::-1]], axis=1)
+
+
+def _draw_gauges(area: Picture, gauges: Sequence[Sequence[float]]) -> None:
+    height = max(3, (area.shape[0] - 4) // len(gauges))
+    for place, (value, low, high) in enumerate(gauges):
+        bar = area[2 + place * height : 2 + place * height + height - 2, 6:-6]
+        bar[:] = _EMPTY
+        share = (value - low) / (high - low) if high > low else 0.0
+        bar[:, : round(min(1.0, max(0.0, share)) * bar.shape[1])] = _BAR
+
+
+@cache
+def _colour(text: str, place: int) -> tuple[int, int, int]:
+    if not text:
+        return _PALETTE[place % len(_PALETTE)]
+    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)

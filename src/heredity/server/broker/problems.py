@@ -1,0 +1,124 @@
+"""What a broker answers instead of a model: one kind of problem, told in the words of each API."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from heredity.errors import BudgetError, ProviderError
+
+Shape = Callable[["Problem"], dict[str, Any]]
+"""How an API words a problem: the JSON body of its error answers."""
+
+
+class Problem(Exception):  # noqa: N818 - an answer, not a failure of ours
+    """A request that is answered with an error.
+
+    Attributes:
+        kind: `"request"`, `"token"`, `"unknown_model"`, `"unknown_path"`, `"too_large"`, `"budget"`, `"busy"`,
+            `"rate_limit"`, `"context"`, `"provider"`, `"timeout"` or `"host"`.
+        status: HTTP status.
+        field: path of the field that is wrong, `"messages[0].content"`; `""` if it is none.
+        retry: whether the client's own retries may help.
+        retry_after_s: how long it should wait before; None if nobody knows.
+    """
+
+    def __init__(
+        self, kind: str, message: str, *, field: str = "", retry: bool = False, retry_after_s: float | None = None
+    ) -> None:
+        self.kind, self.field, self.retry, self.retry_after_s = kind, field, retry, retry_after_s
+        self.status = _STATUS[kind]
+        super().__init__(message)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Headers by which both vendors' clients decide whether to ask again."""
+        headers = {"x-should-retry": "true" if self.retry else "false"}
+        if self.retry_after_s is not None:
+            headers["retry-after"] = str(math.ceil(self.retry_after_s))
+        return headers
+
+
+_STATUS = {
+    "request": 400,
+    "context": 400,
+    "token": 401,
+    "unknown_model": 404,
+    "unknown_path": 404,
+    "too_large": 413,
+    "budget": 429,
+    "busy": 429,
+    "rate_limit": 429,
+    "host": 500,
+    "provider": 502,
+    "timeout": 504,
+}
+
+_OPENAI = {
+    "token": ("invalid_request_error", "invalid_api_key"),
+    "unknown_model": ("invalid_request_error", "model_not_found"),
+    "unknown_path": ("invalid_request_error", "unknown_url"),
+    "too_large": ("invalid_request_error", "request_too_large"),
+    "budget": ("insufficient_quota", "insufficient_quota"),
+    "busy": ("rate_limit_error", "rate_limit_exceeded"),
+    "rate_limit": ("rate_limit_error", "rate_limit_exceeded"),
+    "context": ("invalid_request_error", "context_length_exceeded"),
+    "provider": ("server_error", "server_error"),
+    "timeout": ("server_error", "timeout"),
+    "host": ("server_error", "server_error"),
+}
+
+_ANTHROPIC = {
+    "token": "authentication_error",
+    "unknown_model": "not_found_error",
+    "unknown_path": "not_found_error",
+    "too_large": "request_too_large",
+    "budget": "rate_limit_error",
+    "busy": "rate_limit_error",
+    "rate_limit": "rate_limit_error",
+    "provider": "api_error",
+    "timeout": "timeout_error",
+    "host": "api_error",
+}
+
+
+def openai_shape(problem: Problem) -> dict[str, Any]:
+    """Return a problem as OpenAI's API words it."""
+    type_, code = _OPENAI.get(problem.kind, ("invalid_request_error", None))
+    return {"error": {"message": _printable(problem), "type": type_, "param": problem.field or None, "code": code}}
+
+
+def anthropic_shape(problem: Problem) -> dict[str, Any]:
+    """Return a problem as Anthropic's API words it."""
+    message = _printable(problem)
+    if problem.kind == "context" and "prompt is too long" not in message:
+        # The words by which clients know that they must shorten the conversation.
+        message = f"prompt is too long: {message}"
+    return {
+        "type": "error",
+        "error": {"type": _ANTHROPIC.get(problem.kind, "invalid_request_error"), "message": message},
+    }
+
+
+def problem_of(error: Exception) -> Problem:
+    """Return how a model's failure is told to the program that asked.
+
+    It learns what it can act on. What concerns the host (keys, addresses, paths) may stand in the message of any other
+    error, so that only its kind is told; the record of the call has it in full.
+    """
+    if isinstance(error, BudgetError):
+        return Problem("budget", "the budget for language models is spent; finish with what you have")
+    if not isinstance(error, ProviderError):
+        return Problem("host", "the host failed to answer this call")
+    if error.kind in ("request", "context"):
+        return Problem(error.kind, str(error))
+    known = error.kind if error.kind in ("timeout", "rate_limit") else "provider"
+    advice = "ask again" if error.transient else "asking again gives the same"
+    message = f"the model's provider gave no answer ({error.kind}); {advice}"
+    return Problem(known, message, retry=error.transient, retry_after_s=error.retry_after_s)
+
+
+def _printable(problem: Problem) -> str:
+    # A path or a text that is not UTF-8 has no encoding of its own.
+    return str(problem).encode("utf-8", "replace").decode()

@@ -119,7 +119,7 @@ def test_code_is_not_executed_in_this_process(registry: Registry, tmp_path: Path
     mark = tmp_path / "ran"
     registry.register("tool", "sly", {"tool.py": f"open({str(mark)!r}, 'w')\n"}, {"description": "sly"})
     registry.get("tool", "sly")
-    with pytest.raises(IsolationError, match="only prompts can be run"):
+    with pytest.raises(IsolationError, match="a tool in the sandbox"):
         registry.run("tool", "sly", {})
     assert not mark.exists()
 

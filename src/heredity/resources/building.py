@@ -38,6 +38,11 @@ class Instance:
     tree: SourceTree
     value: Any
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The names of a prompt's `{{places}}`, each once, in the order of the text; none for other types."""
+        return tuple(dict.fromkeys(_PLACE.findall(self.value))) if self.version.type == "prompt" else ()
+
     def run(self, inputs: Mapping[str, Any]) -> str:
         """Fill in a prompt's `{{places}}`.
 
@@ -48,12 +53,11 @@ class Instance:
         if self.version.type != "prompt":
             raise IsolationError(
                 f"{self.version.label} is not run in this process, because its code may not be trusted; a policy program is"
-                " run by `heredity run`, and of resources by themselves only prompts can be run"
+                " run by `heredity run`, a tool in the sandbox by `heredity resources run` or a server of resources"
             )
-        places = set(_PLACE.findall(self.value))
-        if places != set(inputs):
+        if set(self.places) != set(inputs):
             raise ConfigError(
-                f"{self.version.label} takes {', '.join(sorted(places)) or 'no input'}, and was given"
+                f"{self.version.label} takes {', '.join(sorted(self.places)) or 'no input'}, and was given"
                 f" {', '.join(sorted(inputs)) or 'none'}"
             )
         return _PLACE.sub(lambda match: str(inputs[match[1]]), self.value)

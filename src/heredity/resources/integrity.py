@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from heredity.ids import digest_bytes, digest_json
+from heredity.resources.store_file import Connection
 
 
-def findings(database: sqlite3.Connection, path: Path) -> list[str]:
+def findings(database: Connection, path: Path) -> list[str]:
     """Read a whole store and return what is wrong with it, one sentence each."""
-    found: list[str] = []
+    found = [database.lost] if database.lost else []
     try:
         found += [f"{path}: {line}" for (line,) in database.execute("PRAGMA integrity_check(20)") if line != "ok"]
     except sqlite3.DatabaseError as error:

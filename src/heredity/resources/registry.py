@@ -133,11 +133,24 @@ class Registry:
         """Return `type/name` of every resource, with the unregistered ones if `hidden`."""
         return [f"{v.type}/{v.name}" for v in self.store.list(type_, hidden=hidden)]
 
-    def retrieve(self, query: str, type_: str | None = None, *, limit: int = 5) -> list[tuple[Version, float]]:
-        """Return the resources that a question is about, with their score (BM25; higher is better), the best first."""
+    def retrieve(
+        self, query: str, type_: str | None = None, *, limit: int = 5, by: str = "words", model: Path | None = None
+    ) -> list[tuple[Version, float]]:
+        """Return the resources that a question is about, with their score (above 0; higher is better), the best first.
+
+        Args:
+            query: the question.
+            type_: only this type.
+            limit: at most so many.
+            by: `"words"` (BM25) or `"embeddings"` (cosine), see `retrieval`.
+            model: folder of the model2vec model for embeddings; None for `HEREDITY_EMBEDDINGS`.
+        """
+        if by not in ("words", "embeddings"):
+            raise UnknownNameError("way of retrieval", by, ("words", "embeddings"))
         heads = self.store.list(type_)
-        texts = [f"{v.name} {v.manifest.description} {_words_of(self.store.tree(v))}" for v in heads]
-        ranked = sorted(zip(heads, retrieval.scores(query, texts), strict=True), key=lambda pair: -pair[1])
+        texts = [f"{v.name} {v.manifest.description} {' '.join(self.store.tree(v).texts().values())}" for v in heads]
+        found = retrieval.scores(query, texts) if by == "words" else retrieval.similarities(query, texts, model)
+        ranked = sorted(zip(heads, found, strict=True), key=lambda pair: -pair[1])
         return [(version, score) for version, score in ranked if score > 0][:limit]
 
     def get_state(self, type_: str, name: str) -> dict[str, Any]:
@@ -213,7 +226,7 @@ class Registry:
     def get_variables(self, type_: str, name: str, *, branch: str = MAIN) -> dict[str, Any]:
         """Return what can be evolved: every file that is text, by its path, and `parameters.KEY` (JSON)."""
         version = self.store.get(type_, name, branch=branch)
-        files = {path: text for path, data in self.store.tree(version).items() if (text := _decoded(data)) is not None}
+        files = self.store.tree(version).texts()
         return {**files, **{_PARAMETER + key: value for key, value in version.manifest.parameters.items()}}
 
     def set_variables(
@@ -276,9 +289,7 @@ class Registry:
             found = {branch: digest for branch, digest in branches.items() if digest in kept}
             heads[f"{type_}/{name}"] = [(b, digest, hidden) for b, digest in {MAIN: newest.digest, **found}.items()]
         text = json.dumps(exchange.to_json(entries, heads), indent=1, ensure_ascii=False)
-        partial = path.with_name(path.name + ".partial")
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
+        _write_whole(path, text)
         return len(entries)
 
     def load_from_json(self, path: Path) -> int:
@@ -306,7 +317,7 @@ class Registry:
         target = folder / name / SKILL
         text = str(contracts.contract_of(found, self.store.tree(found)))
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+        _write_whole(target, text)
         return target
 
     def load_contract(self, path: Path) -> Version:
@@ -364,15 +375,10 @@ def _number(text: str | None) -> Number | None:
     return None if text is None else Number.parse(text)
 
 
-def _decoded(data: bytes) -> str | None:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return None
-
-
-def _words_of(tree: SourceTree) -> str:
-    return " ".join(text for data in tree.values() if (text := _decoded(data)) is not None)
+def _write_whole(path: Path, text: str) -> None:
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
 
 
 def _draft_of(type_: str, folder: Path) -> Draft:

@@ -1,15 +1,27 @@
-"""Retrieval: which texts a question is about, by BM25.
+"""Retrieval: which texts a question is about, by its words or by its meaning.
 
-Robertson and Zaragoza, The Probabilistic Relevance Framework (2009), with k1 = 1.5 and b = 0.75, and the inverse document
-frequency that is never negative. It is forty lines, where a library would be a dependency.
+By words it is BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009, with k1 = 1.5 and b = 0.75, and the
+inverse document frequency that is never negative): forty lines, where a library would be a dependency. By meaning it is the
+cosine of static embeddings, one vector a token, of a model2vec model in a folder; nothing is ever downloaded.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heredity.errors import ConfigError, MissingExtraError
+
+FOLDER_VARIABLE = "HEREDITY_EMBEDDINGS"
+"""Environment variable with the folder of the model, where none is given."""
 
 _WORD = re.compile(r"[a-z]+|[0-9]+")
 _K1 = 1.5
@@ -35,3 +47,44 @@ def scores(query: str, texts: Sequence[str]) -> list[float]:
                 norm = _K1 * (1 - _B + _B * lengths[i] / mean)
                 result[i] += weight * c[word] * (_K1 + 1) / (c[word] + norm)
     return result
+
+
+def similarities(query: str, texts: Sequence[str], folder: Path | None = None) -> list[float]:
+    """Return how near each text is to a query in meaning: the cosine of their embeddings, -1 to 1, higher is better.
+
+    A text or query of which the model knows no token scores 0.
+
+    Args:
+        query: the question.
+        texts: what it may be about.
+        folder: holds `model.safetensors`, `tokenizer.json` and `config.json`; None for `HEREDITY_EMBEDDINGS`.
+
+    Raises:
+        ConfigError: if no folder is given, or there is no such model in it.
+        MissingExtraError: if model2vec is not installed.
+    """
+    given = folder or os.environ.get(FOLDER_VARIABLE)
+    if not given:
+        raise ConfigError(
+            f"retrieval by embeddings needs a model2vec model: give its folder, or set {FOLDER_VARIABLE} to it"
+        )
+    model = _model(str(Path(given).resolve()))
+    vectors = model.encode([query, *texts], use_multiprocessing=False, normalize=True).astype(np.float64)
+    return [float(cosine) for cosine in np.clip(vectors[1:] @ vectors[0], -1.0, 1.0)]
+
+
+@lru_cache(maxsize=2)
+def _model(folder: str) -> Any:
+    try:
+        from model2vec import StaticModel
+        from safetensors import SafetensorError
+    except ImportError as error:
+        raise MissingExtraError("retrieval by embeddings", "embeddings") from error
+    # Checked here, because model2vec takes what is no folder of a model for the name of one to download.
+    missing = [n for n in ("model.safetensors", "tokenizer.json", "config.json") if not (Path(folder) / n).is_file()]
+    if missing:
+        raise ConfigError(f"{folder} is no model2vec model: it has no {' and no '.join(missing)}")
+    try:
+        return StaticModel.from_pretrained(folder)
+    except (SafetensorError, ValueError, KeyError, OSError) as error:
+        raise ConfigError(f"the model2vec model in {folder} cannot be read: {error}") from error

@@ -29,28 +29,27 @@ class Store:
     `get`, `list`, `move`; the rest reads its records.
     """
 
-    def __init__(self, path: Path, *, create: bool = True) -> None:
+    def __init__(self, path: Path, *, create: bool = True, intact: bool = False) -> None:
         """Open a store, which is created if there is none.
 
         Args:
             path: the file; SQLite keeps `-wal` and `-shm` beside it while it is open.
             create: whether to create it.
+            intact: open it without the changes that a damaged `-wal` file has lost; `check` says which.
 
         Raises:
             ConfigError: if there is none and `create` is false.
-            DamagedRecordError: if the file is empty, cut short, or something else; it is left as it is.
+            DamagedRecordError: if the file or its `-wal` is cut short or damaged, or something else; it is left as it is.
         """
         self.path = path
         if not path.exists():
             if not create:
-                raise ConfigError(
-                    f"there is no store of resources at {path}; name another, or register a resource first"
-                )
+                raise ConfigError(f"there is no store of resources at {path}; name another, or register one first")
             create_file(path)
         if path.stat().st_size == 0:
             raise DamagedRecordError(f"{path} is empty, which a store never is; take it from a backup or remove it")
         with self._reporting():
-            self._db = connect(path)
+            self._db = connect(path, intact=intact)
             try:
                 self._check_format()
             except BaseException:

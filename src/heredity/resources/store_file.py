@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import tempfile
+import threading
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
+from heredity.errors import DamagedRecordError
+from heredity.resources.leftover import lost_frames
+
 _BUSY_S = 60.0
+_OPENING = threading.Lock()
+_OPEN: Counter[Path] = Counter()
 APPLICATION = 0x48455244
 FORMAT = 1
 _SCHEMA = f"""
@@ -27,9 +35,54 @@ PRAGMA user_version = {FORMAT};
 TABLES = {"contents", "versions", "heads", "moves"}
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Open a file so that every transaction is synced before it returns, and writers wait for each other."""
-    database = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
+class Connection(sqlite3.Connection):
+    """An open file of a store.
+
+    Attributes:
+        lost: what a damaged `-wal` file no longer holds; `""` if it holds everything.
+    """
+
+    lost = ""
+    _place: Path | None = None
+
+    def count(self, place: Path) -> None:
+        """Note that this process has the file open."""
+        self._place = place
+        _OPEN[place] += 1
+
+    def close(self) -> None:
+        """Close the file; the last one to do so folds the `-wal` file into it."""
+        with _OPENING:
+            super().close()
+            if self._place is not None:
+                _OPEN[self._place] -= 1
+                self._place = None
+
+
+def connect(path: Path, *, intact: bool = False) -> Connection:
+    """Open a file so that every transaction is synced before it returns, and writers wait for each other.
+
+    Args:
+        path: the file.
+        intact: go on without the transactions that a damaged `-wal` file has lost, and keep a copy of it.
+
+    Raises:
+        DamagedRecordError: if there are any and `intact` is false; nothing is changed then.
+    """
+    with _OPENING:
+        place = path.resolve()
+        lost = "" if _OPEN[place] else lost_frames(path)
+        wal = path.with_name(path.name + "-wal")
+        if lost and not intact:
+            raise DamagedRecordError(
+                f"the last changes to {path} cannot be read: {lost}; nothing was touched: put {wal.name} back from a copy,"
+                " or export what is intact (--intact), which drops them"
+            )
+        if lost and wal.exists():
+            shutil.copyfile(wal, wal.with_name(wal.name + ".damaged"))
+        database = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, factory=Connection)
+        database.count(place)
+        database.lost = lost
     database.execute("PRAGMA synchronous = FULL")
     return database
 

@@ -65,6 +65,16 @@ class SourceTree(Mapping[str, bytes]):
         """Return one file decoded as UTF-8, undecodable bytes replaced."""
         return self._files[path].decode("utf-8", "replace")
 
+    def texts(self) -> dict[str, str]:
+        """Return the files that are UTF-8, by their path."""
+        found: dict[str, str] = {}
+        for path, data in self._files.items():
+            try:
+                found[path] = data.decode()
+            except UnicodeDecodeError:
+                continue
+        return found
+
     def with_file(self, path: str, content: bytes | str) -> SourceTree:
         """Return a new tree in which `path` has `content`."""
         return SourceTree({**self._files, path: content})

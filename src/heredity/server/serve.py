@@ -10,7 +10,7 @@ import secrets
 import shutil
 import socket
 import tempfile
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,21 +51,27 @@ async def serve(app: Any, *, port: int = 0) -> AsyncGenerator[Endpoints]:
     # A path of a Unix socket has at most about 100 characters, so it does not live in the run's folder.
     folder = Path(tempfile.mkdtemp(prefix="heredity-"))
     try:
-        with _tcp_socket(port) as tcp, _unix_socket(folder / "session.sock") as unix:
-            servers = [_Server(_config(_TokenGate(app, token))), _Server(_config(app))]
-            tasks = [
-                asyncio.create_task(server.serve(sockets=[sock]))
-                for server, sock in zip(servers, (tcp, unix), strict=True)
-            ]
-            try:
-                await _until_started(servers, tasks)
+        with tcp_socket(port) as tcp, _unix_socket(folder / "session.sock") as unix:
+            async with listening([(_TokenGate(app, token), tcp), (app, unix)]):
                 yield Endpoints(f"http://127.0.0.1:{tcp.getsockname()[1]}/{token}", folder / "session.sock")
-            finally:
-                for server in servers:
-                    server.should_exit = True
-                await asyncio.gather(*tasks)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.asynccontextmanager
+async def listening(served: Sequence[tuple[Any, socket.socket]]) -> AsyncGenerator[None]:
+    """Serve ASGI applications, each on its socket, until the block ends; requests in flight are given a few seconds."""
+    servers = [_Server(_config(app)) for app, _ in served]
+    tasks = [
+        asyncio.create_task(server.serve(sockets=[sock])) for server, (_, sock) in zip(servers, served, strict=True)
+    ]
+    try:
+        await _until_started(servers, tasks)
+        yield
+    finally:
+        for server in servers:
+            server.should_exit = True
+        await asyncio.gather(*tasks)
 
 
 class _Server(uvicorn.Server):
@@ -111,7 +117,12 @@ def _config(app: Any) -> uvicorn.Config:
     )
 
 
-def _tcp_socket(port: int) -> socket.socket:
+def tcp_socket(port: int) -> socket.socket:
+    """Return a socket that listens on 127.0.0.1; port 0 takes a free one.
+
+    Raises:
+        ConfigError: if the port is in use or may not be used.
+    """
     # Named, because asyncio sends small answers at once only on sockets that say they are TCP: 40 ms each otherwise.
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:

@@ -1,0 +1,135 @@
+"""Calling registered tools: arguments checked against the manifest's schema, code run in the sandbox.
+
+The check is our own and small, because a schema is written by whoever wrote the tool: of JSON schema it follows only what
+takes bounded time and reads nothing from elsewhere (no `$ref`, no `pattern`); the tool itself meets whatever is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from heredity.actors.contract import Programs, ToolResult
+from heredity.errors import ConfigError
+from heredity.resources import Instance, Registry
+
+TOOL_SECONDS = 30.0
+_ENTRY = "tool.py"
+_SKILL = "SKILL.md"
+_MAX_DEPTH = 32
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (Mapping,),
+    "array": (list, tuple),
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+
+
+async def run_tool(
+    registry: Registry,
+    programs: Programs,
+    name: str,
+    arguments: Mapping[str, Any],
+    *,
+    version: str | None = None,
+    seconds: float = TOOL_SECONDS,
+) -> ToolResult:
+    """Run a registered tool in the sandbox (the operator `run` of Autogenesis, table 7).
+
+    Args:
+        registry: where it is registered.
+        programs: the sandbox.
+        name: the tool's name.
+        arguments: for `run` in its `tool.py`, JSON values.
+        version: such as `"1.0.2"`; the head if not given.
+        seconds: wall seconds it may take.
+
+    Returns:
+        What came of it; whatever the tool does is a result. A tool of a SKILL.md alone gives its text.
+
+    Raises:
+        UnknownNameError: if there is no such tool or version.
+        ConfigError: if the arguments are not what its manifest says; the message names the argument.
+        HostError: if the sandbox itself fails.
+        IsolationError: if this machine cannot confine it.
+    """
+    return await call_tool(registry.get("tool", name, version), programs, arguments, seconds=seconds)
+
+
+async def call_tool(
+    tool: Instance, programs: Programs, arguments: Mapping[str, Any], *, seconds: float = TOOL_SECONDS
+) -> ToolResult:
+    """Run a tool that was built already; see `run_tool`."""
+    label = tool.version.label
+    if tool.version.type != "tool":
+        raise ConfigError(f"{label} is no tool; only tools are called")
+    check_arguments(dict(tool.version.manifest.arguments) or {"additionalProperties": False}, arguments, where=label)
+    if _ENTRY not in tool.tree:
+        return ToolResult(value=tool.tree.text(_SKILL))
+    return await programs.call(tool.tree, "tool:run", arguments, seconds=seconds)
+
+
+def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any], *, where: str) -> None:
+    """Check arguments against a JSON schema: `type`, `required`, `properties`, `additionalProperties`, `items`, `enum`, bounds.
+
+    Raises:
+        ConfigError: if one is missing, unknown or of another kind; the message names it and what was expected.
+    """
+    _check(schema, arguments, where, 0)
+
+
+def _check(schema: Any, value: Any, where: str, depth: int) -> None:
+    if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
+        return
+    kinds = _texts(schema.get("type"))
+    if kinds and not any(_is(kind, value) for kind in kinds):
+        raise ConfigError(f"{where} must be {' or '.join(kinds)}, not {value!r:.80}")
+    options = schema.get("enum")
+    if isinstance(options, list) and not any(
+        o == value and isinstance(o, bool) == isinstance(value, bool) for o in options
+    ):
+        raise ConfigError(f"{where} must be one of {', '.join(map(repr, options))}, not {value!r:.80}")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        _check_bounds(schema, value, where)
+    if isinstance(value, Mapping):
+        _check_object(schema, value, where, depth)
+    if isinstance(value, list):
+        for index, each in enumerate(value):
+            _check(schema.get("items"), each, f"{where}[{index}]", depth + 1)
+
+
+def _check_bounds(schema: Mapping[str, Any], value: float, where: str) -> None:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if (isinstance(low, int | float) and value < low) or (isinstance(high, int | float) and value > high):
+        given = [f"{word} {bound}" for word, bound in (("at least", low), ("at most", high)) if bound is not None]
+        raise ConfigError(f"{where} must be {' and '.join(given)}, not {value!r}")
+
+
+def _check_object(schema: Mapping[str, Any], value: Mapping[str, Any], where: str, depth: int) -> None:
+    properties: Any = schema.get("properties")
+    properties = properties if isinstance(properties, Mapping) else {}
+    missing = [key for key in _texts(schema.get("required")) if key not in value]
+    unknown = [key for key in value if key not in properties] if schema.get("additionalProperties") is False else []
+    if missing or unknown:
+        wrong = f"has no {', '.join(missing)}" if missing else f"does not take {', '.join(unknown)}"
+        raise ConfigError(f"{where} {wrong}; it takes {', '.join(map(str, properties)) or 'no arguments'}")
+    for key, inner in properties.items():
+        if key in value:
+            _check(inner, value[key], f"{key} of {where}", depth + 1)
+
+
+def _texts(given: Any) -> list[str]:
+    given = given if isinstance(given, list) else [given]
+    return [each for each in given if isinstance(each, str)]
+
+
+def _is(kind: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    if kind == "integer" and isinstance(value, float):
+        return value.is_integer()
+    # A kind that JSON schema does not have is the tool author's mistake, and refuses nothing.
+    return kind not in _TYPES or isinstance(value, _TYPES[kind])

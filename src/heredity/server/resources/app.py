@@ -1,0 +1,208 @@
+"""The registry over HTTP: `POST /resources/OPERATOR` with a JSON object, the operator's result as JSON."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from http import HTTPStatus
+from typing import Any, cast
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from heredity import __version__
+from heredity.actors.calling import call_tool
+from heredity.actors.contract import Programs
+from heredity.errors import (
+    ConfigError,
+    HeredityError,
+    HostError,
+    IsolationError,
+    MissingExtraError,
+    RecordError,
+    UnknownNameError,
+)
+from heredity.resources import OPERATORS
+from heredity.server.resources.connections import Connections
+from heredity.server.resources.operators import READING, operate, schema_of
+
+MAX_BODY_BYTES = 64 << 20
+_LOCAL = ("127.0.0.1", "localhost")
+_STATUS: tuple[tuple[type[Exception], int], ...] = (
+    (UnknownNameError, 404),
+    (ConfigError, 400),
+    (MissingExtraError, 501),
+    (IsolationError, 501),
+    (RecordError, 500),
+    (HostError, 503),
+)
+
+
+class ToolFailedError(HeredityError):
+    """A tool that was run failed; its result says how."""
+
+    def __init__(self, result: Mapping[str, Any]) -> None:
+        self.result = result
+        super().__init__(str(result["message"]))
+
+
+class ResourceApp:
+    """Answers `/resources` and `/resources/OPERATOR`.
+
+    Attributes:
+        asgi: the application to serve on 127.0.0.1.
+    """
+
+    def __init__(
+        self,
+        connections: Connections,
+        programs: Programs,
+        *,
+        token: str | None = None,
+        more: tuple[BaseRoute, ...] = (),
+    ) -> None:
+        """Build the application.
+
+        Args:
+            connections: the store.
+            programs: the sandbox that tools run in.
+            token: what requests must bring as `Authorization: Bearer TOKEN`; None to ask for nothing.
+            more: other routes, behind the same gate.
+        """
+        self._connections = connections
+        self._programs = programs
+        routes = [
+            Route("/resources", _describe),
+            Route("/resources/{operator}", self._ask, methods=["GET"]),
+            Route("/resources/{operator}", self._do, methods=["POST"]),
+            *more,
+        ]
+        gate = [Middleware(TrustedHostMiddleware, allowed_hosts=list(_LOCAL)), Middleware(_Gate, token=token)]
+        handlers = {HTTPException: _http_error, HeredityError: _error, OSError: _error}
+        self.asgi = Starlette(routes=routes, middleware=gate, exception_handlers=cast("Any", handlers))
+
+    async def _ask(self, request: Request) -> Response:
+        operator = request.path_params["operator"]
+        schema = schema_of(operator)
+        if operator not in READING:
+            raise HTTPException(405, f"{operator} changes or runs something; use POST", {"allow": "POST"})
+        kinds = {name: inner.get("type") for name, inner in schema["properties"].items()}
+        given = {key: _parsed(value, kinds.get(key)) for key, value in request.query_params.items()}
+        return _json(await self._connections.work(lambda registry: operate(registry, operator, given)))
+
+    async def _do(self, request: Request) -> Response:
+        operator = request.path_params["operator"]
+        given = await _read_object(request)
+        if operator == "run" and given.get("type") == "tool":
+            return _json(await self._run_tool(given))
+        return _json(await self._connections.work(lambda registry: operate(registry, operator, given)))
+
+    async def _run_tool(self, given: dict[str, Any]) -> dict[str, Any]:
+        inputs = given.pop("inputs", None) or {}
+        tool = await self._connections.work(
+            lambda registry: registry.get(given["type"], str(given.get("name")), given.get("version"))
+        )
+        if not isinstance(inputs, dict):
+            raise ConfigError(f"inputs of {tool.version.label} must be an object, not {inputs!r:.80}")
+        result = asdict(await call_tool(tool, self._programs, cast("dict[str, Any]", inputs)))
+        if result["error"]:
+            raise ToolFailedError(result)
+        return result
+
+
+class _Gate:
+    """Refuses web pages of other origins, and requests without the token."""
+
+    def __init__(self, app: Any, token: str | None) -> None:
+        self._app = app
+        self._token = None if token is None else f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        headers = dict(scope.get("headers", ()))
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        response: Response | None = None
+        if origin and origin.removeprefix("http://").partition(":")[0] not in _LOCAL:
+            response = _problem(403, "Origin", f"web pages of {origin[:80]} may not use this server")
+        elif self._token and not hmac.compare_digest(headers.get(b"authorization", b""), self._token):
+            response = _problem(401, "Token", "send the server's token: Authorization: Bearer TOKEN")
+            response.headers["www-authenticate"] = "Bearer"
+        await (response or self._app)(scope, receive, send)
+
+
+async def _describe(request: Request) -> Response:
+    """Answer with what can be asked for, in the form of OpenAPI 3.1."""
+    paths: dict[str, Any] = {}
+    for operator in OPERATORS:
+        schema = schema_of(operator)
+        answers = {"200": {"description": "the result"}, "default": {"description": "{error, kind, message}"}}
+        body = {"content": {"application/json": {"schema": schema}}}
+        entry: dict[str, Any] = {"post": {"operationId": operator, "requestBody": body, "responses": answers}}
+        if operator in READING:
+            required = schema["required"]
+            entry["get"] = {
+                "parameters": [
+                    {"name": name, "in": "query", "required": name in required, "schema": inner}
+                    for name, inner in schema["properties"].items()
+                ],
+                "responses": answers,
+            }
+        paths[f"/resources/{operator}"] = entry
+    info = {"title": "Heredity resources", "version": __version__}
+    return _json({"openapi": "3.1.0", "info": info, "paths": paths})
+
+
+async def _read_object(request: Request) -> dict[str, Any]:
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > MAX_BODY_BYTES:
+            raise HTTPException(413, f"the body exceeds {MAX_BODY_BYTES} bytes")
+    try:
+        value = json.loads(data or b"{}", parse_constant=_no_number)
+        # Half of a character pair can be written in JSON, and stored nowhere.
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"the body is not JSON that can be stored: {error}") from error
+    if not isinstance(value, dict):
+        raise ConfigError(f"the body must be an object of the operator's arguments, not {value!r:.80}")
+    return cast("dict[str, Any]", value)
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no JSON")
+
+
+def _parsed(value: str, kind: Any) -> Any:
+    if kind == "boolean" and value in ("true", "false", "1", "0"):
+        return value in ("true", "1")
+    return int(value) if kind == "integer" and value.isascii() and value.isdigit() and len(value) < 10 else value
+
+
+def _json(value: Any, code: int = 200) -> Response:
+    text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    return Response(text, status_code=code, media_type="application/json")
+
+
+def _problem(code: int, kind: str, message: str, **more: Any) -> Response:
+    return _json({"error": HTTPStatus(code).phrase, "kind": kind, "message": message, **more}, code)
+
+
+async def _error(request: Request, error: Exception) -> Response:
+    if isinstance(error, ToolFailedError):
+        rest = {key: value for key, value in error.result.items() if key not in ("value", "error", "message")}
+        return _problem(422, error.result["error"], str(error), **rest)
+    code = next((code for type_, code in _STATUS if isinstance(error, type_)), 500)
+    return _problem(code, type(error).__name__, str(error))
+
+
+async def _http_error(request: Request, error: HTTPException) -> Response:
+    response = _problem(error.status_code, "Request", f"{request.method} {request.url.path}: {error.detail}")
+    response.headers.update(error.headers or {})
+    return response

@@ -43,7 +43,7 @@ def test_a_finished_run_reports_its_identity_budget_and_scores(run):
     assert metrics["evolver"]["name"] == "parametric"
     assert (metrics["budget"]["used"], metrics["budget"]["submissions"], metrics["budget"]["episodes"]) == (10, 5, 128)
     assert metrics["selected"] == {"index": 5, "candidate": run.submissions[4], "validation_mean": -170.0}
-    assert metrics["random"]["heldout_mean"] == -499.0
+    assert metrics["reference"]["heldout_mean"] == -499.0
 
 
 def test_a_missing_heldout_score_is_counted_and_left_out_of_the_mean(run):
@@ -143,7 +143,7 @@ def test_an_unfinished_run_gives_what_is_known_and_null_for_the_rest(run):
     cut.events, cut.store = run.events[:6], run.store
     metrics = metrics_of(cut)
     assert metrics["status"] == "unfinished"
-    assert (metrics["selected"], metrics["heldout"], metrics["random"], metrics["tokens"]) == (None, None, None, None)
+    assert (metrics["selected"], metrics["heldout"], metrics["reference"], metrics["tokens"]) == (None, None, None, None)
     last = metrics["submissions"][-1]
     assert (last["status"], last["edit"], last["train_mean"]) == (None, None, None)
     assert metrics["submissions"][0]["edit"]["hit"] is None

@@ -8,9 +8,9 @@ from analysis_journals import JournalBuilder, controller
 
 from heredity.analysis.run_metrics import run_metrics
 from heredity.analysis.suite_metrics import suite_metrics
-from heredity.analysis.suite_table import REFERENCE
 from heredity.ids import canonical_json, generator
 
+REFERENCE = "random policy"
 RANDOM = {"gymnasium/Acrobot-v1": -499.0, "gymnasium/CartPole-v1": 22.0}
 LEVELS = {"strong": 0.9, "middling": 0.5, "weak": 0.1}
 SPANS = {"gymnasium/Acrobot-v1": 400.0, "gymnasium/CartPole-v1": 450.0}

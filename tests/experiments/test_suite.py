@@ -91,7 +91,7 @@ def test_a_suite_runs_every_cell_and_compares_them(tmp_path: Path) -> None:
         folder = result.folder / "runs" / found["run_id"]
         assert {p.name for p in folder.iterdir()} >= {"run.toml", "journal.jsonl", "report.html", "report.md"}
         assert found["budget"]["used"] == (1 if found["evolver"]["name"] == "random" else 4)
-        assert len(found["heldout"]["scores"]) == len(found["random"]["heldout_scores"]) == 3
+        assert len(found["heldout"]["scores"]) == len(found["reference"]["heldout_scores"]) == 3
     commitments = {
         e.data["commitment"]
         for found in result.runs

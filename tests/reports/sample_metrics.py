@@ -37,20 +37,20 @@ PACKAGES = {"gymnasium": "1.4.0", "heredity": "0.1.0", "minigrid": "3.2.0", "num
 
 def run_metrics(taskset: str, evolver: str, seed: int, episodes: int = 128) -> dict[str, Any]:
     """Return the metrics of one finished run, the same for the same arguments."""
-    family, group, random_mean, best_mean, spread = PLACES[taskset]
+    family, group, reference_mean, best_mean, spread = PLACES[taskset]
     kind, reach, pace, _ = EVOLVERS[evolver]
     draws = generator(7, "sample", taskset, evolver, seed)
     reach = min(
         1.0, reach + 0.05 * float(draws.standard_normal()) - (0.25 if group == "synthesis" and reach < 0.95 else 0)
     )
-    submissions = _submissions(draws, evolver, (random_mean, best_mean, spread), reach, pace, episodes)
+    submissions = _submissions(draws, evolver, (reference_mean, best_mean, spread), reach, pace, episodes)
     scored = [s for s in submissions if s["validation_mean"] is not None]
     top = max(scored, key=lambda s: (s["validation_mean"], s["index"]))
     cases = generator(7, "cases", taskset).standard_normal(32)
     scores = top["validation_mean"] + spread * (0.7 * cases + 0.5 * draws.standard_normal(32))
-    scores = np.clip(scores, min(random_mean, best_mean) - 5 * spread, 500.0 if "Cart" in taskset else None)
+    scores = np.clip(scores, min(reference_mean, best_mean) - 5 * spread, 500.0 if "Cart" in taskset else None)
     half = 2.04 * float(scores.std(ddof=1)) / np.sqrt(32)
-    random_scores = random_mean + 0.2 * spread * generator(7, "random", taskset).standard_normal(32)
+    random_scores = reference_mean + 0.2 * spread * generator(7, "random", taskset).standard_normal(32)
     edits = [s["edit"] for s in submissions]
     return {
         "schema_version": 1,
@@ -82,7 +82,7 @@ def run_metrics(taskset: str, evolver: str, seed: int, episodes: int = 128) -> d
             "failures": 0,
             "missing": 0,
         },
-        "random": {"heldout_mean": float(random_scores.mean()), "heldout_scores": [float(s) for s in random_scores]},
+        "reference": {"name": "random", "heldout_mean": float(random_scores.mean()), "heldout_scores": [float(s) for s in random_scores]},
         "best_so_far": [[s["budget_used"], s["best_so_far"]] for s in scored],
         "phases": _phases(submissions),
         "traces": _traces(submissions),
@@ -120,14 +120,14 @@ def _submissions(
     pace: float,
     episodes: int,
 ) -> list[dict[str, Any]]:
-    random_mean, best_mean, spread = scale
+    reference_mean, best_mean, spread = scale
     made: list[dict[str, Any]] = []
     used, best, lines = 0, float("-inf"), 24
     while used < episodes:
         cost = min(int(draws.integers(2, 9)), episodes - used)
         used += cost
         progress = reach * (1 - np.exp(-len(made) / pace * 2.2)) - 0.25 * float(draws.random()) ** 2
-        mean = random_mean + max(0.0, progress) * (best_mean - random_mean)
+        mean = reference_mean + max(0.0, progress) * (best_mean - reference_mean)
         edit = _edit(draws, evolver, first=not made)
         failed = bool(made) and float(draws.random()) < 0.04
         lines = max(12, lines + edit["lines_added"] - edit["lines_removed"]) if made else lines
@@ -247,7 +247,7 @@ def unfinished(run: dict[str, Any]) -> dict[str, Any]:
         "submissions": cut,
         "selected": None,
         "heldout": empty,
-        "random": None,
+        "reference": None,
         "budget": run["budget"] | {"used": cut[-1]["budget_used"], "submissions": len(cut)},
         "best_so_far": [p for p in run["best_so_far"] if p[0] <= cut[-1]["budget_used"]],
         "phases": [],

@@ -42,7 +42,7 @@ def run_metrics(events: Iterable[Mapping[str, Any]], load_candidate: LoadCandida
     evolver = started.get("evolver") or {}
     return {
         "schema_version": SCHEMA_VERSION,
-        **{name: started.get(name) for name in ("run_id", "suite_id", "taskset", "family", "group")},
+        **{name: started.get(name) for name in ("run_id", "suite_id", "protocol", "taskset", "family", "group")},
         "evolver": {"name": evolver.get("name"), "kind": evolver.get("kind"), "options": evolver.get("options") or {}},
         "seed": started.get("seed"),
         "status": record.status,
@@ -52,7 +52,7 @@ def run_metrics(events: Iterable[Mapping[str, Any]], load_candidate: LoadCandida
         "submissions": rows,
         "selected": _selected(record),
         "heldout": _heldout(record),
-        "random": _random(record),
+        "reference": _reference(record),
         "best_so_far": [
             [row["budget_used"], row["validation_mean"]] for row, before in _adjacent(rows) if _raises(row, before)
         ],
@@ -180,12 +180,13 @@ def _heldout(record: RunRecord) -> dict[str, Any] | None:
     }
 
 
-def _random(record: RunRecord) -> dict[str, Any] | None:
-    scored = record.references.get(("random", "heldout"))
-    if scored is None:
+def _reference(record: RunRecord) -> dict[str, Any] | None:
+    found = [(name, data) for (name, view), data in record.references.items() if view == "heldout"]
+    if not found:
         return None
+    name, scored = found[0]
     scores = [finite(s) for s in scored["scores"]]
-    return {"heldout_mean": mean(scores), "heldout_scores": scores}
+    return {"name": name, "heldout_mean": mean(scores), "heldout_scores": scores}
 
 
 def _traces(record: RunRecord, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

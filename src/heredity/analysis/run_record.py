@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from heredity.analysis.usage import TokenUsage
@@ -202,5 +203,10 @@ def finite(value: Any) -> float | None:
 def mean(values: Iterable[float | None]) -> float | None:
     """Return the mean of the values that are not None; None if there are none."""
     known = [v for v in values if v is not None]
-    # Divided first: the sum of scores near the largest float has no value.
-    return math.fsum(v / len(known) for v in known) if known else None
+    if not known:
+        return None
+    try:
+        return math.fsum(known) / len(known)
+    except OverflowError:
+        # The sum of scores near the largest float has no value, their mean has.
+        return float(sum(map(Fraction, known)) / len(known))

@@ -23,8 +23,8 @@ def suite_comparisons(tasksets: Sequence[TasksetScores], entries: Sequence[str])
     """Compare every two entries, over the whole suite and on each taskset.
 
     Over the suite, differences are of normalised scores (not clipped), so that tasksets weigh the same; tasksets on which
-    nobody beats random have no such scale and are left out. Tests are Holm-corrected in families: over the suite and on
-    single tasksets, between evolvers and against the random policy.
+    nobody beats the reference have no such scale and are left out. Tests are Holm-corrected in families: over the suite and on
+    single tasksets, between evolvers and against the reference.
 
     Args:
         tasksets: the suite's scores.
@@ -97,7 +97,7 @@ def _paired_gaps(taskset: TasksetScores, a: str, b: str) -> Floats:
     left, right = _by_seed(taskset, a), _by_seed(taskset, b)
     seeds = left if left is not None else right
     rows = [
-        (taskset.random if left is None else left[seed], taskset.random if right is None else right[seed])
+        (taskset.reference if left is None else left[seed], taskset.reference if right is None else right[seed])
         for seed in seeds or ()
         if (left is None or seed in left) and (right is None or seed in right)
     ]
@@ -120,6 +120,6 @@ def _known_cases(taskset: TasksetScores, entry: str) -> int:
 
 def _runs(taskset: TasksetScores, entry: str) -> list[float]:
     if entry == REFERENCE:
-        return [] if taskset.random_mean is None else [taskset.random_mean]
+        return [] if taskset.reference_mean is None else [taskset.reference_mean]
     cell = taskset.cells.get(entry)
     return [] if cell is None else cell.run_means

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,7 +29,14 @@ from heredity.analysis.statistics import (
     mean_interval,
 )
 from heredity.analysis.suite_comparisons import suite_comparisons
-from heredity.analysis.suite_table import REFERENCE, Run, TasksetScores, evolver_labels, taskset_scores
+from heredity.analysis.suite_table import (
+    REFERENCE,
+    Run,
+    TasksetScores,
+    evolver_labels,
+    reference_label,
+    taskset_scores,
+)
 from heredity.analysis.usage import TokenUsage, total_usage
 
 SCHEMA_VERSION = 1
@@ -51,16 +59,19 @@ def suite_metrics(runs: Sequence[Run]) -> dict[str, Any]:
     evolvers = list(dict.fromkeys(labels))
     own = {label: [r for r, x in zip(runs, labels, strict=True) if x == label] for label in evolvers}
     leaderboard = _leaderboard(tasksets, own)
+    named = _Named(reference_label(runs))
     return {
         "schema_version": SCHEMA_VERSION,
+        "protocol": next((run["protocol"] for run in runs if run.get("protocol")), None),
+        "reference": named.label,
         "suite_id": next((run["suite_id"] for run in runs if run.get("suite_id")), None),
         "runs": len(runs),
         "finished": sum(run["status"] == "finished" for run in runs),
         "confidence": CONFIDENCE,
         "evolvers": evolvers,
-        "leaderboard": leaderboard,
-        "tasksets": [_taskset(t, evolvers) for t in tasksets],
-        "comparisons": suite_comparisons(tasksets, [row["evolver"] for row in leaderboard]),
+        "leaderboard": named(leaderboard),
+        "tasksets": named([_taskset(t, evolvers) for t in tasksets]),
+        "comparisons": named(suite_comparisons(tasksets, [row["evolver"] for row in leaderboard])),
         "edits": _by_group(own, _edits),
         "features": _by_group(own, _features),
         "budget": [{"evolver": label, **_budget(found)} for label, found in own.items()],
@@ -68,6 +79,22 @@ def suite_metrics(runs: Sequence[Run]) -> dict[str, Any]:
             {"evolver": label, **_problems(found), "absent": _absent(runs, found)} for label, found in own.items()
         ],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Puts the reference's name where rows have the reference."""
+
+    label: str
+
+    def __call__(self, rows: Any) -> Any:
+        if isinstance(rows, Mapping):
+            fields = cast(Mapping[str, Any], rows)
+            return {
+                key: self.label if key in ("evolver", "a", "b") and value == REFERENCE else self(value)
+                for key, value in fields.items()
+            }
+        return [self(row) for row in cast(list[Any], rows)] if isinstance(rows, list) else rows
 
 
 def _leaderboard(tasksets: Sequence[TasksetScores], own: Mapping[str, Sequence[Run]]) -> list[dict[str, Any]]:
@@ -109,7 +136,7 @@ def _normalised_runs(taskset: TasksetScores, entry: str) -> list[float]:
     cell = taskset.cells.get(entry)
     if cell is None:
         return []
-    placed = (normalised_score(m, taskset.random_mean, taskset.best_mean) for m in cell.run_means)
+    placed = (normalised_score(m, taskset.reference_mean, taskset.best_mean) for m in cell.run_means)
     return [p for p in placed if p is not None]
 
 
@@ -133,7 +160,7 @@ def _taskset(taskset: TasksetScores, evolvers: Sequence[str]) -> dict[str, Any]:
         "taskset": taskset.name,
         "family": taskset.family,
         "group": taskset.group,
-        "random_mean": taskset.random_mean,
+        "reference_mean": taskset.reference_mean,
         "best_mean": taskset.best_mean,
         "entries": len(entries),
         "cells": sorted(cells, key=lambda cell: cell["rank"]),
@@ -143,9 +170,9 @@ def _taskset(taskset: TasksetScores, evolvers: Sequence[str]) -> dict[str, Any]:
 
 def _cell(taskset: TasksetScores, entry: str) -> dict[str, Any]:
     if entry == REFERENCE:
-        interval = mean_interval(taskset.random)
-        missing = int(np.isnan(taskset.random).sum())
-        cases = {"cases": taskset.random.size - missing, "missing": missing, "failures": 0}
+        interval = mean_interval(taskset.reference)
+        missing = int(np.isnan(taskset.reference).sum())
+        cases = {"cases": taskset.reference.size - missing, "missing": missing, "failures": 0}
         return {"ci": interval and list(interval), "ci_unit": "case", "normalised": None, "seeds": [], **cases}
     cell = taskset.cells[entry]
     several = len(cell.runs) >= FEW_RUNS
@@ -154,7 +181,7 @@ def _cell(taskset: TasksetScores, entry: str) -> dict[str, Any]:
     return {
         "ci": interval and list(interval),
         "ci_unit": "run" if several else "case",
-        "normalised": normalised_score(cell.mean, taskset.random_mean, taskset.best_mean),
+        "normalised": normalised_score(cell.mean, taskset.reference_mean, taskset.best_mean),
         "seeds": [
             {"seed": run["seed"], "run_id": run["run_id"], "mean": m}
             for run, m in zip(cell.runs, cell.run_means, strict=True)

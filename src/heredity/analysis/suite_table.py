@@ -12,8 +12,8 @@ from heredity.analysis.ranking import mean_of_known
 from heredity.analysis.statistics import Floats
 from heredity.ids import canonical_json
 
-REFERENCE = "random policy"
-"""Name of the entry that is the uniform random policy, scored on the same held-out cases."""
+REFERENCE = "reference"
+"""The entry that every run is compared with, scored on the same held-out cases; see `reference_label` for its name."""
 
 Run = Mapping[str, Any]
 """The content of one run's `metrics.json`."""
@@ -56,19 +56,19 @@ class TasksetScores:
         family: its family label.
         group: its group label.
         cells: evolver to cell; evolvers without a held-out score have none.
-        random: scores of the uniform random policy, shape (cases,); empty if unknown.
+        reference: scores of what runs are compared with, shape (cases,); empty if unknown.
     """
 
     name: str
     family: str
     group: str
     cells: Mapping[str, Cell]
-    random: Floats
+    reference: Floats
 
     @property
-    def random_mean(self) -> float | None:
-        """Mean return of the uniform random policy; None if unknown."""
-        return mean_of_known(float(x) for x in self.random[~np.isnan(self.random)])
+    def reference_mean(self) -> float | None:
+        """Mean score of the reference; None if unknown."""
+        return mean_of_known(float(x) for x in self.reference[~np.isnan(self.reference)])
 
     @property
     def best_mean(self) -> float | None:
@@ -78,15 +78,21 @@ class TasksetScores:
     @property
     def means(self) -> dict[str, float | None]:
         """Entry to mean, the reference included where it is known."""
-        reference = {} if self.random_mean is None else {REFERENCE: self.random_mean}
+        reference = {} if self.reference_mean is None else {REFERENCE: self.reference_mean}
         return {**{name: cell.mean for name, cell in self.cells.items()}, **reference}
 
     @property
     def span(self) -> float | None:
-        """Best minus random: the unit of normalised scores; None if unknown, or if nobody beats random."""
-        if self.random_mean is None or self.best_mean is None or self.best_mean <= self.random_mean:
+        """Best minus reference: the unit of normalised scores; None if unknown, or if nobody beats the reference."""
+        if self.reference_mean is None or self.best_mean is None or self.best_mean <= self.reference_mean:
             return None
-        return self.best_mean - self.random_mean
+        return self.best_mean - self.reference_mean
+
+
+def reference_label(runs: Sequence[Run]) -> str:
+    """Return what the reference of a suite is called: the random policy, or what the runs began with."""
+    name = next((run["reference"]["name"] for run in runs if run.get("reference")), "random")
+    return {"random": "random policy", "initial": "starting point"}.get(name, name)
 
 
 def evolver_labels(runs: Sequence[Run]) -> list[str]:
@@ -115,9 +121,9 @@ def _one_taskset(name: str, runs: Sequence[Run], labels: Sequence[str]) -> Tasks
         rows = sorted(scored.get(label, []), key=lambda run: (run["seed"] is None, run["seed"]))
         if rows:
             cells[label] = Cell(rows, _table([run["heldout"]["scores"] for run in rows]))
-    random = next((run["random"]["heldout_scores"] for run, _ in own if run.get("random")), [])
+    reference = next((run["reference"]["heldout_scores"] for run, _ in own if run.get("reference")), [])
     first = own[0][0]
-    return TasksetScores(name, first.get("family") or "", first.get("group") or "", cells, _table([random])[0])
+    return TasksetScores(name, first.get("family") or "", first.get("group") or "", cells, _table([reference])[0])
 
 
 def _table(rows: Sequence[Sequence[float | None]]) -> Floats:

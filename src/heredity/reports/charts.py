@@ -117,14 +117,14 @@ def _known(values: Sequence[float | None]) -> list[float]:
     return [v for v in values if v is not None]
 
 
-def curves(title: str, entries: Sequence[Curve], budget: float, random_mean: float | None = None) -> str:
+def curves(title: str, entries: Sequence[Curve], budget: float, reference_mean: float | None = None) -> str:
     """Return best-so-far validation over budget: step lines with a band from the least to the greatest seed.
 
     Args:
         title: accessible name.
         entries: one for each evolver; those without points are left out.
         budget: episodes at the right end.
-        random_mean: the random policy's score on the same scale, drawn where it falls among the curves; None for none.
+        reference_mean: the random policy's score on the same scale, drawn where it falls among the curves; None for none.
     """
     shown = [c for c in entries if c.points]
     names = [f"{text.shorten(c.name, 15)}" for c in shown]
@@ -141,8 +141,8 @@ def curves(title: str, entries: Sequence[Curve], budget: float, random_mean: flo
     marks += [svg.step_line([(at, mean) for at, mean, _, _ in c.points], x, y, c.shade, c.until) for c in shown]
     ends = [(y.at(c.points[-1][1]), name, c.shade) for c, name in zip(shown, names, strict=True)]
     marks.append(svg.end_labels(ends, right, top + 2, bottom - 2))
-    if random_mean is not None and y.low < random_mean < y.high:
-        level = y.at(random_mean)
+    if reference_mean is not None and y.low < reference_mean < y.high:
+        level = y.at(reference_mean)
         marks.append(svg.element("line", x1=left, x2=right, y1=level, y2=level, class_="reference"))
         marks.append(svg.label("random", right - 3, level - 4, "end", "tick halo"))
     if not shown:

@@ -149,7 +149,7 @@ def _run_parts(suite: Suite, members: Sequence[Run], tones: dict[str, str]) -> d
     for name, group in _by_taskset(members):
         evolvers = list(dict.fromkeys(run.evolver for run in group))
         lines = [charts.best_so_far(e, tones[e], [r for r in group if r.evolver == e]) for e in evolvers]
-        baseline = places[name].random_mean if name in places else None
+        baseline = places[name].reference_mean if name in places else None
         curves.append((name, page.picture(charts.curves(f"Best so far on {name}", lines, budget, baseline))))
         rows = [(run.evolver, run) for run in group]
         phases.append((name, page.picture(charts.timeline(f"Phases of edits on {name}", rows, budget))))
@@ -191,13 +191,13 @@ def _leaderboard_plot(suite: Suite, tones: dict[str, str]) -> str:
 def _place_plot(place: Place, tones: dict[str, str]) -> str:
     lines = [charts.Line(c.evolver, c.score, tones[c.evolver]) for c in place.cells if not c.reference]
     lines += [charts.Line(name, Mean(), tones[name]) for name in place.absent]
-    return charts.intervals(f"Held-out return on {place.taskset}", lines, "held-out return", place.random_mean)
+    return charts.intervals(f"Held-out return on {place.taskset}", lines, "held-out return", place.reference_mean)
 
 
 def _matrix(suite: Suite) -> list[dict[str, Any]]:
     columns: list[dict[str, dict[str, Any]]] = []
     for place in suite.places:
-        digits = text.decimals_for(text.spread_of(c.score.bounds for c in place.cells), place.random_mean)
+        digits = text.decimals_for(text.spread_of(c.score.bounds for c in place.cells), place.reference_mean)
         best = max((c.score.value for c in place.cells if not c.reference and c.score.value is not None), default=None)
         columns.append(
             {

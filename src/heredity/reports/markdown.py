@@ -69,7 +69,7 @@ def run_markdown(metrics: Json) -> str:
         ["status", escaped(run.status)],
         ["held-out mean", f"{text.number(run.heldout.value, places)} {text.interval(*run.heldout.bounds, places)}"],
         ["held-out failed, missing", f"{run.heldout_failures}, {run.heldout_missing}"],
-        ["random policy", text.number(run.random_mean, places)],
+        ["random policy", text.number(run.reference_mean, places)],
         ["selected on validation", text.number(run.selected_validation, places)],
         ["episodes used", f"{text.number(run.budget.get('used'))} of {text.number(run.budget.get('episodes'))}"],
         ["wall time", text.duration(run.budget.get("wall_seconds"))],
@@ -164,7 +164,7 @@ def _leaderboard(suite: Suite) -> str:
 def _matrix(suite: Suite) -> str:
     columns: list[dict[str, str]] = []
     for place in suite.places:
-        digits = text.decimals_for(text.spread_of(c.score.bounds for c in place.cells), place.random_mean)
+        digits = text.decimals_for(text.spread_of(c.score.bounds for c in place.cells), place.reference_mean)
         columns.append(
             {
                 c.evolver: f"{text.number(c.score.value, digits)} {text.interval(*c.score.bounds, digits)}"

@@ -116,7 +116,7 @@ class Run:
     heldout_scores: tuple[float | None, ...]
     heldout_failures: int
     heldout_missing: int
-    random_mean: float | None
+    reference_mean: float | None
     best_so_far: tuple[tuple[float, float], ...]
     phases: tuple[Phase, ...]
     traces: tuple[Trace, ...]
@@ -274,7 +274,7 @@ def read_run(metrics: Json) -> Run:
         heldout_scores=tuple(finite(s) for s in scores) if isinstance(scores, list | tuple) else (),
         heldout_failures=count(heldout, "failures"),
         heldout_missing=count(heldout, "missing"),
-        random_mean=finite(section(source, "random").get("heldout_mean")),
+        reference_mean=finite(section(source, "reference").get("heldout_mean")),
         best_so_far=_points(source.get("best_so_far")),
         phases=_phases(items(source, "phases")),
         traces=tuple(

@@ -54,7 +54,7 @@ def heldout_strip(run: Run) -> str:
     scores = [s for s in run.heldout_scores if s is not None]
     low, high = run.heldout.bounds
     lines = [Line("", Mean(score), "c0") for score in scores] + [Line("mean", run.heldout, "c0")]
-    axis = interval_axis(lines, run.random_mean, 10.0, WIDTH - 10)
+    axis = interval_axis(lines, run.reference_mean, 10.0, WIDTH - 10)
     marks = [svg.x_axis(axis, 84.0, 14.0, "held-out return", axis.ticks(4))]
     for score in scores:
         at = axis.at(score)
@@ -62,8 +62,8 @@ def heldout_strip(run: Run) -> str:
         marks.append(svg.group(line, tip=text.number(score)))
     tip = f"mean {text.number(run.heldout.value)} {text.interval(low, high)}"
     marks.append(svg.dot_interval(axis, 64.0, run.heldout.value, (low, high), "c0", tip))
-    if run.random_mean is not None:
-        marks.append(reference_mark(axis, run.random_mean, 14.0, 84.0, text.decimals_for(None, run.random_mean)))
+    if run.reference_mean is not None:
+        marks.append(reference_mark(axis, run.reference_mean, 14.0, 84.0, text.decimals_for(None, run.reference_mean)))
     return svg.figure(WIDTH, 118, f"Held-out scores of {run.run_id}", *marks)
 
 

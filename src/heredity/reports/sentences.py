@@ -90,11 +90,11 @@ def run_summary(run: Run) -> str:
     score = f"{text.number(run.heldout.value, digits)} {text.interval(*run.heldout.bounds, digits)}"
     opening = f"After {used} of feedback the selected policy scores {score} on {plural(len(run.heldout_scores), 'hidden case')}"
     low, high = run.heldout.bounds
-    if run.random_mean is None or low is None or high is None:
+    if run.reference_mean is None or low is None or high is None:
         return f"{opening}."
-    against = f"the random policy's {text.number(run.random_mean, digits)}"
-    if low > run.random_mean:
+    against = f"the random policy's {text.number(run.reference_mean, digits)}"
+    if low > run.reference_mean:
         return f"{opening}, above {against}."
-    if high < run.random_mean:
+    if high < run.reference_mean:
         return f"{opening}, below {against}."
     return f"{opening}; {against} is inside that interval, so the difference is within noise."

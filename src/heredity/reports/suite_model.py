@@ -52,7 +52,7 @@ class Place:
     taskset: str
     family: str
     group: str
-    random_mean: float | None
+    reference_mean: float | None
     cells: tuple[Cell, ...]
     absent: tuple[str, ...]
 
@@ -196,7 +196,7 @@ def _place(source: Json) -> Place:
         taskset=words_of(source, "taskset", "unknown taskset"),
         family=words_of(source, "family"),
         group=words_of(source, "group"),
-        random_mean=finite(source.get("random_mean")),
+        reference_mean=finite(source.get("reference_mean")),
         cells=tuple(cells),
         absent=tuple(str(name) for name in absent) if isinstance(absent, list | tuple) else (),
     )

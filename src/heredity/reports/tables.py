@@ -72,12 +72,12 @@ def environments_table(suite_metrics: Json) -> Table:
     for place in suite.places:
         best = next((c for c in place.cells if not c.reference and c.score.value is not None), None)
         bounds = best.score.bounds if best else (None, None)
-        digits = text.decimals_for(text.spread_of([bounds]), best.score.value if best else place.random_mean)
+        digits = text.decimals_for(text.spread_of([bounds]), best.score.value if best else place.reference_mean)
         cells = [
             best.evolver if best else text.DASH,
             text.number(best.score.value if best else None, digits),
             text.interval(*bounds, digits),
-            text.number(place.random_mean, digits),
+            text.number(place.reference_mean, digits),
         ]
         made.add_row(Text(text.short_task(place.taskset)), *map(Text, cells))
     return made
@@ -137,7 +137,7 @@ def run_summary_block(metrics: Json) -> RenderableType:
     places = text.decimals_for(text.spread_of([run.heldout.bounds]), run.heldout.value)
     facts = [
         ("held-out mean", f"{text.number(run.heldout.value, places)} {text.interval(*run.heldout.bounds, places)}"),
-        ("random policy", text.number(run.random_mean, places)),
+        ("random policy", text.number(run.reference_mean, places)),
         ("validation", f"{text.number(run.selected_validation, places)}, submission {text.number(run.selected_index)}"),
         ("episodes", f"{text.number(run.budget.get('used'))} of {text.number(run.budget.get('episodes'))}"),
         ("submissions", f"{len(run.submissions)}, {text.number(run.budget.get('rejected'))} rejected"),

@@ -8,13 +8,18 @@ import pytest
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.evolution.operators.mutate import MUTATIONS
+from heredity.evolution.proposals import LoopOptions
 from heredity.evolution.registry import GROUP, METHODS, load_plugin, method, method_names
 from heredity.evolution.vocabulary import PIECES
 
 DOCS = Path(__file__).parents[2] / "docs" / "methods.md"
+OPTIMIZERS = DOCS.with_name("optimizers.md")
 
 
-@pytest.mark.parametrize("name", ["random", "best-of-n", "sequential", "parametric", "structural"])
+@pytest.mark.parametrize(
+    "name",
+    ["random", "best-of-n", "sequential", "parametric", "structural", "reflection", "textgrad", "reinforce-pp", "grpo"],
+)
 def test_every_built_in_method_is_found(name: str):
     assert name in method_names()
     assert hasattr(method(name), "evolve")
@@ -52,13 +57,16 @@ def test_a_plugin_loads_by_its_entry_point():
 
 
 def test_the_documentation_lists_every_option_with_its_default():
-    rows = {(m, o): d for m, o, d in re.findall(r"^\| `([\w-]+)` \| `(\w+)` \| (\S+) \|", DOCS.read_text(), re.M)}
+    text = DOCS.read_text() + OPTIMIZERS.read_text()
+    rows = {(m, o): d for m, o, d in re.findall(r"^\| `([\w-]+)` \| `(\w+)` \| (\S+) \|", text, re.M)}
+    shared = {("all", option): str(field.default) for option, field in LoopOptions.model_fields.items()}
     fields = {
         (name, option): str(field.default)
         for name, each in METHODS.items()
         for option, field in each.options_model.model_fields.items()
+        if not issubclass(each.options_model, LoopOptions) or shared.get(("all", option)) != str(field.default)
     }
-    assert rows == fields
+    assert rows == shared | fields
 
 
 def test_the_documentation_lists_the_whole_vocabulary():

@@ -1,0 +1,252 @@
+"""The loop of Autogenesis (section 3.2.3): execute, reflect, select, improve, evaluate, commit or roll back, again.
+
+A method says how candidates are proposed and in which order they are considered; everything else is here, so that every
+optimizer spends, compares, commits and ends in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from heredity.errors import BudgetError, ConfigError
+from heredity.evolution.contract import Decision, EvolverContext, SessionContract
+from heredity.evolution.operators.commit import Finding, GateRules, decision, weigh
+from heredity.evolution.operators.dialogue import Dialogue, Failed
+from heredity.evolution.operators.evaluate import Proposal, until_closed
+from heredity.evolution.operators.evidence import shortened, worst_first
+from heredity.evolution.operators.measure import Measured, Measurements
+from heredity.evolution.operators.objectives import Signal
+from heredity.evolution.proposals import LoopOptions, Proposed, Revision, Turn
+from heredity.evolution.targets import Target, chosen_variables, new_variables
+from heredity.ids import generator
+from heredity.resources import Candidate
+from heredity.resources.assembly import check_candidate
+from heredity.spans import span
+
+
+def by_reward(_: Turn, measured: Sequence[Measured], __: Candidate) -> list[Signal]:
+    """Value candidates by their mean score alone."""
+    return [Signal(m.mean, 1.0, m.mean, m.mean) for m in measured]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What makes an optimizer.
+
+    Attributes:
+        name: the method's.
+        propose: makes the revisions of a turn.
+        value: says what candidates that were measured are worth, given the turn and the initial candidate; the one with
+            the largest objective is considered for a commit first.
+        staged: whether the parts of the target `solution` are edited in a second stage of each round, on their own.
+    """
+
+    name: str
+    propose: Callable[[Turn], Awaitable[list[Proposed]]]
+    value: Callable[[Turn, Sequence[Measured], Candidate], list[Signal]] = by_reward
+    staged: bool = False
+
+
+async def run_loop(recipe: Recipe, session: SessionContract, context: EvolverContext, options: LoopOptions) -> None:
+    """Evolve until nothing better is found for `patience` rounds, the rounds are over, or the budget is spent.
+
+    The initial candidate is committed first; whatever is considered after it is committed or refused with the evidence.
+
+    Raises:
+        ConfigError: if there is no model, a canary is no train task, the initial candidate cannot be built, or nothing of it
+            may change.
+    """
+    search = _Search(recipe, session, context, options)
+    with until_closed():
+        await search.start()
+        stale = 0
+        for number in range(1, options.rounds + 1):
+            with span("round", kind="round", method=recipe.name, number=number):
+                stale = 0 if await search.round(number) else stale + 1
+            if options.patience and stale >= options.patience:
+                return
+
+
+@dataclass
+class _Search:
+    recipe: Recipe
+    session: SessionContract
+    context: EvolverContext
+    options: LoopOptions
+    rejected: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    signals: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    failures: list[str] = field(default_factory=list[str])
+    considered: set[str] = field(default_factory=set[str])
+    attempted: set[int] = field(default_factory=set[int])
+
+    def __post_init__(self) -> None:
+        context, options, name = self.context, self.options, self.recipe.name
+        self.committed = context.initial
+        self.considered.add(context.initial.digest)
+        self.dialogue = Dialogue(context.model, context.seed, name, options.temperature)
+        self.measurements = Measurements(self.session, name, options.repeats, options.evidence_chars)
+        self.rules = GateRules(*(getattr(options, f.name) for f in fields(GateRules)))
+        check_candidate(context.initial)
+        if not chosen_variables(context.initial, options.target) and not new_variables(context.initial, options.target):
+            raise ConfigError(f"target = {list(options.target)} names nothing that may change in the initial candidate")
+        wrong = [task for task in options.canaries if not 0 <= task < context.train_tasks]
+        if wrong:
+            raise ConfigError(f"canaries names {wrong[0]}; expected train tasks, 0 to {context.train_tasks - 1}")
+        if options.confirm and len({*options.canaries, *self.tasks(1)}) >= context.train_tasks:
+            raise ConfigError(
+                f"confirm = {options.confirm} needs fresh train tasks, and a batch has all {context.train_tasks}; take a"
+                " smaller batch or more train tasks"
+            )
+
+    @property
+    def stages(self) -> list[tuple[Target, ...]]:
+        """Return what each stage of a round may change."""
+        others: tuple[Target, ...] = tuple(t for t in self.options.target if t != "solution")
+        if self.recipe.staged and others and others != self.options.target:
+            refinement: tuple[Target, ...] = ("solution",)
+            return [others, refinement]
+        return [self.options.target]
+
+    def tasks(self, number: int) -> list[int]:
+        """Return the train tasks of a round: the next of an order that is drawn anew when it is used up; then canaries."""
+        batch = min(self.options.batch, self.context.train_tasks)
+        epoch, place = divmod(number - 1, self.context.train_tasks // batch)
+        order = self.rng("tasks", epoch).permutation(self.context.train_tasks)
+        drawn = sorted(int(task) for task in order[place * batch : (place + 1) * batch])
+        return list(dict.fromkeys([*drawn, *self.options.canaries]))
+
+    def rng(self, *path: str | int) -> np.random.Generator:
+        return generator(self.context.seed, "method", self.recipe.name, *path)
+
+    async def measure(self, proposals: Sequence[Proposal], tasks: Sequence[int]) -> list[Measured]:
+        with span("evaluate", kind="operator", candidates=len(proposals), tasks=len(tasks)) as step:
+            measured = await self.measurements.measure(proposals, tasks)
+            step.set(means=[m.mean for m in measured if m.scores])
+        self.attempted.update(tasks)
+        return measured
+
+    async def start(self) -> None:
+        (first,) = await self.measure([Proposal(self.committed, (), "the initial candidate")], self.tasks(1))
+        await self.commit(Decision(self.committed.digest, "", True, "the initial candidate", first.submissions))
+
+    async def commit(self, made: Decision) -> None:
+        with span("commit", kind="commit", candidate=made.candidate, accepted=made.accepted, reason=made.reason):
+            await self.session.commit(made)
+
+    async def round(self, number: int) -> bool:
+        """Play one round; whether anything was committed."""
+        gained = False
+        tasks = self.tasks(number)
+        for stage, targets in enumerate(self.stages):
+            again = Proposal(self.committed, (), f"the committed candidate, on the tasks of round {number}")
+            (base,) = await self.measure([again], tasks)
+            evidence = worst_first(base.evidence, self.options.evidence)
+            rejected = self.rejected[max(0, len(self.rejected) - self.options.history) :]
+            turn = Turn(number, stage, base, targets, evidence, rejected, self.signals, self.options, self.dialogue)
+            revisions = self.fresh(turn, await self.recipe.propose(turn))
+            if revisions:
+                gained |= await self.settle(turn, revisions, tasks)
+        return gained
+
+    def fresh(self, turn: Turn, proposed: Sequence[Proposed]) -> list[Revision]:
+        """Return the revisions that were not considered before; what is wrong with the others is noted for the model."""
+        found: list[Revision] = []
+        for each in proposed:
+            if isinstance(each, Failed):
+                self.failed(turn, each.reason, each.edits)
+            elif each.candidate.digest in self.considered:
+                self.failed(turn, "improve: the same was considered before", each.edits)
+            else:
+                self.considered.add(each.candidate.digest)
+                found.append(each)
+        return found
+
+    def failed(self, turn: Turn, reason: str, edits: Mapping[str, str | None] | None) -> None:
+        self.failures.append(f"round {turn.number}, {reason}")
+        self.reject(turn, edits or {}, reason, None)
+
+    def reject(self, turn: Turn, edits: Mapping[str, str | None], reason: str, difference: float | None) -> None:
+        shown = {name: None if text is None else shortened(text, _SHOWN) for name, text in edits.items()}
+        self.rejected.append({"round": turn.number, "edits": shown, "reason": reason, "difference": difference})
+
+    def proposal(self, turn: Turn, revision: Revision) -> Proposal:
+        """Return the revision as it is submitted, with a note that says what failed since the last one."""
+        note = (
+            f"round {turn.number}: {', '.join(revision.edits)}: {revision.why or revision.expects or 'no reason given'}"
+        )
+        if self.failures:
+            note += f" (before it failed: {'; '.join(shortened(f, _SHOWN) for f in self.failures[-3:])})"
+        return Proposal(revision.candidate, (turn.base.candidate.digest,), " ".join(note.split()))
+
+    async def settle(self, turn: Turn, revisions: Sequence[Revision], tasks: Sequence[int]) -> bool:
+        """Measure revisions and commit the first that passes, in the order of their objectives; whether one did."""
+        measured = await self.measure([self.proposal(turn, revision) for revision in revisions], tasks)
+        self.failures.clear()
+        edits = {revision.candidate.digest: revision.edits for revision in revisions}
+        scored = [m for m in measured if m.scores]
+        signals = self.recipe.value(turn, scored, self.context.initial)
+        ranked = sorted(zip(scored, signals, strict=True), key=lambda pair: -pair[1].objective)
+        accepted = False
+        self.signals = []
+        for one, signal in [*ranked, *((m, None) for m in measured if not m.scores)]:
+            finding = await self.consider(turn, one, taken=accepted)
+            accepted |= finding.accepted
+            variables_ = list(edits[one.candidate.digest])
+            worth = signal.to_json() if signal else {}
+            self.signals.append({"round": turn.number, "edits": variables_, "accepted": finding.accepted, **worth})
+            if not finding.accepted:
+                self.reject(turn, edits[one.candidate.digest], finding.reason, finding.difference)
+        return accepted
+
+    async def consider(self, turn: Turn, one: Measured, *, taken: bool) -> Finding:
+        """Put one candidate to the gate, and the decision on record; `taken` if another of its round was committed."""
+        path = (turn.number, turn.stage, one.candidate.digest)
+        base, finding = turn.base, weigh(self.rules, turn.base, one, self.rng("interval", *path))
+        if finding.accepted and taken:
+            finding = replace(
+                finding, accepted=False, reason=f"{finding.reason}, but another of the round was committed"
+            )
+        elif finding.accepted and self.options.confirm:
+            try:
+                base, one, finding = await self.confirm(turn, one)
+            except BudgetError:
+                unpaid = replace(finding, accepted=False, reason="the budget is too small to confirm it")
+                await self.commit(decision(self.rules, base, one, unpaid))
+                raise
+        await self.commit(decision(self.rules, base, one, finding))
+        if finding.accepted:
+            self.committed = one.candidate
+        return finding
+
+    async def confirm(self, turn: Turn, one: Measured) -> tuple[Measured, Measured, Finding]:
+        """Attempt fresh tasks with both; what holds on all tasks together and does not fall on the fresh ones is confirmed.
+
+        Fresh are tasks outside of the round's, those first that nothing was attempted on: a gain that was selected is
+        flattered by the tasks it was selected on.
+        """
+        tasks = list(turn.base.attempts)
+        order = self.rng("confirm", turn.number, turn.stage).permutation(self.context.train_tasks)
+        others = [int(task) for task in order if int(task) not in tasks]
+        fresh = sorted(others, key=lambda task: task in self.attempted)[: self.options.confirm]
+        note = f"round {turn.number}: confirmation on fresh tasks"
+        pair = [Proposal(turn.base.candidate, (), note), Proposal(one.candidate, (turn.base.candidate.digest,), note)]
+        alone = await self.measure(pair, fresh)
+        if len(alone) < 2:
+            raise BudgetError("not enough of the budget is left to confirm a candidate")
+        base, candidate = await self.measure(pair, [*tasks, *fresh])
+        path = (turn.number, turn.stage, one.candidate.digest)
+        finding = weigh(self.rules, base, candidate, self.rng("interval", *path, "confirmed"))
+        check = weigh(self.rules, alone[0], alone[1], self.rng("interval", *path, "fresh"))
+        if check.difference is None or check.difference < -self.options.tolerance:
+            finding = replace(
+                finding, accepted=False, reason=f"not confirmed on {len(fresh)} fresh tasks: {check.reason}"
+            )
+        return base, candidate, finding
+
+
+_SHOWN = 500
+"""Characters of a rejected text, or of a failure's reason, that are shown again."""

@@ -1,0 +1,50 @@
+"""GRPO: a group of proposals in each round, valued by how they compare with each other (Autogenesis, section E.3.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from heredity.evolution.contract import EvolverContext, SessionContract
+from heredity.evolution.loop import Recipe, run_loop
+from heredity.evolution.operators.diagnose import draw_proposals, text_of
+from heredity.evolution.operators.measure import Measured
+from heredity.evolution.operators.objectives import Signal, group_signals
+from heredity.evolution.operators.similarity import similarity
+from heredity.evolution.options import parse_options
+from heredity.evolution.proposals import LoopOptions, Turn
+from heredity.resources import Candidate
+
+
+class GrpoOptions(LoopOptions):
+    """Options of GRPO."""
+
+    candidates: int = Field(4, ge=2, le=64, description="K, the candidates proposed in each round")
+    clip_low: float = Field(0.2, ge=0, lt=1, description="ε_low, for candidates below the group's mean")
+    clip_high: float = Field(0.28, ge=0, le=10, description="ε_high, for candidates above it")
+
+
+class Grpo:
+    """Considers the K proposals of a round in the order of J_i, with A_i = (r_i − mean) / std over the group.
+
+    π_i is how alike the texts of the candidate and of the committed one are (arXiv:2402.03300 has probabilities there).
+    """
+
+    name = "grpo"
+    options_model = GrpoOptions
+
+    async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
+        """Evolve until converged or out of budget.
+
+        Raises:
+            ConfigError: if an option is wrong, there is no model, or nothing may change.
+        """
+        options = parse_options(GrpoOptions, self.name, context.options)
+
+        def value(turn: Turn, measured: Sequence[Measured], _: Candidate) -> list[Signal]:
+            before = text_of(turn.base.candidate)
+            ratios = [similarity(before, text_of(one.candidate)) for one in measured]
+            return group_signals([one.mean for one in measured], ratios, low=options.clip_low, high=options.clip_high)
+
+        await run_loop(Recipe(self.name, draw_proposals, value, staged=True), session, context, options)

@@ -1,0 +1,45 @@
+"""Reflection: hypotheses about failures, a choice of what to change, new texts (Autogenesis, section E.3.4)."""
+
+from __future__ import annotations
+
+from heredity.evolution.contract import EvolverContext, SessionContract
+from heredity.evolution.loop import Recipe, run_loop
+from heredity.evolution.operators.dialogue import Failed, together
+from heredity.evolution.operators.improve import improve
+from heredity.evolution.operators.reflect import reflect, select
+from heredity.evolution.options import parse_options
+from heredity.evolution.proposals import LoopOptions, Proposed, Turn
+
+
+class ReflectionOptions(LoopOptions):
+    """Options of the reflection optimizer: those of every optimizer."""
+
+
+async def propose(turn: Turn) -> list[Proposed]:
+    """Reflect, select, and improve as many times as candidates are wanted."""
+    hypotheses = await reflect(turn)
+    if isinstance(hypotheses, Failed):
+        return [hypotheses]
+    if not hypotheses:
+        return [Failed("reflect: there is no hypothesis, so there is nothing to change")]
+    selections = await select(turn, hypotheses)
+    if isinstance(selections, Failed):
+        return [selections]
+    draws = range(turn.options.candidates)
+    return await together(improve(turn, i, hypotheses=hypotheses, selections=selections) for i in draws)
+
+
+class Reflection:
+    """Reflects on attempts, edits what the hypotheses point to, and commits what does better on the same tasks."""
+
+    name = "reflection"
+    options_model = ReflectionOptions
+
+    async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
+        """Evolve until converged or out of budget.
+
+        Raises:
+            ConfigError: if an option is wrong, there is no model, or nothing may change.
+        """
+        options = parse_options(ReflectionOptions, self.name, context.options)
+        await run_loop(Recipe(self.name, propose), session, context, options)

@@ -1,0 +1,57 @@
+"""Reinforce++: proposals ranked by a clipped objective with a penalty for leaving the initial candidate (E.3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from heredity.evolution.contract import EvolverContext, SessionContract
+from heredity.evolution.loop import Recipe, run_loop
+from heredity.evolution.operators.diagnose import draw_proposals, text_of
+from heredity.evolution.operators.measure import Measured
+from heredity.evolution.operators.objectives import Signal, reinforce_signal
+from heredity.evolution.operators.similarity import similarity
+from heredity.evolution.options import parse_options
+from heredity.evolution.proposals import LoopOptions, Turn
+from heredity.resources import Candidate
+
+
+class ReinforceOptions(LoopOptions):
+    """Options of Reinforce++."""
+
+    candidates: int = Field(2, ge=1, le=64, description="candidates proposed in each round")
+    beta: float = Field(0.05, ge=0, le=100, description="β, the weight of the penalty")
+    clip: float = Field(0.2, ge=0, lt=1, description="ε, how far the ratio may be from 1")
+    floor: float = Field(0.001, gt=0, le=1, description="ε0, the least similarity in the penalty")
+
+
+class ReinforcePP:
+    """Considers the proposals of a round in the order of J = min(π A, clip(π, 1 − ε, 1 + ε) A), where A = r − penalty.
+
+    y is a candidate's text, y_{t−1} the committed one's, y_sft the initial one's (Autogenesis, section E.3.6).
+    """
+
+    name = "reinforce-pp"
+    options_model = ReinforceOptions
+
+    async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
+        """Evolve until converged or out of budget.
+
+        Raises:
+            ConfigError: if an option is wrong, there is no model, or nothing may change.
+        """
+        options = parse_options(ReinforceOptions, self.name, context.options)
+
+        def value(turn: Turn, measured: Sequence[Measured], initial: Candidate) -> list[Signal]:
+            before, reference = text_of(turn.base.candidate), text_of(initial)
+            signals: list[Signal] = []
+            for one in measured:
+                text = text_of(one.candidate)
+                ratio, near = similarity(before, text), similarity(reference, text)
+                signals.append(
+                    reinforce_signal(one.mean, ratio, near, beta=options.beta, clip=options.clip, floor=options.floor)
+                )
+            return signals
+
+        await run_loop(Recipe(self.name, draw_proposals, value, staged=True), session, context, options)

@@ -1,0 +1,181 @@
+"""Measuring: attempts of candidates on train tasks, bought once for each candidate and task and remembered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from heredity.errors import BudgetError
+from heredity.evolution.contract import Feedback, Outcome, SessionContract, Trial
+from heredity.evolution.operators.evaluate import Proposal
+from heredity.evolution.operators.evidence import evidence_item
+from heredity.resources import Candidate
+
+PROGRAM_FAILURES = frozenset(
+    {
+        "import_error",
+        "init_error",
+        "init_timeout",
+        "denied_import",
+        "missing_policy",
+        "oom",
+        "act_error",
+        "rollout_timeout",
+    }
+)
+"""Statuses of attempts that the candidate's own code failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What is remembered of one attempt.
+
+    Attributes:
+        score: higher is better; NaN if it is missing.
+        status: as in `Outcome`.
+        cost: what it used; what is unknown is absent.
+        evidence: see `evidence_item`.
+    """
+
+    score: float
+    status: str
+    cost: Mapping[str, float]
+    evidence: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A candidate's attempts on some tasks.
+
+    Attributes:
+        candidate: what attempted them.
+        attempts: train handle to its attempts; no entry where there are none.
+        submissions: numbers of the submissions they come from, sorted.
+        failure: what went wrong with a submission as a whole; `""` if nothing did.
+    """
+
+    candidate: Candidate
+    attempts: Mapping[int, tuple[Attempt, ...]]
+    submissions: tuple[int, ...] = ()
+    failure: str = ""
+
+    @property
+    def scores(self) -> dict[int, float]:
+        """Mean score of each task of which at least one attempt is not missing."""
+        known = {task: [a.score for a in each if math.isfinite(a.score)] for task, each in self.attempts.items()}
+        return {task: sum(scores) / len(scores) for task, scores in known.items() if scores}
+
+    @property
+    def mean(self) -> float:
+        """Mean over the tasks; minus infinity if every attempt is missing, so that it ranks last."""
+        scores = self.scores.values()
+        return sum(scores) / len(scores) if scores else float("-inf")
+
+    def solved(self, threshold: float) -> set[int]:
+        """Return the tasks of which every attempt that is not missing scored at least `threshold`."""
+        known = {task: [a.score for a in each if math.isfinite(a.score)] for task, each in self.attempts.items()}
+        return {task for task, scores in known.items() if scores and min(scores) >= threshold}
+
+    def cost(self, *names: str) -> float | None:
+        """Return the mean over the attempts of the sum of some costs; None if any of it is unknown."""
+        each = [a.cost for attempts in self.attempts.values() for a in attempts]
+        if not each or any(name not in cost for cost in each for name in names):
+            return None
+        return sum(cost[name] for cost in each for name in names) / len(each)
+
+    @property
+    def evidence(self) -> list[dict[str, Any]]:
+        """All evidence items, in the order of the tasks."""
+        return [a.evidence for task in sorted(self.attempts) for a in self.attempts[task]]
+
+
+@dataclass
+class _Known:
+    attempts: dict[int, tuple[Attempt, ...]] = field(default_factory=dict[int, tuple[Attempt, ...]])
+    submissions: dict[int, int] = field(default_factory=dict[int, int])
+    failures: dict[int, str] = field(default_factory=dict[int, str])
+
+
+class Measurements:
+    """Spends a session's budget on what is not known yet, and never asks for more than is left.
+
+    What is left is read once and then counted here, so that a resumed method takes the same decisions.
+    """
+
+    def __init__(self, session: SessionContract, name: str, repeats: int, chars: int) -> None:
+        """Begin to spend what `session` has left, with keys `name/0`, `name/1` and so on.
+
+        Args:
+            session: where attempts are bought.
+            name: the method's name.
+            repeats: attempts of each task.
+            chars: the most characters of each text of an evidence item.
+        """
+        budget = session.remaining()
+        self._episodes, self._submissions = budget.episodes, budget.submissions
+        self._session, self._name, self._repeats, self._chars = session, name, repeats, chars
+        self._known: dict[str, _Known] = {}
+        self._requests = 0
+
+    async def measure(self, proposals: Sequence[Proposal], tasks: Iterable[int]) -> list[Measured]:
+        """Return what the candidates do on the tasks: of as many of them, in order, as can be paid in full.
+
+        Raises:
+            BudgetError: if not even the first can be paid; nothing is charged. Also what the session raises.
+        """
+        tasks = list(dict.fromkeys(tasks))
+        asked: list[tuple[Proposal, list[int]]] = []
+        paid = 0
+        for proposal in proposals:
+            known = self._known.setdefault(proposal.candidate.digest, _Known())
+            missing = [task for task in tasks if task not in known.attempts]
+            if not self._reserve(missing):
+                break
+            paid += 1
+            if missing:
+                asked.append((proposal, missing))
+        if proposals and not paid:
+            raise BudgetError(f"not enough of the budget is left for {len(tasks)} tasks, {self._repeats} times each")
+        if asked:
+            trials = [Trial(p.candidate, new, self._repeats, p.parents, p.note) for p, new in asked]
+            key = f"{self._name}/{self._requests}"
+            self._requests += 1
+            for (proposal, new), answer in zip(asked, await self._session.submit(trials, key), strict=True):
+                self._learn(self._known[proposal.candidate.digest], new, answer)
+        return [self._measured(proposal.candidate, tasks) for proposal in proposals[:paid]]
+
+    def _reserve(self, missing: Sequence[int]) -> bool:
+        if not missing:
+            return True
+        charge = len(missing) * self._repeats
+        if self._episodes is not None and charge > self._episodes:
+            return False
+        if self._submissions is not None and self._submissions < 1:
+            return False
+        self._episodes = None if self._episodes is None else self._episodes - charge
+        self._submissions = None if self._submissions is None else self._submissions - 1
+        return True
+
+    def _learn(self, known: _Known, tasks: Sequence[int], feedback: Feedback) -> None:
+        grouped: dict[int, list[Attempt]] = {task: [] for task in tasks}
+        for outcome in feedback.outcomes:
+            grouped.setdefault(outcome.task, []).append(self._attempt(outcome))
+        for task, attempts in grouped.items():
+            known.attempts[task] = tuple(attempts)
+            known.submissions[task] = feedback.submit_id
+            if feedback.status != "ok":
+                detail = f": {feedback.failure.message}" if feedback.failure else ""
+                known.failures[task] = f"{feedback.status}{detail}"
+
+    def _attempt(self, outcome: Outcome) -> Attempt:
+        cost = dict(outcome.trajectory.cost) if outcome.trajectory else {}
+        return Attempt(outcome.score, outcome.status, cost, evidence_item(outcome, self._chars))
+
+    def _measured(self, candidate: Candidate, tasks: Sequence[int]) -> Measured:
+        known = self._known[candidate.digest]
+        attempts = {task: known.attempts[task] for task in tasks}
+        submissions = tuple(sorted({known.submissions[task] for task in tasks}))
+        failures = [known.failures[task] for task in tasks if task in known.failures]
+        return Measured(candidate, attempts, submissions, failures[0] if failures else "")

@@ -1,0 +1,57 @@
+"""Reflect and select: from attempts to hypotheses about failures, and from these to what shall change (Autogenesis, E.3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from heredity.errors import ConfigError
+from heredity.evolution.operators.dialogue import Failed
+from heredity.evolution.proposals import Turn
+
+Items = list[dict[str, Any]]
+
+
+async def reflect(turn: Turn) -> Items | Failed:
+    """Ask why the agent failed : hypotheses with `cause`, `variables` and `tasks`, the first weighs most."""
+    read = _reader("hypotheses", "cause")
+    return await turn.dialogue.ask("reflect", turn.data(), read, (turn.number, turn.stage))
+
+
+async def select(turn: Turn, hypotheses: Items) -> Items | Failed:
+    """Ask what shall change : selections with `variable`, `change` and the number of a hypothesis.
+
+    Selections of variables that may not change are left out.
+    """
+    data = turn.data(hypotheses=hypotheses)
+    limits: list[str] = data["limits"]["new_variables"]
+    known = {*turn.variables, *limits}
+
+    def read(reply: Mapping[str, Any]) -> Items:
+        selections = _reader("selections", "variable")(reply)
+        kept = [s for s in selections if s["variable"] in known or _named_freely(s["variable"], limits)]
+        if not kept:
+            raise ConfigError(f"no selection names a variable that may change; these may: {', '.join(sorted(known))}")
+        return kept
+
+    return await turn.dialogue.ask("select", data, read, (turn.number, turn.stage))
+
+
+def _named_freely(variable: str, limits: list[str]) -> bool:
+    return any(variable.startswith(name.partition("NAME")[0]) for name in limits if "/NAME:" in name)
+
+
+def _reader(key: str, text: str) -> Any:
+    """Return a reader of a list of objects that each have a text under `text`; a bare text becomes such an object."""
+
+    def read(reply: Mapping[str, Any]) -> Items:
+        given = reply.get(key)
+        if not isinstance(given, list):
+            raise ConfigError(f'"{key}" is {given!r:.80}; expected a list')
+        items: list[Any] = [{text: each} if isinstance(each, str) else each for each in given]
+        for item in items:
+            if not isinstance(item, dict) or not isinstance(item.get(text), str):
+                raise ConfigError(f'an entry of "{key}" is {item!r:.80}; expected an object with a text under "{text}"')
+        return items
+
+    return read

@@ -1,0 +1,111 @@
+"""What operators pass on: the turn they are in, and the revisions of a candidate that come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pydantic import Field
+
+from heredity.evolution.operators.dialogue import Dialogue, Failed
+from heredity.evolution.operators.measure import Measured
+from heredity.evolution.options import MethodOptions
+from heredity.evolution.targets import Target, chosen_variables, new_variables
+from heredity.resources import Candidate
+
+
+class LoopOptions(MethodOptions):
+    """Options that all optimizers share."""
+
+    target: tuple[Target, ...] = Field(
+        ("prompt",), min_length=1, description="what may change: prompt, solution, tool, memory, agent"
+    )
+    rounds: int = Field(20, ge=1, le=10_000, description="most rounds")
+    patience: int = Field(
+        5, ge=0, le=10_000, description="rounds without a commit after which it has converged; 0: never"
+    )
+    candidates: int = Field(1, ge=1, le=64, description="candidates proposed in each round")
+    batch: int = Field(8, ge=1, le=10_000, description="train tasks of each round")
+    repeats: int = Field(1, ge=1, le=100, description="attempts of each task")
+    evidence: int = Field(6, ge=1, le=1_000, description="attempts shown to the model, worst first")
+    evidence_chars: int = Field(2000, ge=100, le=1_000_000, description="most characters of each of their texts")
+    value_chars: int = Field(20_000, ge=1, le=10_000_000, description="most characters of one new text")
+    history: int = Field(6, ge=0, le=1_000, description="rejected proposals shown to the model, the latest ones")
+    min_gain: float = Field(0.0, ge=0, description="a commit needs a mean difference greater than this")
+    tolerance: float = Field(0.0, ge=0, description="what a shorter or cheaper candidate may lose")
+    protect: float = Field(0.0, ge=0, le=1, description="share of the solved tasks that must stay solved")
+    canaries: tuple[int, ...] = Field((), description="train tasks attempted in every round that must stay solved")
+    solved: float = Field(1.0, description="score from which on a task counts as solved")
+    confirm: int = Field(0, ge=0, le=10_000, description="fresh train tasks that a gain is confirmed on")
+    temperature: float | None = Field(None, ge=0, description="of the model that proposes")
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A candidate made by edits.
+
+    Attributes:
+        candidate: what the edits make of the committed one.
+        edits: variable to its new text; None removes it.
+        why: one line for people.
+        expects: what the model expects of it.
+    """
+
+    candidate: Candidate
+    edits: Mapping[str, str | None]
+    why: str = ""
+    expects: str = ""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One stage of one round: what operators read. Every value in it is JSON where a model is to see it.
+
+    Attributes:
+        number: the round, from 1; `stage`: from 0.
+        base: the committed candidate, and how it did on this round's tasks.
+        targets: what may change in this stage.
+        evidence: attempts of the committed candidate, worst first.
+        rejected: the latest proposals that were not committed, and why.
+        signals: what the candidates of the stage before were worth.
+        options: the method's.
+        dialogue: the way to the model.
+    """
+
+    number: int
+    stage: int
+    base: Measured
+    targets: tuple[Target, ...]
+    evidence: Sequence[dict[str, Any]]
+    rejected: Sequence[dict[str, Any]]
+    signals: Sequence[dict[str, Any]]
+    options: LoopOptions
+    dialogue: Dialogue
+
+    @cached_property
+    def variables(self) -> dict[str, str]:
+        """The variables that may change, name to text."""
+        return chosen_variables(self.base.candidate, self.targets)
+
+    def data(self, **more: Any) -> dict[str, Any]:
+        """Return what the JSON block of a request holds in this turn."""
+        return {
+            "round": self.number,
+            "variables": self.variables,
+            "evidence": list(self.evidence),
+            "score": self.base.mean if self.base.scores else None,
+            "rejected": list(self.rejected),
+            "signals": list(self.signals),
+            "limits": {
+                "targets": list(self.targets),
+                "new_variables": new_variables(self.base.candidate, self.targets),
+                "value_chars": self.options.value_chars,
+            },
+            **more,
+        }
+
+
+Proposed = Revision | Failed
+"""What a proposal comes to: a candidate, or the reason why there is none."""

@@ -1,0 +1,92 @@
+"""Targets: which of a candidate's variables an optimizer may change (the mask g of Autogenesis, section 3.2.1).
+
+Prompt-Evo is the target `prompt`, Solution-Evo is `solution` (how an attempt of several rounds criticises and revises its
+own answer), PS-Joint-Evo is both, and Agent-Evo is all five.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from heredity.actors.contract import CRITIC, QUESTION, REVISE, SOLVER, SYSTEM
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.resources import Candidate
+from heredity.resources.assembly import ABOUT, manifest_of, variables, with_variables
+
+Target = Literal["prompt", "solution", "tool", "memory", "agent"]
+
+_SOLUTION = (CRITIC, REVISE)
+_NEW: Mapping[Target, tuple[str, ...]] = {
+    "prompt": (f"{SYSTEM}:prompt.md", f"{QUESTION}:prompt.md"),
+    "solution": tuple(f"{part}:prompt.md" for part in _SOLUTION),
+    "tool": ("tool/NAME:tool.py", "tool/NAME:SKILL.md", f"tool/NAME:{ABOUT}"),
+    "memory": ("memory/NAME:memory.md", "memory/NAME:memory.jsonl"),
+    "agent": (f"{SOLVER}:agent.py",),
+}
+
+
+def target_of(variable: str) -> str:
+    """Return the target that a variable such as `"prompt/system:prompt.md"` belongs to."""
+    part = variable.partition(":")[0]
+    return "solution" if part in _SOLUTION else part.partition("/")[0]
+
+
+def chosen_variables(candidate: Candidate, targets: Iterable[Target]) -> dict[str, str]:
+    """Return the variables of a candidate that belong to the targets: name to text.
+
+    Of manifests only those of tools: their descriptions and arguments are what a solver is told of them.
+    """
+    wanted = set(targets)
+    return {
+        name: text
+        for name, text in variables(candidate).items()
+        if target_of(name) in wanted and (target_of(name) == "tool" or not name.endswith(f":{ABOUT}"))
+    }
+
+
+def new_variables(candidate: Candidate, targets: Iterable[Target]) -> list[str]:
+    """Return the names under which something may be added, `NAME` standing for any name."""
+    names = [name for target in targets for name in _NEW[target]]
+    return [name for name in names if name.partition(":")[0] not in candidate.parts]
+
+
+def checked_edits(candidate: Candidate, targets: Iterable[Target], edits: Mapping[str, str | None]) -> Candidate:
+    """Return the candidate after edits that stay inside the targets.
+
+    Raises:
+        ConfigError: if a variable does not belong to the targets, a text cannot be stored, nothing changes, a part would
+            stop to be evolvable, or the result cannot be built.
+        UnknownNameError: if there is no such variable and none of this name may be added; names the nearest.
+    """
+    targets = tuple(targets)
+    known, new = chosen_variables(candidate, targets), new_variables(candidate, targets)
+    for name, text in edits.items():
+        _check_name(candidate, name, known, new, targets)
+        try:
+            (text or "").encode()
+        except UnicodeEncodeError as error:
+            raise ConfigError(f"the new text of {name} cannot be stored: {error}") from error
+    made = with_variables(candidate, edits)
+    if made == candidate:
+        raise ConfigError("these edits change nothing; give texts that differ")
+    for name, part in made.parts.items():
+        if name in candidate.parts and part != candidate.parts[name] and not manifest_of(part, name).evolvable:
+            raise ConfigError(f"{name} would no longer be evolvable; leave `evolvable` in its {ABOUT} as it is")
+    return made
+
+
+def _check_name(
+    candidate: Candidate, name: str, known: Mapping[str, str], new: list[str], targets: tuple[Target, ...]
+) -> None:
+    if name in known:
+        return
+    part, _, path = name.partition(":")
+    if part in candidate.parts and not manifest_of(candidate.parts[part], part).evolvable:
+        raise ConfigError(f"{part} is not evolvable, so {path} of it stays as it is")
+    if "/" in part and target_of(name) not in targets:
+        raise ConfigError(f"{name} is no target of this evolution, which is to change {', '.join(targets)} only")
+    kind, _, own = part.partition("/")
+    code = kind in ("tool", "agent") and part in candidate.parts and path
+    if not code and name not in new and not (own and f"{kind}/NAME:{path}" in new):
+        raise UnknownNameError("variable", name, [*known, *new])

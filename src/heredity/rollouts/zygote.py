@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -17,13 +18,14 @@ from heredity.errors import HostError
 from heredity.rollouts.contract import Limits
 from heredity.rollouts.guest.zygote import MAX_MESSAGE
 
-_START_S = 60.0
+START_S = 60.0
+"""Within what time a zygote must be ready."""
 _REPLY_S = 10.0
 
 
 @dataclass(slots=True)
 class Worker:
-    """One confined policy worker as the host sees it.
+    """One confined worker as the host sees it.
 
     Attributes:
         number: its name towards the zygote.
@@ -52,14 +54,21 @@ class Worker:
 
 
 class ZygoteProcess:
-    """A running zygote. Not thread-safe; used by one environment worker."""
+    """A running zygote. Not thread-safe; used by one environment worker, or by one event loop.
 
-    def __init__(self, settings: Mapping[str, Any]) -> None:
+    Args:
+        settings: what `isolation.zygote_settings` gives.
+        wait: whether to return only when it is ready; without it, call `ready` once `control` is readable.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], *, wait: bool = True) -> None:
         self._settings = dict(settings)
         self._numbers = itertools.count(1)
         self._profiles: dict[bytes, int] = {}
         self._exits: dict[int, int] = {}
         self._start()
+        if wait:
+            self.ready()
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -78,9 +87,17 @@ class ZygoteProcess:
         )
         theirs.close()
         self._control = ours
-        try:
+        with contextlib.suppress(HostError):  # `ready` says why
             self._send(self._settings)
-            self._receive(_START_S)
+
+    def ready(self) -> None:
+        """Wait until it is ready to take orders.
+
+        Raises:
+            HostError: if it does not start; the message is the last line of what it said.
+        """
+        try:
+            self._receive(START_S)
         except HostError as error:
             self._process.kill()
             _, message = self._process.communicate()
@@ -99,7 +116,7 @@ class ZygoteProcess:
         episodes: Sequence[tuple[int, int]],
         limits: Limits,
     ) -> Worker:
-        """Fork a worker for one program.
+        """Fork a worker that plays a policy.
 
         Args:
             profile: what its policies are told: `obs` and `action` (space descriptions), `meta` (JSON text).
@@ -107,24 +124,34 @@ class ZygoteProcess:
             episodes: (episode index, policy seed) of each policy to construct.
             limits: memory, scratch and output limits.
         """
+        return self.launch(
+            {
+                "main": "policy",
+                "profile": self._profile(profile),
+                "program": program,
+                "episodes": [list(e) for e in episodes],
+                "memory": limits.memory_bytes,
+                "file_size": limits.scratch_bytes,
+                "cpu_s": int(limits.init_s + limits.episode_s * len(episodes)) + 1,
+                "output": limits.output_bytes,
+            }
+        )
+
+    def launch(self, order: Mapping[str, Any]) -> Worker:
+        """Fork a worker.
+
+        Args:
+            order: `main` (what it is for, see `guest/zygote.py`), `program` (folder of its files), `memory` and `file_size`
+                (bytes), `cpu_s` (processor seconds), and what that main needs.
+        """
         number = next(self._numbers)
         request_read, request_write = os.pipe2(os.O_CLOEXEC)
         response_read, response_write = os.pipe2(os.O_CLOEXEC)
         outputs = (os.memfd_create("stdout", os.MFD_CLOEXEC), os.memfd_create("stderr", os.MFD_CLOEXEC))
-        order = {
-            "op": "spawn",
-            "worker": number,
-            "profile": self._profile(profile),
-            "program": program,
-            "episodes": [list(e) for e in episodes],
-            "memory": limits.memory_bytes,
-            "file_size": limits.scratch_bytes,
-            "cpu_s": int(limits.init_s + limits.episode_s * len(episodes)) + 1,
-            "output": limits.output_bytes,
-        }
         given = [request_read, response_write, *outputs]
         try:
-            socket.send_fds(self._control, [json.dumps(order).encode()], given)
+            message = {"op": "spawn", "worker": number, **order}
+            socket.send_fds(self._control, [json.dumps(message).encode()], given)
         except OSError as error:
             for fd in (*given, request_write, response_read):
                 os.close(fd)
@@ -137,8 +164,14 @@ class ZygoteProcess:
 
     def end(self, worker: Worker) -> None:
         """Kill a worker and close its pipes; its scratch folder is wiped. The exit status comes later (`exit_status`)."""
+        try:
+            self.kill(worker)
+        finally:
+            worker.close()
+
+    def kill(self, worker: Worker) -> None:
+        """Do what `end` does, but leave the pipes to whoever is reading them."""
         self._send({"op": "end", "worker": worker.number})
-        worker.close()
 
     def exit_status(self, worker: Worker) -> int:
         """Return the exit status of an ended worker: its exit code, or minus the signal that ended it."""
@@ -147,16 +180,23 @@ class ZygoteProcess:
             self._exits[reply["worker"]] = reply["status"]
         return self._exits.pop(worker.number)
 
-    def drain(self) -> None:
-        """Take the exit announcements that have arrived; forget those nobody asked for."""
-        while select.select([self._control], [], [], 0)[0]:
-            self._receive(0.0)
+    def announced(self) -> dict[int, int]:
+        """Return the exits that have been announced since the last call: worker to exit status (see `exit_status`)."""
+        found: dict[int, int] = {}
+        while self._has_news(0.0):
+            reply = self._receive(0.0)
+            found[reply["worker"]] = reply["status"]
+        return found
 
-    def close(self) -> None:
-        """End the zygote and with it every worker."""
+    def drain(self) -> None:
+        """Forget the exits that nobody asked for."""
+        self.announced()
+
+    def close(self, patience_s: float = 2.0) -> None:
+        """End the zygote and with it every worker; it is killed if it takes longer than `patience_s`."""
         self._control.close()
         try:
-            self._process.communicate(timeout=2.0)
+            self._process.communicate(timeout=patience_s)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.communicate()
@@ -179,10 +219,15 @@ class ZygoteProcess:
             raise HostError(f"the sandbox is gone: {error.strerror}") from error
 
     def _receive(self, timeout: float) -> dict[str, Any]:
-        if not select.select([self._control], [], [], timeout)[0]:
+        if not self._has_news(timeout):
             raise HostError(f"the sandbox did not answer within {timeout:g} s")
         data = self._control.recv(MAX_MESSAGE)
         if not data:
             raise HostError("the sandbox ended")
         reply: dict[str, Any] = json.loads(data)
         return reply
+
+    def _has_news(self, timeout: float) -> bool:
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        return bool(poll.poll(timeout * 1000))

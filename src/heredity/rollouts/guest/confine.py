@@ -170,7 +170,6 @@ class Confinement:
         for what, value in (
             (resource.RLIMIT_AS, self._mapped + memory),
             (resource.RLIMIT_FSIZE, file_size),
-            (resource.RLIMIT_CPU, cpu_s),
             (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_NOFILE, 128),
             (resource.RLIMIT_NPROC, _MAX_THREADS),
@@ -178,6 +177,8 @@ class Confinement:
             (resource.RLIMIT_MSGQUEUE, 0),
         ):
             resource.setrlimit(what, (value, value))
+        # At the hard limit the kernel sends SIGKILL; the second before leaves room for the signal that says why.
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
 
     def close_over(self, keep: int) -> None:
         """Close every descriptor from `keep` on, but those that `enter` needs."""

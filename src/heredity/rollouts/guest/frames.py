@@ -15,6 +15,12 @@ STEP = b"S"
 `how` is 0 for packed observations, 1 for pickled ones, 2 for packed ones that follow size:u32 and the pickled new texts.
 """
 
+REQUEST = b"Q"
+"""To a program. JSON: {"function": "module:name", "arguments": {...}, "keep": bool}, or for an object that was kept
+{"method": name, "arguments": {...}}."""
+ANSWER = b"N"
+"""To a program that asked. JSON: {"value": ...} or {"error": text}."""
+
 # Guest to host.
 UNCONFINED = b"U"
 """Text: confinement failed, and the program was not loaded."""
@@ -26,6 +32,12 @@ ACTIONS = b"A"
 """The actions of all positions asked for, in order."""
 MIXED = b"M"
 """size:u32, JSON {"failures": {position: {...}}, "out": {position: [stdout, stderr]}}, then the other positions' actions."""
+LOADED = b"L"
+"""Empty: a program's module is imported, and its function is being called."""
+ASK = b"K"
+"""JSON {"service": name, "value": ...}: a program waits for an answer."""
+RESULT = b"V"
+"""size:u32, JSON {"failure": null | {"category", "message", "traceback"}}, then what was returned, as JSON."""
 
 
 def read_frame(fd: int) -> bytearray:

@@ -13,15 +13,14 @@ import os
 import random
 import struct
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import codec as codecs
+import failures
 import frames
 import numpy as np
 
-MAX_TRACEBACK = 8192
 ENTRY_MODULE = "policy"
 _FAR = 1 << 62
 
@@ -40,8 +39,8 @@ class DeniedFinder:
         """Refuse a top-level module with a message that says what may be imported."""
         if path is None and "." not in name:
             raise DeniedImportError(
-                f"{name!r} is not available to policies; use the standard library, {', '.join(self.allowed)} "
-                "or modules in the policy's own folder",
+                f"{name!r} is not available to programs; use the standard library, {', '.join(self.allowed)} "
+                "or modules in the program's own folder",
                 name=name,
             )
 
@@ -233,36 +232,14 @@ class Harness:
             category = "oom"
         elif isinstance(error, codecs.InvalidValueError):
             return problem("invalid_action", str(error), self.act_location())
-        elif any(isinstance(e, DeniedImportError) for e in _chain(error)):
+        elif any(isinstance(e, DeniedImportError) for e in failures.chain(error)):
             category = "denied_import"
-        message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        return problem(category, message[:500], self._traceback(error))
+        return problem(category, failures.message_of(error), failures.traceback_of(error, self.folder))
 
     def act_location(self) -> str:
         """Return where `act` is defined, in a traceback's manner."""
         file, line, name = self.act_at
         return f'  File "{file}", line {line}, in {name}\n'
-
-    def _traceback(self, error: BaseException) -> str:
-        """Format the author's frames: neither this file's nor the import machinery's."""
-        try:
-            whole: traceback.TracebackException | None = traceback.TracebackException.from_exception(error)
-            link = whole
-            while link is not None:
-                link.stack = traceback.StackSummary.from_list(f for f in link.stack if not self._is_ours(f.filename))
-                link = link.__cause__ or link.__context__
-            assert whole is not None
-            lines = list(whole.format())
-        except (RecursionError, MemoryError, AttributeError, TypeError, ValueError):
-            return f"{type(error).__name__} (its traceback cannot be shown)"
-        text = "".join(lines).replace(self.folder + "/", "")
-        return (
-            text if len(text) <= MAX_TRACEBACK else text[: MAX_TRACEBACK // 2] + "\n…\n" + text[-MAX_TRACEBACK // 2 :]
-        )
-
-    @staticmethod
-    def _is_ours(path: str) -> bool:
-        return path == __file__ or path.startswith("<frozen importlib") or path.endswith("/importlib/__init__.py")
 
     def _shown(self, path: str) -> str:
         return path.removeprefix(self.folder + "/")
@@ -295,12 +272,3 @@ def seed(value: int) -> None:
     """Seed Python's and numpy's global generators."""
     random.seed(value)
     np.random.seed(value & 0xFFFFFFFF)
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    link: BaseException | None = error
-    while link is not None and id(link) not in seen:
-        seen.add(id(link))
-        yield link
-        link = link.__cause__ or link.__context__

@@ -1,7 +1,8 @@
-"""The warm parent of policy workers: an isolated interpreter with numpy loaded, and nothing else worth having.
+"""The warm parent of confined workers: an isolated interpreter with numpy loaded, and nothing else worth having.
 
 Started by its path with `python -I -S -B`. It reads its settings from the control socket, leaves the host's namespaces,
-and then forks one confined worker per order. It never runs a line of an untrusted program.
+and then forks one confined worker per order. An order's `main` says what the worker is for: `"policy"` plays episodes
+(`harness.py`), `"program"` runs functions (`program.py`). The zygote never runs a line of an untrusted program.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ MAX_MESSAGE = 1 << 18
 FIRST_USER = 1 << 30
 REQUEST, RESPONSE = 3, 4
 """The descriptors of a worker's two pipes."""
-GUEST_MODULES = ("codec", "confine", "frames", "harness", "spaces")
+GUEST_MODULES = ("codec", "confine", "failures", "frames", "harness", "program", "spaces")
 """Forgotten by name in a worker, so that a program may have modules of these names."""
 
 
@@ -94,10 +95,10 @@ class Zygote:
     def _work(self, link: socket.socket) -> None:
         import frames
         import harness
+        import program
 
         self.control.close()
         gc.enable()
-        sys.argv = ["policy"]
         sys.meta_path.append(harness.DeniedFinder(self.settings["allowed"]))
         for name in GUEST_MODULES:
             sys.modules.pop(name, None)
@@ -113,6 +114,10 @@ class Zygote:
             return
         frames.write_frame(RESPONSE, frames.CONFINED)
         sys.path.insert(0, order["program"])
+        sys.argv = [order["main"]]
+        if order["main"] == "program":
+            program.ProgramLoop(REQUEST, RESPONSE, order).run()
+            return
         full = {**self.profiles[order["profile"]], **order, "fresh": self.spaces.fresh}
         harness.Harness(REQUEST, RESPONSE, order["program"], full).run()
 
@@ -194,7 +199,7 @@ def main() -> None:
     import spaces
 
     # The guest modules are loaded here so that workers find them in memory.
-    for name in ("frames", "harness", *settings["preload"]):
+    for name in ("frames", "harness", "program", *settings["preload"]):
         with contextlib.suppress(ImportError):
             __import__(name)
     spaces.load_space_classes(settings["gymnasium"])

@@ -1,0 +1,164 @@
+"""The processes of sandboxed programs: zygotes to fork them from, folders with their files, places to run in."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from heredity.actors.contract import Service
+from heredity.errors import HostError
+from heredity.resources import SourceTree
+from heredity.rollouts import isolation as isolations
+from heredity.rollouts.async_zygote import AsyncZygote
+from heredity.rollouts.engine_folder import EngineFolder
+from heredity.rollouts.program_process import ProgramLimits, ProgramProcess, Turn
+
+_MAX_FOLDERS = 256
+_SLOTS = 16
+"""Processes of one zygote; when all of its places are taken, another zygote is started."""
+
+
+class ProgramPool:
+    """Starts and ends confined processes for programs; the first zygote is started with the first of them.
+
+    Args:
+        isolation: the layers to use.
+        workers: how many processes may hold a turn at the same time.
+        limits: what each call may use.
+    """
+
+    def __init__(self, isolation: isolations.Isolation, workers: int, limits: ProgramLimits) -> None:
+        self._isolation, self._limits = isolation, limits
+        self._places = asyncio.Semaphore(workers)
+        self._starting = asyncio.Lock()
+        self._zygotes: list[AsyncZygote] = []
+        self._folders: _Folders | None = None
+        self._running: dict[ProgramProcess, SourceTree] = {}
+        self._closed = False
+
+    async def start(self, tree: SourceTree, services: Mapping[str, Service], cpu_s: int) -> ProgramProcess:
+        """Fork a process that may read `tree` and use `cpu_s` of processor time; it holds a turn.
+
+        Raises:
+            HostError: if the sandbox does not start, or the pool is closed.
+        """
+        turn = Turn(self._places)
+        await turn.take()
+        try:
+            async with self._starting:
+                process = await self._launch(tree, services, cpu_s, turn)
+        except BaseException:
+            turn.give()
+            raise
+        self._running[process] = tree
+        return process
+
+    def end(self, process: ProgramProcess) -> None:
+        """End a process that this pool started."""
+        process.kill()
+        if self._folders is not None:
+            self._folders.drop(self._running.pop(process))
+
+    async def close(self) -> None:
+        """End every process; those in the middle of a call find out that the sandbox is gone."""
+        self._closed = True
+        async with self._starting:
+            for process in self._running:
+                process.kill()
+            for zygote in self._zygotes:
+                await zygote.close()
+            self._zygotes.clear()
+            if self._folders is not None:
+                await asyncio.to_thread(self._folders.remove)
+
+    async def _launch(
+        self, tree: SourceTree, services: Mapping[str, Service], cpu_s: int, turn: Turn
+    ) -> ProgramProcess:
+        if self._closed:
+            raise HostError("these programs are closed; make another SandboxedPrograms")
+        limits = self._limits
+        if self._folders is None:
+            self._folders = await asyncio.to_thread(_Folders, self._isolation, limits.scratch_bytes)
+        zygote = await self._zygote(self._folders.settings)
+        folder = await self._folders.hold(tree)
+        order = {
+            "main": "program",
+            "program": str(folder),
+            "memory": limits.memory_bytes,
+            "file_size": limits.scratch_bytes,
+            "cpu_s": cpu_s,
+            "output": limits.output_bytes,
+            "result": limits.result_bytes,
+            "ask": limits.request_bytes,
+        }
+        try:
+            worker = zygote.launch(order)
+        except HostError:
+            self._folders.drop(tree)
+            raise
+        return ProgramProcess(zygote, worker, limits, services, turn)
+
+    async def _zygote(self, settings: Mapping[str, Any]) -> AsyncZygote:
+        for gone in [z for z in self._zygotes if not z.alive]:
+            self._zygotes.remove(gone)
+            await gone.close()
+        free = next((z for z in self._zygotes if z.free), None)
+        if free is None:
+            free = await AsyncZygote.start(settings)
+            self._zygotes.append(free)
+        return free
+
+
+class _Folders:
+    """Programs written to disk once for many calls; those that no process uses go when there are too many.
+
+    Attributes:
+        settings: of the zygotes whose workers may read them.
+    """
+
+    def __init__(self, isolation: isolations.Isolation, scratch_bytes: int) -> None:
+        self._engine = EngineFolder()
+        settings = isolations.zygote_settings(isolation, self._engine.path, scratch_bytes)
+        self.settings = {**settings, "slots": _SLOTS}
+        self._users: dict[str, int] = {}
+
+    async def hold(self, tree: SourceTree) -> Path:
+        """Return the folder with a tree's files, which stays until it is dropped as often as it was held."""
+        digest = tree.digest
+        folder = self._path(digest)
+        users = self._users.pop(digest, None)
+        if users is None:
+            await self._make_room()
+            await asyncio.to_thread(_write, tree, folder)
+        self._users[digest] = (users or 0) + 1  # the last in this order was used last
+        return folder
+
+    async def _make_room(self) -> None:
+        oldest = next((digest for digest, users in self._users.items() if users == 0), None)
+        if len(self._users) >= _MAX_FOLDERS and oldest is not None:
+            del self._users[oldest]
+            await asyncio.to_thread(shutil.rmtree, self._path(oldest), ignore_errors=True)
+
+    def drop(self, tree: SourceTree) -> None:
+        """Say that a process that used a tree's folder has ended."""
+        self._users[tree.digest] -= 1
+
+    def remove(self) -> None:
+        """Remove every folder."""
+        self._engine.remove()
+
+    def _path(self, digest: str) -> Path:
+        return self._engine.path / "programs" / digest
+
+
+def _write(tree: SourceTree, folder: Path) -> None:
+    staged = Path(tempfile.mkdtemp(dir=folder.parent))
+    tree.write_to(staged)
+    try:
+        staged.rename(folder)
+    except OSError:  # a call that was cancelled has written it meanwhile
+        shutil.rmtree(staged)

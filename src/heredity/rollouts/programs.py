@@ -1,0 +1,230 @@
+"""`SandboxedPrograms`: functions of untrusted source trees, each in a confined process (docs/isolation.md, "Programs").
+
+A call is a fresh process that imports a module and calls one function. `open` keeps the process, and in it an object whose
+methods are called. Arguments and results are JSON; whatever a program does comes back as a `ToolResult`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from heredity.actors.contract import Service, ToolResult
+from heredity.errors import ConfigError
+from heredity.resources import SourceTree
+from heredity.rollouts import isolation as isolations
+from heredity.rollouts.program_pool import ProgramPool
+from heredity.rollouts.program_process import ProgramLimits, ProgramProcess
+
+__all__ = ["Program", "ProgramLimits", "SandboxedPrograms", "call_once"]
+
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+_PATH = rf"{_NAME}(\.{_NAME})*"
+_FUNCTION = re.compile(f"{_PATH}:{_PATH}")
+
+
+class SandboxedPrograms:
+    """Runs functions of untrusted source trees; belongs to the event loop that it is first used on.
+
+    Programs import their own modules, the standard library and the allow-listed packages; their folder is readable, the
+    working directory is a scratch folder of their own. `random` and numpy's global generator start from the same state in
+    every process. Nothing is started before the first call.
+
+    Args:
+        workers: programs that run at the same time; by default one per core. A program that waits for a service, or for
+            its next call, is none of them.
+        limits: what each call may use.
+        unsafe: run with the layers of isolation that work here, rather than refuse when one is missing.
+
+    Attributes:
+        isolation: the layers in force.
+        limits: what each call may use.
+
+    Raises:
+        IsolationError: if this machine cannot confine programs and `unsafe` is False.
+    """
+
+    def __init__(
+        self, workers: int | None = None, limits: ProgramLimits | None = None, *, unsafe: bool = False
+    ) -> None:
+        self.isolation = isolations.resolve(unsafe=unsafe)
+        self.limits = limits or ProgramLimits()
+        self._pool = ProgramPool(self.isolation, workers or len(os.sched_getaffinity(0)), self.limits)
+
+    async def call(
+        self,
+        tree: SourceTree,
+        function: str,
+        arguments: Mapping[str, Any],
+        *,
+        seconds: float,
+        services: Mapping[str, Service] | None = None,
+    ) -> ToolResult:
+        """Call `module:function` of a tree with keyword arguments in a fresh confined process.
+
+        When the awaiting task is cancelled, the process is killed.
+
+        Args:
+            tree: the program's files.
+            function: such as `"tool:run"` or `"package.module:Class.method"`.
+            arguments: JSON values.
+            seconds: how long the function may run; imports have `limits.init_s`, waiting for services is not counted.
+            services: what the program may ask for by name (`from heredity_guest import ask`). A service that raises a
+                `HostError` ends the call, which raises it; another error about what was asked reaches the program.
+
+        Raises:
+            ConfigError: if `function` is no such name, or an argument is no JSON value.
+            HostError: if the sandbox itself fails.
+            IsolationError: if the program cannot be confined.
+        """
+        request = _encode({"function": _checked(function), "arguments": dict(arguments)})
+        missing = _missing(tree, function)
+        if missing is not None:
+            return missing
+        cpu_s = int(self.limits.init_s + self.limits.wall_s) + 1
+        process = await self._pool.start(tree, services or {}, cpu_s)
+        try:
+            return await process.call(request, seconds)
+        finally:
+            self._pool.end(process)
+
+    def open(
+        self,
+        tree: SourceTree,
+        make: str,
+        arguments: Mapping[str, Any],
+        *,
+        services: Mapping[str, Service] | None = None,
+    ) -> Program:
+        """Return a process that keeps what `module:Class` or `module:function` makes; enter it with `async with`.
+
+        Args:
+            tree: the program's files.
+            make: what to call, such as `"world:World"`.
+            arguments: its keyword arguments, JSON values. Making the object has `limits.init_s`, and importing as much.
+            services: what the program may ask for in any of its calls (see `call`).
+
+        Raises:
+            ConfigError: if `make` is no such name, or an argument is no JSON value.
+        """
+        request = _encode({"function": _checked(make), "arguments": dict(arguments), "keep": True})
+        return Program(self._pool, tree, (make, request), services or {}, self.limits)
+
+    async def close(self) -> None:
+        """End every process; calls that are going on raise `HostError`."""
+        await self._pool.close()
+
+    async def __aenter__(self) -> SandboxedPrograms:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+class Program:
+    """A confined process that keeps an object; made by `SandboxedPrograms.open`, entered with `async with`.
+
+    Attributes:
+        opened: what came of importing the program and making the object. Entering does not raise on it: where it failed,
+            every call gives the same result.
+    """
+
+    def __init__(
+        self,
+        pool: ProgramPool,
+        tree: SourceTree,
+        make: tuple[str, bytes],
+        services: Mapping[str, Service],
+        limits: ProgramLimits,
+    ) -> None:
+        self._pool, self._tree, self._make, self._services, self._limits = pool, tree, make, services, limits
+        self._process: ProgramProcess | None = None
+        self._calling = asyncio.Lock()
+        self.opened = ToolResult(error="missing", message="the program is not open; enter it with `async with`")
+
+    @property
+    def alive(self) -> bool:
+        """Whether it answers calls: it is open, and no call was cancelled, took too long or broke the process."""
+        return self._process is not None and self._process.alive and not self.opened.error
+
+    async def call(self, method: str, arguments: Mapping[str, Any], *, seconds: float) -> ToolResult:
+        """Call a method of the object with keyword arguments; calls of several tasks come one after the other.
+
+        Raises:
+            ConfigError: if `method` is no name, or an argument is no JSON value.
+            HostError: if the sandbox itself fails, or a service does.
+        """
+        if not re.fullmatch(_NAME, method):
+            raise ConfigError(f"{method!r} is no name of a method")
+        request = _encode({"method": method, "arguments": dict(arguments)})
+        async with self._calling:
+            if self._process is None or self.opened.error:
+                return self.opened
+            if not self._process.alive:
+                return ToolResult(error="crash", message="the program has ended in an earlier call")
+            return await self._process.call(request, seconds)
+
+    async def __aenter__(self) -> Program:
+        name, request = self._make
+        missing = _missing(self._tree, name)
+        if missing is not None:
+            self.opened = missing
+            return self
+        self._process = await self._pool.start(self._tree, self._services, self._limits.kept_cpu_s)
+        try:
+            self.opened = await self._process.call(request, self._limits.init_s)
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._pool.end(self._process)
+            self._process = None
+            self.opened = ToolResult(error="crash", message="the program is closed")
+
+
+def call_once(
+    tree: SourceTree,
+    function: str,
+    arguments: Mapping[str, Any],
+    seconds: float,
+    *,
+    limits: ProgramLimits | None = None,
+    unsafe: bool = False,
+) -> ToolResult:
+    """Call one function of a program where no event loop runs (see `SandboxedPrograms.call`)."""
+
+    async def call() -> ToolResult:
+        async with SandboxedPrograms(1, limits, unsafe=unsafe) as programs:
+            return await programs.call(tree, function, arguments, seconds=seconds)
+
+    return asyncio.run(call())
+
+
+def _checked(function: str) -> str:
+    if not _FUNCTION.fullmatch(function):
+        raise ConfigError(f"{function!r} names no function; write it as 'module:function', such as 'tool:run'")
+    return function
+
+
+def _missing(tree: SourceTree, function: str) -> ToolResult | None:
+    path = function.partition(":")[0].replace(".", "/")
+    if f"{path}.py" in tree or f"{path}/__init__.py" in tree:
+        return None
+    return ToolResult(error="missing", message=f"the program has no {path}.py")
+
+
+def _encode(request: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(request, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(f"the arguments of a program must be JSON values: {error}") from error

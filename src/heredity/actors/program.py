@@ -1,0 +1,202 @@
+"""Solver programs: a candidate's `agent.py` that drives the conversation itself, in the sandbox (Agent-Evo).
+
+The program defines `solve(problem, host)` and returns its answer as text. For what it cannot do in the sandbox it asks
+this process:
+
+    from heredity_guest import ask
+    reply = ask("model", {"messages": [{"role": "user", "content": "…"}], "tools": host["tools"]})
+    result = ask("tool", {"name": "calculator", "arguments": {"expression": "6*7"}})
+
+Everything it passes is checked; what is wrong with it is raised in the program.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from heredity.actors.contract import Problem, Programs, ToolResult
+from heredity.actors.conversation import Conversation, NoAnswerError, encodable
+from heredity.actors.parts import Parts, render
+from heredity.actors.tools import Toolbox, specs_of
+from heredity.errors import BudgetError, CandidateError, HeredityError, HostError
+from heredity.gateway import Image, Message, ToolCall, ToolSpec
+from heredity.gateway.contract import ROLES
+
+_SOLVE = "agent:solve"
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What a program is told of the round before: its number from 1, its answer, and what was said of it."""
+
+    round: int = 0
+    answer: str = ""
+    feedback: str = ""
+
+
+async def run_program(
+    parts: Parts, problem: Problem, talk: Conversation, programs: Programs | None, earlier: Earlier
+) -> str:
+    """Run a candidate's program for one round and return its answer.
+
+    Raises:
+        NoAnswerError: if it fails, takes too long, or returns no text.
+        ProviderError: if the model gave the program no answer, whatever the program made of it.
+        BudgetError: likewise, if the budget does not allow a call.
+        HostError: if the sandbox fails.
+        IsolationError: if the program cannot be confined.
+    """
+    if parts.program is None or programs is None:
+        raise CandidateError("there is no program, or no sandbox to run it in")
+    services = _Services(talk, Toolbox(parts.tools, programs, talk))
+    arguments = {"problem": _problem(problem), "host": _host(parts, earlier)}
+    offered = {"model": services.model, "tool": services.tool}
+    seconds = talk.settings.seconds
+    result = await programs.call(parts.program, _SOLVE, arguments, seconds=seconds, services=offered)
+    if services.fatal is not None:
+        raise services.fatal
+    return _answer(result, talk)
+
+
+def _answer(result: ToolResult, talk: Conversation) -> str:
+    if result.error:
+        talk.notes.append(result.traceback or result.message)
+        status = "timeout" if result.error == "timeout" else "program_error"
+        raise NoAnswerError(status, f"{result.error}: {result.message}")
+    if not isinstance(result.value, str):
+        detail = f"solve returned {json.dumps(result.value)[:80]}; expected the answer as text"
+        talk.notes.append(detail)
+        raise NoAnswerError("program_error", detail)
+    if not result.value.strip():
+        raise NoAnswerError("empty", "solve returned an empty text")
+    text = encodable(result.value)
+    talk.conclude(text)
+    return text
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return {
+        "text": problem.text,
+        "choices": list(problem.choices),
+        "instructions": problem.instructions,
+        "images": [[kind, base64.b64encode(data).decode()] for kind, data in problem.images],
+        "question": render(problem),
+    }
+
+
+def _host(parts: Parts, earlier: Earlier) -> dict[str, Any]:
+    specs = specs_of(parts.tools)
+    return {
+        "prompts": dict(parts.prompts),
+        "memories": dict(parts.memories),
+        "tools": [{"name": s.name, "description": s.description, "parameters": dict(s.parameters)} for s in specs],
+        "round": earlier.round + 1,
+        "previous": {"answer": earlier.answer, "feedback": earlier.feedback},
+    }
+
+
+@dataclass(slots=True)
+class _Services:
+    """What a program may ask for in one round. A program cannot hide that a provider or the host failed: `fatal` keeps it."""
+
+    talk: Conversation
+    toolbox: Toolbox
+    said: list[Message] = field(default_factory=list[Message])
+    asked: int = 0
+    fatal: HeredityError | None = None
+
+    async def model(self, asked: Any) -> dict[str, Any]:
+        """Answer `{"messages": […], "tools": […]}` with `{"text", "tool_calls", "finish"}`."""
+        messages, tools = _request(asked)
+        most = self.talk.settings.max_turns
+        if self.asked >= most:
+            raise CandidateError(f"the {most} model calls of this round are used up; return an answer")
+        self.asked += 1
+        known = _common(self.said, messages)
+        self.said = messages
+        try:
+            reply = await self.talk.ask(messages, messages[known:], tools)
+        except (HostError, BudgetError) as error:
+            self.fatal = self.fatal or error
+            raise
+        self.said = [*messages, reply.message]
+        calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls]
+        return {"text": reply.text, "tool_calls": calls, "finish": reply.finish}
+
+    async def tool(self, asked: Any) -> dict[str, Any]:
+        """Answer `{"name", "arguments"}` with `{"value": …}`, or `{"error": …}` in words."""
+        name, arguments = _field(asked, "name", str), _field(asked, "arguments", dict, {})
+        most = 32 * self.talk.settings.max_turns
+        if self.talk.tool_calls >= most * self.talk.settings.rounds:
+            raise CandidateError("too many tools were called in this attempt; return an answer")
+        try:
+            result = await self.toolbox.run(name, arguments)
+        except HeredityError as error:
+            self.fatal = self.fatal or error
+            raise
+        if result.error:
+            return {"error": f"{result.error}: {result.message}", "traceback": result.traceback}
+        return {"value": result.value}
+
+
+def _common(said: list[Message], messages: list[Message]) -> int:
+    """Return how many messages at the beginning are those that were said before."""
+    pairs = zip(said, messages, strict=False)
+    return next((i for i, (before, now) in enumerate(pairs) if before != now), min(len(said), len(messages)))
+
+
+def _request(asked: Any) -> tuple[list[Message], list[ToolSpec]]:
+    messages = [_message(m) for m in _field(asked, "messages", list)]
+    if not messages:
+        raise CandidateError("messages is empty; give at least one")
+    return messages, [_spec(t) for t in _field(asked, "tools", list, [])]
+
+
+def _message(value: Any) -> Message:
+    role = _field(value, "role", str)
+    if role not in ROLES:
+        raise CandidateError(f"a message has the role {role!r:.40}; expected one of {', '.join(ROLES)}")
+    calls = tuple(_call(c) for c in _field(value, "tool_calls", list, []))
+    answers = _field(value, "tool_call_id", str, "")
+    if (role == "tool") != bool(answers):
+        raise CandidateError("a message of the role tool has a tool_call_id, and no other message has one")
+    images = tuple(_image(i) for i in _field(value, "images", list, []))
+    return Message(role, encodable(_field(value, "content", str, "")), images, calls, answers)
+
+
+def _call(value: Any) -> ToolCall:
+    arguments: Any = value.get("arguments", "") if isinstance(value, dict) else ""
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return ToolCall(_field(value, "id", str), _field(value, "name", str), text)
+
+
+def _image(value: Any) -> Image:
+    try:
+        kind, data = value
+        return Image(str(kind), base64.b64decode(data, validate=True))
+    except (TypeError, ValueError) as error:
+        raise CandidateError(f"an image is a pair of media type and base64 text: {error}") from error
+
+
+def _spec(value: Any) -> ToolSpec:
+    parameters = cast("Mapping[str, Any]", _field(value, "parameters", dict, {"type": "object", "properties": {}}))
+    return ToolSpec(_field(value, "name", str), _field(value, "description", str, ""), parameters)
+
+
+_REQUIRED = object()
+
+
+def _field(value: Any, key: str, kind: type, default: Any = _REQUIRED) -> Any:
+    if not isinstance(value, dict):
+        raise CandidateError(f"{json.dumps(value)[:80]} is no JSON object; expected one with {key!r}")
+    found: Any = cast("dict[str, Any]", value).get(key, default)
+    if found is default and default is not _REQUIRED:
+        return default
+    if not isinstance(found, kind):
+        given = "missing" if found is _REQUIRED else json.dumps(found)[:80]
+        raise CandidateError(f"{key!r} is {given}; expected {kind.__name__}")
+    return found

@@ -1,0 +1,160 @@
+"""Solvers: a candidate's prompts, memories and tools in a conversation with a language model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+
+from heredity.actors.contract import Answer, Problem, Programs, Solving
+from heredity.actors.conversation import Conversation, NoAnswerError
+from heredity.actors.parts import Parts, read_parts
+from heredity.actors.program import Earlier, run_program
+from heredity.actors.react import has_action, parse_action
+from heredity.actors.rounds import Feedback, revision
+from heredity.actors.tools import Toolbox, specs_of
+from heredity.errors import ConfigError
+from heredity.gateway import Image, Message, Model, Reply, ToolCall
+from heredity.resources import Candidate
+from heredity.spans import span
+
+
+def build(candidate: Candidate) -> Solver:
+    """Build the solver that a candidate describes. Nothing of the candidate is run.
+
+    Raises:
+        ConfigError: if a part cannot be built, or is none that a solver has; the message names it.
+    """
+    return Solver(read_parts(candidate))
+
+
+@dataclass(frozen=True)
+class Solver:
+    """An actor that answers questions (ReAct: reason, call tools, answer).
+
+    Attributes:
+        parts: what it is made of.
+    """
+
+    parts: Parts
+
+    @property
+    def needs_programs(self) -> bool:
+        """Whether anything of it has to be run in a sandbox."""
+        return self.parts.program is not None or any(tool.tree is not None for tool in self.parts.tools)
+
+    async def solve(
+        self, problem: Problem, model: Model, settings: Solving, programs: Programs | None, seed: int | None = None
+    ) -> Answer:
+        """Answer a problem, without feedback from outside. Raises as `attempt`."""
+        return await self.attempt(problem, Conversation(model, settings, seed), programs)
+
+    async def attempt(
+        self, problem: Problem, talk: Conversation, programs: Programs | None, feedback: Feedback | None = None
+    ) -> Answer:
+        """Answer a problem in a conversation, which holds what was said also when this raises.
+
+        Args:
+            problem: what is asked.
+            talk: a new conversation.
+            programs: runs tools and programs; None if the candidate has none.
+            feedback: tells of answers between rounds, where the settings say `"public"` or `"verdict"`. The time that it
+                takes is not the solver's.
+
+        Raises:
+            ConfigError: if programs or feedback are needed and not given.
+            ProviderError: if the model gives no answer through no fault of the candidate.
+            BudgetError: if the budget does not allow a model call.
+            HostError: if the sandbox fails.
+            IsolationError: if a program cannot be confined.
+        """
+        if self.needs_programs and programs is None:
+            raise ConfigError("the candidate has programs, and there is no sandbox to run them in; give programs")
+        seconds = talk.settings.seconds
+        clock = asyncio.timeout(seconds)
+        try:
+            async with clock:
+                await self._rounds(problem, talk, programs, feedback and _off(clock, feedback))
+        except NoAnswerError as error:
+            return talk.answer(error.status, str(error))
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            return talk.answer("timeout", f"no answer within {seconds:g} seconds")
+        return talk.answer()
+
+    async def _rounds(
+        self, problem: Problem, talk: Conversation, programs: Programs | None, feedback: Feedback | None
+    ) -> None:
+        question = self.parts.question(problem)
+        images = tuple(Image(*image) for image in problem.images)
+        system = [Message("system", self.parts.system)] if self.parts.system else []
+        context, told = list[Message](), [*system, Message("user", question, images)]
+        earlier = Earlier()
+        for number in range(1, talk.settings.rounds + 1):
+            with span("round", kind="round", number=number) as step:
+                if self.parts.program is not None:
+                    text = await run_program(self.parts, problem, talk, programs, earlier)
+                else:
+                    text = await self._converse(talk, context, told, Toolbox(self.parts.tools, programs, talk))
+                step.set(text=text)
+            talk.rounds.append(text)
+            if number == talk.settings.rounds:
+                return
+            words = await revision(self.parts, talk, question, text, feedback)
+            if words is None:
+                return
+            told, earlier = [Message("user", words)], Earlier(number, text, words)
+
+    async def _converse(self, talk: Conversation, context: list[Message], told: list[Message], toolbox: Toolbox) -> str:
+        """Ask, run what the reply calls for, tell the results, until a reply calls for nothing: that is the answer."""
+        native = self.parts.style == "tools"
+        tools = specs_of(self.parts.tools) if native else ()
+        for _ in range(talk.settings.max_turns):
+            context += told
+            reply = await talk.ask(context, told, tools)
+            _check_words(reply)
+            context.append(reply.message)
+            told = await (_tool_results(reply, toolbox) if native else _observation(reply, toolbox))
+            if not told:
+                return reply.text
+        raise NoAnswerError("turns", f"no answer within {talk.settings.max_turns} model calls")
+
+
+def _check_words(reply: Reply) -> None:
+    if reply.finish == "refusal":
+        raise NoAnswerError("refusal", f"the model refused: {reply.text[:200]}")
+    if not reply.text.strip() and not reply.tool_calls:
+        cut = " and was cut at the limit of tokens" if reply.finish == "length" else ""
+        raise NoAnswerError("empty", f"the reply holds neither words nor tool calls{cut}")
+
+
+async def _tool_results(reply: Reply, toolbox: Toolbox) -> list[Message]:
+    results = await toolbox.answer_all(reply.tool_calls)
+    return [Message("tool", r, tool_call_id=c.id) for c, r in zip(reply.tool_calls, results, strict=True)]
+
+
+async def _observation(reply: Reply, toolbox: Toolbox) -> list[Message]:
+    if not toolbox.tools or not has_action(reply.text):
+        return []
+    action = parse_action(reply.text)
+    if isinstance(action, str):
+        result = f"error: {action}"
+    else:
+        result = await toolbox.answer(ToolCall("", action.name, json.dumps(dict(action.params))))
+    return [Message("user", f"<observation>\n{result}\n</observation>")]
+
+
+def _off(clock: asyncio.Timeout, feedback: Feedback) -> Feedback:
+    """Return the feedback with the attempt's clock stopped while it is made: a judge may be slow."""
+
+    async def stopped(text: str) -> str | None:
+        now = asyncio.get_running_loop().time
+        left = (clock.when() or now()) - now()
+        clock.reschedule(None)
+        try:
+            return await feedback(text)
+        finally:
+            clock.reschedule(now() + left)
+
+    return stopped

@@ -1,0 +1,202 @@
+"""Tools: how a candidate's tools are offered to a model, and how what it asks of them is checked and run."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from heredity.actors.calling import check_arguments
+from heredity.actors.contract import Programs, ToolResult
+from heredity.actors.conversation import Conversation
+from heredity.actors.react import loads
+from heredity.errors import ConfigError, nearest
+from heredity.gateway import ToolCall, ToolSpec
+from heredity.resources import Manifest, SourceTree
+from heredity.resources.assembly import files_of, manifest_of
+from heredity.resources.building import SKILL
+from heredity.spans import span
+
+READ_SKILL = "read_skill"
+"""The tool that shows the texts of tools that are a SKILL.md alone; its underscore keeps it apart from all others."""
+
+_CODE = "tool.py"
+_RUN = "tool:run"
+_CALLS_PER_REPLY = 32
+_ANNOTATIONS = {
+    "str": "string",
+    "int": "integer",
+    "float": "number",
+    "bool": "boolean",
+    "list": "array",
+    "dict": "object",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool of a candidate.
+
+    Attributes:
+        name: its name.
+        description: what it does and when to use it.
+        parameters: JSON schema of its arguments, of type object.
+        tree: the program; None for a text alone.
+        text: the SKILL.md of a tool that is a text alone.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    tree: SourceTree | None = None
+    text: str = ""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """The tool as a model is told of it."""
+        return ToolSpec(self.name, self.description, self.parameters)
+
+
+def read_tool(name: str, part: SourceTree) -> Tool:
+    """Return the tool that a part `tool/NAME` holds. Its program is parsed, not run.
+
+    Raises:
+        ConfigError: if the arguments it takes cannot be told from its manifest, nor from the signature of `run`.
+    """
+    manifest = manifest_of(part, f"tool/{name}")
+    if _CODE not in part:
+        return Tool(name, manifest.description, {}, None, part.text(SKILL))
+    return Tool(name, manifest.description, _parameters(f"tool/{name}", part, manifest), files_of(part))
+
+
+def specs_of(tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
+    """Return tools as a model is told of them: one for each program, and one that reads all the texts."""
+    specs = [tool.spec for tool in tools if tool.tree is not None]
+    skills = [tool for tool in tools if tool.tree is None]
+    if skills:
+        listed = "".join(f"\n- {tool.name}: {tool.description}" for tool in skills)
+        names = {"type": "string", "enum": [tool.name for tool in skills]}
+        schema = {"type": "object", "properties": {"name": names}, "required": ["name"], "additionalProperties": False}
+        specs.append(ToolSpec(READ_SKILL, f"Shows the instructions that are kept under a name:{listed}", schema))
+    return tuple(specs)
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The tools of one attempt: whatever a model asks of them, it gets a text back.
+
+    Attributes:
+        tools: what there is.
+        programs: what runs the programs; None if there are none.
+        talk: the conversation they are used in, whose settings bound each call.
+    """
+
+    tools: Sequence[Tool]
+    programs: Programs | None
+    talk: Conversation
+
+    async def answer_all(self, calls: Sequence[ToolCall]) -> list[str]:
+        """Run the calls of one reply at once and return what the model is shown, in their order.
+
+        Raises:
+            HostError: if the sandbox fails.
+            IsolationError: if a program cannot be confined.
+        """
+        running = [asyncio.ensure_future(self.answer(call)) for call in calls[:_CALLS_PER_REPLY]]
+        try:
+            answers = list(await asyncio.gather(*running))
+        finally:
+            for task in running:
+                task.cancel()
+        left_out = len(calls) - len(answers)
+        return answers + [f"error: not called; at most {_CALLS_PER_REPLY} tools are called at once"] * left_out
+
+    async def answer(self, call: ToolCall) -> str:
+        """Run one call and return what the model is shown: the result as JSON, or what went wrong. Raises as `answer_all`."""
+        try:
+            arguments = loads(call.arguments) if call.arguments.strip() else {}
+        except (ValueError, RecursionError) as error:
+            result = ToolResult(error="arguments", message=f"the arguments of {call.name} are not JSON: {error}")
+        else:
+            result = await self.run(call.name, arguments)
+        return self._shown(result)
+
+    async def run(self, name: str, arguments: Any) -> ToolResult:
+        """Check arguments and run a tool; what is wrong with either comes back as a result. Raises as `answer_all`."""
+        with span("tool", kind="tool", tool=name, arguments=arguments) as step:
+            self.talk.tool_calls += 1
+            result = await self._run(name, arguments)
+            step.set(error=result.error, message=result.message, seconds=result.seconds, value=result.value)
+            return result
+
+    async def _run(self, name: str, arguments: Any) -> ToolResult:
+        specs = {spec.name: spec for spec in specs_of(self.tools)}
+        if name not in specs:
+            hint = f"; did you mean {' or '.join(near)}?" if (near := nearest(name, specs)) else ""
+            known = ", ".join(specs) or "none"
+            return ToolResult(error="arguments", message=f"there is no tool {name!r:.80}{hint} (there is: {known})")
+        try:
+            check_arguments({**specs[name].parameters, "type": "object"}, arguments, where=name)
+        except ConfigError as error:
+            return ToolResult(error="arguments", message=str(error))
+        by_name = {tool.name: tool for tool in self.tools}
+        if name == READ_SKILL:
+            return ToolResult(by_name[arguments["name"]].text)
+        tree = by_name[name].tree
+        if tree is None or self.programs is None:
+            raise ConfigError(f"tool/{name} is a program; give the solver a sandbox to run it in (programs)")
+        return await self.programs.call(tree, _RUN, arguments, seconds=self.talk.settings.tool_seconds)
+
+    def _shown(self, result: ToolResult) -> str:
+        limit = self.talk.settings.tool_output_chars
+        if result.error:
+            trace = f"\n{result.traceback.strip()}" if result.traceback else ""
+            return _cut(f"error: {result.error}: {result.message}{trace}", limit)
+        return _cut(json.dumps(result.value, ensure_ascii=False), limit)
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n[cut: {len(text) - limit} of {len(text)} characters are not shown]"
+
+
+def _parameters(label: str, part: SourceTree, manifest: Manifest) -> Mapping[str, Any]:
+    run = _function(part)
+    if manifest.arguments:
+        return dict(manifest.arguments)
+    if run is None:
+        raise ConfigError(f"{_CODE} of {label} defines no function run(…) at its top; add it")
+    arguments = run.args
+    if arguments.posonlyargs or arguments.vararg:
+        raise ConfigError(f"run of {label} takes arguments by place; they are given by name, so remove / and *args")
+    plain = arguments.args
+    optional = {a.arg for a in plain[len(plain) - len(arguments.defaults) :]} | {
+        a.arg for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default is not None
+    }
+    named = [*plain, *arguments.kwonlyargs]
+    return {
+        "type": "object",
+        "properties": {a.arg: _schema(a.annotation) for a in named},
+        "required": [a.arg for a in named if a.arg not in optional],
+        "additionalProperties": arguments.kwarg is not None,
+    }
+
+
+def _function(part: SourceTree) -> ast.FunctionDef | None:
+    found = [n for n in ast.parse(part[_CODE]).body if isinstance(n, ast.FunctionDef) and n.name == "run"]
+    return found[-1] if found else None
+
+
+def _schema(annotation: ast.expr | None) -> dict[str, Any]:
+    """Return the schema of a plain annotation, `list[int]` as a list; anything else is left open."""
+    outer = annotation.value if isinstance(annotation, ast.Subscript) else annotation
+    kind = _ANNOTATIONS.get(outer.id) if isinstance(outer, ast.Name) else None
+    if kind == "array":
+        # Some providers refuse a list without a word on its items.
+        inner = annotation.slice if isinstance(annotation, ast.Subscript) else None
+        return {"type": kind, "items": _schema(inner)}
+    return {"type": kind} if kind else {}

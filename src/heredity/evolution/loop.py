@@ -113,9 +113,10 @@ class _Search:
 
     def tasks(self, number: int) -> list[int]:
         """Return the train tasks of a round: the next of an order that is drawn anew when it is used up; then canaries."""
-        batch = min(self.options.batch, self.context.train_tasks)
-        epoch, place = divmod(number - 1, self.context.train_tasks // batch)
-        order = self.rng("tasks", epoch).permutation(self.context.train_tasks)
+        train = max(self.context.train_tasks, 1)
+        batch = min(self.options.batch, train)
+        epoch, place = divmod(number - 1, train // batch)
+        order = self.rng("tasks", epoch).permutation(train)
         drawn = sorted(int(task) for task in order[place * batch : (place + 1) * batch])
         return list(dict.fromkeys([*drawn, *self.options.canaries]))
 

@@ -29,6 +29,7 @@ from heredity.gateway import Request
 from heredity.resources import Candidate
 from heredity.spans import Span, collecting
 
+REVISE = "prompt/revise:prompt.md"
 OPTIMIZERS = ["reflection", "textgrad", "reinforce-pp", "grpo"]
 every_optimizer = pytest.mark.parametrize("name", OPTIMIZERS)
 
@@ -414,6 +415,17 @@ def test_a_critique_that_blames_no_variable_is_meant_for_all() -> None:
     session = run("textgrad", Played(play), initial=initial, rounds=1)
     assert session.committed.parts["prompt/question"].text("prompt.md") == "carry over"
     assert system_of(session.committed) == "carry over"
+
+
+def test_textgrad_can_write_what_was_not_there() -> None:
+    def play(block: dict[str, Any]) -> Any:
+        if block["task"] == "critique":
+            return {"critique": "never says to carry", "gradients": [{"variable": REVISE, "text": "say so"}]}
+        assert block["variables"] == {REVISE: ""}
+        return {"edits": [{"variable": REVISE, "value": "Did you carry?", "why": "to say so"}]}
+
+    session = run("textgrad", Played(play), target=["solution"], rounds=1)
+    assert session.committed.parts["prompt/revise"].text("prompt.md") == "Did you carry?"
 
 
 def test_reflection_passes_hypotheses_on_to_select_and_selections_on_to_improve() -> None:

@@ -44,7 +44,7 @@ async def _descend(turn: Turn, draw: int, gradients: Gradients) -> Proposed:
     reasons: list[str] = []
     expects = ""
     for place, (variable, texts) in enumerate(sorted(gradients.items())):
-        shown = {variable: turn.variables[variable]}
+        shown = {variable: turn.variables.get(variable, "")}
         step = draw * len(gradients) + place
         edits = await ask_edits(turn, step, variables=shown, gradients=[{"variable": variable, "texts": texts}])
         if isinstance(edits, Failed):

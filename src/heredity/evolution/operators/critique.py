@@ -8,6 +8,7 @@ from typing import Any
 from heredity.errors import ConfigError
 from heredity.evolution.operators.dialogue import Failed, together
 from heredity.evolution.proposals import Turn
+from heredity.evolution.targets import new_variables
 
 Gradients = dict[str, list[str]]
 """Variable to what has been said of it: the gradient buffers."""
@@ -17,11 +18,15 @@ async def textual_loss(turn: Turn) -> list[Gradients | Failed]:
     """Critique the attempts that did not solve their task; if there is none, all that are shown.
 
     Each critique says how single variables should change. One that blames none is meant for all of them, as in the paper.
+    Variables that are not there yet can be blamed too.
     """
     failed = [e for e in turn.evidence if e["score"] is None or e["score"] < turn.options.solved]
 
+    present = list(turn.variables)
+    absent = [name for name in new_variables(turn.base.candidate, turn.targets) if "/NAME:" not in name]
+
     def read(reply: Mapping[str, Any]) -> Gradients:
-        return _gradients_in(reply, list(turn.variables))
+        return _gradients_in(reply, present, absent)
 
     async def critique(draw: int, item: dict[str, Any]) -> Gradients | Failed:
         place = (turn.number, turn.stage, draw)
@@ -40,7 +45,7 @@ def backward(losses: list[Gradients | Failed]) -> Gradients:
     return gathered
 
 
-def _gradients_in(reply: Mapping[str, Any], variables: list[str]) -> Gradients:
+def _gradients_in(reply: Mapping[str, Any], present: list[str], absent: list[str]) -> Gradients:
     critique, given = reply.get("critique"), reply.get("gradients", [])
     if not isinstance(given, list):
         raise ConfigError(f'"gradients" is {given!r:.80}; expected a list')
@@ -48,10 +53,10 @@ def _gradients_in(reply: Mapping[str, Any], variables: list[str]) -> Gradients:
     for gradient in given:
         if not isinstance(gradient, dict) or not isinstance(gradient.get("text"), str):
             raise ConfigError(f'a gradient is {gradient!r:.80}; expected an object with "variable" and "text"')
-        if gradient.get("variable") in variables:
+        if gradient.get("variable") in (*present, *absent):
             found.setdefault(gradient["variable"], []).append(gradient["text"])
     if found:
         return found
     if not isinstance(critique, str) or not critique.strip():
         raise ConfigError("there is neither a critique nor a gradient for a variable that may change")
-    return {variable: [critique] for variable in variables}
+    return {variable: [critique] for variable in present or absent}

@@ -87,7 +87,7 @@ def _transcript(trajectory: Trajectory, chars: int) -> str:
     for step in range(length):
         if head <= step < tail:
             if step == head:
-                lines.append(f"[… {tail - head} steps left out …]")
+                lines.append(f"[… {tail - head} entries left out …]")
             continue
         for speaker, values in (("told", told), ("said", said)):
             if step < len(values):

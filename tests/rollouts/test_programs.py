@@ -1,20 +1,12 @@
 from __future__ import annotations
 
-import asyncio
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from heredity.actors.contract import ToolResult
-from heredity.errors import BudgetError, ConfigError, HostError, ProviderError
+from heredity.errors import ConfigError
 from heredity.resources import SourceTree
 from heredity.rollouts.program_process import ProgramLimits
 from heredity.rollouts.programs import SandboxedPrograms, call_once
@@ -39,26 +31,6 @@ TOOL = SourceTree(
         "data/words.txt": "alpha beta",
     }
 )
-
-LIMITS = ProgramLimits(memory_bytes=256 << 20, init_s=2.0, wall_s=20.0, result_bytes=1 << 16)
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def programs() -> AsyncIterator[SandboxedPrograms]:
-    async with SandboxedPrograms(2, LIMITS) as running:
-        yield running
-
-
-@pytest.fixture
-def run(programs: SandboxedPrograms) -> Call:
-    """Call the function `run` of a program with the given lines in it."""
-
-    async def call(body: str, *, top: str = "", seconds: float = 2.0, **options: Any) -> ToolResult:
-        lines = "".join(f"    {line}\n" for line in body.splitlines())
-        tree = SourceTree({"tool.py": f"{top}\ndef run():\n{lines}"})
-        return await programs.call(tree, "tool:run", {}, seconds=seconds, **options)
-
-    return call
 
 
 async def test_a_function_gives_its_value_and_what_it_printed(programs: SandboxedPrograms) -> None:
@@ -187,7 +159,7 @@ async def test_what_is_printed_is_kept_up_to_its_limit_however_much_it_is(run: C
         "import sys\nfor _ in range(100):\n    print('x' * (1 << 20))\nsys.stderr.write('end')\nreturn 1"
     )
     assert result.value == 1
-    assert result.stdout == "x" * LIMITS.output_bytes
+    assert result.stdout == "x" * ProgramLimits().output_bytes
     assert result.stderr == "end"
 
 
@@ -197,7 +169,7 @@ async def test_what_was_printed_is_there_after_a_timeout_a_crash_and_without_pyt
     crashed = await run("print('before \\ud800')\nimport os\nos.write(2, b'below')\nos._exit(1)")
     assert (crashed.error, crashed.stdout, crashed.stderr) == ("crash", "before ?\n", "below")
     full = await run("import os\nwhile True:\n    os.write(1, bytes(1 << 20))")
-    assert (full.error, len(full.stdout)) == ("tool_error", LIMITS.output_bytes)
+    assert (full.error, len(full.stdout)) == ("tool_error", ProgramLimits().output_bytes)
 
 
 async def test_threads_left_running_end_with_the_call(run: Call) -> None:
@@ -207,281 +179,6 @@ async def test_threads_left_running_end_with_the_call(run: Call) -> None:
     assert result.seconds < 2
     many = await run("for _ in range(500): threading.Thread(target=spin).start()", top=top)
     assert (many.error, many.message) == ("tool_error", "RuntimeError: can't start new thread")
-
-
-# --- services
-
-
-async def test_a_program_may_ask_the_host(run: Call) -> None:
-    async def double(value: Any) -> Any:
-        return {"twice": value * 2}
-
-    body = "from heredity_guest import ask\nreturn [ask('double', x) for x in (1, 'a', [2])]"
-    result = await run(body, services={"double": double})
-    assert result.value == [{"twice": 2}, {"twice": "aa"}, {"twice": [2, 2]}]
-
-
-async def test_large_requests_and_answers_pass_whole(run: Call) -> None:
-    async def echo(value: Any) -> Any:
-        return value * 4
-
-    body = "from heredity_guest import ask\nreturn len(ask('echo', 'ä' * 200_000))"
-    assert (await run(body, services={"echo": echo})).value == 800_000
-
-
-async def test_waiting_for_a_service_does_not_count_as_the_programs_time(run: Call) -> None:
-    async def slow(value: Any) -> Any:
-        await asyncio.sleep(0.5)
-
-    asking = "from heredity_guest import ask\nask('slow')\nreturn 1"
-    assert (await run(asking, seconds=0.3, services={"slow": slow})).value == 1
-    late = await run(f"{asking.rpartition(chr(10))[0]}\nwhile True: pass", seconds=0.3, services={"slow": slow})
-    assert (late.error, late.message) == ("timeout", "the call took more than 0.3 s")
-
-
-async def test_the_whole_of_a_call_is_bounded_with_what_it_waits_for() -> None:
-    cancelled = asyncio.Event()
-
-    async def never(value: Any) -> Any:
-        try:
-            await asyncio.sleep(60)
-        except asyncio.CancelledError:
-            cancelled.set()
-            raise
-
-    tree = SourceTree({"tool.py": "from heredity_guest import ask\ndef run():\n    ask('never')\n"})
-    async with SandboxedPrograms(1, ProgramLimits(wall_s=0.4)) as programs:
-        result = await programs.call(tree, "tool:run", {}, seconds=5, services={"never": never})
-    assert result.error == "timeout"
-    assert "0.4 s in all" in result.message
-    assert cancelled.is_set()
-
-
-REFUSED = {
-    "unknown": ("ask('modle', 1)", "ServiceError: there is no service 'modle'; there are: bad, broke"),
-    "no name": ("ask(['x'], 1)", "ServiceError: there is no service \"['x']\""),
-    "bad request": ("ask('bad', {})", "ServiceError: KeyError: 'messages'"),
-    "refused": ("ask('broke', 1)", "ServiceError: BudgetError: nothing is left"),
-    "no json": ("ask('bad', object())", "cannot be sent: object is no JSON value"),
-    "surrogate": ("ask('bad', '\\udc00')", "cannot be sent"),
-    "too large": ("ask('bad', 'x' * (1 << 21))", "more than 1048576"),
-    "too deep": (
-        "x = []\nfor _ in range(99):\n    x = [x]\nask('bad', x)",
-        "the request is no JSON that can be read: nested more than 64 deep",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-async def test_what_cannot_be_served_is_raised_in_the_program(name: str, run: Call) -> None:
-    async def bad(value: Any) -> Any:
-        return value["messages"]
-
-    async def broke(value: Any) -> Any:
-        raise BudgetError("nothing is left")
-
-    body, message = REFUSED[name]
-    result = await run(f"from heredity_guest import ask\n{body}", services={"bad": bad, "broke": broke})
-    assert result.error == "tool_error"
-    assert message in result.message
-
-
-async def test_a_program_may_catch_what_a_service_refuses(run: Call) -> None:
-    body = (
-        "from heredity_guest import ServiceError, ask\ntry:\n    ask('none')\nexcept ServiceError:\n    return 'caught'"
-    )
-    assert (await run(body)).value == "caught"
-
-
-async def test_a_service_that_the_host_or_a_provider_failed_ends_the_call_with_that_error(run: Call) -> None:
-    async def model(value: Any) -> Any:
-        raise ProviderError("server", "500", transient=True)
-
-    body = "from heredity_guest import ask\ntry:\n    ask('model')\nexcept BaseException:\n    return 1"
-    with pytest.raises(ProviderError):
-        await run(body, services={"model": model})
-
-    async def unsendable(value: Any) -> Any:
-        return object()
-
-    with pytest.raises(HostError, match="gave what is no JSON"):
-        await run(body, services={"model": unsendable})
-
-
-async def test_the_number_of_requests_is_bounded() -> None:
-    served = 0
-
-    async def count(value: Any) -> Any:
-        nonlocal served
-        served += 1
-
-    tree = SourceTree({"tool.py": "from heredity_guest import ask\ndef run():\n    while True: ask('count')\n"})
-    async with SandboxedPrograms(1, ProgramLimits(requests=20)) as programs:
-        result = await programs.call(tree, "tool:run", {}, seconds=5, services={"count": count})
-    assert (result.error, served) == ("tool_error", 20)
-    assert "more than 20 times" in result.message
-
-
-async def test_threads_may_ask_at_the_same_time(run: Call) -> None:
-    async def echo(value: Any) -> Any:
-        await asyncio.sleep(0.001)
-        return value
-
-    body = (
-        "from concurrent.futures import ThreadPoolExecutor\nfrom heredity_guest import ask\n"
-        "with ThreadPoolExecutor(8) as pool:\n    return list(pool.map(lambda x: ask('echo', x), range(40)))"
-    )
-    assert (await run(body, services={"echo": echo})).value == list(range(40))
-
-
-async def test_a_service_may_call_another_program_though_there_is_one_place() -> None:
-    async with SandboxedPrograms(1, LIMITS) as programs:
-
-        async def tool(value: Any) -> Any:
-            return (await programs.call(TOOL, "tool:run", {"a": value}, seconds=5)).value["sum"]
-
-        agent = SourceTree({"agent.py": "from heredity_guest import ask\ndef solve():\n    return ask('tool', 4)\n"})
-        calls = [programs.call(agent, "agent:solve", {}, seconds=5, services={"tool": tool}) for _ in range(3)]
-        assert [r.value for r in await asyncio.gather(*calls)] == [5, 5, 5]
-
-
-# --- several at once, cancellation, the end
-
-
-async def test_more_programs_wait_at_once_than_one_zygote_holds() -> None:
-    together, arrived = 18, 0
-    everyone = asyncio.Event()
-
-    async def meet(value: Any) -> Any:
-        nonlocal arrived
-        arrived += 1
-        if arrived == together:
-            everyone.set()
-        await everyone.wait()
-
-    tree = SourceTree({"tool.py": "from heredity_guest import ask\ndef run():\n    ask('meet')\n    return 1\n"})
-    async with SandboxedPrograms(2, LIMITS) as programs:
-        calls = [programs.call(tree, "tool:run", {}, seconds=5, services={"meet": meet}) for _ in range(together)]
-        assert [r.value for r in await asyncio.gather(*calls)] == [1] * together
-
-
-async def test_no_more_programs_run_at_once_than_there_are_places(programs: SandboxedPrograms) -> None:
-    tree = SourceTree({"tool.py": "import time\ndef run():\n    time.sleep(0.2)\n"})
-    started = time.monotonic()
-    await asyncio.gather(*(programs.call(tree, "tool:run", {}, seconds=5) for _ in range(6)))
-    assert time.monotonic() - started >= 0.6
-
-
-def guests() -> list[int]:
-    """Return the processes below this one."""
-    parents: dict[int, int] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if fields[0] != "Z":
-            parents[int(stat.parent.name)] = int(fields[1])
-    found = {os.getpid()}
-    while more := {p for p, parent in parents.items() if parent in found} - found:
-        found |= more
-    return sorted(found - {os.getpid()})
-
-
-async def settled(count: int) -> bool:
-    for _ in range(100):
-        if len(guests()) <= count:
-            return True
-        await asyncio.sleep(0.02)
-    return False
-
-
-async def test_a_cancelled_call_ends_its_process_and_the_next_one_works(programs: SandboxedPrograms) -> None:
-    hang = SourceTree({"tool.py": "def run():\n    while True: pass\n"})
-    assert (await programs.call(TOOL, "tool:run", {"a": 1}, seconds=5)).value
-    await asyncio.sleep(0.1)
-    before = len(guests())
-    calls = [asyncio.create_task(programs.call(hang, "tool:run", {}, seconds=30)) for _ in range(4)]
-    await asyncio.sleep(0.2)
-    assert len(guests()) > before
-    for call in calls:
-        call.cancel()
-    await asyncio.gather(*calls, return_exceptions=True)
-    assert await settled(before)
-    assert (await programs.call(TOOL, "tool:run", {"a": 1}, seconds=5)).value
-
-
-async def test_the_event_loop_goes_on_while_programs_run(programs: SandboxedPrograms) -> None:
-    hang = SourceTree({"tool.py": "import time\ndef run():\n    time.sleep(0.5)\n    return 'x' * 60000\n"})
-    calls = asyncio.gather(*(programs.call(hang, "tool:run", {}, seconds=3) for _ in range(2)))
-    ticks = 0
-    while not calls.done():
-        await asyncio.sleep(0.01)
-        ticks += 1
-    assert ticks > 20
-
-
-async def test_closing_ends_everything_and_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    hang = SourceTree({"tool.py": "def run():\n    while True: pass\n"})
-    before = len(guests())
-    programs = SandboxedPrograms(2, LIMITS)
-    call = asyncio.create_task(programs.call(hang, "tool:run", {}, seconds=30))
-    kept = programs.open(TOOL, "tool:Box", {})
-    await kept.__aenter__()
-    await programs.close()
-    with pytest.raises(HostError, match="the sandbox ended"):
-        await call
-    assert not kept.alive
-    await kept.__aexit__()
-    await programs.close()
-    assert await settled(before)
-    assert list(tmp_path.iterdir()) == []
-    with pytest.raises(HostError, match="closed"):
-        await programs.call(TOOL, "tool:run", {"a": 1}, seconds=1)
-
-
-async def test_a_dead_zygote_is_the_hosts_fault_and_another_one_is_started() -> None:
-    hang = SourceTree({"tool.py": "def run():\n    while True: pass\n"})
-    others = set(guests())
-    async with SandboxedPrograms(1, LIMITS) as programs:
-        call = asyncio.create_task(programs.call(hang, "tool:run", {}, seconds=30))
-        await asyncio.sleep(0.5)
-        for guest in set(guests()) - others:
-            os.kill(guest, signal.SIGKILL)
-        with pytest.raises(HostError):
-            await call
-        assert (await programs.call(TOOL, "tool:run", {"a": 1}, seconds=5)).value["sum"] == 2
-
-
-def test_guests_end_when_their_host_is_killed() -> None:
-    code = (
-        "import asyncio\n"
-        "from heredity.resources import SourceTree\n"
-        "from heredity.rollouts.programs import SandboxedPrograms\n"
-        "tree = SourceTree({'tool.py': 'def run():\\n    print(1)\\n    while True: pass\\n'})\n"
-        "async def main():\n"
-        "    programs = SandboxedPrograms(1)\n"
-        "    call = asyncio.create_task(programs.call(tree, 'tool:run', {}, seconds=60))\n"
-        "    await asyncio.sleep(0.8)\n"
-        "    print('running', flush=True)\n"
-        "    await call\n"
-        "asyncio.run(main())\n"
-    )
-    before = set(guests())
-    host = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
-    assert host.stdout is not None
-    assert host.stdout.readline() == b"running\n"
-    spawned = set(guests()) - before
-    assert len(spawned) >= 3
-    host.kill()
-    host.wait()
-    host.stdout.close()
-    for _ in range(100):
-        if not any(Path(f"/proc/{pid}/exe").exists() for pid in spawned):
-            return
-        time.sleep(0.02)
-    pytest.fail("processes of a killed host are still there")
 
 
 def test_a_call_can_be_made_without_an_event_loop() -> None:

@@ -16,7 +16,10 @@ from heredity.tasks.contract import Taskset
 GROUP = "heredity.tasksets"
 """Entry point group of outside packages."""
 
-_OWN = (EntryPoint("gymnasium", "heredity.environments.taskset:SOURCE", GROUP),)
+_OWN = (
+    EntryPoint("gymnasium", "heredity.environments.taskset:SOURCE", GROUP),
+    EntryPoint("questions", "heredity.tasks.questions:SOURCE", GROUP),
+)
 
 
 @runtime_checkable

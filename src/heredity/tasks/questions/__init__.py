@@ -1,0 +1,96 @@
+"""Questions as tasks: benchmarks, files and generated ones, each answer checked by a rule or by a judge.
+
+The tasksets are named `questions/gsm8k`, `questions/aime24`, `questions/aime25`, `questions/gpqa`, `questions/file:PATH` and
+`questions/reasoning-gym/NAME`; the last two take options, such as `?min_digits=2&max_digits=3`. `questions/mix/A+B` asks questions
+of several in turn, such as `questions/mix/gsm8k+reasoning-gym/gcd`.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.tasks.contract import Taskset
+from heredity.tasks.questions import aime, gpqa, gsm8k, mixed, reasoning
+from heredity.tasks.questions.contract import Presented, Question, Verification, option_lines, present
+from heredity.tasks.questions.files import read_pool
+from heredity.tasks.questions.judge import Comparison, Judgement, grade, pairwise
+from heredity.tasks.questions.pools import PoolTaskset
+from heredity.tasks.questions.verify import verify
+
+__all__ = [
+    "SOURCE",
+    "Comparison",
+    "Judgement",
+    "Presented",
+    "Question",
+    "QuestionTasksets",
+    "Verification",
+    "grade",
+    "option_lines",
+    "pairwise",
+    "present",
+    "verify",
+]
+
+_FILE = "questions/file:"
+
+
+class QuestionTasksets:
+    """The tasksets named `"questions/…"`."""
+
+    def names(self) -> tuple[str, ...]:
+        """Return all names but those of files; generated ones only if reasoning-gym is installed."""
+        return (gsm8k.NAME, *aime.NAMES, gpqa.NAME, *(reasoning.PREFIX + name for name in reasoning.dataset_names()))
+
+    def taskset(self, name: str) -> Taskset:
+        """Return the taskset with a full name; files are read when its questions are first needed.
+
+        Raises:
+            UnknownNameError: if there is none, or it has no such option.
+            MissingExtraError: if reasoning-gym is needed and not installed.
+            ConfigError: if an option's value is wrong.
+        """
+        if name.startswith(mixed.PREFIX):
+            members = name.removeprefix(mixed.PREFIX).split("+")
+            return mixed.MixedTaskset(name, [self.taskset(f"questions/{member}") for member in members])
+        base, _, query = name.partition("?")
+        options = _options(name, query)
+        if base.startswith(_FILE):
+            return PoolTaskset(name, partial(read_pool, Path(base.removeprefix(_FILE)).expanduser(), options))
+        if base.startswith(reasoning.PREFIX):
+            return reasoning.ReasoningTaskset(base.removeprefix(reasoning.PREFIX), options)
+        if options:
+            raise ConfigError(f"{base} takes no options; leave out ?{query}")
+        if base == gsm8k.NAME:
+            return PoolTaskset(name, gsm8k.read_gsm8k)
+        if base in aime.NAMES:
+            return PoolTaskset(name, partial(aime.read_aime, aime.NAMES[base]))
+        if base == gpqa.NAME:
+            return PoolTaskset(name, gpqa.read_gpqa)
+        raise UnknownNameError("taskset", name, [*self.names(), f"{_FILE}PATH"])
+
+
+SOURCE = QuestionTasksets()
+"""What `heredity.tasks.registry` loads."""
+
+
+def _options(name: str, query: str) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for part in filter(None, query.split("&")):
+        key, equals, value = part.partition("=")
+        if not key or not equals or key in options:
+            raise ConfigError(f"{name}: {part!r} is no option; write ?key=value&key=value, each key once")
+        options[key] = _value(value)
+    return options
+
+
+def _value(text: str) -> Any:
+    """Return an option's value: JSON where it is JSON, else the text itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,220 @@
+"""Questions out of a file: JSONL, CSV or parquet with the columns question, answer, and perhaps choices, images, split.
+
+Any other column is kept as metadata. A `split` is train, validation (val, dev) or heldout (test); without that column half of
+the questions train, a fifth validates, and the rest is held out.
+"""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import ConfigError, HeredityError, UnknownNameError
+from heredity.tasks.questions.contract import Question, letter_of
+from heredity.tasks.questions.pools import INSTRUCTIONS, Pool, shared_out
+from heredity.tasks.questions.verify import normalised, reference_number
+
+SHARES = {"train": 0.5, "validation": 0.2, "heldout": 0.3}
+"""How a file without a column `split` is divided."""
+
+_SPLITS = {
+    **dict.fromkeys(("train", "training"), "train"),
+    **dict.fromkeys(("validation", "val", "valid", "dev"), "validation"),
+    **dict.fromkeys(("heldout", "held-out", "test"), "heldout"),
+}
+_OWN = ("question", "problem", "answer", "choices", "images", "split")
+_KINDS = ("numeric", "integer", "choice", "exact", "judge")
+
+Row = tuple[str, dict[str, Any]]
+"""Where a row stands (`questions.csv, line 3`), and its cells."""
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Return the rows of a file with where each one stands; empty lines of JSONL are skipped.
+
+    Raises:
+        ConfigError: if it is missing, has another suffix, or cannot be parsed; with the line where that is known.
+    """
+    readers = {".jsonl": _json_lines, ".csv": _csv, ".parquet": _parquet}
+    if path.suffix.lower() not in readers:
+        raise ConfigError(f"{path} is no file of questions; expected {', '.join(readers)}")
+    try:
+        rows = list(readers[path.suffix.lower()](path))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8: {error}; convert it") from error
+    if not rows:
+        raise ConfigError(f"{path} has no questions; expected at least one")
+    return rows
+
+
+def read_pool(path: Path, options: Mapping[str, Any]) -> Pool:
+    """Read a file of questions.
+
+    Args:
+        path: the file.
+        options: `verifier` and that verifier's options, for all questions; by default each one's is chosen by its answer:
+            `choice` where there are choices, else `numeric` if all answers are numbers, else `exact`. `instructions` replace ours.
+
+    Raises:
+        ConfigError: if the file or a row of it is wrong.
+    """
+    rows = read_rows(path)
+    wanted = dict(options)
+    kind = wanted.pop("verifier", None)
+    instructions = wanted.pop("instructions", None)
+    if kind not in (None, *_KINDS):
+        raise UnknownNameError("verifier of a file", str(kind), _KINDS)
+    if kind is None and wanted:
+        raise ConfigError(f"{', '.join(wanted)}: options of a verifier; name it too, with verifier=…")
+    plain = kind or ("numeric" if all(_is_number(cells) for _, cells in rows) else "exact")
+    questions: list[Question] = []
+    splits: list[str] = []
+    first_seen: dict[str, str] = {}
+    for where, cells in rows:
+        try:
+            verifier = {"kind": kind or ("choice" if cells.get("choices") else plain), **wanted}
+            question = _question(cells, verifier, instructions, path.parent)
+        except HeredityError as error:
+            raise ConfigError(f"{where}: {error}") from error
+        earlier = first_seen.setdefault(question.identity, where)
+        if earlier != where:
+            raise ConfigError(f"{where}: repeats the question of {earlier}; keep one of them")
+        questions.append(question)
+        splits.append(_split(where, cells))
+    return Pool(
+        splits=_divided(path, questions, splits),
+        description=f"# {path.stem}\n\n{len(questions)} questions of the file {path.name}.\n",
+        hidden="the user's file",
+        family="file",
+    )
+
+
+def _question(cells: Mapping[str, Any], verifier: dict[str, Any], instructions: str | None, folder: Path) -> Question:
+    text, answer = cells.get("question", cells.get("problem")), cells.get("answer")
+    if not isinstance(text, str) or not text.strip():
+        raise ConfigError(f"question is {text!r}; expected text")
+    if answer is None or isinstance(answer, bool | list | dict) or not str(answer).strip():
+        raise ConfigError(f"answer is {answer!r}; expected text or a number")
+    kind, reference = verifier["kind"], str(answer).strip()
+    choices = _choices(cells.get("choices")) if kind == "choice" else ()
+    question = Question(
+        text=text.strip(),
+        answer=letter_of(reference, choices) if choices else reference,
+        verifier=verifier,
+        choices=choices,
+        instructions=INSTRUCTIONS[kind] if instructions is None else instructions,
+        images=tuple(_image(folder, name) for name in _listed(cells.get("images"))),
+        metadata={name: _json_value(cell) for name, cell in cells.items() if name not in _OWN and cell is not None},
+    )
+    if kind in ("numeric", "integer"):
+        reference_number(question)
+    if kind == "exact":
+        normalised("", tuple(verifier.get("ignore", ())))
+    return question
+
+
+def _choices(cell: Any) -> tuple[str, ...]:
+    choices = tuple(str(choice).strip() for choice in _listed(cell))
+    if len(set(choices)) != len(choices) or "" in choices:
+        raise ConfigError(f"choices are {list(choices)}; expected different texts, none of them empty")
+    return choices
+
+
+def _listed(cell: Any) -> list[Any]:
+    if isinstance(cell, str) and cell.strip():
+        try:
+            cell = json.loads(cell)
+        except ValueError as error:
+            raise ConfigError(f'{cell[:80]!r} is no list; expected JSON such as ["one", "two"]') from error
+    if cell in (None, ""):
+        return []
+    if not isinstance(cell, list):
+        raise ConfigError(f"{cell!r} is no list")
+    return cell
+
+
+def _image(folder: Path, name: Any) -> tuple[str, bytes]:
+    path = folder / str(name)
+    kind = mimetypes.guess_type(path.name)[0] or ""
+    if not kind.startswith("image/"):
+        raise ConfigError(f"{path} is no picture; expected a suffix such as .png")
+    try:
+        return kind, path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"the picture {path} cannot be read: {error.strerror}") from error
+
+
+def _split(where: str, cells: Mapping[str, Any]) -> str:
+    named = str(cells.get("split") or "").strip().lower()
+    if named and named not in _SPLITS:
+        raise ConfigError(f"{where}: split is {named!r}; expected train, validation or heldout")
+    return _SPLITS.get(named, "")
+
+
+def _divided(path: Path, questions: Sequence[Question], splits: Sequence[str]) -> dict[str, list[Question]]:
+    if not any(splits):
+        return shared_out(questions, SHARES)
+    if not all(splits):
+        raise ConfigError(f"{path}: {splits.count('')} questions have no split and others have one; name all or none")
+    return {
+        split: [question for question, own in zip(questions, splits, strict=True) if own == split]
+        for split in dict.fromkeys(_SPLITS.values())
+    }
+
+
+def _is_number(cells: Mapping[str, Any]) -> bool:
+    if cells.get("choices"):
+        return True
+    try:
+        reference_number(Question("?", str(cells.get("answer", "")), {"kind": "numeric"}))
+    except ConfigError:
+        return False
+    return True
+
+
+def _json_value(cell: Any) -> Any:
+    return json.loads(json.dumps(cell, default=str))
+
+
+def _json_lines(path: Path) -> Iterator[Row]:
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{path.name}, line {number}"
+        try:
+            cells = json.loads(line)
+        except ValueError as error:
+            raise ConfigError(f"{where}: no JSON: {error}") from error
+        if not isinstance(cells, dict):
+            raise ConfigError(f"{where}: {line[:80]!r} is no JSON object")
+        yield where, cells
+
+
+def _csv(path: Path) -> Iterator[Row]:
+    import polars as pl
+
+    try:
+        # Without inference: the answer 025 is not 25.
+        table = pl.read_csv(path, infer_schema=False)
+    except pl.exceptions.PolarsError as error:
+        raise ConfigError(f"{path} is no CSV: {error}") from error
+    line = 2
+    for cells in table.iter_rows(named=True):
+        yield f"{path.name}, line {line}", cells
+        line += 1 + sum(cell.count("\n") for cell in cells.values() if cell)
+
+
+def _parquet(path: Path) -> Iterator[Row]:
+    import polars as pl
+
+    try:
+        table = pl.read_parquet(path)
+    except pl.exceptions.PolarsError as error:
+        raise ConfigError(f"{path} is no parquet file: {error}") from error
+    for number, cells in enumerate(table.iter_rows(named=True), 1):
+        yield f"{path.name}, row {number}", cells

@@ -1,0 +1,54 @@
+"""Several question tasksets as one: for agents that have to tell kinds of questions apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from heredity.errors import ConfigError
+from heredity.ids import digest_json
+from heredity.tasks.contract import Task, Taskset, TasksetInfo
+from heredity.tasks.questions.pools import question_info
+
+PREFIX = "questions/mix/"
+
+
+class MixedTaskset:
+    """Questions of several tasksets in turn: the first of each, the second of each, and so on.
+
+    Args:
+        name: the full name, `questions/mix/` and the members' names without `questions/`, with `+` between them.
+        members: the tasksets.
+
+    Raises:
+        ConfigError: if there are fewer than two, or one twice.
+    """
+
+    def __init__(self, name: str, members: Sequence[Taskset]) -> None:
+        names = [member.info.name for member in members]
+        if len(set(names)) != len(names) or len(names) < 2:
+            raise ConfigError(f"{name} mixes {', '.join(names)}; give two or more different tasksets")
+        self.name, self._members = name, tuple(members)
+
+    @property
+    def info(self) -> TasksetInfo:
+        """What this taskset is."""
+        infos = [member.info for member in self._members]
+        told = ("instructions", "answer_format", "hidden")
+        joined = {key: "\n".join(dict.fromkeys(str(info.public[key]) for info in infos)) for key in told}
+        counts = [info.public["train_tasks"] for info in infos]
+        known = [count for count in counts if count is not None]
+        return question_info(
+            self.name,
+            version=f"mix {digest_json([[info.name, info.version] for info in infos])[:12]}",
+            description="# Mixed questions\n\n" + "\n".join(info.description for info in infos),
+            family="mixed",
+            public={**joined, "train_tasks": min(known) * len(counts) if known else None},
+        )
+
+    def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
+        """Draw the first `count` questions of a split; see `Taskset.draw`."""
+        size = len(self._members)
+        shares = [member.draw(split, (count + size - 1 - i) // size, entropy) for i, member in enumerate(self._members)]
+        drawn = [shares[i % size][i // size] for i in range(count)]
+        return tuple(replace(task, id=f"{split}/{i}", index=i) for i, task in enumerate(drawn))

@@ -1,0 +1,163 @@
+"""Tasksets that draw from a fixed stock of questions, such as a benchmark's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.ids import digest_json, generator
+from heredity.tasks.contract import SPLITS, Task, TasksetInfo
+from heredity.tasks.questions.contract import LETTERS, Question
+from heredity.tasks.questions.verify import VERSION
+
+NUMBER = 'Work it out, then end with the line "Answer: " and the number alone.'
+LETTER = 'Think it through, then end with the line "Answer: " and the letter of the one right option.'
+WORDS = 'End with the line "Answer: " and the answer alone, in as few words as it takes.'
+FREELY = "Give the answer and, briefly, what it rests on."
+"""How answers are to be given, by what kind of answer it is."""
+
+INSTRUCTIONS = {"numeric": NUMBER, "integer": NUMBER, "choice": LETTER, "exact": WORDS, "judge": FREELY}
+"""The instructions by kind of verifier."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A stock of questions.
+
+    Attributes:
+        splits: the questions of each split; no question is in two of them.
+        description: what they are, in Markdown.
+        hidden: what validation and held-out come from, as evolvers are told: `"public benchmark"`, `"the user's file"`.
+        family: label to aggregate by, such as `"math"`.
+        shuffle: whether the options of choice questions are put into an order of their own for each draw.
+    """
+
+    splits: Mapping[str, Sequence[Question]]
+    description: str
+    hidden: str
+    family: str
+    shuffle: bool = False
+
+
+class PoolTaskset:
+    """Question tasks out of a pool, which is read when it is first needed.
+
+    Args:
+        name: the taskset's full name.
+        read: reads the pool.
+    """
+
+    def __init__(self, name: str, read: Callable[[], Pool]) -> None:
+        self.name = name
+        self._read = read
+
+    @cached_property
+    def pool(self) -> Pool:
+        """The questions.
+
+        Raises:
+            ConfigError: if their files are missing or wrong, or two splits share a question.
+        """
+        pool = self._read()
+        seen: dict[str, str] = {}
+        for split, questions in pool.splits.items():
+            for question in questions:
+                if seen.setdefault(question.identity, split) != split:
+                    both = f"{seen[question.identity]} and {split}"
+                    raise ConfigError(f"{self.name}: {question.text[:80]!r} is in {both}; splits must be disjoint")
+        return pool
+
+    @property
+    def info(self) -> TasksetInfo:
+        """What this taskset is; reads the pool."""
+        return self._info
+
+    @cached_property
+    def _info(self) -> TasksetInfo:
+        pool = self.pool
+        counts = {split: len(pool.splits.get(split, ())) for split in SPLITS}
+        everything = [question for split in SPLITS for question in pool.splits.get(split, ())]
+        stock = digest_json([list(counts.values()), [_scored(question) for question in everything]])[:12]
+        return question_info(
+            self.name,
+            version=f"questions {stock}, verifier {VERSION}",
+            description=pool.description,
+            family=pool.family,
+            public={
+                "instructions": "\n".join(dict.fromkeys(question.instructions for question in everything)),
+                "answer_format": ", ".join(dict.fromkeys(question.verifier["kind"] for question in everything)),
+                "train_tasks": counts["train"],
+                "hidden": pool.hidden,
+            },
+        )
+
+    def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
+        """Draw the first `count` questions of a split in the order that the entropy gives; see `Taskset.draw`."""
+        if split not in SPLITS:
+            raise UnknownNameError("split", split, SPLITS)
+        questions = self.pool.splits.get(split, ())
+        if not 0 <= count <= len(questions):
+            raise ConfigError(
+                f"{count} tasks of split {split!r} of {self.name} asked for; it has {len(questions)} questions"
+            )
+        order = generator(entropy, "questions", self.name, split).permutation(len(questions))[:count]
+        drawn = [questions[i] for i in order]
+        if self.pool.shuffle:
+            drawn = [shuffled(question, entropy) for question in drawn]
+        return question_tasks(split, drawn)
+
+
+def _scored(question: Question) -> list[Any]:
+    """Return what of a question bears on its scores."""
+    spec = question.to_spec()
+    return [spec.get(name) for name in ("question", "answer", "verifier", "instructions", "choices", "images")]
+
+
+def question_info(name: str, *, version: str, description: str, family: str, public: Mapping[str, Any]) -> TasksetInfo:
+    """Return the info of a taskset of questions: scores are from 0 to 1, a failed attempt counts as 0."""
+    return TasksetInfo(
+        name=name,
+        version=version,
+        kind="question",
+        spec={"taskset": name},
+        public={"taskset": name, "metric": "accuracy: mean score from 0 to 1, higher is better", **public},
+        description=description,
+        failure_return=0.0,
+        group="questions",
+        family=family,
+    )
+
+
+def question_tasks(split: str, questions: Sequence[Question]) -> tuple[Task, ...]:
+    """Return questions as the tasks of a split, in order."""
+    return tuple(Task(f"{split}/{i}", split, i, question.to_spec()) for i, question in enumerate(questions))
+
+
+def shuffled(question: Question, entropy: int) -> Question:
+    """Return a choice question with its options in an order that the entropy gives; any other as it is."""
+    if not question.choices:
+        return question
+    order = generator(entropy, "questions", "options", question.identity).permutation(len(question.choices)).tolist()
+    right = LETTERS[order.index(LETTERS.index(question.answer))]
+    return replace(question, choices=tuple(question.choices[i] for i in order), answer=right)
+
+
+def shared_out(questions: Sequence[Question], shares: Mapping[str, float]) -> dict[str, list[Question]]:
+    """Divide questions among splits by the rank of their identities: the same questions are always divided alike.
+
+    Args:
+        questions: distinct questions.
+        shares: of each split; they sum to 1.
+    """
+    ranked = sorted(questions, key=lambda question: question.identity)
+    parts: dict[str, list[Question]] = {}
+    start, total = 0, 0.0
+    for split, share in shares.items():
+        total += share
+        end = round(total * len(ranked))
+        parts[split] = ranked[start:end]
+        start = end
+    return parts

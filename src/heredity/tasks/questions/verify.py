@@ -1,0 +1,157 @@
+"""Checking answers against their reference. What an answer says is compared, never evaluated.
+
+| kind | what is read out of the answer | options |
+|---|---|---|
+| `numeric` | a number; right within `max(absolute, relative × reference)` | `relative` (1e-6), `absolute` (0) |
+| `integer` | a whole number | `minimum`, `maximum` (none) |
+| `choice` | the letter of an option, or its words | |
+| `exact` | the words where answers stand, else the whole text | `ignore` (`["case", "whitespace"]`; also `"punctuation"`) |
+| `judge` | the whole text, for a model that knows the reference | `rubric` (ours), `pass_at` (0.5) |
+| `reasoning-gym` | `<answer>…</answer>`, for the scorer of the package | `dataset`, `config`, `seed` |
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from heredity.errors import ConfigError
+from heredity.gateway import Model
+from heredity.tasks.questions.choice import read_choice
+from heredity.tasks.questions.contract import Question, Verification
+from heredity.tasks.questions.extract import final_text, marked_answers, unfenced
+from heredity.tasks.questions.judge import DEFAULT_RUBRIC, grade
+from heredity.tasks.questions.numbers import Number, numbers, read_number
+
+VERSION = 1
+"""Grows whenever an answer may be scored otherwise than before; part of every taskset's version."""
+
+_SHOWN = 2000
+_IGNORABLE = ("case", "whitespace", "punctuation")
+
+
+async def verify(spec: Mapping[str, Any], text: str, *, judge: Model | None = None, seed: int = 0) -> Verification:
+    """Check an answer.
+
+    Args:
+        spec: the task's spec, as `Question.to_spec` gives it.
+        text: all that the solver said at the end; may be empty or of any length.
+        judge: the model that judges, for questions that need one.
+        seed: from which a judge's prompt draws its fences.
+
+    Returns:
+        The score, 0 to 1, higher is better. An answer that cannot be read is wrong, with the reason.
+
+    Raises:
+        ConfigError: if the spec is no question, or needs a judge and there is none.
+        ProviderError: if the judge gives no verdict; that is nobody's zero.
+        HostError: if a scorer of reasoning-gym fails by itself.
+        MissingExtraError: if reasoning-gym is needed and not installed.
+    """
+    question = Question.from_spec(spec)
+    said = final_text(text)
+    kind = question.verifier["kind"]
+    if not said:
+        return Verification(0.0, False, "", "the answer is empty")
+    if kind == "judge":
+        return await _judged(question, said, judge, seed)
+    if kind == "reasoning-gym":
+        from heredity.tasks.questions.reasoning import score
+
+        return await asyncio.to_thread(score, question, _whole(said))
+    check = {"numeric": _numeric, "integer": _integer, "choice": _choice, "exact": _exact}[kind]
+    return check(question, said)
+
+
+def reference_number(question: Question) -> Number:
+    """Return the reference answer of a numeric question as a number.
+
+    Raises:
+        ConfigError: if it is none.
+    """
+    found = numbers(question.answer)
+    if len(found) != 1 or found[0].value is None or found[0].written != question.answer.strip():
+        raise ConfigError(f"the reference answer {question.answer!r} is no single number; use the exact verifier")
+    return found[0]
+
+
+def normalised(text: str, ignore: tuple[str, ...]) -> str:
+    """Return a text without the differences to ignore: `"case"`, `"whitespace"`, `"punctuation"`.
+
+    Raises:
+        ConfigError: if another is named.
+    """
+    unknown = set(ignore) - set(_IGNORABLE)
+    if unknown:
+        raise ConfigError(f"ignore names {', '.join(sorted(unknown))}; expected some of {', '.join(_IGNORABLE)}")
+    if "case" in ignore:
+        text = text.casefold()
+    if "punctuation" in ignore:
+        text = re.sub(r"[^\w\s]|_", " ", text)
+    return " ".join(text.split()) if "whitespace" in ignore else text.strip()
+
+
+def _numeric(question: Question, said: str) -> Verification:
+    options = question.verifier
+    reference = reference_number(question)
+    found, problem = read_number(said)
+    if found is None:
+        return _wrong("", problem)
+    same = found.equals(reference, options.get("relative", 1e-6), options.get("absolute", 0.0))
+    return _compared(found.written, same, question.answer)
+
+
+def _integer(question: Question, said: str) -> Verification:
+    found, problem = read_number(said)
+    if found is None:
+        return _wrong("", problem)
+    if found.value is None or found.value.denominator != 1 or found.percent:
+        return _wrong(found.written, f"{found.written[:80]} is no whole number")
+    low, high = question.verifier.get("minimum"), question.verifier.get("maximum")
+    if (low is not None and found.value < low) or (high is not None and found.value > high):
+        return _wrong(found.written, f"{found.written[:80]} is not from {low} to {high}")
+    return _compared(found.written, found.value == reference_number(question).value, question.answer)
+
+
+def _choice(question: Question, said: str) -> Verification:
+    letter, problem = read_choice(said, question.choices)
+    return _compared(letter, letter == question.answer, question.answer) if letter else _wrong("", problem)
+
+
+def _exact(question: Question, said: str) -> Verification:
+    ignore = tuple(question.verifier.get("ignore", ("case", "whitespace")))
+    wanted = normalised(question.answer, ignore)
+    several_lines = "\n" in question.answer.strip()
+    stated = marked_answers(said, to_the_end=several_lines)
+    extracted = stated[0] if stated else unfenced(said)
+    if not wanted.endswith("."):
+        extracted = extracted.removesuffix(".")
+    return _compared(extracted, normalised(extracted, ignore) == wanted, question.answer)
+
+
+async def _judged(question: Question, said: str, judge: Model | None, seed: int) -> Verification:
+    if judge is None:
+        raise ConfigError("this question is checked by a model; name one as the judge")
+    options = question.verifier
+    rubric = options.get("rubric") or DEFAULT_RUBRIC
+    verdict = await grade(judge, question.text, said, reference=question.answer, rubric=rubric, seed=seed)
+    correct = verdict.score >= options.get("pass_at", 0.5)
+    return Verification(verdict.score, correct, said[:_SHOWN], verdict.reason, verdict.usage)
+
+
+def _whole(said: str) -> str:
+    """Return the answer where it may have many lines, such as a grid."""
+    stated = marked_answers(said, to_the_end=True)
+    return unfenced(stated[0] if stated else said)
+
+
+def _compared(extracted: str, same: bool, reference: str) -> Verification:
+    if same:
+        return Verification(1.0, True, extracted[:_SHOWN], "matches the reference")
+    return _wrong(extracted, f"{extracted[:80]!r} is not the reference {reference[:80]!r}")
+
+
+def _wrong(extracted: str, reason: str) -> Verification:
+    return Verification(0.0, False, extracted[:_SHOWN], reason)

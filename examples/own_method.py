@@ -22,7 +22,7 @@ from heredity.evolution.operators.tuning import starting_point
 from heredity.evolution.options import MethodOptions, parse_options
 from heredity.evolution.starter import starter_program
 from heredity.ids import generator
-from heredity.judging import Conditions, RunPlan, Sealed, Session, run_policy_evolution
+from heredity.judging import Conditions, RunPlan, Sealed, Session, run_evolution
 from heredity.resources import Candidate
 from heredity.rollouts.episodes import EpisodeRunner
 from heredity.tasks.registry import taskset
@@ -80,7 +80,7 @@ async def run(folder: Path, name: str = "gymnasium/CartPole-v1", seed: int = 0) 
 
     async with EpisodeRunner() as runner:
         conditions = Conditions(tasks, runner, Sealed.create(folder.parent / "sealed"))
-        verdict = await run_policy_evolution(folder, plan, conditions, evolve)
+        verdict = await run_evolution(folder, plan, conditions, evolve)
     print(f"{verdict.reason}; held-out mean {verdict.heldout.mean if verdict.heldout else math.nan:.6g}")
 
 

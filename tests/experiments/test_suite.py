@@ -13,12 +13,12 @@ from heredity.evolution import EvolverContext, SessionContract
 from heredity.evolution import registry as methods
 from heredity.evolution.options import MethodOptions
 from heredity.experiments.config import Config
+from heredity.experiments.plans import package_versions
 from heredity.experiments.progress import RunProgress
 from heredity.experiments.suite import (
     adopt_cases,
     new_suite_folder,
     open_suite,
-    package_versions,
     run_suite,
     sealed_folder,
     with_jobs,

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from heredity.analysis.code_features import Bundle, read_bundle
+from heredity.analysis.commits import decisions, gain, model_usage
 from heredity.analysis.edits import Edit, EditClassifier, Step, phases
 from heredity.analysis.run_record import RunRecord, Submission, finite, mean, read_run
 from heredity.analysis.statistics import mean_interval
@@ -39,6 +40,7 @@ def run_metrics(events: Iterable[Mapping[str, Any]], load_candidate: LoadCandida
     record = read_run(events)
     rows = _submission_rows(record, _bundle_loader(load_candidate))
     started = record.started
+    heldout, reference = _heldout(record), _reference(record)
     evolver = started.get("evolver") or {}
     return {
         "schema_version": SCHEMA_VERSION,
@@ -51,8 +53,11 @@ def run_metrics(events: Iterable[Mapping[str, Any]], load_candidate: LoadCandida
         "budget": _budget(record),
         "submissions": rows,
         "selected": _selected(record),
-        "heldout": _heldout(record),
-        "reference": _reference(record),
+        "heldout": heldout,
+        "reference": reference,
+        "gain": gain(heldout, reference),
+        "decisions": decisions(record),
+        "model_usage": model_usage(record),
         "best_so_far": [
             [row["budget_used"], row["validation_mean"]] for row, before in _adjacent(rows) if _raises(row, before)
         ],

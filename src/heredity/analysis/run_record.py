@@ -76,6 +76,8 @@ class RunRecord:
         evolver_failure: message and traceback of an evolver that failed; None if it did not.
         status: of `run.finished`, or `"unfinished"`.
         usage: one entry for each `agent.usage`.
+        decisions: the data of each `candidate.decided`, in order.
+        calls: the data of each `model.called`.
         wall_seconds: run clock at the last thing that says it; None if nothing does.
     """
 
@@ -93,6 +95,8 @@ class RunRecord:
     evolver_failure: Mapping[str, Any] | None = None
     status: str = "unfinished"
     usage: list[TokenUsage] = field(default_factory=list[TokenUsage])
+    decisions: list[Mapping[str, Any]] = field(default_factory=list["Mapping[str, Any]"])
+    calls: list[Mapping[str, Any]] = field(default_factory=list["Mapping[str, Any]"])
     wall_seconds: float | None = None
 
     def scores_of(self, view: str, submission: int | None, candidate: str | None) -> Mapping[str, Any] | None:
@@ -148,6 +152,10 @@ class _Reader:
             case "agent.usage":
                 names = ("input_tokens", "cache_tokens", "output_tokens", "cost_usd")
                 record.usage.append(TokenUsage(*(data.get(name) for name in names)))
+            case "candidate.decided":
+                record.decisions.append(data)
+            case "model.called":
+                record.calls.append(data)
             case "evolver.failed":
                 record.evolver_failure = data
             case "run.finished":

@@ -1,4 +1,4 @@
-"""Initial policy programs, written from a taskset's public description alone."""
+"""Initial candidates: policy programs, and a plain prompt for questions; written from a taskset's public description alone."""
 
 from __future__ import annotations
 
@@ -8,13 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from heredity.actors.contract import SYSTEM
 from heredity.errors import ConfigError
 from heredity.evolution.operators.constants import literal
 from heredity.evolution.programs import POLICY, Shape, control_source, controller_program, shape_of
 from heredity.evolution.spaces import Space, bounds, space_of, starts
-from heredity.resources import SourceTree
+from heredity.resources import Candidate, SourceTree
+from heredity.tasks import TasksetInfo
 
 _PRODUCTS_UP_TO = 3
+
+
+def starter_candidate(info: TasksetInfo) -> Candidate:
+    """Return what a run starts from when it names nothing else: the random policy, or for questions a plain prompt."""
+    if info.kind == "episode":
+        return Candidate.program(starter_program(info.public))
+    return Candidate({SYSTEM: SourceTree({"prompt.md": "Answer the question.\n"})})
 
 
 def starter_program(public: Mapping[str, Any]) -> SourceTree:

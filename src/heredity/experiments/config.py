@@ -23,13 +23,17 @@ from heredity.experiments.sections import (
     LimitsSection,
     RunSection,
     Section,
+    SolverSection,
     SuiteSection,
     ViewsSection,
 )
+from heredity.gateway.settings import GatewaySettings
+from heredity.ids import digest_json
 
 BASELINES = ("random", "best-of-n", "sequential")
 """Added to every suite unless it says otherwise, each with the same budget: simple methods are known to be competitive."""
 
+_LONGEST_NAME = 80
 _VARIED = ("evolver.", "budget.", "limits.", "engine.lockstep")
 """What a matrix may vary: tasksets and seeds are lists of their own, and every run is judged on the same views."""
 
@@ -42,6 +46,8 @@ class Config(Section):
     budget: BudgetSection = Field(default_factory=BudgetSection)
     views: ViewsSection = Field(default_factory=ViewsSection)
     limits: LimitsSection = Field(default_factory=LimitsSection)
+    solver: SolverSection = Field(default_factory=SolverSection)
+    gateway: GatewaySettings = Field(default_factory=GatewaySettings)
     engine: EngineSection = Field(default_factory=EngineSection)
     suite: SuiteSection = Field(default_factory=SuiteSection)
     matrix: dict[str, list[Any]] = Field(default_factory=dict[str, list[Any]])
@@ -136,7 +142,7 @@ def cells(config: Config) -> list[Cell]:
     found: dict[str, Cell] = {}
     for taskset, (label, variant), seed in itertools.product(config.run.tasksets, variants, config.run.seed_list):
         resolved = _set(variant, {"run.tasksets": [taskset], "run.seeds": [seed]})
-        cell_id = "--".join((slug(taskset.removeprefix("gymnasium/")), slug(label), f"s{seed}"))
+        cell_id = "--".join((_short(slug(taskset.removeprefix("gymnasium/"))), _short(slug(label)), f"s{seed}"))
         if cell_id in found:
             raise ConfigError(f"two runs of the suite would both be called {cell_id}; remove the repeated entry")
         found[cell_id] = Cell(id=cell_id, taskset=taskset, seed=seed, label=label, config=resolved)
@@ -146,6 +152,11 @@ def cells(config: Config) -> list[Cell]:
 def slug(text: str) -> str:
     """Return `text` as a name for folders."""
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.") or "x"
+
+
+def _short(name: str) -> str:
+    """Return a name that fits into a folder's, still its own."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 9]}-{digest_json(name)[:8]}"
 
 
 def _variant(config: Config, choice: Mapping[str, Any]) -> tuple[str, Config]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,13 @@ from heredity.analysis.usage import TokenUsage, recognised_usage
 from heredity.errors import ConfigError
 from heredity.evolution import EvolverContext, Feedback
 from heredity.evolution.registry import method
-from heredity.evolution.starter import starter_program
+from heredity.evolution.starter import starter_candidate
 from heredity.experiments.config import Cell
+from heredity.gateway import Model
 from heredity.judging.session import Session
 from heredity.launchers import CommandAgent
 from heredity.resources import Candidate, SourceTree
+from heredity.resources.assembly import candidate_from_folder
 from heredity.rollouts.isolation import package_folders
 from heredity.rollouts.trajectory import Trajectory
 from heredity.server.agent_run import evolve_with_agent
@@ -46,21 +48,25 @@ class Evolver:
 
 
 def initial_candidate(cell: Cell, info: TasksetInfo) -> Candidate:
-    """Return the program a run starts from: the folder it names, or a neutral starter for the spaces.
+    """Return the candidate a run starts from: the folder it names, or a neutral starter.
 
     Raises:
-        ConfigError: if the folder is missing or has no policy.py.
+        ConfigError: if the folder is missing, or does not hold what tasks of this kind are attempted with.
     """
     folder = cell.evolver.initial
     if folder is None:
-        return Candidate.program(starter_program(info.public))
+        return starter_candidate(info)
+    if info.kind != "episode":
+        return candidate_from_folder(Path(folder))
     tree = SourceTree.from_folder(Path(folder))
     if "policy.py" not in tree:
         raise ConfigError(f"evolver.initial = {folder!r} has no policy.py; give the folder of a policy program")
     return Candidate.program(tree)
 
 
-def build_evolver(cell: Cell, info: TasksetInfo, folder: Path, secrets: Sequence[Path]) -> Evolver:
+def build_evolver(
+    cell: Cell, info: TasksetInfo, folder: Path, secrets: Sequence[Path], model: Model | None = None
+) -> Evolver:
     """Return the evolver of a run.
 
     Args:
@@ -68,6 +74,7 @@ def build_evolver(cell: Cell, info: TasksetInfo, folder: Path, secrets: Sequence
         info: its taskset.
         folder: the run's folder.
         secrets: folders that must stay hidden from an outside agent.
+        model: what a method may ask for edits.
 
     Raises:
         ConfigError: if a method or an option is unknown, or the agent's folders are missing.
@@ -80,7 +87,8 @@ def build_evolver(cell: Cell, info: TasksetInfo, folder: Path, secrets: Sequence
     context = EvolverContext(info, initial, cell.seed, cell.config.budget.train_cases, cell.evolver.options)
 
     async def evolve(session: Session) -> None:
-        await chosen.evolve(session, context)
+        asked = None if model is None else session.recorded(model)
+        await chosen.evolve(session, replace(context, model=asked))
 
     description = {"name": cell.label, "kind": "method", "method": cell.evolver.method, "options": cell.evolver.options}
     return Evolver(evolve, True, description)

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation, model_validator
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation, model_validator
 
+from heredity.actors.contract import Solving
 from heredity.rollouts.contract import Limits
 
 
@@ -67,7 +68,7 @@ class RunSection(Section):
         name: what the suite is called; the file's name by default.
     """
 
-    protocol: Literal["policy-evolution"] = "policy-evolution"
+    protocol: Literal["policy-evolution", "resource-evolution"] = "policy-evolution"
     tasksets: list[str] = Field(min_length=1)
     seeds: Seeds = 1
     name: str = ""
@@ -134,16 +135,20 @@ class BudgetSection(Section):
     """`[budget]`: the bounded supply of feedback.
 
     Attributes:
-        episodes: train episodes of the whole run (paper: 128).
+        episodes: train episodes of the whole run (paper: 128); of questions, attempts. `attempts` is another name for it.
         submissions: most submissions; no limit by default.
+        tokens: most tokens of the solver's and the method's models together; no limit by default.
+        cost_usd: most US dollars likewise; refused if a model's prices are unknown.
         seconds: wall seconds of the evolver; no limit by default.
         min_per_submit: fewest episodes of one submission.
         max_per_submit: most episodes of one submission.
         train_cases: how many train cases there are to choose from.
     """
 
-    episodes: Count = 128
+    episodes: Annotated[Count, Field(validation_alias=AliasChoices("episodes", "attempts"))] = 128
     submissions: Count | None = None
+    tokens: Count | None = None
+    cost_usd: Annotated[float, Field(gt=0)] | None = None
     seconds: Seconds | None = None
     min_per_submit: Count = 1
     max_per_submit: Count = 128
@@ -160,7 +165,7 @@ class BudgetSection(Section):
 
 
 class ViewsSection(Section):
-    """`[views]`: how many hidden cases pick the checkpoint (`validation`) and score it (`heldout`)."""
+    """`[views]`: how many hidden cases pick the checkpoint (`validation`; unused where commits do) and score it (`heldout`)."""
 
     validation: Count = 16
     heldout: Count = 32
@@ -180,6 +185,28 @@ class LimitsSection(Section):
     def limits(self) -> Limits:
         """Return the limits as the engine takes them."""
         return Limits(**self.model_dump())
+
+
+class SolverSection(Section):
+    """`[solver]`: how a question is attempted; see `heredity.actors.contract.Solving`.
+
+    Attributes:
+        concurrent: attempts at the same time.
+    """
+
+    max_turns: Count = 20
+    rounds: Count = 1
+    feedback: Literal["none", "self", "public", "verdict"] = "none"
+    temperature: Annotated[float, Field(ge=0)] | None = None
+    max_tokens: Count | None = None
+    seconds: Seconds = 600.0
+    tool_seconds: Seconds = 10.0
+    tool_output_chars: Count = 8000
+    concurrent: Count = 8
+
+    def solving(self) -> Solving:
+        """Return the settings as the solver takes them."""
+        return Solving(**self.model_dump(exclude={"concurrent"}))
 
 
 class EngineSection(Section):

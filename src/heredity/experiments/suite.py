@@ -3,50 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import platform
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
 from heredity.errors import ConfigError, HeredityError, RecordError
-from heredity.evolution import Budget
-from heredity.evolution.starter import starter_program
 from heredity.experiments.config import Cell, Config, cells, read_toml, resolve, slug
+from heredity.experiments.engine import Engine
 from heredity.experiments.evolvers import build_evolver
+from heredity.experiments.plans import plan_of
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
+from heredity.experiments.references import References
 from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
-from heredity.ids import digest_json
-from heredity.judging.attempts import Attempter
-from heredity.judging.bench import Reference, Verdict
+from heredity.judging.bench import Verdict
 from heredity.judging.cases import FILE_NAME, Sealed
-from heredity.judging.run import Conditions, RunPlan, run_evolution
+from heredity.judging.run import Conditions, run_evolution
 from heredity.judging.session import Session
-from heredity.judging.views import View, score_candidate
 from heredity.records import read_journal
 from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
-from heredity.resources import Candidate
-from heredity.rollouts.contract import Runner
-from heredity.rollouts.episodes import EpisodeRunner
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
 
 CONFIG_NAME = "suite.toml"
 REPORT = "report"
 """Names the suite's own report among failures."""
-_REFERENCES = "references.json"
 _SPEED = ("workers", "parallel_runs")
 """Keys of `[engine]` that change how fast a suite is and nothing else, so a suite may be continued with others."""
-_RECORDED_PACKAGES = (
-    "heredity", "gymnasium", "numpy", "box2d", "mujoco", "minigrid", "highway-env", "gymnasium-robotics", "pygame-ce",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +169,8 @@ async def run_suite(
         suite = _Suite(folder, config, watcher or Silent())
         if runs is not None:
             runs += suite.progress.values()
-        async with EpisodeRunner(
-            config.engine.workers, lockstep=config.engine.lockstep, unsafe=config.engine.unsafe
-        ) as runner:
-            await suite.run(runner)
+        async with Engine(config, {tasks.info.kind for tasks in suite.tasksets.values()}) as engine:
+            await suite.run(engine)
         return _conclude(suite)
     finally:
         lock.release()
@@ -215,26 +200,26 @@ class _Suite:
         for cell in self.cells:
             build_evolver(cell, self.tasksets[cell.taskset].info, self._path(cell), (self.hidden,))
 
-    async def run(self, runner: EpisodeRunner) -> None:
+    async def run(self, engine: Engine) -> None:
         """Run every cell, a few at a time."""
         sealed = Sealed.create(self.hidden)
-        references = _References(self.folder, sealed, self.config, runner)
+        references = References(self.folder, sealed, self.config, engine)
         gate = asyncio.Semaphore(self.config.engine.parallel_runs)
 
         async def guarded(cell: Cell) -> None:
             async with gate:
-                await self._run_cell(cell, runner, sealed, references)
+                await self._run_cell(cell, engine, sealed, references)
 
         async with asyncio.TaskGroup() as group:
             for cell in self.cells:
                 group.create_task(guarded(cell))
 
-    async def _run_cell(self, cell: Cell, runner: EpisodeRunner, sealed: Sealed, references: _References) -> None:
+    async def _run_cell(self, cell: Cell, engine: Engine, sealed: Sealed, references: References) -> None:
         progress = self.progress[cell.id]
         progress.begin()
         self.watcher.changed(progress)
         try:
-            verdict = await self._judged(cell, runner, sealed, references)
+            verdict = await self._judged(cell, engine, sealed, references)
             await asyncio.to_thread(rebuild_run, self._path(cell))
         except asyncio.CancelledError:
             progress.end("stopped")
@@ -252,82 +237,23 @@ class _Suite:
                 progress.end("done", verdict.reason if verdict.heldout is None else "")
         self.watcher.changed(progress)
 
-    async def _judged(self, cell: Cell, runner: EpisodeRunner, sealed: Sealed, references: _References) -> Verdict:
+    async def _judged(self, cell: Cell, engine: Engine, sealed: Sealed, references: References) -> Verdict:
         progress, tasks = self.progress[cell.id], self.tasksets[cell.taskset]
-        evolver = build_evolver(cell, tasks.info, self._path(cell), (self.hidden,))
+        evolver = build_evolver(cell, tasks.info, self._path(cell), (self.hidden,), engine.optimiser())
 
         async def evolve(session: Session) -> None:
             progress.session = session
             await evolver.evolve(session)
 
-        reference = await references.of(tasks)
-        conditions = Conditions(tasks, CountingRunner(runner, progress), sealed, reference)
-        plan = _plan(
-            cell, self.folder.name, evolver.description, replay=evolver.replay, isolation=runner.isolation.tier
-        )
+        reference = await references.of(tasks, cell)
+        conditions = Conditions(tasks, CountingRunner(engine, progress), sealed, reference)
+        plan = plan_of(cell, self.folder.name, evolver.description, replay=evolver.replay, isolation=engine.isolation)
         return await run_evolution(self._path(cell), plan, conditions, evolve, evolver.publisher)
 
     def _path(self, cell: Cell) -> Path:
         return self.folder / "runs" / cell.id
 
 
-class _References:
-    """The random policy's held-out scores: computed once for each taskset, kept in the suite's folder."""
-
-    def __init__(self, folder: Path, sealed: Sealed, config: Config, runner: Runner) -> None:
-        self._path, self._sealed, self._config, self._runner = folder / _REFERENCES, sealed, config, runner
-        self._gate = asyncio.Lock()
-        self._known: dict[str, list[float]] = json.loads(self._path.read_bytes()) if self._path.exists() else {}
-
-    async def of(self, tasks: Taskset) -> Reference:
-        """Return the reference on a taskset's held-out cases."""
-        count = self._config.views.heldout
-        key = digest_json(
-            [tasks.info.name, tasks.info.version, count, self._sealed.commitment([tasks], {"heldout": count})]
-        )
-        candidate = Candidate.program(starter_program(tasks.info.public))
-        async with self._gate:
-            if key not in self._known:
-                attempter = Attempter(self._runner, self._config.limits.limits())
-                view = View("heldout", self._sealed.tasks(tasks, "heldout", count))
-                found = await score_candidate(attempter, tasks.info, view, candidate)
-                self._known[key] = list(found.scores)
-                write_atomic(self._path, json.dumps(self._known).encode())
-        return Reference(candidate, tuple(self._known[key]))
-
-
 def _evolver_failure(folder: Path) -> str:
     events = read_journal(folder / "journal.jsonl")
     return next((str(e.data["message"]) for e in events if e.kind == "evolver.failed"), "unknown")
-
-
-def _plan(cell: Cell, suite_id: str, description: Mapping[str, Any], *, replay: bool, isolation: str) -> RunPlan:
-    budget = cell.config.budget
-    return RunPlan(
-        run_id=cell.id,
-        suite_id=suite_id,
-        evolver=description,
-        seed=cell.seed,
-        budget=Budget(episodes=budget.episodes, submissions=budget.submissions, seconds=budget.seconds),
-        validation=cell.config.views.validation,
-        heldout=cell.config.views.heldout,
-        train_tasks=budget.train_cases,
-        min_episodes=budget.min_per_submit,
-        max_episodes=budget.max_per_submit,
-        limits=cell.config.limits.limits(),
-        replay=replay,
-        config=cell.config.model_dump(exclude_none=True, exclude={"engine": {"parallel_runs", "workers"}}),
-        isolation=isolation,
-        packages=package_versions(),
-    )
-
-
-def package_versions(names: Sequence[str] = _RECORDED_PACKAGES) -> dict[str, str]:
-    """Return the versions of Python and of the installed packages that can change a score."""
-    found = {"python": platform.python_version()}
-    for name in names:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found

@@ -1,0 +1,138 @@
+"""`offline/rule-inducer`: an optimizer's model that writes rules for the rule follower, by program induction.
+
+It sees what any model sees in its place: the JSON block of the optimizers' requests (docs/optimizers.md). For a failed
+attempt it looks for skills that give the expected answer, and for words of the question by which to know such questions.
+One example is little: a skill may fit by chance, and words may be common to questions of other kinds. Such rules are
+wrong, and it is the commit gate's business to refuse them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from heredity.errors import ProviderError
+from heredity.gateway.contract import Reply, Request, Usage
+from heredity.gateway.offline.follower import Rule, read_rules, words_of
+from heredity.gateway.offline.skills import SKILLS, apply_skill
+from heredity.ids import generator
+
+_BLOCK = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
+_PROMPT = "prompt/system:prompt.md"
+_LONGEST_CUE = 4
+
+
+class RuleInducer:
+    """Answers an optimizer's requests: reflects, selects, criticises, and adds one rule at a time to the system prompt.
+
+    Deterministic in the request; different seeds give different proposals.
+    """
+
+    name = "offline/rule-inducer"
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer a request.
+
+        Raises:
+            ProviderError: if it is not one of an optimizer's (`unscripted`).
+        """
+        block = _block(request)
+        rng = generator(request.sampling.seed or 0, "offline", "rule-inducer", request.digest)
+        answers = {"reflect": _reflect, "select": _select, "critique": _critique, "improve": _improve}
+        task = str(block.get("task"))
+        if task not in answers:
+            raise ProviderError(
+                "unscripted", f"{self.name} cannot {task!r}; it answers optimizers only", transient=False
+            )
+        text = json.dumps(answers[task](block, rng))
+        return Reply(text, usage=Usage(words_of(request.messages), len(text.split()), 0, 0.0), model=self.name)
+
+
+def _block(request: Request) -> Mapping[str, Any]:
+    for message in request.messages:
+        match = _BLOCK.search(message.content)
+        if message.role == "user" and match:
+            try:
+                value = json.loads(match[1])
+            except ValueError:
+                continue
+            if isinstance(value, dict):
+                return cast(Mapping[str, Any], value)
+    name = RuleInducer.name
+    raise ProviderError(
+        "unscripted", f"{name} was asked something without a JSON block; it answers optimizers only", transient=False
+    )
+
+
+def _reflect(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    failed = _failures(block)
+    cause = "no rule tells the agent what to do with questions such as these"
+    return {
+        "hypotheses": [{"cause": cause, "variables": [_PROMPT], "tasks": [f["task"] for f in failed]}] if failed else []
+    }
+
+
+def _select(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    return {"selections": [{"variable": _PROMPT, "change": "add a rule for one kind of question", "hypothesis": 0}]}
+
+
+def _critique(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    rule = _induced(block, rng)
+    if rule is None:
+        return {"critique": "nothing to say", "gradients": []}
+    return {"critique": "a rule is missing", "gradients": [{"variable": _PROMPT, "text": f"Add this rule: {rule}"}]}
+
+
+def _improve(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    prompt = str(cast(Mapping[str, Any], block.get("variables") or {}).get(_PROMPT, ""))
+    rules = read_rules(
+        json.dumps(block.get("gradients") or "")
+        .replace("\\n", "\n")
+        .replace('\\"', '"')
+        .replace("Add this rule: ", "\n")
+    )
+    induced = [rules[int(rng.integers(len(rules)))]] if rules else [r for r in [_induced(block, rng)] if r is not None]
+    if not induced:
+        return {
+            "edits": [{"variable": _PROMPT, "value": prompt.rstrip() + "\n", "why": "nothing was learned"}],
+            "expects": "",
+        }
+    rule = induced[0]
+    lines = prompt.rstrip().splitlines()
+    first = next((i for i, line in enumerate(lines) if read_rules(line)), len(lines))
+    place = first if rng.random() < 0.5 else len(lines)
+    lines.insert(place, str(rule))
+    why = f'questions that say "{rule.cue}" need to {rule.what}'
+    return {
+        "edits": [{"variable": _PROMPT, "value": "\n".join(lines) + "\n", "why": why}],
+        "expects": "such questions are answered",
+    }
+
+
+def _failures(block: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    items = cast(Sequence[Mapping[str, Any]], block.get("evidence") or ())
+    return [i for i in items if i.get("question") and i.get("expected") and (i.get("score") or 0.0) < 1.0]
+
+
+def _induced(block: Mapping[str, Any], rng: np.random.Generator) -> Rule | None:
+    """Return a rule that would have answered one of the failed questions."""
+    failed = _failures(block)
+    for place in rng.permutation(len(failed)):
+        question, expected = str(failed[int(place)]["question"]).strip(), str(failed[int(place)]["expected"])
+        body = question.rpartition("\n\n")[0] or question if "<answer>" in question else question
+        fitting = [name for name in SKILLS if apply_skill(name, body) == expected.strip().strip("$")]
+        words = _WORD.findall(body)
+        if fitting and words:
+            length = int(rng.integers(1, _LONGEST_CUE + 1))
+            spans = [m.start() for m in _WORD.finditer(body)]
+            start = int(rng.integers(len(spans)))
+            end = min(start + length, len(spans)) - 1
+            cue = body[spans[start] : spans[end] + len(words[end])]
+            if "\n" not in cue and '"' not in cue and not any(c.isdigit() for c in cue):
+                return Rule(cue, fitting[int(rng.integers(len(fitting)))])
+    return None

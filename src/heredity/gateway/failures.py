@@ -1,0 +1,71 @@
+"""What a provider's failures mean, from pydantic-ai's errors."""
+
+from __future__ import annotations
+
+from heredity.errors import ProviderError
+
+GARBLED = (TypeError, AttributeError, ValueError, LookupError, AssertionError)
+"""What the SDKs raise, beside their own errors, on an answer that does not have the form it should."""
+
+_SHOWN = 500
+
+
+def translated(error: Exception, model: str, key: str) -> ProviderError:
+    """Return what an error of pydantic-ai, of an SDK or of the transport means, chained to it.
+
+    Args:
+        error: what was raised.
+        model: which model was asked.
+        key: a secret that the message must not repeat. If the error does (some servers echo it), it is not chained.
+    """
+    kind, transient, advice = _kind(error)
+    retry_after_s = getattr(error, "retry_after", None)
+    text = (str(error) or type(error).__name__).replace(key, "[key]") if key else str(error) or type(error).__name__
+    message = f"{model} failed ({kind}): {text[:_SHOWN]}" + (f"; {advice}" if advice else "")
+    found = ProviderError(kind, message, transient=transient, retry_after_s=retry_after_s)
+    if not key or not _tells(error, key):
+        found.__cause__ = error
+    return found
+
+
+def _kind(error: Exception) -> tuple[str, bool, str]:
+    """Return the kind, whether it may pass, and what to do about it."""
+    from pydantic_ai import exceptions as e
+
+    table: tuple[tuple[type[Exception] | tuple[type[Exception], ...], tuple[str, bool, str]], ...] = (
+        ((e.ModelTimeoutError, e.ModelRequestTimeout, TimeoutError), ("timeout", True, "")),
+        (e.ModelRateLimitError, ("rate_limit", True, "")),
+        (e.ModelQuotaExceededError, ("rate_limit", False, "the account's quota is used up; waiting does not help")),
+        ((e.ModelUnavailableError, e.ModelServerError), ("server", True, "")),
+        ((e.ModelConnectionError, OSError), ("connection", True, "")),
+        (e.ModelContextWindowExceededError, ("context", False, "the request is too long for it; send less")),
+        (e.ModelAuthenticationError, ("auth", False, "is the key in the variable named by api_key_env right?")),
+        ((e.ModelRequestRejectedError, e.UserError, NotImplementedError), ("request", False, "")),
+    )
+    for types, meaning in table:
+        if isinstance(error, types):
+            return meaning
+    if isinstance(error, e.ModelHTTPError):
+        return _by_status(error.status_code)
+    if isinstance(error, e.ModelAPIError) and error.in_stream:
+        return "server", True, ""
+    return "garbage", True, "is it an endpoint of the configured kind?"
+
+
+def _by_status(status: int) -> tuple[str, bool, str]:
+    if status == 413:
+        return "context", False, "the request is too long for it; send less"
+    if status == 408:
+        return "timeout", True, ""
+    if status in (409, 425) or status >= 500:
+        return "server", True, ""
+    return "request", False, ""
+
+
+def _tells(error: BaseException | None, key: str) -> bool:
+    while error is not None:
+        parts = (str(error), repr(error), repr(getattr(error, "body", "")), repr(getattr(error, "headers", "")))
+        if any(key in part for part in parts):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

@@ -1,0 +1,82 @@
+"""One name for several models: the next is asked where one fails, in the order given or the cheapest first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from typing import Literal, get_args
+
+from heredity.errors import ConfigError, ProviderError
+from heredity.gateway.contract import Delta, Model, Request
+from heredity.gateway.layers import Ask, Layer
+from heredity.gateway.prices import prices_of
+from heredity.spans import span
+
+Policy = Literal["fallback", "cheapest"]
+
+
+class Routed(Layer):
+    """Asks models one after the other until one answers; `Reply.model` says which did.
+
+    The next is asked when one has failed for good, retries included, unless the request itself is at fault (`"request"`): that
+    fails everywhere. A stream that has begun stays with its model. Every failed leg is noted in the span `"route"`.
+
+    Args:
+        name: what it is called.
+        models: at least one.
+        policy: `"fallback"` keeps the order given; `"cheapest"` sorts by price (three tokens in for one out), so that a dearer
+            model is asked only where the cheaper ones fail.
+
+    Raises:
+        ConfigError: if there are no models, the policy is unknown, or `"cheapest"` meets a model without known prices.
+    """
+
+    def __init__(self, name: str, models: Sequence[Model], policy: Policy = "fallback") -> None:
+        if not models:
+            raise ConfigError(f"the route {name!r} has no models; give at least one")
+        if policy not in get_args(Policy):
+            raise ConfigError(f"the route {name!r} has the policy {policy!r}; expected {' or '.join(get_args(Policy))}")
+        super().__init__(*(_by_price(name, models) if policy == "cheapest" else models), name=name)
+
+    async def _answer(self, request: Request, ask: Ask) -> AsyncGenerator[Delta]:
+        started = time.monotonic()
+        failed: list[ProviderError] = []
+        for model in self.models:
+            begun = False
+            try:
+                async with ask(model, request) as deltas:
+                    async for delta in deltas:
+                        begun = True
+                        yield _answered_by(model, delta, time.monotonic() - started)
+                return
+            except ProviderError as error:
+                failed.append(error)
+                with span("route", route=self.name, failed=model.name, failure=error.kind, message=str(error)[:500]):
+                    if begun or error.kind == "request" or model is self.models[-1]:
+                        raise self._final(failed) from error
+
+    def _final(self, failed: Sequence[ProviderError]) -> ProviderError:
+        error = failed[-1]
+        if len(failed) == 1:
+            return error
+        legs = "; ".join(f"{m.name}: {e}" for m, e in zip(self.models, failed, strict=False))
+        message = f"no model of the route {self.name!r} answered: {legs}"
+        transient = any(e.transient for e in failed)
+        return ProviderError(error.kind, message, transient=transient, retry_after_s=error.retry_after_s)
+
+
+def _by_price(name: str, models: Sequence[Model]) -> list[Model]:
+    priced = [(model, prices_of(model)) for model in models]
+    if unknown := [model.name for model, prices in priced if prices is None]:
+        raise ConfigError(
+            f"the route {name!r} goes by price, but {', '.join(unknown)} has none; "
+            "give prices in [gateway.providers.NAME.prices], or use the policy fallback"
+        )
+    return [model for model, _ in sorted(priced, key=lambda pair: pair[1].blended if pair[1] else 0.0)]
+
+
+def _answered_by(model: Model, delta: Delta, seconds: float) -> Delta:
+    if delta.reply is None:
+        return delta
+    return Delta(delta.text, replace(delta.reply, model=delta.reply.model or model.name, seconds=seconds))

@@ -1,0 +1,153 @@
+"""The gateway's configuration: the `[gateway]` section of a TOML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from heredity.errors import ConfigError, nearest
+from heredity.gateway.prices import Prices
+from heredity.gateway.routing import Policy
+from heredity.ids import NAME_PATTERN, digest_json
+
+Seconds = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1)]
+Role = Literal["execution", "optimisation", "judge"]
+ROLES: tuple[Role, ...] = ("execution", "optimisation", "judge")
+
+OWN_KINDS = ("scripted", "replay", "local", "offline")
+"""What names of models begin with that need no provider."""
+
+
+class _Table(BaseModel):
+    # TOML has types of its own, so "64" is a mistake and not a number.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class ProviderSettings(_Table):
+    """A provider: where it is and how it is spoken to.
+
+    Attributes:
+        kind: `"openai"` (chat completions, also of any compatible server), `"anthropic"`, `"google"`, or another that pydantic-ai
+            knows (`"mistral"`, `"groq"`, `"openrouter"`, …).
+        base_url: where it is; empty for the kind's own address.
+        api_key_env: the environment variable that holds the key; empty if the server wants none. The key itself is never
+            configured, recorded or shown.
+        timeout_s: seconds for one attempt, to the end of its stream.
+        prices: by model; `"*"` for all others. They come before those that `genai-prices` lists.
+        extra_body: what else to send with every request, for servers with options of their own.
+    """
+
+    kind: str = "openai"
+    base_url: str = ""
+    api_key_env: str = ""
+    timeout_s: Seconds = 60.0
+    prices: dict[str, Prices] = Field(default_factory=dict[str, Prices])
+    extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+    def prices_of(self, model: str) -> Prices | None:
+        """Return the configured prices of a model, if there are any."""
+        return self.prices.get(model, self.prices.get("*"))
+
+    @property
+    def identity(self) -> str:
+        """Tells apart providers whose models may answer differently under the same name."""
+        return digest_json(self.model_dump(include={"kind", "base_url", "extra_body"}))
+
+
+WELL_KNOWN: Mapping[str, ProviderSettings] = MappingProxyType(
+    {
+        "openai": ProviderSettings(base_url="https://api.openai.com/v1", api_key_env="OPENAI_API_KEY"),
+        "anthropic": ProviderSettings(
+            kind="anthropic", base_url="https://api.anthropic.com", api_key_env="ANTHROPIC_API_KEY"
+        ),
+        "google": ProviderSettings(kind="google", api_key_env="GOOGLE_API_KEY"),
+        "groq": ProviderSettings(kind="groq", api_key_env="GROQ_API_KEY"),
+        "mistral": ProviderSettings(kind="mistral", api_key_env="MISTRAL_API_KEY"),
+        "openrouter": ProviderSettings(kind="openrouter", api_key_env="OPENROUTER_API_KEY"),
+        "deepseek": ProviderSettings(base_url="https://api.deepseek.com", api_key_env="DEEPSEEK_API_KEY"),
+        "ollama": ProviderSettings(base_url="http://127.0.0.1:11434/v1"),
+    }
+)
+"""Providers that need no configuration but a key."""
+
+
+class RouteSettings(_Table):
+    """Several models under one name (see `heredity.gateway.routing`)."""
+
+    models: Annotated[list[str], Field(min_length=1)]
+    policy: Policy = "fallback"
+
+
+class GatewaySettings(_Table):
+    """Which models are used for what, through what.
+
+    Attributes:
+        execution: the model (or route) that attempts tasks; empty if none is used.
+        optimisation: the one that methods reflect and propose with.
+        judge: the one that grades.
+        providers: by name; they come before the well-known ones of the same name.
+        routes: by name.
+        cache: false, true (a file in the user's cache folder), or the path of a file.
+        cache_sampled: also cache answers that were drawn without a seed. For development, not for experiments.
+        attempts: how often a model is asked at most, 1 for no retries.
+        concurrent: most calls of one model at once.
+        timeout_s: most seconds of one attempt, whatever model it is.
+        max_tokens: most tokens that may be spent, all models together; None for no limit.
+        max_cost_usd: likewise US dollars.
+        max_calls: likewise how often providers may be asked.
+    """
+
+    execution: str = ""
+    optimisation: str = ""
+    judge: str = ""
+    providers: dict[str, ProviderSettings] = Field(default_factory=dict[str, ProviderSettings])
+    routes: dict[str, RouteSettings] = Field(default_factory=dict[str, RouteSettings])
+    cache: bool | str = False
+    cache_sampled: bool = False
+    attempts: Count = 4
+    concurrent: Count = 8
+    timeout_s: Seconds = 300.0
+    max_tokens: Annotated[int, Field(ge=0)] | None = None
+    max_cost_usd: Annotated[float, Field(ge=0)] | None = None
+    max_calls: Annotated[int, Field(ge=0)] | None = None
+
+    @field_validator("providers", "routes")
+    @classmethod
+    def _named(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for name in value:
+            if not NAME_PATTERN.fullmatch(name) or name in (*OWN_KINDS, *ROLES):
+                taken = ", ".join((*OWN_KINDS, *ROLES))
+                raise ValueError(f"{name!r} cannot be a name here; use letters, digits, . _ -, and none of {taken}")
+        return value
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], source: str = "[gateway]") -> GatewaySettings:
+        """Check a configuration given as a mapping.
+
+        Raises:
+            ConfigError: if a key or value is wrong; names the field, the value and the nearest known key.
+        """
+        try:
+            return cls.model_validate(dict(data))
+        except ValidationError as error:
+            raise ConfigError(f"{source}: " + "; ".join(_explain(cls, e) for e in error.errors())) from error
+
+
+_TABLES = {"providers": ProviderSettings, "routes": RouteSettings, "prices": Prices}
+
+
+def _explain(model: type[BaseModel], error: Any) -> str:
+    where = [str(part) for part in error["loc"]]
+    field = ".".join(where)
+    if error["type"] == "extra_forbidden":
+        for part in where[:-1]:
+            model = _TABLES.get(part, model)
+        known = sorted(model.model_fields)
+        close = nearest(where[-1], known)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"known keys: {', '.join(known)}"
+        return f"unknown key {field}; {hint}"
+    return f"{field} = {error.get('input')!r:.80}: {error['msg'].removeprefix('Value error, ')}"

@@ -1,0 +1,426 @@
+"""Providers over real HTTP: what is sent, what comes back, and what every failure means."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import pickle
+import traceback
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pydantic_ai", reason="needs the extra llm")
+
+from heredity.errors import ConfigError, MissingExtraError, ProviderError, UnknownNameError
+from heredity.gateway import Delta, Image, Message, Reply, Request, Sampling, ToolCall, ToolSpec, Usage
+from heredity.gateway.prices import Prices
+from heredity.gateway.providers import ProviderModel, provider_model
+from heredity.gateway.settings import WELL_KNOWN, ProviderSettings
+
+from .endpoint import (
+    Answer,
+    Endpoint,
+    anthropic,
+    anthropic_stream,
+    chunks,
+    completion,
+    endpoint,
+    failure,
+)
+
+KEY = "sk-very-secret-0123456789"
+TOOL = ToolSpec(
+    "look",
+    "Look something up",
+    {"type": "object", "properties": {"word": {"type": "string", "maxLength": 9}}, "required": ["word"]},
+)
+ASK = Request.of("hi", system="be brief")
+
+
+@pytest.fixture
+async def server() -> AsyncGenerator[Endpoint]:
+    async with endpoint() as played:
+        yield played
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_KEY", KEY)
+
+
+def openai(server: Endpoint, **settings: Any) -> ProviderModel:
+    given = {"base_url": server.url, "api_key_env": "LAB_KEY", "timeout_s": 5.0, **settings}
+    return provider_model("lab/m", ProviderSettings(**given))
+
+
+def claude(server: Endpoint, **settings: Any) -> ProviderModel:
+    return openai(server, kind="anthropic", **{"base_url": server.url.removesuffix("/v1"), **settings})
+
+
+async def deltas(model: ProviderModel, request: Request) -> tuple[list[str], Reply]:
+    found: list[Delta] = [delta async for delta in model.stream(request)]
+    assert found[-1].reply is not None
+    return [d.text for d in found[:-1]], found[-1].reply
+
+
+async def failing(model: ProviderModel, request: Request = ASK) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        await model.reply(request)
+    return caught.value
+
+
+# --- answers
+
+
+async def test_an_answer_is_read_and_the_request_arrives_as_it_was_meant(server: Endpoint) -> None:
+    server.play(Answer(completion("hello")))
+    sampling = Sampling(temperature=0.5, top_p=0.9, max_tokens=7, seed=3, stop=("END",))
+    reply = await openai(server, extra_body={"min_p": 0.1}).reply(
+        Request.of("hi", system="be brief", sampling=sampling)
+    )
+    assert (reply.text, reply.finish, reply.model, reply.attempts) == ("hello", "stop", "lab/m", 1)
+    assert reply.usage == Usage(12, 3, 0, None)
+    asked = server.asked[0]
+    assert asked.path == "/v1/chat/completions"
+    assert asked.headers["authorization"] == f"Bearer {KEY}"
+    assert asked.body["messages"] == [
+        {"role": "system", "content": "be brief"},
+        {"role": "user", "content": "hi"},
+    ]
+    sent = {k: asked.body[k] for k in ("model", "temperature", "top_p", "seed", "stop", "min_p")}
+    assert sent == {"model": "m", "temperature": 0.5, "top_p": 0.9, "seed": 3, "stop": ["END"], "min_p": 0.1}
+    assert 7 in (asked.body.get("max_tokens"), asked.body.get("max_completion_tokens"))
+    assert "tools" not in asked.body
+
+
+async def test_a_conversation_with_pictures_and_tools_arrives_whole(server: Endpoint) -> None:
+    server.play(Answer(completion("done")))
+    conversation = (
+        Message("user", "what is this?", images=(Image("image/png", b"\x89PNG"),)),
+        Message(
+            "assistant", "", tool_calls=(ToolCall("t1", "look", '{"word": "cat"}'), ToolCall("t2", "look", "{oops"))
+        ),
+        Message("tool", "a small animal", tool_call_id="t1"),
+        Message("tool", "arguments are not JSON", tool_call_id="t2"),
+    )
+    await openai(server).reply(Request(conversation, tools=(TOOL,), tool_choice="look"))
+    body = server.asked[0].body
+    user, assistant, first, second = body["messages"]
+    assert user["content"][0] == {"type": "text", "text": "what is this?"}
+    assert user["content"][1]["image_url"]["url"] == "data:image/png;base64,iVBORw=="
+    valid, invalid = (c["function"]["arguments"] for c in assistant["tool_calls"])
+    assert json.loads(valid) == {"word": "cat"}
+    # Servers refuse arguments that are not JSON, so they travel inside of some that are.
+    assert "{oops" in json.loads(invalid).values()
+    assert (first["tool_call_id"], first["content"]) == ("t1", "a small animal")
+    assert (second["tool_call_id"], second["content"]) == ("t2", "arguments are not JSON")
+    assert body["tools"][0]["function"]["parameters"] == dict(TOOL.parameters)
+    assert body["tools"][0]["function"]["description"] == "Look something up"
+    assert body["tool_choice"] in ("required", {"type": "function", "function": {"name": "look"}})
+
+
+async def test_tool_calls_come_back_exactly_as_the_model_wrote_them(server: Endpoint) -> None:
+    server.play(Answer(completion(None, calls=[("t1", "look", '{"word":'), ("t2", "look", "{}")], finish="tool_calls")))
+    reply = await openai(server).reply(Request.of("hi", tools=(TOOL,)))
+    assert reply.tool_calls == (ToolCall("t1", "look", '{"word":'), ToolCall("t2", "look", "{}"))
+    assert (reply.finish, reply.text) == ("tool_calls", "")
+
+
+async def test_a_stream_gives_its_text_in_pieces_and_then_the_reply(server: Endpoint) -> None:
+    server.play(Answer(events=chunks({"role": "assistant", "content": "hel"}, {"content": "lo"})))
+    pieces, reply = await deltas(openai(server), ASK)
+    assert "".join(pieces) == reply.text == "hello"
+    assert len(pieces) == 2
+    assert reply.usage == Usage(12, 3, 0, None)
+
+
+async def test_a_stream_gathers_tool_calls_from_pieces(server: Endpoint) -> None:
+    def piece(index: int, arguments: str, **head: Any) -> dict[str, Any]:
+        name = {"name": head.pop("name")} if "name" in head else {}
+        return {"tool_calls": [{"index": index, **head, "function": {**name, "arguments": arguments}}]}
+
+    parts = [
+        {"content": "let me see"},
+        piece(0, '{"wo', id="t1", type="function", name="look"),
+        piece(0, 'rd": "cat"}'),
+        piece(1, "{}", id="t2", type="function", name="look"),
+    ]
+    server.play(Answer(events=chunks(*parts, finish="tool_calls")))
+    pieces, reply = await deltas(openai(server), Request.of("hi", tools=(TOOL,)))
+    assert "".join(pieces) == reply.text == "let me see"
+    assert reply.tool_calls == (ToolCall("t1", "look", '{"word": "cat"}'), ToolCall("t2", "look", "{}"))
+    assert reply.finish == "tool_calls"
+
+
+async def test_an_answer_at_its_limit_says_so(server: Endpoint) -> None:
+    server.play(Answer(completion("half", finish="length")))
+    assert (await openai(server).reply(ASK)).finish == "length"
+
+
+@pytest.mark.parametrize("refusal", [{"finish": "content_filter"}, {"refusal": "I will not"}])
+async def test_a_refusal_is_a_reply_and_no_failure(server: Endpoint, refusal: dict[str, Any]) -> None:
+    server.play(Answer(completion("", **refusal)))
+    reply = await openai(server).reply(ASK)
+    assert (reply.finish, reply.text) == ("refusal", refusal.get("refusal", ""))
+
+
+async def test_thoughts_are_kept_apart_from_the_text(server: Endpoint) -> None:
+    server.play(Answer(completion("4", reasoning_content="2 and 2")))
+    reply = await openai(server).reply(ASK)
+    assert (reply.text, reply.reasoning) == ("4", "2 and 2")
+
+
+async def test_a_usage_that_is_not_given_stays_unknown(server: Endpoint) -> None:
+    server.play(Answer(completion("hello", usage={})))
+    reply = await openai(server, prices={"*": Prices(input=1, output=1)}).reply(ASK)
+    assert reply.usage == Usage(None, None, None, None)
+
+
+async def test_configured_prices_give_the_cost_cached_tokens_apart(server: Endpoint) -> None:
+    used = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
+    server.play(Answer(completion("hello", usage={**used, "prompt_tokens_details": {"cached_tokens": 400}})))
+    reply = await openai(server, prices={"m": Prices(input=2, output=10, cached=0.5)}).reply(ASK)
+    assert reply.usage == Usage(1000, 100, 400, pytest.approx((600 * 2 + 400 * 0.5 + 100 * 10) / 1e6))
+
+
+async def test_listed_prices_give_the_cost_of_known_models(server: Endpoint) -> None:
+    answer = completion("hello")
+    server.play(Answer({**answer, "model": "gpt-4o-mini"}))
+    settings = ProviderSettings(base_url=server.url, api_key_env="LAB_KEY")
+    model = provider_model("openai/gpt-4o-mini", settings)
+    assert model.prices is not None
+    reply = await model.reply(ASK)
+    assert reply.usage.cost_usd == pytest.approx((12 * model.prices.input + 3 * model.prices.output) / 1e6)
+
+
+# --- failures
+
+
+FAILURES = [
+    (failure(429, "slow down", **{"retry-after": "7"}), "rate_limit", True, 7.0),
+    (failure(429, "pay", code="insufficient_quota"), "rate_limit", False, None),
+    (failure(500), "server", True, None),
+    (failure(503), "server", True, None),
+    (failure(401), "auth", False, None),
+    (failure(403), "auth", False, None),
+    (failure(400, "bad field"), "request", False, None),
+    (failure(404, "no such model"), "request", False, None),
+    (failure(400, "too long", code="context_length_exceeded"), "context", False, None),
+    (failure(413), "context", False, None),
+    (Answer(b"<html>oops</html>"), "garbage", True, None),
+    (Answer(b"plain", headers={"content-type": "text/plain"}), "garbage", True, None),
+    (Answer(b"[]"), "garbage", True, None),
+    (Answer({"choices": []}), "garbage", True, None),
+    (Answer({"choices": [{"message": {"content": 7}}]}), "garbage", True, None),
+    (Answer(completion("")), "empty", True, None),
+    (Answer(completion("  \n")), "empty", True, None),
+]
+
+
+@pytest.mark.parametrize(("answer", "kind", "transient", "wait"), FAILURES)
+async def test_a_failure_says_what_it_is_and_whether_to_ask_again(
+    server: Endpoint, answer: Answer, kind: str, transient: bool, wait: float | None
+) -> None:
+    server.play(answer)
+    error = await failing(openai(server))
+    assert (error.kind, error.transient, error.retry_after_s) == (kind, transient, wait)
+    assert "lab/m" in str(error)
+    assert len(server.asked) == 1, "the SDK must not retry by itself"
+
+
+async def test_a_server_that_hangs_is_a_timeout(server: Endpoint) -> None:
+    server.play(Answer(completion(), hang_s=30))
+    error = await failing(openai(server, timeout_s=0.2))
+    assert (error.kind, error.transient) == ("timeout", True)
+    with pytest.raises(ProviderError) as caught:
+        await deltas(openai(server, timeout_s=0.2), ASK)
+    assert caught.value.kind == "timeout"
+
+
+async def test_nobody_listening_is_a_failure_of_the_connection(server: Endpoint) -> None:
+    error = await failing(openai(server, base_url="http://127.0.0.1:1/v1"))
+    assert (error.kind, error.transient) == ("connection", True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (Answer(events=chunks({"content": "hel"}, finish=None), cut=True), "connection"),
+        (Answer(events=chunks({"content": "hel"}, finish=None)), "garbage"),
+        (Answer(events=["{not json"]), "garbage"),
+        (Answer(events=[]), "garbage"),
+        (Answer(events=[{"error": {"message": "overloaded", "code": "server_error"}}]), "server"),
+        (Answer(events=chunks({"content": ""})), "empty"),
+        (failure(500), "server"),
+    ],
+)
+async def test_a_stream_that_breaks_is_a_failure_and_never_a_short_answer(
+    server: Endpoint, answer: Answer, kind: str
+) -> None:
+    server.play(answer)
+    with pytest.raises(ProviderError) as caught:
+        await deltas(openai(server), ASK)
+    assert (caught.value.kind, caught.value.transient) == (kind, True)
+
+
+async def test_a_stream_that_is_left_early_ends_the_call(server: Endpoint) -> None:
+    server.play(Answer(events=chunks(*({"content": "x"} for _ in range(2000)))))
+    stream = openai(server).stream(ASK)
+    assert (await anext(stream)).text == "x"
+    await stream.aclose()
+    for _ in range(100):
+        if not server.open_now:
+            break
+        await asyncio.sleep(0.01)
+    assert server.open_now == 0
+
+
+async def test_a_result_of_a_call_that_nobody_made_is_refused_before_anything_is_sent(server: Endpoint) -> None:
+    with pytest.raises(ConfigError, match="t9"):
+        await openai(server).reply(Request((Message("tool", "x", tool_call_id="t9"),)))
+    with pytest.raises(ConfigError, match="tool_choice is 'lok'"):
+        await openai(server).reply(Request.of("hi", tools=(TOOL,), tool_choice="lok"))
+    assert server.asked == []
+
+
+# --- the key
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_the_key_appears_in_no_error_even_if_the_server_echoes_it(server: Endpoint, streaming: bool) -> None:
+    server.play(failure(401, f"Incorrect API key provided: {KEY}", code="invalid_api_key"))
+    model = openai(server)
+    with pytest.raises(ProviderError) as caught:
+        await (deltas(model, ASK) if streaming else model.reply(ASK))
+    error = caught.value
+    shown = "".join(traceback.format_exception(error)) + repr(error) + repr(model)
+    assert KEY not in shown
+    assert "[key]" in str(error)
+    assert error.__context__ is None
+    assert KEY.encode() not in pickle.dumps(str(error))
+
+
+async def test_an_error_that_tells_no_secret_keeps_its_cause(server: Endpoint) -> None:
+    server.play(failure(500))
+    assert (await failing(openai(server))).__cause__ is not None
+
+
+def test_a_missing_key_names_the_variable(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LAB_KEY")
+    with pytest.raises(ConfigError, match="LAB_KEY"):
+        openai(server)
+
+
+async def test_a_server_without_a_key_is_not_sent_one_of_somebody_else(
+    server: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    server.play(Answer(completion()))
+    await openai(server, api_key_env="").reply(ASK)
+    server.play(Answer(anthropic({"type": "text", "text": "hello"})))
+    await claude(server, api_key_env="").reply(ASK)
+    assert not [asked for asked in server.asked if KEY in str(asked.headers)]
+
+
+# --- other kinds
+
+
+async def test_anthropic_answers_with_text_thoughts_and_tool_calls(server: Endpoint) -> None:
+    server.play(
+        Answer(
+            anthropic(
+                {"type": "text", "text": "let me see"},
+                {"type": "tool_use", "id": "t1", "name": "look", "input": {"word": "cät"}},
+                stop="tool_use",
+                cache_read_input_tokens=100,
+            )
+        )
+    )
+    conversation = (
+        Message("system", "be brief"),
+        Message("user", "hi"),
+        Message("assistant", "", tool_calls=(ToolCall("t0", "look", '{"word": "dog"}'),)),
+        Message("tool", "a big animal", tool_call_id="t0"),
+    )
+    reply = await claude(server).reply(Request(conversation, tools=(TOOL,), sampling=Sampling(max_tokens=50)))
+    assert reply.text == "let me see"
+    assert reply.tool_calls == (ToolCall("t1", "look", '{"word": "cät"}'),)
+    assert reply.finish == "tool_calls"
+    assert reply.usage == Usage(112, 3, 100, None)
+    asked = server.asked[0]
+    assert asked.path.partition("?")[0] == "/v1/messages"
+    assert asked.headers.get("x-api-key", asked.headers.get("authorization", "")).endswith(KEY)
+    assert asked.body["max_tokens"] == 50
+    assert "be brief" in str(asked.body["system"])
+    result = asked.body["messages"][-1]["content"][0]
+    assert (result["type"], result["tool_use_id"]) == ("tool_result", "t0")
+    assert asked.body["tools"][0]["input_schema"]["required"] == ["word"]
+
+
+async def test_anthropic_streams_text_and_tool_calls(server: Endpoint) -> None:
+    text = ({"type": "text", "text": ""}, [{"type": "text_delta", "text": t} for t in ("let me", " see")])
+    call = {"type": "tool_use", "id": "t1", "name": "look", "input": {}}
+    pieces_of_call = [{"type": "input_json_delta", "partial_json": t} for t in ('{"word"', ': "cat"}')]
+    server.play(anthropic_stream(text, (call, pieces_of_call), stop="tool_use"))
+    pieces, reply = await deltas(claude(server), Request.of("hi", tools=(TOOL,)))
+    assert "".join(pieces) == reply.text == "let me see"
+    assert reply.tool_calls == (ToolCall("t1", "look", '{"word": "cat"}'),)
+    assert reply.usage == Usage(12, 3, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "transient"),
+    [
+        (Answer({"type": "error", "error": {"type": "overloaded_error", "message": "x"}}, 529), "server", True),
+        (
+            Answer({"type": "error", "error": {"type": "rate_limit_error", "message": "x"}}, 429, {"retry-after": "3"}),
+            "rate_limit",
+            True,
+        ),
+        (
+            Answer({"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long"}}, 400),
+            "context",
+            False,
+        ),
+        (Answer({"type": "error", "error": {"type": "authentication_error", "message": "x"}}, 401), "auth", False),
+        (Answer(b"{}"), "garbage", True),
+        (Answer(b"nonsense"), "garbage", True),
+        (Answer(anthropic()), "empty", True),
+    ],
+)
+async def test_failures_of_anthropic_mean_the_same(
+    server: Endpoint, answer: Answer, kind: str, transient: bool
+) -> None:
+    server.play(answer)
+    error = await failing(claude(server))
+    assert (error.kind, error.transient) == (kind, transient)
+    assert len(server.asked) == 1
+
+
+async def test_a_refusal_of_anthropic_is_a_reply(server: Endpoint) -> None:
+    server.play(Answer(anthropic({"type": "text", "text": "no"}, stop="refusal")))
+    assert (await claude(server).reply(ASK)).finish == "refusal"
+
+
+def test_an_unknown_kind_suggests_the_nearest(server: Endpoint) -> None:
+    with pytest.raises(UnknownNameError, match="mistral"):
+        openai(server, kind="mistrale")
+    with pytest.raises(ConfigError, match="PROVIDER/MODEL"):
+        provider_model("lab/", ProviderSettings())
+    with pytest.raises(ConfigError, match="base_url"):
+        provider_model("lab/m", ProviderSettings())
+
+
+@pytest.mark.parametrize("name", sorted(WELL_KNOWN))
+def test_a_well_known_provider_opens_or_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if variable := WELL_KNOWN[name].api_key_env:
+        monkeypatch.setenv(variable, KEY)
+    installed = name in ("openai", "deepseek", "ollama")
+    try:
+        assert provider_model(f"{name}/some/model", WELL_KNOWN[name]).name == f"{name}/some/model"
+    except MissingExtraError as error:
+        if installed or error.extra != "llm":
+            raise

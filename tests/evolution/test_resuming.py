@@ -1,0 +1,88 @@
+"""Optimizers over a real session: what was asked and attempted before is answered from the journal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.evolution.sums import SYSTEM, TRAIN, Played, agent, attempt_at, context, proposing, right_if_taught
+
+from heredity.evolution import Budget, Decision
+from heredity.evolution.registry import method
+from heredity.judging import Session, SessionRules
+from heredity.records import BlobStore, Committer, Journal
+from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.trajectory import Trajectory
+from heredity.tasks import Task
+
+
+class SumsRunner:
+    """Attempts sums in this process, and counts them."""
+
+    def __init__(self) -> None:
+        self.attempts = 0
+
+    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
+        for place, job in enumerate(jobs):
+            self.attempts += 1
+            said = right_if_taught(job.candidate, job.task.index)
+            trajectory = attempt_at(job.candidate, job.task.index, said).trajectory
+            assert trajectory is not None
+            yield place, trajectory
+
+    async def close(self) -> None:
+        pass
+
+
+def taught(block: dict[str, Any]) -> dict[str, str]:
+    return {SYSTEM: "Add and carry." if block["round"] == 2 else f"Take a guess. {block['round']}.{block['draw']}"}
+
+
+def evolve(folder: Path, name: str, model: Played, runner: SumsRunner) -> tuple[Decision, ...]:
+    given = context(agent(), model, batch=4, rounds=4, confirm=2)
+    tasks = [Task(f"train/{i}", "train", i, {}) for i in range(TRAIN)]
+
+    async def run() -> tuple[Decision, ...]:
+        records = Committer(Journal.open(folder / "journal.jsonl"), BlobStore(folder / "blobs"))
+        rules = SessionRules(Budget(episodes=200), seed=0, replay=True)
+        session = Session(records, runner, taskset=given.taskset, tasks=tasks, rules=rules)
+        answering = context(agent(), session.recorded(model), **given.options)
+        await method(name).evolve(session, answering)
+        records.journal.close()
+        return session.decisions
+
+    return asyncio.run(run())
+
+
+def units(journal: bytes) -> list[int]:
+    """Return the lengths of a journal that a kill may leave: after each group of lines that was written at once."""
+    lines = journal.splitlines(keepends=True)
+    times = [json.loads(line)["at"] for line in lines]
+    return [sum(map(len, lines[:i])) for i in range(1, len(lines)) if times[i] != times[i - 1]]
+
+
+@pytest.mark.parametrize("name", ["reflection", "textgrad", "reinforce-pp", "grpo"])
+def test_an_interrupted_run_takes_the_same_decisions_and_pays_for_nothing_twice(name: str, tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    first, runner = proposing(taught), SumsRunner()
+    decisions = evolve(whole, name, first, runner)
+    assert [d.accepted for d in decisions].count(True) == 2
+    journal = (whole / "journal.jsonl").read_bytes()
+    lengths = units(journal)
+    for length in (*lengths[3 :: max(1, len(lengths) // 4)], len(journal)):
+        again, rest, folder = proposing(taught), SumsRunner(), tmp_path / str(length)
+        (folder / "blobs").mkdir(parents=True)
+        (folder / "journal.jsonl").write_bytes(journal[:length])
+        for blob in (path for path in (whole / "blobs").rglob("*") if path.is_file()):
+            copy = folder / blob.relative_to(whole)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(blob.read_bytes())
+        assert evolve(folder, name, again, rest) == decisions
+        if length == len(journal):
+            assert (rest.attempts, len(again.requests)) == (0, 0)
+        assert rest.attempts < runner.attempts

@@ -11,6 +11,7 @@ from typing import Any
 from heredity.analysis.run_metrics import run_metrics
 from heredity.analysis.suite_metrics import suite_metrics
 from heredity.errors import ConfigError, RecordError
+from heredity.experiments.lineage import write_lineage
 from heredity.records import BlobStore, read_journal
 from heredity.records.run_folder import write_atomic
 from heredity.reports import write_reports
@@ -101,7 +102,7 @@ def read_runs(folder: Path) -> tuple[list[RunResult], dict[str, str]]:
 
 
 def rebuild_run(folder: Path) -> dict[str, Any]:
-    """Compute a run's metrics from its journal and write metrics.json, report.md and report.html.
+    """Compute a run's metrics from its journal and write metrics.json, report.md, report.html and its lineage.
 
     Raises:
         DamagedRecordError: if the journal is damaged.
@@ -109,6 +110,7 @@ def rebuild_run(folder: Path) -> dict[str, Any]:
     """
     metrics = read_run(folder).metrics
     write_derived(folder, metrics)
+    write_lineage(folder)
     return metrics
 
 
@@ -142,6 +144,7 @@ def rebuild(folder: Path) -> Rebuilt:
         found, _ = read_runs(folder)
         for result in found:
             write_derived(result.folder, result.metrics)
+            write_lineage(result.folder)
         return rebuild_suite(folder)
     if is_run(folder):
         return Rebuilt(rebuild_run(folder), [], {})

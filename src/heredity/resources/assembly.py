@@ -6,12 +6,13 @@ A part is what `Registry.init` reads from a folder: its files, and an optional `
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.resources import building
-from heredity.resources.candidate import Candidate
+from heredity.resources.candidate import AGENT, Candidate
 from heredity.resources.registry import Registry
 from heredity.resources.store import Store
 from heredity.resources.tree import SourceTree
@@ -19,6 +20,9 @@ from heredity.resources.versions import Draft, Manifest, Number, Version
 
 ABOUT = "resource.json"
 """The file of a part that holds its manifest."""
+
+POLICY = "agent/policy"
+"""What the policy program of a run is called among resources."""
 
 
 def manifest_of(part: SourceTree, where: str = "a part") -> Manifest:
@@ -156,26 +160,28 @@ def changed_parts(before: Candidate, after: Candidate) -> list[str]:
 
 
 def record_candidate(
-    store: Store, candidate: Candidate, parents: Mapping[str, Version], note: str
+    store: Store, candidate: Candidate, parents: Sequence[Mapping[str, Version]], note: str, created: str = ""
 ) -> dict[str, Version]:
-    """Add a candidate's parts to a store as versions, moving no head; a part equal to its parent's adds nothing.
+    """Add a candidate's parts to a store as versions, moving no head; a part equal to a parent's adds nothing.
 
     Args:
         store: where versions are kept.
-        candidate: what to add.
-        parents: for each part's name, the version it was made from.
+        candidate: what to add; the policy program of a run is named `agent/policy`.
+        parents: of each candidate it was made from, the names of the parts and their versions.
         note: why it was made.
+        created: when, in UTC (ISO 8601); `""` for now.
 
     Returns:
         Each part's name to its version.
     """
     versions: dict[str, Version] = {}
-    for name, part in candidate.parts.items():
-        draft, parent = draft_of(name, part, note), parents.get(name)
-        if parent is not None and (parent.content, parent.manifest) == (draft.tree.digest, draft.manifest):
-            versions[name] = parent
-            continue
-        lineage = (parent.digest,) if parent is not None else None
-        made = Draft(draft.type, draft.name, draft.tree, draft.manifest, note=note, parents=lineage)
-        versions[name] = store.put(made, branch=None, new=parent is None, action="register")
+    for part_name, part in candidate.parts.items():
+        name = POLICY if part_name == AGENT else part_name
+        draft = draft_of(name, part, note)
+        before = [found[name] for found in parents if name in found]
+        same = next((v for v in before if (v.content, v.manifest) == (draft.tree.digest, draft.manifest)), None)
+        if same is None:
+            lineage = tuple(dict.fromkeys(v.digest for v in before))
+            same = store.put(replace(draft, parents=lineage, created=created), branch=None)
+        versions[name] = same
     return versions

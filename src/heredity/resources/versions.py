@@ -144,6 +144,7 @@ class Draft:
         number: the number it shall have; None for the next free one.
         part: which part of the number the next free one raises.
         parents: digests of the versions it was made from; None for the head of its branch.
+        created: when it was made, in UTC (ISO 8601); `""` for now.
     """
 
     type: str
@@ -154,6 +155,7 @@ class Draft:
     number: Number | None = None
     part: str = "patch"
     parents: tuple[str, ...] | None = None
+    created: str = ""
 
     def __post_init__(self) -> None:
         checked_identity(self.type, self.name)
@@ -188,8 +190,8 @@ class Version:
 
     @classmethod
     def of(cls, draft: Draft, number: Number, parents: tuple[str, ...]) -> Version:
-        """Return the version that a draft becomes now."""
-        created = datetime.now(UTC).isoformat(timespec="microseconds")
+        """Return the version that a draft becomes."""
+        created = draft.created or datetime.now(UTC).isoformat(timespec="microseconds")
         return cls(draft.type, draft.name, number, draft.tree.digest, draft.manifest, parents, draft.note, created)
 
     @cached_property

@@ -91,8 +91,9 @@ async def test_the_usage_is_that_of_all_replies_and_unknown_stays_unknown() -> N
     assert (await solve(CALCULATING, free)).usage == Usage(5, 1, None, None)
 
 
-async def test_calls_without_ids_get_their_own_results() -> None:
-    calls = tuple(ToolCall("", "times", json.dumps({"left": n, "right": 10})) for n in (1, 2))
+@pytest.mark.parametrize("own_id", ["", "same"])
+async def test_calls_without_ids_of_their_own_get_their_own_results(own_id: str) -> None:
+    calls = tuple(ToolCall(own_id, "times", json.dumps({"left": n, "right": 10})) for n in (1, 2))
     model = ListedModel([Reply("", calls, "tool_calls"), "done"])
     answer = await solve(CALCULATING, model)
     results = {m.tool_call_id: m.content for m in answer.messages if m.role == "tool"}

@@ -11,12 +11,14 @@ from typing import Any, Protocol, cast
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.evolution.contract import Method
 from heredity.evolution.methods.best_of_n import BestOfN
+from heredity.evolution.methods.edits import BestOfNEdits, SequentialEdits
 from heredity.evolution.methods.grpo import Grpo
 from heredity.evolution.methods.parametric import Parametric
 from heredity.evolution.methods.random_policy import RandomPolicy
 from heredity.evolution.methods.reflection import Reflection
 from heredity.evolution.methods.reinforce_pp import ReinforcePP
 from heredity.evolution.methods.sequential import Sequential
+from heredity.evolution.methods.static import Static
 from heredity.evolution.methods.structural import Structural
 from heredity.evolution.methods.textgrad import TextGrad
 from heredity.evolution.options import MethodOptions, parse_options
@@ -35,7 +37,10 @@ class MethodClass(Protocol):
         ...
 
 
-_BUILT_IN = (RandomPolicy, BestOfN, Sequential, Parametric, Structural, Reflection, TextGrad, ReinforcePP, Grpo)
+_BUILT_IN = (
+    *(RandomPolicy, BestOfN, Sequential, Parametric, Structural),
+    *(Static, BestOfNEdits, SequentialEdits, Reflection, TextGrad, ReinforcePP, Grpo),
+)
 METHODS: Mapping[str, MethodClass] = MappingProxyType({each.name: cast(MethodClass, each) for each in _BUILT_IN})
 """The built-in methods: name to class."""
 

@@ -11,11 +11,14 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
 from heredity.errors import ConfigError, nearest
+from heredity.evolution.proposals import LoopOptions
+from heredity.evolution.registry import method_class
 from heredity.experiments.sections import (
     BudgetSection,
     EngineSection,
@@ -30,8 +33,13 @@ from heredity.experiments.sections import (
 from heredity.gateway.settings import GatewaySettings
 from heredity.ids import digest_json
 
-BASELINES = ("random", "best-of-n", "sequential")
-"""Added to every suite unless it says otherwise, each with the same budget: simple methods are known to be competitive."""
+BASELINES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "policy-evolution": ("random", "best-of-n", "sequential"),
+        "resource-evolution": ("best-of-n-edits", "sequential-edits"),
+    }
+)
+"""By protocol: added to every suite unless it says otherwise, each with the same budget, since simple methods are competitive."""
 
 _LONGEST_NAME = 80
 _VARIED = ("evolver.", "budget.", "limits.", "engine.lockstep")
@@ -169,11 +177,19 @@ def _variant(config: Config, choice: Mapping[str, Any]) -> tuple[str, Config]:
 
 def _baselines(config: Config, present: set[str], *, single: bool) -> Iterable[tuple[str, Config]]:
     wanted = config.suite.baselines
-    names = (() if single or not wanted else BASELINES) if isinstance(wanted, bool) else wanted
+    names = (() if single or not wanted else BASELINES[config.run.protocol]) if isinstance(wanted, bool) else wanted
     for name in names:
         if name not in present:
-            evolver = {"method": name, "initial": config.evolver.initial}
+            evolver = {"method": name, "initial": config.evolver.initial, "options": _shared(config.evolver, name)}
             yield name, _set(config, {"matrix": {}, "evolver": {k: v for k, v in evolver.items() if v is not None}})
+
+
+def _shared(evolver: EvolverSection, baseline: str) -> dict[str, Any]:
+    """Return the options of an optimizer that a baseline has too, so that both see and may change the same."""
+    if evolver.method is None or not issubclass(method_class(baseline).options_model, LoopOptions):
+        return {}
+    own = ("rounds", "candidates", "patience")
+    return {k: v for k, v in evolver.options.items() if k in LoopOptions.model_fields and k not in own}
 
 
 def _with_absolute_paths(config: Config) -> Config:

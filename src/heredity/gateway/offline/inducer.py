@@ -25,6 +25,7 @@ _BLOCK = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
 _PROMPT = "prompt/system:prompt.md"
 _LONGEST_CUE = 4
+_ADVICE = "Add this rule: "
 
 
 class RuleInducer:
@@ -85,17 +86,14 @@ def _critique(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, A
     rule = _induced(block, rng)
     if rule is None:
         return {"critique": "nothing to say", "gradients": []}
-    return {"critique": "a rule is missing", "gradients": [{"variable": _PROMPT, "text": f"Add this rule: {rule}"}]}
+    return {"critique": "a rule is missing", "gradients": [{"variable": _PROMPT, "text": f"{_ADVICE}{rule}"}]}
 
 
 def _improve(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     prompt = str(cast(Mapping[str, Any], block.get("variables") or {}).get(_PROMPT, ""))
-    rules = read_rules(
-        json.dumps(block.get("gradients") or "")
-        .replace("\\n", "\n")
-        .replace('\\"', '"')
-        .replace("Add this rule: ", "\n")
-    )
+    gradients = cast(Sequence[Mapping[str, Any]], block.get("gradients") or ())
+    advice = [str(text) for gradient in gradients for text in gradient.get("texts", ())]
+    rules = [rule for text in advice for rule in read_rules(text.removeprefix(_ADVICE))]
     induced = [rules[int(rng.integers(len(rules)))]] if rules else [r for r in [_induced(block, rng)] if r is not None]
     if not induced:
         return {

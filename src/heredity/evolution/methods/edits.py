@@ -1,0 +1,59 @@
+"""Two simple ways to spend the same budget on edits, without reflection: what an optimizer has to be better than."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from heredity.evolution.contract import EvolverContext, SessionContract
+from heredity.evolution.loop import Recipe, run_loop
+from heredity.evolution.operators.dialogue import together
+from heredity.evolution.operators.improve import improve
+from heredity.evolution.options import parse_options
+from heredity.evolution.proposals import LoopOptions, Proposed, Turn
+
+
+class BestOfNOptions(LoopOptions):
+    """Options of best-of-n over edits."""
+
+    rounds: int = Field(1, ge=1, le=1, description="always one")
+    candidates: int = Field(16, ge=1, le=64, description="N, the edits of the initial candidate that are tried")
+
+
+class SequentialOptions(LoopOptions):
+    """Options of sequential edits."""
+
+
+async def _edits(turn: Turn) -> list[Proposed]:
+    return await together(improve(turn, draw) for draw in range(turn.options.candidates))
+
+
+class BestOfNEdits:
+    """Draws N edits of the initial candidate from its first attempts, and commits the best of them if it gains."""
+
+    name = "best-of-n-edits"
+    options_model = BestOfNOptions
+
+    async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
+        """Try N edits.
+
+        Raises:
+            ConfigError: if an option is wrong, there is no model, or nothing may change.
+        """
+        options = parse_options(BestOfNOptions, self.name, context.options)
+        await run_loop(Recipe(self.name, _edits), session, context, options)
+
+
+class SequentialEdits:
+    """Asks for one edit after the other, and commits each that gains."""
+
+    name = "sequential-edits"
+    options_model = SequentialOptions
+
+    async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
+        """Edit until converged or out of budget.
+
+        Raises:
+            ConfigError: if an option is wrong, there is no model, or nothing may change.
+        """
+        options = parse_options(SequentialOptions, self.name, context.options)
+        await run_loop(Recipe(self.name, _edits), session, context, options)

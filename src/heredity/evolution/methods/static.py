@@ -1,0 +1,37 @@
+"""Static: attempts the initial candidate and changes nothing; what every evolution has to be better than."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from heredity.evolution.contract import Decision, EvolverContext, SessionContract, Trial
+from heredity.evolution.operators.evaluate import until_closed
+from heredity.evolution.options import MethodOptions, parse_options
+
+
+class StaticOptions(MethodOptions):
+    """Options of the static baseline."""
+
+    batch: int = Field(8, ge=1, le=10_000, description="train tasks it is attempted on, once")
+
+
+class Static:
+    """Submits the initial candidate once and commits it."""
+
+    name = "static"
+    options_model = StaticOptions
+
+    async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
+        """Attempt the initial candidate.
+
+        Raises:
+            ConfigError: if an option is wrong.
+        """
+        options = parse_options(StaticOptions, self.name, context.options)
+        left = session.remaining().episodes
+        count = min(options.batch, context.train_tasks, options.batch if left is None else left)
+        with until_closed():
+            trial = Trial(context.initial, range(count), note="the initial candidate")
+            (feedback,) = await session.submit([trial], key=f"{self.name}/0")
+            evidence = (feedback.submit_id,)
+            await session.commit(Decision(context.initial.digest, "", True, "the initial candidate", evidence))

@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncGenerator
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -282,6 +283,33 @@ async def test_closing_a_provider_closes_its_connections(server: Endpoint) -> No
             break
         await asyncio.sleep(0.005)
     assert not server.tasks
+
+
+def test_event_loops_may_use_a_gateway_one_after_the_other() -> None:
+    pytest.importorskip("pydantic_ai", reason="needs the extra llm")
+    served: list[tuple[Endpoint, asyncio.AbstractEventLoop, asyncio.Event]] = []
+    ready = threading.Event()
+
+    async def serve() -> None:
+        async with endpoint() as played:
+            played.play(Answer(completion("hello")))
+            served.append((played, asyncio.get_running_loop(), asyncio.Event()))
+            ready.set()
+            await served[0][2].wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    try:
+        assert ready.wait(10)
+        model = Gateway(real(served[0][0], concurrent=2, attempts=1)).model("execution")
+
+        async def ask() -> list[Any]:
+            return await asyncio.gather(*(model.reply(Request.of(str(i))) for i in range(6)))
+
+        assert [len(asyncio.run(ask())) for _ in range(3)] == [6, 6, 6]
+    finally:
+        served[0][1].call_soon_threadsafe(served[0][2].set)
+        thread.join()
 
 
 async def test_an_error_of_the_last_attempt_reaches_the_caller_with_its_kind(server: Endpoint) -> None:

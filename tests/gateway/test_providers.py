@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import pickle
+import sys
 import traceback
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -405,6 +406,27 @@ async def test_a_refusal_of_anthropic_is_a_reply(server: Endpoint) -> None:
     assert (await claude(server).reply(ASK)).finish == "refusal"
 
 
+async def test_google_answers_and_fails_in_the_same_words(server: Endpoint) -> None:
+    pytest.importorskip("google.genai", reason="needs google-genai")
+    parts = [{"text": "let me see"}, {"functionCall": {"name": "look", "args": {"word": "cat"}}}]
+    used = {"promptTokenCount": 12, "candidatesTokenCount": 3, "totalTokenCount": 15, "cachedContentTokenCount": 4}
+    found = {
+        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
+        "usageMetadata": used,
+    }
+    limited = {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "slow down"}}
+    server.play(Answer(found), Answer(limited, 429, {"retry-after": "2"}))
+    model = openai(server, kind="google", base_url=server.url.removesuffix("/v1"))
+    reply = await model.reply(Request.of("hi", system="be brief", tools=(TOOL,)))
+    assert (reply.text, reply.finish) == ("let me see", "tool_calls")
+    assert [(c.name, json.loads(c.arguments)) for c in reply.tool_calls] == [("look", {"word": "cat"})]
+    assert reply.usage == Usage(12, 3, 4, None)
+    assert server.asked[0].headers["x-goog-api-key"] == KEY
+    error = await failing(model)
+    assert (error.kind, error.transient, error.retry_after_s) == ("rate_limit", True, 2.0)
+    assert len(server.asked) == 2
+
+
 def test_an_unknown_kind_suggests_the_nearest(server: Endpoint) -> None:
     with pytest.raises(UnknownNameError, match="mistral"):
         openai(server, kind="mistrale")
@@ -412,6 +434,12 @@ def test_an_unknown_kind_suggests_the_nearest(server: Endpoint) -> None:
         provider_model("lab/", ProviderSettings())
     with pytest.raises(ConfigError, match="base_url"):
         provider_model("lab/m", ProviderSettings())
+
+
+def test_without_the_packages_the_error_names_the_extra(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pydantic_ai", None)
+    with pytest.raises(MissingExtraError, match=r"heredity\[llm\]"):
+        openai(server)
 
 
 @pytest.mark.parametrize("name", sorted(WELL_KNOWN))

@@ -30,7 +30,8 @@ class Gateway:
     """All models of a run.
 
     Around every model are, from the outside in: transcripts and spans, routes, the cache, retries, the limit of calls at once, the
-    meter. `docs/gateway.md` says why in this order. A gateway belongs to one event loop.
+    meter. `docs/gateway.md` says why in this order. Event loops may use a gateway one after the other, but
+    not two at once.
 
     Args:
         settings: the configuration.

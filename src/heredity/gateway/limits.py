@@ -13,8 +13,6 @@ from heredity.gateway.layers import Ask, Layer
 class Limited(Layer):
     """Lets at most so many calls through at once, and ends each that takes too long; the wait for a place does not count.
 
-    It belongs to one event loop, as providers' connections do.
-
     Args:
         model: which model.
         concurrent: most calls at once, 1 or more.
@@ -27,12 +25,16 @@ class Limited(Layer):
         if timeout_s is not None and timeout_s <= 0:
             raise ConfigError(f"timeout_s is {timeout_s}; expected more than 0 seconds, or None for no limit")
         super().__init__(model)
-        self._places = asyncio.Semaphore(concurrent)
+        self._concurrent = concurrent
+        self._places: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
         self._timeout_s = timeout_s
 
     async def _answer(self, request: Request, ask: Ask) -> AsyncGenerator[Delta]:
-        async with self._places:
-            loop = asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
+        if self._places is None or self._places[0] is not loop:
+            # A semaphore serves one event loop; a model may be used in several, one after the other.
+            self._places = loop, asyncio.Semaphore(self._concurrent)
+        async with self._places[1]:
             deadline = None if self._timeout_s is None else loop.time() + self._timeout_s
             async with ask(self.model, request) as deltas:
                 # The deadline is set anew for every piece: one that is held while the caller works would cancel the caller.

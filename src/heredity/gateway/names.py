@@ -7,6 +7,7 @@ first slash; it loads a callable `open_model(rest, settings)` that returns a mod
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -31,7 +32,7 @@ def resolve(name: str, settings: GatewaySettings | None = None) -> Model:
     settings = settings or GatewaySettings()
     first, _, rest = name.partition("/")
     if first and rest:
-        if first in OWN_KINDS:
+        if first in _own_kinds():
             return importlib.import_module(f"heredity.gateway.{first}").open_model(rest, settings)
         provider = settings.providers.get(first) or WELL_KNOWN.get(first)
         if provider is not None:
@@ -44,7 +45,11 @@ def resolve(name: str, settings: GatewaySettings | None = None) -> Model:
 def known_kinds(settings: GatewaySettings | None = None) -> tuple[str, ...]:
     """Return what names of models may begin with, sorted."""
     configured: Iterable[str] = settings.providers if settings else ()
-    return tuple(sorted({*OWN_KINDS, *WELL_KNOWN, *configured, *_plugins()}))
+    return tuple(sorted({*_own_kinds(), *WELL_KNOWN, *configured, *_plugins()}))
+
+
+def _own_kinds() -> list[str]:
+    return [kind for kind in OWN_KINDS if importlib.util.find_spec(f"heredity.gateway.{kind}") is not None]
 
 
 def _plugins() -> dict[str, EntryPoint]:

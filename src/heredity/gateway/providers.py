@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import AsyncGenerator, Callable
@@ -35,7 +36,8 @@ class ProviderModel:
         provider, _, self._model_name = name.partition("/")
         self._settings = settings
         self._key = _key(name, settings)
-        self._model = _opened(self._model_name, provider, settings, self._key)
+        self._model = _opened(name, settings, self._key)
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._configured = settings.prices_of(self._model_name)
         self.prices: Prices | None = self._configured or listed_prices(self._model_name, self._listed_under(provider))
 
@@ -58,7 +60,7 @@ class ProviderModel:
         response: Any = None
         try:
             response = await model_request(
-                self._model, messages, model_settings=settings, model_request_parameters=parameters
+                self._here(), messages, model_settings=settings, model_request_parameters=parameters
             )
         except (AgentRunError, UserError, OSError, NotImplementedError, *GARBLED) as error:
             failure = translated(error, self.name, self._key)
@@ -78,7 +80,7 @@ class ProviderModel:
         failure: ProviderError | None = None
         try:
             opening = model_request_stream(
-                self._model, messages, model_settings=settings, model_request_parameters=parameters
+                self._here(), messages, model_settings=settings, model_request_parameters=parameters
             )
             async with opening as events:
                 async for event in events:
@@ -102,6 +104,14 @@ class ProviderModel:
         # pydantic-ai closes what it opened itself when the last one leaves it.
         async with self._model:
             pass
+
+    def _here(self) -> TheirModel:
+        """Return their model with connections of this event loop; those of one that has ended are of no use."""
+        loop = asyncio.get_running_loop()
+        if self._loop not in (None, loop):
+            self._model = _opened(self.name, self._settings, self._key)
+        self._loop = loop
+        return self._model
 
     def _converted(self, request: Request) -> tuple[Any, Any, Any]:
         settings = to_settings(request, self._settings.timeout_s, self._settings.extra_body)
@@ -140,11 +150,12 @@ def _key(name: str, settings: ProviderSettings) -> str:
     return key
 
 
-def _opened(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:
+def _opened(name: str, settings: ProviderSettings, key: str) -> TheirModel:
+    provider, _, model = name.partition("/")
     try:
         import pydantic_ai  # noqa: F401  # pyright: ignore[reportUnusedImport]
     except ImportError as error:
-        raise MissingExtraError(f"the model {provider}/{model}", "llm") from error
+        raise MissingExtraError(f"the model {name}", "llm") from error
     opening = _BY_KIND.get(settings.kind, _other)
     try:
         return opening(model, provider, settings, key)

@@ -311,6 +311,7 @@ def zygote_settings(isolation: Isolation, folder: Path, scratch_bytes: int) -> d
     if spec is None or spec.origin is None:
         raise IsolationError("gymnasium is not installed; pip install gymnasium")
     return {
+        "main": "policy",
         "guest": str(GUEST_FOLDER),
         "packages": str(packages),
         "programs": str(folder / "programs"),

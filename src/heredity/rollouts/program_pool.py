@@ -86,7 +86,6 @@ class ProgramPool:
         zygote = await self._zygote(self._folders.settings)
         folder = await self._folders.hold(tree)
         order = {
-            "main": "program",
             "program": str(folder),
             "memory": limits.memory_bytes,
             "file_size": limits.scratch_bytes,
@@ -123,7 +122,7 @@ class _Folders:
     def __init__(self, isolation: isolations.Isolation, scratch_bytes: int) -> None:
         self._engine = EngineFolder()
         settings = isolations.zygote_settings(isolation, self._engine.path, scratch_bytes)
-        self.settings = {**settings, "slots": _SLOTS}
+        self.settings = {**settings, "main": "program", "slots": _SLOTS}
         self._users: dict[str, int] = {}
 
     async def hold(self, tree: SourceTree) -> Path:

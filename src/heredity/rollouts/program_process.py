@@ -192,7 +192,7 @@ class ProgramProcess:
     async def _exchange(self, frame: bytes, seconds: float) -> ToolResult:
         fresh = not self._confined
         if fresh:
-            await self._confine()
+            await self._confine(frame)
         else:
             await self._expect_silence()
         clock = _Clock(self._limits.wall_s)
@@ -200,7 +200,7 @@ class ProgramProcess:
             clock.allow(self._limits.init_s, "importing the program")
         else:
             clock.allow(seconds, "the call")
-        await self._write(frame, clock)
+            await self._write(frame, clock)
         payload = await self._next(clock)
         if fresh and payload == frames.LOADED:
             clock.allow(seconds, "the call")
@@ -209,9 +209,11 @@ class ProgramProcess:
             raise _EndedError("crash", _OUT_OF_TURN)
         return await self._result(payload)
 
-    async def _confine(self) -> None:
+    async def _confine(self, frame: bytes) -> None:
+        clock = _Clock(_CONFINE_S)
         try:
-            payload = await self._read(_Clock(_CONFINE_S))
+            await self._write(frame, clock)  # at once, so that the program need not wait for it later
+            payload = await self._read(clock)
         except _EndedError as ended:
             raise HostError(f"the sandbox failed before the program was confined: {ended.message}") from ended
         if payload[:1] == frames.UNCONFINED:

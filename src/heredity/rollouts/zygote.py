@@ -126,7 +126,6 @@ class ZygoteProcess:
         """
         return self.launch(
             {
-                "main": "policy",
                 "profile": self._profile(profile),
                 "program": program,
                 "episodes": [list(e) for e in episodes],
@@ -141,8 +140,8 @@ class ZygoteProcess:
         """Fork a worker.
 
         Args:
-            order: `main` (what it is for, see `guest/zygote.py`), `program` (folder of its files), `memory` and `file_size`
-                (bytes), `cpu_s` (processor seconds), and what that main needs.
+            order: `program` (folder of its files), `memory` and `file_size` (bytes), `cpu_s` (processor seconds), and what
+                the workers of this zygote need besides.
         """
         number = next(self._numbers)
         request_read, request_write = os.pipe2(os.O_CLOEXEC)

@@ -1,8 +1,8 @@
 """The warm parent of confined workers: an isolated interpreter with numpy loaded, and nothing else worth having.
 
 Started by its path with `python -I -S -B`. It reads its settings from the control socket, leaves the host's namespaces,
-and then forks one confined worker per order. An order's `main` says what the worker is for: `"policy"` plays episodes
-(`harness.py`), `"program"` runs functions (`program.py`). The zygote never runs a line of an untrusted program.
+and then forks one confined worker per order. Its `main` says what its workers are for: `"policy"` plays episodes (`harness.py`),
+`"program"` runs functions (`program.py`). It never runs a line of an untrusted program.
 """
 
 from __future__ import annotations
@@ -99,10 +99,12 @@ class Zygote:
 
         self.control.close()
         gc.enable()
+        sys.argv = [self.settings["main"]]
         sys.meta_path.append(harness.DeniedFinder(self.settings["allowed"]))
         for name in GUEST_MODULES:
             sys.modules.pop(name, None)
-        harness.rehearse()
+        runs_programs = self.settings["main"] == "program"
+        (program if runs_programs else harness).rehearse()
         data, fds, _, _ = socket.recv_fds(link, MAX_MESSAGE, 8)
         if not data:
             return
@@ -114,8 +116,7 @@ class Zygote:
             return
         frames.write_frame(RESPONSE, frames.CONFINED)
         sys.path.insert(0, order["program"])
-        sys.argv = [order["main"]]
-        if order["main"] == "program":
+        if runs_programs:
             program.ProgramLoop(REQUEST, RESPONSE, order).run()
             return
         full = {**self.profiles[order["profile"]], **order, "fresh": self.spaces.fresh}

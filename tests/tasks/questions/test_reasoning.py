@@ -14,6 +14,7 @@ from heredity.errors import ConfigError, HostError, UnknownNameError
 from heredity.tasks import SPLITS
 from heredity.tasks.questions import Verification, verify
 from heredity.tasks.questions.answers_as_code import problem_of
+from heredity.tasks.questions.child_scoring import score_in_child
 from heredity.tasks.questions.reasoning import PREFIX, ReasoningTaskset, dataset_names
 from heredity.tasks.registry import taskset, taskset_names
 
@@ -22,7 +23,7 @@ pytest.importorskip("reasoning_gym")
 NO_SINGLE_ANSWER = {"boxnet", "graph_color", "propositional_logic", "rubiks_cube", "rush_hour"}
 SLOW = {
     *("arc_agi", "codeio", "figlet_font", "futoshiki", "group_anagrams", "knight_swap", "puzzle24", "quantum_lock"),
-    *("sokoban", "spell_backward", "word_ladder", "zebra_puzzles"),
+    *("intermediate_integration", "simple_integration", "sokoban", "spell_backward", "word_ladder", "zebra_puzzles"),
 }
 EVALUATED = {
     *("string_insertion", "spiral_matrix", "binary_matrix", "n_queens"),
@@ -213,6 +214,31 @@ def test_answers_that_would_fill_memory_or_never_end_are_not_scored():
     assert problem_of(scorer("coin_flip"), "1e999999999")
     spec = taskset(PREFIX + "sokoban").draw("train", 1, 5)[0].spec
     assert "too many to score" in check(spec, "L" * 30_000).reason
+
+
+HARD = "log(sin(x)+cos(x)+tan(x)+exp(x)+sqrt(x)+sinh(x)+acos(x))**20/(1+x+x**7)"
+
+
+@pytest.mark.slow
+def test_a_formula_that_cannot_be_simplified_in_time_ends_without_points():
+    data = (f"{PREFIX}simple_integration", "simple_integration")
+    spec = taskset(data[0]).draw("train", 1, 5)[0].spec
+    assert score_in_child(data[1], {}, spec["verifier"]["seed"], f"{spec['answer']} + 3 - 3") == 1.0
+    assert problem_of(scorer(data[1]), HARD) == ""
+    assert score_in_child(data[1], {}, 3, HARD, cpu_seconds=4) is None
+
+
+def test_a_stopped_scorer_means_a_wrong_answer(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("heredity.tasks.questions.reasoning.score_in_child", lambda *given: None)
+    result = check(taskset(PREFIX + "simple_integration").draw("train", 1, 5)[0].spec, f"<answer>{HARD}</answer>")
+    assert (result.score, result.correct) == (0.0, False)
+    assert "comes to no end" in result.reason
+
+
+@pytest.mark.slow
+def test_a_process_that_cannot_score_is_the_hosts_failure():
+    with pytest.raises(HostError, match="failed in its process"):
+        score_in_child("no_such_data_set", {}, 0, "1")
 
 
 def test_plain_expressions_and_values_are_scored():

@@ -40,6 +40,11 @@ _FUNCTIONS = frozenset(
 _NAME = re.compile(r"[A-Za-z]|pi|Abs")
 
 
+def may_take_hours(scorer: type) -> bool:
+    """Whether a scorer simplifies formulas."""
+    return "simplify" in _names_used(scorer)
+
+
 def problem_of(scorer: type, answer: str) -> str:
     """Return why an answer must not be shown to a scorer, one line; `""` if it may be.
 

@@ -7,12 +7,13 @@ Which split a question belongs to is decided by the digest of its text: no two s
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import json
 import os
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
@@ -20,7 +21,8 @@ from typing import Any
 from heredity.errors import ConfigError, HostError, MissingExtraError, UnknownNameError
 from heredity.ids import canonical_json, generator
 from heredity.tasks.contract import SPLITS, Task, TasksetInfo
-from heredity.tasks.questions.answers_as_code import problem_of
+from heredity.tasks.questions.answers_as_code import may_take_hours, problem_of
+from heredity.tasks.questions.child_scoring import score_in_child
 from heredity.tasks.questions.contract import Question, Verification
 from heredity.tasks.questions.pools import question_info, question_tasks
 from heredity.tasks.questions.verify import VERSION
@@ -32,7 +34,7 @@ _SEEDS = 2**31
 _MISSES = 300
 """After so many seeds in a row without a new question of the split, its questions count as exhausted."""
 
-_UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What a scorer raises at an answer of the wrong form."""
 
 _MAX_CHARS = 1000
@@ -95,7 +97,7 @@ class ReasoningTaskset:
     @cached_property
     def _info(self) -> TasksetInfo:
         hashed = f", hash seed {os.environ['PYTHONHASHSEED']}" if self.dataset in _UNSTABLE else ""
-        category = str(_entry(self.dataset, self.options, 0)[0].category)
+        category = str(entry_of(self.dataset, self.options, 0)[0].category)
         shown = f" with {canonical_json(self.options).decode()}" if self.options else ""
         return question_info(
             self.name,
@@ -132,7 +134,7 @@ class ReasoningTaskset:
 
     def _generate(self, seed: int) -> Question:
         try:
-            _, entry = _entry(self.dataset, self.options, seed)
+            _, entry = entry_of(self.dataset, self.options, seed)
         except Exception as error:
             raise ConfigError(
                 f"{self.name} cannot generate with {self.options}: {error!r}; change its options"
@@ -155,7 +157,7 @@ def score(question: Question, answer: str) -> Verification:
         raise MissingExtraError("scoring this question", "reasoning")
     options = question.verifier
     name, shown = options["dataset"], answer[:2000]
-    scorer, entry = _entry(name, options["config"], options["seed"])
+    scorer, entry = entry_of(name, options["config"], options["seed"])
     if entry["question"] != question.text:
         raise HostError(
             f"reasoning-gym {version('reasoning_gym')} generates another question of {name} from seed {options['seed']}; "
@@ -171,10 +173,18 @@ def score(question: Question, answer: str) -> Verification:
     if problem:
         return Verification(0.0, False, shown, problem)
     try:
-        points = _points(scorer, answer, entry)
-    except _UNREADABLE as error:
+        if may_take_hours(type(scorer)):
+            found = score_in_child(name, options["config"], options["seed"], answer)
+            if found is None:
+                return Verification(0.0, False, shown, f"the scorer of {name} comes to no end with the answer")
+            points = found
+        else:
+            points = points_of(scorer, answer, entry)
+    except UNREADABLE as error:
         _check(name, options["config"], options["seed"])
         return Verification(0.0, False, shown, f"the scorer of {name} cannot take the answer: {error!r}"[:300])
+    except HostError:
+        raise
     except Exception as error:
         raise HostError(f"the scorer of {name} failed: {error!r}") from error
     return Verification(points, points >= 1.0, shown, f"the scorer of {name} gives {points:g}")
@@ -182,14 +192,15 @@ def score(question: Question, answer: str) -> Verification:
 
 def _check(name: str, options: Mapping[str, Any], seed: int) -> None:
     """Raise HostError if a scorer cannot even take the reference; the entry is made anew, for it may have been changed."""
-    scorer, entry = _entry(name, options, seed)
+    scorer, entry = entry_of(name, options, seed)
     try:
-        _points(scorer, _reference(entry), entry)
+        points_of(scorer, _reference(entry), entry)
     except Exception as error:
         raise HostError(f"the scorer of {name} fails on the reference: {error!r}") from error
 
 
-def _points(scorer: Any, answer: str, entry: Mapping[str, Any]) -> float:
+def points_of(scorer: Any, answer: str, entry: Mapping[str, Any]) -> float:
+    """Return what a scorer gives for an answer, from 0 to 1."""
     return min(1.0, max(0.0, float(scorer.score_answer(answer, entry))))
 
 
@@ -204,12 +215,18 @@ def _datasets() -> dict[str, Any]:
     return DATASETS
 
 
-def _entry(dataset: str, options: Mapping[str, Any], seed: int) -> tuple[Any, dict[str, Any]]:
-    """Return a data set of one question, which also scores, and the question's entry."""
+def entry_of(dataset: str, options: Mapping[str, Any], seed: int) -> tuple[Any, dict[str, Any]]:
+    """Return a data set of one question, which also scores, and the question's entry, which scorers may change."""
+    scorer, entry = _made(dataset, canonical_json(dict(options)), seed)
+    return scorer, copy.deepcopy(entry)
+
+
+@lru_cache(maxsize=256)
+def _made(dataset: str, options: bytes, seed: int) -> tuple[Any, dict[str, Any]]:
     import reasoning_gym
 
     with contextlib.redirect_stdout(io.StringIO()) if dataset in _PRINTS else contextlib.nullcontext():
-        made = reasoning_gym.create_dataset(dataset, seed=seed, size=1, **options)
+        made = reasoning_gym.create_dataset(dataset, seed=seed, size=1, **json.loads(options))
         return made, made[0]
 
 

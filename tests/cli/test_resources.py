@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity.cli.main import app
-from heredity.errors import ConfigError, UnknownNameError
+from heredity.errors import ConfigError, DamagedRecordError, UnknownNameError
 from heredity.resources import Registry, Store
 
 
@@ -92,3 +94,18 @@ def test_mistakes_are_explained(store: Path, tmp_path: Path) -> None:
         call(store, "log", "prompt/solvr")
     with pytest.raises(ConfigError, match="there is no store"):
         call(tmp_path / "none.db", "list")
+
+
+def test_a_leftover_that_has_lost_something_is_exported_as_far_as_it_goes(store: Path, tmp_path: Path) -> None:
+    pid = os.fork()
+    if pid == 0:
+        registry = Registry(Store(store))
+        registry.update("prompt", "solver", "Solve it once more.\n")
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+    store.with_name("resources.db-wal").unlink()
+    with pytest.raises(DamagedRecordError, match="the last changes"):
+        call(store, "list")
+    found = call_json(store, "export", str(tmp_path / "all.json"), "--intact")
+    assert (found["versions"], len(found["damage"])) == (3, 1)
+    assert call(store, "list").startswith("prompt/solver@1.0.1")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heredity.cli.resources_serve import run, serve
 from heredity.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -28,6 +29,13 @@ STORE = Path("resources.db")
 def list_resources(
     kind: Annotated[str | None, typer.Option("--type", help="Only this type.")] = None,
     find: Annotated[str | None, typer.Option("--find", help="Only what these words are about, the best first.")] = None,
+    by: Annotated[str, typer.Option("--by", help="How to find: by words (BM25) or embeddings.")] = "words",
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            "--model", help="Folder of the model2vec model for embeddings.", show_default="HEREDITY_EMBEDDINGS"
+        ),
+    ] = None,
     hidden: Annotated[bool, typer.Option("--hidden", help="With those that were unregistered.")] = False,
     store: StorePath = STORE,
     *,
@@ -39,7 +47,7 @@ def list_resources(
             raise ConfigError("--find looks through what is registered; leave out --hidden")
         heads = registry.store.list(kind, hidden=hidden)
         if find is not None:
-            heads = [version for version, _ in registry.retrieve(find, kind, limit=len(heads))]
+            heads = [version for version, _ in registry.retrieve(find, kind, limit=len(heads), by=by, model=model)]
         rows = [
             {"type": v.type, "name": v.name, "version": str(v.number), "description": v.manifest.description}
             for v in heads
@@ -161,7 +169,7 @@ def export_resources(
     as_json: AsJson = False,
 ) -> None:
     """Write every version to a JSON file."""
-    with _registry(store) as registry:
+    with _registry(store, intact=intact) as registry:
         damage = registry.store.check()
         if damage and not intact:
             raise ConfigError(f"{'; '.join(damage[:5])}; export what is left with --intact")
@@ -213,11 +221,15 @@ def contract(
         typer.echo(str(path) if path else text, nl=path is not None)
 
 
+app.command()(run)
+app.command()(serve)
+
+
 @contextmanager
-def _registry(path: Path, *, create: bool = False) -> Generator[Registry]:
+def _registry(path: Path, *, create: bool = False, intact: bool = False) -> Generator[Registry]:
     from heredity.resources import Registry, Store
 
-    with Store(path, create=create) as store:
+    with Store(path, create=create, intact=intact) as store:
         yield Registry(store)
 
 

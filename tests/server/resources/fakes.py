@@ -19,6 +19,8 @@ TOOLS = {
     "raise": ("def run():\n    raise ValueError('not today')\n", {}),
     "hang": ("def run():\n    while True:\n        pass\n", {}),
     "print": ("def run():\n    for _ in range(100):\n        print('x' * 1_000_000)\n    return 'printed'\n", {}),
+    "vast": ("def run():\n    return 'x' * 100_000_000\n", {}),
+    "odd": ("def run():\n    return 'half a pair: ' + chr(0xD800)\n", {}),
     "say": ("def run(text):\n    return text\n", {"type": "object", "properties": {"text": {"type": "string"}}}),
 }
 

@@ -85,12 +85,12 @@ async def test_files_travel_as_text_or_base64(client: httpx.AsyncClient) -> None
 
 async def test_what_would_be_files_of_the_server_is_content(client: httpx.AsyncClient, tmp_path: Path) -> None:
     exported = await do(client, "save_to_json")
-    assert exported["versions"] == 8
+    assert exported["versions"] == 10
     async with (
         serve_resources(tmp_path / "new.db", OpenPrograms(), mcp=False) as url,
         httpx.AsyncClient(base_url=url) as other,
     ):
-        assert (await do(other, "load_from_json", export=exported["export"])) == 8
+        assert (await do(other, "load_from_json", export=exported["export"])) == 10
         assert (await do(other, "list")) == (await do(client, "list"))
         code, problem = await refused(other, "load_from_json", export={"format": "heredity-resources-1"})
         assert (code, problem["kind"]) == (400, "ConfigError")
@@ -117,7 +117,7 @@ async def test_reading_needs_no_body(client: httpx.AsyncClient) -> None:
     answer = await client.get("/resources/get_info", params={"type": "tool", "name": "add", "version": "1.0.0"})
     assert answer.json()["function"]["name"] == "add"
     assert (await client.get("/resources/get", params={"type": "memory", "name": "notes"})).json()["files"]["a b/é.md"]
-    assert len((await client.get("/resources/list", params={"hidden": "true"})).json()) == 8
+    assert len((await client.get("/resources/list", params={"hidden": "true"})).json()) == 10
     assert len((await client.get("/resources/retrieve", params={"query": "does", "limit": "2"})).json()) == 2
     answer = await client.get("/resources/unregister", params={"type": "tool", "name": "add"})
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import os
+import stat
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,8 @@ from heredity.actors.contract import Programs
 from heredity.errors import MissingExtraError
 from heredity.server.resources.connections import Connections
 from heredity.server.serve import listening, tcp_socket
+
+_MAX_LINE = 64 << 20
 
 
 @contextlib.asynccontextmanager
@@ -58,8 +63,34 @@ async def serve_stdio(store: Path, programs: Programs) -> None:
         server = _mcp_server(connections, programs)
         from mcp.server.stdio import stdio_server
 
-        async with stdio_server() as (reading, writing):
+        async with _stdin_lines() as lines, stdio_server(stdin=lines) as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
+
+
+@contextlib.asynccontextmanager
+async def _stdin_lines() -> AsyncGenerator[Any]:
+    """Give the lines of stdin where it is a pipe; None, for the package's own thread, where it is a terminal or a file.
+
+    A thread that reads cannot be cancelled, and the server would not end before its client says something.
+    """
+    given, other = os.fstat(0), os.fstat(1)
+    if not (stat.S_ISFIFO(given.st_mode) or stat.S_ISSOCK(given.st_mode)) or given.st_ino == other.st_ino:
+        yield None
+        return
+    reader = asyncio.StreamReader(limit=_MAX_LINE)
+    pipe = os.fdopen(os.dup(0), "rb", buffering=0)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), pipe
+    )
+    try:
+        yield _decoded(reader)
+    finally:
+        transport.close()
+
+
+async def _decoded(reader: asyncio.StreamReader) -> AsyncGenerator[str]:
+    async for line in reader:
+        yield line.decode("utf-8", "replace")
 
 
 def _mcp_server(connections: Connections, programs: Programs) -> Any:

@@ -179,7 +179,7 @@ class Ledger:
         self.total, self.models = Tally(), dict[str, Tally]()
         self.refused = self.in_flight = 0
         self.memory = Memory()
-        self._tokens, self._cost, self._dearest = 0.0, 0.0, 0.0
+        self._tokens, self._cost, self._dearest = 0, 0.0, 0.0
 
     @contextmanager
     def admitted(self) -> Generator[None]:

@@ -117,7 +117,8 @@ class BrokerApp:
                 Route(base + path, _Endpoint(self, doing, shape), methods=["POST"]) for path, doing, shape in posts
             ]
             routes += [
-                Route(f"{base}/v1/models{rest}", _Endpoint(self, self._list, None)) for rest in ("", "/{model:path}")
+                Route(f"{base}/v1/models{rest}", _Endpoint(self, self._list, None), methods=["GET"])
+                for rest in ("", "/{model:path}")
             ]
         return routes
 

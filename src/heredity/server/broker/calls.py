@@ -22,8 +22,8 @@ from heredity.server.broker.streaming import AbandonedError, EventStream, unless
 
 OnCall = Callable[[CallRecord], object]
 
-_NOT_ANSWERING = ("rate_limit", "connection", "server", "auth", "request", "context", "unscripted")
-"""Kinds of a provider's failure in which it did no work."""
+_NOT_ANSWERING = ("rate_limit", "server", "auth", "request", "context", "unscripted")
+"""Kinds of a provider's failure in which it refused to work; after any other nobody knows what it charged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,9 @@ class Call:
                     problem = problem_of(error)
                     if not stream.started:
                         raise problem from error
-                    await stream.close(exchange.failure(problem))
+                    await stream.write(exchange.failure(problem), last=True)
                     return
-            await stream.close(exchange.closing(reply))
+        await stream.write(exchange.closing(reply), last=True)
 
     async def _listen(self, stream: EventStream) -> Reply:
         reply: Reply | None = None

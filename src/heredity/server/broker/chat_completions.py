@@ -33,8 +33,7 @@ class ChatCompletion:
         conversation = Conversation()
         for message in body.each("messages"):
             _read_message(conversation, message)
-        limit = body.integer("max_completion_tokens")
-        limit = body.integer("max_tokens") if limit is None else limit
+        limit = "max_tokens" if body.get("max_completion_tokens") is None else "max_completion_tokens"
         tools = tuple(_tool(tool) for tool in body.each("tools"))
         self.request = conversation.request(tools, sampling_of(body, limit, "stop"), _choice(body), "messages")
         self._id, self._created, self._sent, self._open = new_id("chatcmpl"), int(time.time()), "", False

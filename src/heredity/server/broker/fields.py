@@ -121,9 +121,12 @@ class Fields:
         return found
 
 
-def sampling_of(body: Fields, max_tokens: int | None, stop: str) -> Sampling:
-    """Return how the model is to answer; `stop` names the field with the texts that end a reply."""
+def sampling_of(body: Fields, limit: str, stop: str) -> Sampling:
+    """Return how the model is to answer; `limit` names the field with the most tokens, `stop` that with texts that end a reply."""
     texts = tuple(text for text in body.texts(stop) if text)
+    max_tokens = body.integer(limit)
+    if max_tokens is not None and max_tokens < 1:
+        raise body.refuse(limit, f"{max_tokens} is too few; expected 1 or more")
     try:
         return Sampling(body.number("temperature"), body.number("top_p"), max_tokens, body.integer("seed"), texts)
     except ConfigError as error:

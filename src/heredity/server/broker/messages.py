@@ -42,8 +42,7 @@ class Messages:
         """
         self.asked = body.text("model")
         self.streams = body.flag("stream")
-        limit = body.integer("max_tokens")
-        if limit is None and not counting:
+        if body.get("max_tokens") is None and not counting:
             raise body.refuse("max_tokens", "missing; expected a whole number")
         config = body.inner("output_config")
         form = config.inner("format") if config is not None else None
@@ -55,7 +54,7 @@ class Messages:
             _read_message(conversation, message)
         self.request: Request = conversation.request(
             tuple(_tool(tool) for tool in body.each("tools") if tool.text("type", "custom") == "custom"),
-            sampling_of(body, limit, "stop_sequences"),
+            sampling_of(body, "max_tokens", "stop_sequences"),
             _choice(body),
             "messages",
         )

@@ -63,7 +63,7 @@ class Responses:
             _read_item(conversation, item)
         tools = [tool for tool in body.each("tools") if tool.text("type") == "function"]
         specs = tuple(_tool(tool) for tool in tools)
-        sampling = sampling_of(body, body.integer("max_output_tokens"), "stop")
+        sampling = sampling_of(body, "max_output_tokens", "stop")
         self.request = conversation.request(specs, sampling, _choice(body), "input")
         # Instructions hold for one call only: a response that continues this one brings its own.
         self._lasting = self.request.messages[1 if instructions else 0 :]

@@ -30,9 +30,6 @@ async def unless_abandoned(work: Coroutine[Any, Any, None], receive: Receive) ->
     listening = asyncio.create_task(_until_gone(receive))
     try:
         await asyncio.wait((working, listening), return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            working.cancel()
-            await asyncio.wait((working,))
     finally:
         listening.cancel()
         working.cancel()
@@ -63,19 +60,14 @@ class EventStream:
         self._last = asyncio.get_running_loop().time()
         self._one_at_a_time = asyncio.Lock()
 
-    async def write(self, events: bytes) -> None:
-        """Send events."""
+    async def write(self, events: bytes, *, last: bool = False) -> None:
+        """Send events; after the last ones nothing may follow."""
         async with self._one_at_a_time:
             self._last = asyncio.get_running_loop().time()
             if not self.started:
                 self.started = True
                 await self._send({"type": "http.response.start", "status": 200, "headers": EVENT_HEADERS})
-            await self._send({"type": "http.response.body", "body": events, "more_body": True})
-
-    async def close(self, events: bytes) -> None:
-        """Send the last events."""
-        await self.write(events)
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+            await self._send({"type": "http.response.body", "body": events, "more_body": not last})
 
     @contextlib.asynccontextmanager
     async def kept_alive(self, first_s: float, every_s: float) -> AsyncGenerator[None]:

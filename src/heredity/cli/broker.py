@@ -1,0 +1,94 @@
+"""`heredity broker`: language models for other programs on this machine, without keys."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heredity.cli.signals import InterruptedRunError, run_interruptibly
+from heredity.errors import ConfigError
+
+if TYPE_CHECKING:
+    from heredity.gateway.gateway import Gateway
+    from heredity.gateway.settings import GatewaySettings
+    from heredity.server.broker import BrokerApp
+
+
+def broker(
+    models: Annotated[
+        list[str],
+        typer.Option("--model", help="A model, such as openai/gpt-5; repeat for more. The first answers to any name."),
+    ],
+    config: Annotated[
+        Path | None, typer.Option("--config", help="A TOML file whose [gateway] section is used.")
+    ] = None,
+    port: Annotated[int, typer.Option("--port", help="TCP port on 127.0.0.1; 0 takes a free one.")] = 0,
+    socket: Annotated[Path | None, typer.Option("--socket", help="Make a Unix socket besides.")] = None,
+    tokens: Annotated[int | None, typer.Option("--tokens", help="Most tokens, input and output.")] = None,
+    cost: Annotated[float | None, typer.Option("--cost", help="Most US dollars.")] = None,
+    calls: Annotated[int | None, typer.Option("--calls", help="Most calls.")] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a line at the start, one at the end.")] = False,
+) -> None:
+    """Serve language models to other programs on this machine, without keys and within limits, until Ctrl-C."""
+    from heredity.gateway.gateway import Gateway
+    from heredity.gateway.settings import GatewaySettings
+    from heredity.server.broker import Account, BrokerApp, Limits
+
+    gateway = Gateway(_settings(config) if config else GatewaySettings())
+    served = {name: gateway.model(name) for name in models}
+    account = Account("broker", {**{name: name for name in served}, "*": models[0]}, Limits(tokens, cost, calls))
+    app = BrokerApp(served, [account])
+    try:
+        run_interruptibly(_serve(app, gateway, port, socket, as_json))
+    except InterruptedRunError:
+        used = app.ledgers[0].to_json()
+        typer.echo(json.dumps(used) if as_json else usage_table(used))
+
+
+def _settings(path: Path) -> GatewaySettings:
+    from heredity.gateway.settings import GatewaySettings
+
+    try:
+        sections = tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ConfigError(f"{path} is no TOML: {error}") from error
+    return GatewaySettings.of(sections.get("gateway", {}), f"{path}: [gateway]")
+
+
+async def _serve(app: BrokerApp, gateway: Gateway, port: int, socket: Path | None, as_json: bool) -> None:
+    from heredity.server.broker import environment, serve_broker
+
+    account = app.ledgers[0].account
+    async with gateway, serve_broker(app, port=port, socket=socket) as at:
+        variables = environment(at.url, account.token)
+        if as_json:
+            where = {"url": at.url, "socket": str(socket) if socket else None, "token": account.token}
+            typer.echo(json.dumps({**where, "environment": variables}))
+        else:
+            names = ", ".join(name for name in account.models or {} if name != "*")
+            typer.echo(f"{names} at {at.url}; Ctrl-C ends it and shows what was used\n")
+            typer.echo("\n".join(f"export {name}={value}" for name, value in variables.items()))
+            typer.echo(f"\nFor programs that take a base URL and no key: {at.url}/t/{account.token}/v1")
+        await asyncio.Event().wait()
+
+
+def usage_table(used: Mapping[str, Any]) -> str:
+    """Return what an account used as text, one line for each model; `+?` marks a sum that lacks what is unknown."""
+    lines: list[tuple[str, ...]] = [("model", "calls", "failed", "abandoned", "input", "output", "USD")]
+    for name, tally in [*used["models"].items(), ("total", used)]:
+        counts = (str(tally[count]) for count in ("calls", "failed", "abandoned"))
+        sums = (
+            f"{round(tally['known'][field], 6)}" + ("+?" if tally["unknown"][field] else "")
+            for field in ("input_tokens", "output_tokens", "cost_usd")
+        )
+        lines.append((name, *counts, *sums))
+    width = max(len(line[0]) for line in lines)
+    rows = [line[0].ljust(width) + "".join(f"{cell:>12}" for cell in line[1:]) for line in lines]
+    return "\n".join([*rows, f"refused: {used['refused']}"])

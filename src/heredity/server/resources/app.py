@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from heredity import __version__
-from heredity.actors.calling import call_tool
+from heredity.actors.calling import call_tool, check_arguments
 from heredity.actors.contract import Programs
 from heredity.errors import (
     ConfigError,
@@ -105,13 +105,12 @@ class ResourceApp:
         return _json(await self._connections.work(lambda registry: operate(registry, operator, given)))
 
     async def _run_tool(self, given: dict[str, Any]) -> dict[str, Any]:
-        inputs = given.pop("inputs", None) or {}
+        given = {key: value for key, value in given.items() if value is not None}
+        check_arguments(schema_of("run"), given, where="run")
         tool = await self._connections.work(
-            lambda registry: registry.get(given["type"], str(given.get("name")), given.get("version"))
+            lambda registry: registry.get(given["type"], given["name"], given.get("version"))
         )
-        if not isinstance(inputs, dict):
-            raise ConfigError(f"inputs of {tool.version.label} must be an object, not {inputs!r:.80}")
-        result = asdict(await call_tool(tool, self._programs, cast("dict[str, Any]", inputs)))
+        result = asdict(await call_tool(tool, self._programs, given.get("inputs", {})))
         if result["error"]:
             raise ToolFailedError(result)
         return result

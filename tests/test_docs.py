@@ -287,7 +287,7 @@ def test_a_configuration_file_is_valid(path: Path) -> None:
 
 
 def test_every_key_of_a_configuration_is_in_the_guide() -> None:
-    text = (ROOT / "docs" / "guides" / "policy-evolution.md").read_text(encoding="utf-8")
+    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "guides").glob("*.md"))
     keys = {
         f"{section}.{key}"
         if inspect.isclass(field.annotation) and hasattr(field.annotation, "model_fields")

@@ -7,7 +7,8 @@ import sys
 import typer
 
 from heredity import __version__
-from heredity.cli import bench, env, resources, workspace
+from heredity.cli import bench, env, resources, tasks, workspace
+from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
 from heredity.cli.runs import compare, report, resume, run
 from heredity.errors import CandidateError, HeredityError
@@ -28,9 +29,11 @@ app.command()(resume)
 app.command()(report)
 app.command()(compare)
 app.command()(doctor)
+app.command()(broker)
 app.command()(workspace.submit)
 app.command()(workspace.finish)
 app.add_typer(env.app, name="env", help="Environments: list, check, play.")
+app.add_typer(tasks.app, name="tasks", help="Tasksets: list, show.")
 app.add_typer(
     resources.app, name="resources", help="Versions of prompts, agents, tools, environments, memories, models."
 )

@@ -47,7 +47,6 @@ class RunPlan:
         evolver: name, kind and options of what evolves, as JSON values.
         seed: seeds the evolver and the candidates' own generators; never the hidden cases.
         budget: episodes, and optionally submissions, tokens, cost and seconds.
-        protocol: how it is judged, one of `heredity.judging.protocols.JUDGES`.
         validation: how many hidden cases pick the checkpoint; 0 where the protocol asks for none.
         heldout: how many hidden cases score it.
         train_tasks: how many train handles there are.
@@ -58,6 +57,7 @@ class RunPlan:
         config: the resolved configuration, kept as run.toml; a folder is resumed only with the same.
         isolation: the tier in which candidates run.
         packages: versions of every package that can change a score.
+        protocol: how it is judged, one of `heredity.judging.protocols.JUDGES`.
     """
 
     run_id: str
@@ -65,7 +65,6 @@ class RunPlan:
     evolver: Mapping[str, Any]
     seed: int
     budget: Budget
-    protocol: str = "policy-evolution"
     validation: int = 16
     heldout: int = 32
     train_tasks: int = 128
@@ -76,6 +75,7 @@ class RunPlan:
     config: Mapping[str, Any] = field(default_factory=dict[str, Any])
     isolation: str = "unknown"
     packages: Mapping[str, str] = field(default_factory=dict[str, str])
+    protocol: str = "policy-evolution"
 
     def __post_init__(self) -> None:
         if self.protocol not in JUDGES:

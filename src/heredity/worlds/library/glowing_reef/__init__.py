@@ -1,0 +1,1 @@
+"""Glowing reef: learn how each kind of animal answers a call of light, and answer it."""

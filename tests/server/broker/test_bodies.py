@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.gateway import Model
-from heredity.server.broker import Account
+from heredity.server.broker import Account, BrokerApp, serve_broker
 from heredity.server.broker.chat_completions import ChatCompletion
 from heredity.server.broker.fields import MAX_BODY_BYTES, Fields
 from heredity.server.broker.messages import Messages
@@ -248,17 +248,18 @@ async def test_models_may_be_found_by_a_function_and_its_failure_is_the_hosts() 
             raise ConfigError("set the variable SECRET_KEY")
         if name == "fake":
             return FakeModel()
+        if name == "bug":
+            raise KeyError("SECRET_KEY")
         raise UnknownNameError("model", name, ["fake"])
 
-    account = Account("run", {"good": "fake", "bad": "unset"}, token=TOKEN)
-    async with bench(None) as table:
-        table.app.close(table.ledger.account)
-        table.app._models = resolve
-        table.app.open(account)
-        async with httpx.AsyncClient(base_url=table.url, headers={"x-api-key": TOKEN}) as client:
-            answers = [await client.post(CHAT, json={**GOOD[CHAT], "model": n}) for n in ("good", "bad", "fake")]
-    assert [a.status_code for a in answers] == [200, 500, 404]
-    assert "SECRET_KEY" not in answers[1].text
+    names = ("good", "bad", "bug", "lost", "fake")
+    account = Account("run", {"good": "fake", "bad": "unset", "bug": "bug", "lost": "?"}, token=TOKEN)
+    async with serve_broker(BrokerApp(resolve, [account])) as at, httpx.AsyncClient(base_url=at.url) as client:
+        asked = [{**GOOD[CHAT], "model": name} for name in names]
+        answers = [await client.post(f"/t/{TOKEN}{CHAT}", json=each) for each in asked]
+    assert [a.status_code for a in answers] == [200, 500, 500, 500, 404]
+    assert all(a.json()["error"]["type"] == "server_error" for a in answers[1:4])
+    assert not any("SECRET_KEY" in a.text for a in answers)
 
 
 # --- whatever a body holds, it is read or refused

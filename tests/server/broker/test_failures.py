@@ -66,7 +66,7 @@ async def test_a_providers_failure_has_the_status_that_clients_expect(program: A
     unknown = kind in ("timeout", "connection", "garbage", "empty")
     assert record.usage == (Usage() if unknown else NOTHING_USED)
     assert table.ledger.charged == {"tokens": 0, "cost_usd": 0, "calls": 1}
-    assert table.ledger.in_flight == 0
+    assert (table.ledger.in_flight, table.ledger.refused) == (0, 0)
 
 
 @pytest.mark.parametrize(("kind", "tries"), [("server", 3), ("rate_limit", 3), ("auth", 1), ("context", 1)])

@@ -179,24 +179,43 @@ class Ledger:
         self.total, self.models = Tally(), dict[str, Tally]()
         self.refused = self.in_flight = 0
         self.memory = Memory()
-        self._tokens, self._cost, self._dearest = 0, 0.0, 0.0
+        self._begun, self._tokens, self._cost, self._dearest = 0, 0, 0.0, 0.0
 
     @contextmanager
-    def admitted(self) -> Generator[None]:
-        """Hold a place for one request.
+    def place(self) -> Generator[None]:
+        """Hold one of the account's places, while a request is read and answered.
+
+        Raises:
+            Problem: if all are taken.
+        """
+        most = self.account.limits.concurrent
+        if self.in_flight >= most:
+            self.refused += 1
+            message = f"{most} requests are being answered, as many as may be; ask again when one has ended"
+            raise Problem("busy", message, retry=True, retry_after_s=1)
+        self.in_flight += 1
+        try:
+            yield
+        finally:
+            self.in_flight -= 1
+
+    def begin(self) -> None:
+        """Begin a call; it is settled when it ends.
 
         Raises:
             Problem: if a limit is reached.
         """
-        self._check()
-        self.in_flight += 1
-        try:
-            yield
-        except Problem:
-            self.refused += 1
-            raise
-        finally:
-            self.in_flight -= 1
+        limits = self.account.limits
+        for what, used, most in (
+            ("tokens", self._tokens, limits.tokens),
+            ("US dollars", self._cost, limits.cost_usd),
+            ("calls", self._begun, limits.calls),
+        ):
+            if most is not None and used >= most:
+                raise Problem(
+                    "budget", f"the budget of {most} {what} is spent ({used:.10g}); finish with what you have"
+                )
+        self._begun += 1
 
     def settle(self, record: CallRecord) -> None:
         """Enter a call that has ended."""
@@ -214,7 +233,7 @@ class Ledger:
     @property
     def charged(self) -> dict[str, float]:
         """What the limits count: `tokens`, `cost_usd`, `calls`."""
-        return {"tokens": self._tokens, "cost_usd": self._cost, "calls": self.total.calls}
+        return {"tokens": self._tokens, "cost_usd": self._cost, "calls": self._begun}
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as JSON values."""
@@ -226,22 +245,3 @@ class Ledger:
             "charged": self.charged,
             "models": {name: tally.to_json() for name, tally in sorted(self.models.items())},
         }
-
-    def _check(self) -> None:
-        limits = self.account.limits
-        if self.in_flight >= limits.concurrent:
-            self.refused += 1
-            message = (
-                f"{limits.concurrent} requests are being answered, as many as may be; ask again when one has ended"
-            )
-            raise Problem("busy", message, retry=True, retry_after_s=1)
-        for what, used, most in (
-            ("tokens", self._tokens, limits.tokens),
-            ("US dollars", self._cost, limits.cost_usd),
-            ("calls", self.total.calls + self.in_flight, limits.calls),
-        ):
-            if most is not None and used >= most:
-                self.refused += 1
-                raise Problem(
-                    "budget", f"the budget of {most} {what} is spent ({used:.10g}); finish with what you have"
-                )

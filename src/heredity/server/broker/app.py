@@ -63,7 +63,7 @@ class BrokerApp:
         self._ledgers: list[Ledger] = []
         for account in accounts:
             self.open(account)
-        self.asgi = Starlette(routes=self._routes(), exception_handlers={HTTPException: _unknown_path})
+        self.asgi = Starlette(routes=self._routes(), exception_handlers={HTTPException: _unknown_path, Exception: _bug})
 
     def open(self, account: Account) -> Ledger:
         """Let an account in; return what keeps its sums.
@@ -105,19 +105,17 @@ class BrokerApp:
         chat = self._answering("chat.completions", lambda body, size, ledger: ChatCompletion(body))
         responses = self._answering("responses", lambda body, size, ledger: Responses(body, size, ledger.memory))
         messages = self._answering("messages", lambda body, size, ledger: Messages(body))
-        posts: list[tuple[str, _Doing, Shape]] = [
-            ("/v1/chat/completions", chat, openai_shape),
-            ("/v1/responses", responses, openai_shape),
-            ("/v1/messages", messages, anthropic_shape),
-            ("/v1/messages/count_tokens", self._count, anthropic_shape),
-        ]
+        posts: dict[str, _Doing] = {
+            "/v1/chat/completions": chat,
+            "/v1/responses": responses,
+            "/v1/messages": messages,
+            "/v1/messages/count_tokens": self._count,
+        }
         routes = [Route("/", _health), Route("/t/{token}", _health)]
         for base in ("", "/t/{token}"):
+            routes += [Route(base + path, _Endpoint(self, doing), methods=["POST"]) for path, doing in posts.items()]
             routes += [
-                Route(base + path, _Endpoint(self, doing, shape), methods=["POST"]) for path, doing, shape in posts
-            ]
-            routes += [
-                Route(f"{base}/v1/models{rest}", _Endpoint(self, self._list, None), methods=["GET"])
+                Route(f"{base}/v1/models{rest}", _Endpoint(self, self._list), methods=["GET"])
                 for rest in ("", "/{model:path}")
             ]
         return routes
@@ -126,9 +124,8 @@ class BrokerApp:
         """Return the account that a request's token opens; raises `Problem` if it opens none."""
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
         path = request.path_params.get("token", "")
-        given = (
-            (path,) if path else (request.headers.get("x-api-key", ""), bearer.strip() * (scheme.lower() == "bearer"))
-        )
+        bearer = bearer.strip() if scheme.lower() == "bearer" else ""
+        given = (path,) if path else (request.headers.get("x-api-key", ""), bearer)
         found: Ledger | None = None
         for token in given:
             for ledger in self._ledgers:
@@ -140,9 +137,14 @@ class BrokerApp:
 
     def _answering(self, endpoint: str, read: _Reading) -> _Doing:
         async def answer(request: HttpRequest, ledger: Ledger, send: Send) -> None:
-            with ledger.admitted():
-                exchange = read(*await read_body(request), ledger)
-                model = self._model(ledger.account, exchange.asked)
+            with ledger.place():
+                try:
+                    exchange = read(*await read_body(request), ledger)
+                    model = self._model(ledger.account, exchange.asked)
+                    ledger.begin()
+                except Problem:
+                    ledger.refused += 1
+                    raise
                 call = Call(endpoint, exchange, model, ledger, self._on_call)
                 await call.run(request.scope, request.receive, send, self._patience)
 
@@ -169,10 +171,11 @@ class BrokerApp:
         return sorted(self._models) if isinstance(self._models, Mapping) else []
 
     async def _count(self, request: HttpRequest, ledger: Ledger, send: Send) -> None:
-        body, _ = await read_body(request)
-        exchange = Messages(body, counting=True)
-        self._model(ledger.account, exchange.asked)
-        await _json({"input_tokens": estimated_tokens(exchange.request)})(request.scope, request.receive, send)
+        with ledger.place():
+            body, _ = await read_body(request)
+            exchange = Messages(body, counting=True)
+            self._model(ledger.account, exchange.asked)
+            await _json({"input_tokens": estimated_tokens(exchange.request)})(request.scope, request.receive, send)
 
     async def _list(self, request: HttpRequest, ledger: Ledger, send: Send) -> None:
         asked, names = request.path_params.get("model"), self._names(ledger.account)
@@ -189,15 +192,15 @@ class BrokerApp:
 class _Endpoint:
     """One address: finds the account, does the work, and words what goes wrong as the API does."""
 
-    def __init__(self, app: BrokerApp, doing: _Doing, shape: Shape | None) -> None:
-        self._app, self._doing, self._shape = app, doing, shape
+    def __init__(self, app: BrokerApp, doing: _Doing) -> None:
+        self._app, self._doing = app, doing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = HttpRequest(scope, receive)
         try:
             await self._doing(request, self._app.ledger_of(request), send)
         except Problem as problem:
-            await _told(problem, self._shape or _shape_of(request))(scope, receive, send)
+            await _told(problem, _shape_of(request))(scope, receive, send)
 
 
 def _described(name: str) -> dict[str, Any]:
@@ -206,7 +209,8 @@ def _described(name: str) -> dict[str, Any]:
 
 
 def _shape_of(request: HttpRequest) -> Shape:
-    return anthropic_shape if "anthropic-version" in request.headers else openai_shape
+    anthropic = "anthropic-version" in request.headers or "/v1/messages" in request.scope["path"]
+    return anthropic_shape if anthropic else openai_shape
 
 
 def _told(problem: Problem, shape: Shape) -> Response:
@@ -219,6 +223,10 @@ def _json(value: Mapping[str, Any], status: int = 200, headers: dict[str, str] |
 
 async def _health(request: HttpRequest) -> Response:
     return _json({"status": "ok"})
+
+
+async def _bug(request: HttpRequest, error: Exception) -> Response:
+    return _told(Problem("host", "the host failed to answer this call"), _shape_of(request))
 
 
 async def _unknown_path(request: HttpRequest, error: Exception) -> Response:

@@ -25,6 +25,7 @@ _BLOCK = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
 _PROMPT = "prompt/system:prompt.md"
 _LONGEST_CUE = 4
+_CUES = 20
 _ADVICE = "Add this rule: "
 
 
@@ -124,13 +125,11 @@ def _induced(block: Mapping[str, Any], rng: np.random.Generator) -> Rule | None:
         question, expected = str(failed[int(place)]["question"]).strip(), str(failed[int(place)]["expected"])
         body = question.rpartition("\n\n")[0] or question if "<answer>" in question else question
         fitting = [name for name in SKILLS if apply_skill(name, body) == expected.strip().strip("$")]
-        words = _WORD.findall(body)
-        if fitting and words:
-            length = int(rng.integers(1, _LONGEST_CUE + 1))
-            spans = [m.start() for m in _WORD.finditer(body)]
-            start = int(rng.integers(len(spans)))
-            end = min(start + length, len(spans)) - 1
-            cue = body[spans[start] : spans[end] + len(words[end])]
+        words = list(_WORD.finditer(body))
+        for _ in range(_CUES if fitting and words else 0):
+            start = int(rng.integers(len(words)))
+            end = min(start + int(rng.integers(1, _LONGEST_CUE + 1)), len(words)) - 1
+            cue = body[words[start].start() : words[end].end()]
             if "\n" not in cue and '"' not in cue and not any(c.isdigit() for c in cue):
                 return Rule(cue, fitting[int(rng.integers(len(fitting)))])
     return None

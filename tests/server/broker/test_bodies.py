@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -115,22 +116,28 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.fixture
+one_loop = pytest.mark.asyncio(loop_scope="module")
+"""One broker serves all tests that only look at its answers."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def table() -> AsyncIterator[Bench]:
     async with bench() as made:
         yield made
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def client(table: Bench) -> AsyncIterator[httpx.AsyncClient]:
     async with httpx.AsyncClient(base_url=table.url, headers={"x-api-key": TOKEN}, timeout=20) as made:
         yield made
 
 
+@one_loop
 @pytest.mark.parametrize(("path", "wrong", "field"), WRONG, ids=lambda v: str(v)[:60])
 async def test_a_wrong_field_is_named(
     table: Bench, client: httpx.AsyncClient, path: str, wrong: dict[str, Any], field: str
 ) -> None:
+    calls, refused = len(table.records), table.ledger.refused
     answer = await client.post(path, json={**GOOD[path], **wrong})
     assert answer.status_code == 400
     error = answer.json()["error"]
@@ -138,9 +145,10 @@ async def test_a_wrong_field_is_named(
     assert field in error["message"]
     if path != MESSAGES:
         assert error["param"] == field
-    assert (table.records, table.ledger.total.calls, table.ledger.refused) == ([], 0, 1)
+    assert (len(table.records), table.ledger.refused) == (calls, refused + 1)
 
 
+@one_loop
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize(
     ("body", "said"),
@@ -163,6 +171,7 @@ async def test_garbage_is_refused_in_one_sentence(client: httpx.AsyncClient, pat
     assert said in answer.json()["error"]["message"]
 
 
+@one_loop
 @pytest.mark.parametrize("path", PATHS)
 async def test_half_a_character_is_the_programs_error(client: httpx.AsyncClient, path: str) -> None:
     wrong = {"input": "\ud800"} if path == RESPONSES else {"messages": [{"role": "user", "content": "\ud800"}]}
@@ -171,24 +180,16 @@ async def test_half_a_character_is_the_programs_error(client: httpx.AsyncClient,
     assert "Unicode" in answer.json()["error"]["message"]
 
 
+@one_loop
 @pytest.mark.parametrize(("path", "kind"), [(CHAT, "invalid_request_error"), (MESSAGES, "request_too_large")])
-async def test_a_body_that_is_too_long_is_not_read_to_its_end(client: httpx.AsyncClient, path: str, kind: str) -> None:
-    sent = 0
-
-    async def endless() -> AsyncIterator[bytes]:
-        nonlocal sent
-        while sent < 3 * MAX_BODY_BYTES:
-            sent += 1 << 20
-            yield b" " * (1 << 20)
-
-    try:
-        answer = await client.post(path, content=endless())
-    except httpx.WriteError:
-        # The broker may hang up while the rest is still being written.
-        return
+async def test_a_body_that_is_too_long_is_refused(client: httpx.AsyncClient, path: str, kind: str) -> None:
+    body = json.dumps(GOOD[path]).encode()
+    answer = await client.post(path, content=body.ljust(MAX_BODY_BYTES + 1))
     assert (answer.status_code, answer.json()["error"]["type"]) == (413, kind)
+    assert (await client.post(path, content=body.ljust(MAX_BODY_BYTES))).status_code == 200
 
 
+@one_loop
 @pytest.mark.parametrize("path", [*PATHS, "/v1/messages/count_tokens"])
 @pytest.mark.parametrize(
     "headers",
@@ -206,6 +207,7 @@ async def test_without_the_token_nothing_is_answered(table: Bench, path: str, he
     assert TOKEN not in answer.text
 
 
+@one_loop
 async def test_a_model_that_is_not_there_is_a_404_with_the_nearest_name(client: httpx.AsyncClient) -> None:
     for path in PATHS:
         answer = await client.post(path, json={**GOOD[path], "model": "fakee"})
@@ -227,6 +229,7 @@ async def test_an_account_may_ask_only_for_what_it_was_given() -> None:
             assert answer.status_code == status, name
 
 
+@one_loop
 async def test_addresses_that_are_not_there_are_explained(client: httpx.AsyncClient) -> None:
     for method, path, status in (("GET", CHAT, 405), ("POST", "/v1/embeddings", 404), ("POST", "/v1/models", 405)):
         answer = await client.request(method, path, json={})
@@ -236,6 +239,7 @@ async def test_addresses_that_are_not_there_are_explained(client: httpx.AsyncCli
     assert told.json()["error"]["type"] == "not_found_error"
 
 
+@one_loop
 async def test_anyone_may_ask_whether_a_broker_is_there(table: Bench) -> None:
     async with httpx.AsyncClient(base_url=table.url) as client:
         assert (await client.head("/")).status_code == 200

@@ -50,22 +50,20 @@ async def read(stream: Any, into: list[Any]) -> None:
 
 @each_program
 @each_way
-@pytest.mark.parametrize("kind", STATUS)
-async def test_a_providers_failure_has_the_status_that_clients_expect(program: Any, streamed: bool, kind: str) -> None:
-    model = failing(kind)
-    async with bench(model) as table:
+async def test_a_providers_failure_has_the_status_that_clients_expect(program: Any, streamed: bool) -> None:
+    async with bench({kind: failing(kind) for kind in STATUS}) as table:
         client = program(table.url, TOKEN)
-        with pytest.raises((openai.APIStatusError, anthropic.APIStatusError)) as caught:
-            await client.ask_async(client.begin(), streamed=streamed)
-    assert caught.value.status_code == STATUS[kind]
-    assert caught.value.response.headers["x-should-retry"] == str(kind in TRANSIENT).lower()
-    assert (SECRET in caught.value.message) == (kind in ("request", "context"))
-    (record,) = table.records
-    assert record.outcome == "failed"
-    assert SECRET in record.error
-    unknown = kind in ("timeout", "connection", "garbage", "empty")
-    assert record.usage == (Usage() if unknown else NOTHING_USED)
-    assert table.ledger.charged == {"tokens": 0, "cost_usd": 0, "calls": 1}
+        for kind, status in STATUS.items():
+            with pytest.raises((openai.APIStatusError, anthropic.APIStatusError)) as caught:
+                await client.ask_async({**client.begin(), "model": kind}, streamed=streamed)
+            assert caught.value.status_code == status, kind
+            assert caught.value.response.headers["x-should-retry"] == str(kind in TRANSIENT).lower(), kind
+            assert (SECRET in caught.value.message) == (kind in ("request", "context")), kind
+            record = table.records[-1]
+            assert (record.asked, record.outcome, SECRET in record.error) == (kind, "failed", True)
+            unknown = kind in ("timeout", "connection", "garbage", "empty")
+            assert record.usage == (Usage() if unknown else NOTHING_USED), kind
+    assert table.ledger.charged == {"tokens": 0, "cost_usd": 0, "calls": len(STATUS)}
     assert (table.ledger.in_flight, table.ledger.refused) == (0, 0)
 
 

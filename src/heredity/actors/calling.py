@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heredity.actors.contract import Programs, ToolResult
+from heredity.actors.signature import parameters_of
 from heredity.errors import ConfigError
 from heredity.resources import Instance, Registry
 
@@ -66,7 +67,7 @@ async def call_tool(
     label = tool.version.label
     if tool.version.type != "tool":
         raise ConfigError(f"{label} is no tool; only tools are called")
-    check_arguments(dict(tool.version.manifest.arguments) or {"additionalProperties": False}, arguments, where=label)
+    check_arguments(parameters_of(label, tool.tree, tool.version.manifest), arguments, where=label)
     if _ENTRY not in tool.tree:
         return ToolResult(value=tool.tree.text(_SKILL))
     return await programs.call(tool.tree, "tool:run", arguments, seconds=seconds)

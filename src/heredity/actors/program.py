@@ -52,7 +52,7 @@ async def run_program(
     """
     if parts.program is None or programs is None:
         raise CandidateError("there is no program, or no sandbox to run it in")
-    services = _Services(talk, Toolbox(parts.tools, programs, talk))
+    services = Services(talk, Toolbox(parts.tools, programs, talk))
     arguments = {"problem": _problem(problem), "host": _host(parts, earlier)}
     offered = {"model": services.model, "tool": services.tool}
     seconds = talk.settings.seconds
@@ -100,7 +100,7 @@ def _host(parts: Parts, earlier: Earlier) -> dict[str, Any]:
 
 
 @dataclass(slots=True)
-class _Services:
+class Services:
     """What a program may ask for in one round. A program cannot hide that a provider or the host failed: `fatal` keeps it."""
 
     talk: Conversation

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
@@ -13,9 +12,10 @@ from heredity.actors.calling import check_arguments
 from heredity.actors.contract import Programs, ToolResult
 from heredity.actors.conversation import Conversation
 from heredity.actors.react import loads
+from heredity.actors.signature import parameters_of
 from heredity.errors import ConfigError, nearest
 from heredity.gateway import ToolCall, ToolSpec
-from heredity.resources import Manifest, SourceTree
+from heredity.resources import SourceTree
 from heredity.resources.assembly import files_of, manifest_of
 from heredity.resources.building import SKILL
 from heredity.spans import span
@@ -26,14 +26,6 @@ READ_SKILL = "read_skill"
 _CODE = "tool.py"
 _RUN = "tool:run"
 _CALLS_PER_REPLY = 32
-_ANNOTATIONS = {
-    "str": "string",
-    "int": "integer",
-    "float": "number",
-    "bool": "boolean",
-    "list": "array",
-    "dict": "object",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +61,7 @@ def read_tool(name: str, part: SourceTree) -> Tool:
     manifest = manifest_of(part, f"tool/{name}")
     if _CODE not in part:
         return Tool(name, manifest.description, {}, None, part.text(SKILL))
-    return Tool(name, manifest.description, _parameters(f"tool/{name}", part, manifest), files_of(part))
+    return Tool(name, manifest.description, parameters_of(f"tool/{name}", part, manifest), files_of(part))
 
 
 def specs_of(tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
@@ -162,41 +154,3 @@ def _cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     return f"{text[:limit]}\n[cut: {len(text) - limit} of {len(text)} characters are not shown]"
-
-
-def _parameters(label: str, part: SourceTree, manifest: Manifest) -> Mapping[str, Any]:
-    run = _function(part)
-    if manifest.arguments:
-        return dict(manifest.arguments)
-    if run is None:
-        raise ConfigError(f"{_CODE} of {label} defines no function run(…) at its top; add it")
-    arguments = run.args
-    if arguments.posonlyargs or arguments.vararg:
-        raise ConfigError(f"run of {label} takes arguments by place; they are given by name, so remove / and *args")
-    plain = arguments.args
-    optional = {a.arg for a in plain[len(plain) - len(arguments.defaults) :]} | {
-        a.arg for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default is not None
-    }
-    named = [*plain, *arguments.kwonlyargs]
-    return {
-        "type": "object",
-        "properties": {a.arg: _schema(a.annotation) for a in named},
-        "required": [a.arg for a in named if a.arg not in optional],
-        "additionalProperties": arguments.kwarg is not None,
-    }
-
-
-def _function(part: SourceTree) -> ast.FunctionDef | None:
-    found = [n for n in ast.parse(part[_CODE]).body if isinstance(n, ast.FunctionDef) and n.name == "run"]
-    return found[-1] if found else None
-
-
-def _schema(annotation: ast.expr | None) -> dict[str, Any]:
-    """Return the schema of a plain annotation, `list[int]` as a list; anything else is left open."""
-    outer = annotation.value if isinstance(annotation, ast.Subscript) else annotation
-    kind = _ANNOTATIONS.get(outer.id) if isinstance(outer, ast.Name) else None
-    if kind == "array":
-        # Some providers refuse a list without a word on its items.
-        inner = annotation.slice if isinstance(annotation, ast.Subscript) else None
-        return {"type": kind, "items": _schema(inner)}
-    return {"type": kind} if kind else {}

@@ -60,7 +60,7 @@ async def test_tools_are_listed_with_their_schema(store: Path) -> None:
         assert sorted(tools) == ["add", "care", "hang", "odd", "print", "raise", "say", "vast"]
         assert (tools["add"].description, tools["add"].title) == ("does add", "tool/add@1.0.0")
         assert tools["add"].input_schema == NUMBERS
-        assert tools["raise"].input_schema == {"type": "object", "properties": {}}
+        assert tools["raise"].input_schema["properties"] == {}
 
 
 async def test_a_tool_is_called(store: Path) -> None:

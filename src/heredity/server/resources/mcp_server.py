@@ -18,8 +18,9 @@ from mcp.shared.exceptions import MCPError
 from heredity import __version__
 from heredity.actors.calling import TOOL_SECONDS, call_tool
 from heredity.actors.contract import Programs, ToolResult
+from heredity.actors.signature import parameters_of
 from heredity.errors import ConfigError, HeredityError, UnknownNameError
-from heredity.resources import Instance, Registry
+from heredity.resources import Instance, Registry, Version
 from heredity.server.resources.connections import Connections
 
 T = TypeVar("T")
@@ -49,6 +50,18 @@ def mcp_server(connections: Connections, programs: Programs, *, seconds: float =
     )
 
 
+def _tools(registry: Registry) -> list[tuple[Version, dict[str, Any]]]:
+    """Return the tools with the schema of their arguments; one whose signature says nothing is listed all the same."""
+    found: list[tuple[Version, dict[str, Any]]] = []
+    for head in registry.store.list("tool"):
+        try:
+            schema = dict(parameters_of(head.label, registry.store.tree(head), head.manifest))
+        except ConfigError:
+            schema = {"type": "object"}
+        found.append((head, schema))
+    return found
+
+
 class _Face:
     def __init__(self, connections: Connections, programs: Programs, seconds: float) -> None:
         self._connections = connections
@@ -56,15 +69,15 @@ class _Face:
         self._seconds = seconds
 
     async def list_tools(self, context: Any, params: Any) -> types.ListToolsResult:
-        heads = await _answered(self._connections.work(lambda registry: registry.store.list("tool")))
+        heads = await _answered(self._connections.work(_tools))
         tools = [
             types.Tool(
                 name=head.name,
                 title=head.label,
                 description=head.manifest.description,
-                input_schema=dict(head.manifest.arguments) or {"type": "object", "properties": {}},
+                input_schema=schema,
             )
-            for head in heads
+            for head, schema in heads
         ]
         return types.ListToolsResult(tools=tools)
 

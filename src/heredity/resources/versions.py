@@ -85,7 +85,7 @@ class Manifest:
         evolvable: whether `set_variables` and optimizers may change it (the marker g).
         metadata: anything else, JSON.
         parameters: what an instance is made with, JSON.
-        arguments: JSON schema of the input that `run` takes; empty if it takes none.
+        arguments: JSON schema of the input that `run` takes; empty for what the signature of a tool says.
         pins: other resources that it needs, `"prompt/solver"` to the version it was made with, `"1.0.2"`.
     """
 

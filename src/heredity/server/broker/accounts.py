@@ -164,7 +164,8 @@ class Ledger:
     What a call used is known when it ends, so that calls in flight may overshoot a limit together; no call starts once
     it is reached. Where the provider does not say what an answer used, or the program hung up before the end, the
     limits count an estimate, and of a cost the dearest call so far or a hundredth of the limit, whichever is more,
-    so that a program cannot avoid its limits by never listening to the end. Failures of the model count as calls, not as tokens or cost.
+    so that a program cannot avoid its limits by never listening to the end. Failures of the model count as calls, not
+    as tokens or cost.
 
     Attributes:
         account: whose it is.

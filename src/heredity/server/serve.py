@@ -51,7 +51,7 @@ async def serve(app: Any, *, port: int = 0) -> AsyncGenerator[Endpoints]:
     # A path of a Unix socket has at most about 100 characters, so it does not live in the run's folder.
     folder = Path(tempfile.mkdtemp(prefix="heredity-"))
     try:
-        with tcp_socket(port) as tcp, _unix_socket(folder / "session.sock") as unix:
+        with tcp_socket(port) as tcp, unix_socket(folder / "session.sock") as unix:
             async with listening([(_TokenGate(app, token), tcp), (app, unix)]):
                 yield Endpoints(f"http://127.0.0.1:{tcp.getsockname()[1]}/{token}", folder / "session.sock")
     finally:
@@ -136,7 +136,8 @@ def tcp_socket(port: int) -> socket.socket:
     return sock
 
 
-def _unix_socket(path: Path) -> socket.socket:
+def unix_socket(path: Path) -> socket.socket:
+    """Return a listening Unix socket that only its owner may use."""
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         sock.bind(str(path))

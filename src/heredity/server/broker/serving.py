@@ -9,9 +9,9 @@ from pathlib import Path
 
 from heredity.server.broker.app import BrokerApp
 from heredity.server.serve import (
-    _unix_socket,  # pyright: ignore[reportPrivateUsage]
     listening,
     tcp_socket,
+    unix_socket,
 )
 
 
@@ -60,7 +60,7 @@ async def serve_broker(app: BrokerApp, *, port: int = 0, socket: Path | None = N
         tcp = stack.enter_context(tcp_socket(port))
         served = [(app.asgi, tcp)]
         if socket is not None:
-            served.append((app.asgi, stack.enter_context(_unix_socket(socket))))
+            served.append((app.asgi, stack.enter_context(unix_socket(socket))))
             stack.callback(socket.unlink, missing_ok=True)
         async with listening(served):
             yield Broker(f"http://127.0.0.1:{tcp.getsockname()[1]}", socket)

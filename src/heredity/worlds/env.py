@@ -13,12 +13,10 @@ from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import generator
 from heredity.worlds.episode import Episode
 from heredity.worlds.pictures import SIZE, draw
-from heredity.worlds.skins import inverted, render
+from heredity.worlds.skins import SKINS, inverted, render
 from heredity.worlds.spaces import ActionSpace
 from heredity.worlds.world import DIFFICULTIES, Level, world
 
-SKINS = ("text", "inverse", "picture", "inverse-picture")
-"""What is seen: text; text with symbols swapped and numbers mirrored, the legend unchanged; and both drawn as pixels."""
 _MAX_TEXT = 20_000
 
 

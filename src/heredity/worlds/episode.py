@@ -41,8 +41,13 @@ class Episode:
         self.steps: int = level.get("steps", description.max_steps)
 
     def step(self, given: object) -> Step:
-        """Take an action as an agent gives it; one that is refused costs its step and never pays."""
+        """Take an action as an agent gives it; one that is refused costs its step and never pays.
+
+        A `RefusedError` in its place says why what an agent gave could not even be read.
+        """
         try:
+            if isinstance(given, RefusedError):
+                raise given
             action = given if isinstance(given, Action) else read_action(given, self._description.actions)
             outcome, refused = self._dynamics.act(self.state, action), False
         except RefusedError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
@@ -42,6 +44,17 @@ def draw(skin: SkinDescription, omega: Mapping[str, Any]) -> Picture:
     if gauges:
         _draw_gauges(picture[split:], list(gauges.values()))
     return picture
+
+
+def png(picture: Picture) -> bytes:
+    """Encode a picture of shape (height, width, 3) as PNG."""
+    height, width = picture.shape[:2]
+    lines = b"".join(b"\0" + row.tobytes() for row in picture)
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines, 6)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    )
 
 
 def _draw_grid(area: Picture, grid: Sequence[str], skin: SkinDescription) -> None:

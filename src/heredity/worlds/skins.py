@@ -1,4 +1,4 @@
-"""Text skins: from what is exposed to what the agent reads, straight or inverted."""
+"""Skins: from what is exposed to what the agent reads or sees, straight or inverted."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from heredity.worlds.description import SkinDescription
+from heredity.worlds.pictures import Picture, draw
+
+SKINS = ("text", "inverse", "picture", "inverse-picture")
+"""What is seen: text; text with symbols swapped and numbers mirrored, the legend unchanged; and both drawn as pixels."""
+
+
+def look(skin: SkinDescription, name: str, omega: Mapping[str, Any]) -> str | Picture:
+    """Return what an agent gets of `omega` under one of `SKINS`: a text, or a picture (see `heredity.worlds.pictures.draw`)."""
+    shown = inverted(skin, omega) if name.startswith("inverse") else omega
+    return draw(skin, shown) if name.endswith("picture") else render(skin, shown)
 
 
 def render(skin: SkinDescription, omega: Mapping[str, Any]) -> str:

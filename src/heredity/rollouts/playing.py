@@ -1,0 +1,283 @@
+"""`WorldRunner`: players in worlds. The world is stepped in this process; the player sees what its skin shows and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from heredity.actors.contract import Solving
+from heredity.actors.conversation import Conversation
+from heredity.actors.parts import Parts
+from heredity.actors.player import (
+    KeepingPrograms,
+    Move,
+    Player,
+    PlayerFailedError,
+    ProgramPlayer,
+    ReactPlayer,
+    Sight,
+    read_player,
+)
+from heredity.actors.program import Services
+from heredity.actors.tools import Toolbox
+from heredity.errors import CandidateError, ConfigError, HostError, IsolationError, ProviderError
+from heredity.gateway import Model, Reply, Request
+from heredity.ids import seed_sequence
+from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.trajectory import Column, Failure, Trajectory
+from heredity.spans import span
+from heredity.worlds.contract import RefusedError
+from heredity.worlds.episode import Episode, Step
+from heredity.worlds.pictures import png
+from heredity.worlds.skins import look
+from heredity.worlds.spaces import ActionSpace
+from heredity.worlds.taskset import actions_text
+from heredity.worlds.world import World, world
+
+
+class WorldRunner:
+    """Attempts levels of worlds: tasksets of the kind `"world"`.
+
+    A candidate with `agent/player` plays itself; any other one is a language model that reasons and acts (see
+    `heredity.actors.player`).
+
+    Args:
+        model: what plays, and what programs may ask; None if no candidate needs one.
+        programs: the sandbox for candidates that have programs; whoever made it closes it.
+        settings: `seconds` bounds an episode, `max_turns` the model calls of a program for one action.
+        concurrent: most attempts at the same time.
+        recent: how many of its last actions a language model is shown.
+
+    Raises:
+        ConfigError: if a number is out of range.
+    """
+
+    def __init__(
+        self,
+        model: Model | None = None,
+        *,
+        programs: KeepingPrograms | None = None,
+        settings: Solving | None = None,
+        concurrent: int = 8,
+        recent: int = 10,
+    ) -> None:
+        self.settings = settings or Solving()
+        for name, given in (("concurrent", concurrent), ("recent", recent), ("max_turns", self.settings.max_turns)):
+            if given < 1:
+                raise ConfigError(f"{name} is {given}; expected 1 or more")
+        if not self.settings.seconds > 0:
+            raise ConfigError(f"seconds is {self.settings.seconds}; expected more than 0")
+        self._model, self._programs, self._recent = model, programs, recent
+        self._places = asyncio.Semaphore(concurrent)
+
+    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+        """Attempt jobs, yielding (position, trajectory) as each one ends; what has not ended is dropped when it is closed.
+
+        An attempt may take `Solving.seconds` or `Limits.episode_s`, whichever is less, a program `Limits.act_s` for an action.
+        The total reward of a trajectory is normalised: the sum of rewards over the level's bound, at most 1.
+
+        Raises:
+            BudgetError: if the budget does not allow a model call; the attempts under way are dropped.
+            ConfigError: if a candidate needs a sandbox or a model, and there is none.
+        """
+
+        async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
+            async with self._places:
+                return position, await self._attempt(job, limits)
+
+        tasks = [asyncio.create_task(attempt(position, job)) for position, job in enumerate(jobs)]
+        try:
+            for ended in asyncio.as_completed(tasks):
+                yield await ended
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def close(self) -> None:
+        """Do nothing: the runner starts no process of its own."""
+
+    async def _attempt(self, job: Job, limits: Limits) -> Trajectory:
+        settings = replace(self.settings, seconds=min(self.settings.seconds, limits.episode_s))
+        # Repeats of an attempt differ in their place alone; with one seed they would all be alike.
+        seed = int(seed_sequence(job.policy_seed, "play", job.episode_index).generate_state(1)[0])
+        record = _Record(job, Conversation(self._model or _NoModel(), settings, seed))
+        with span("attempt", kind="attempt", task=job.task.id, candidate=job.candidate.digest) as step:
+            try:
+                trajectory = await self._played(record, limits)
+            except ProviderError as error:
+                trajectory = record.failed("provider_error", "provider", f"{error.kind}: {error}")
+            except _WorldError as error:
+                trajectory = record.failed("environment_error", "environment", str(error))
+            except HostError as error:
+                trajectory = record.failed("host_error", "host", str(error))
+            except IsolationError as error:
+                trajectory = record.failed("isolation_error", "host", str(error))
+            step.set(status=trajectory.status, blame=trajectory.blame, score=trajectory.total_reward)
+            return trajectory
+
+    async def _played(self, record: _Record, limits: Limits) -> Trajectory:
+        try:
+            parts = read_player(record.job.candidate)
+        except ConfigError as error:
+            return record.failed("import_error", "candidate", str(error))
+        clock = asyncio.timeout(record.talk.settings.seconds)
+        try:
+            async with clock, self._player(parts, record, limits) as player:
+                while not record.over(limits.steps):
+                    record.take(await player.act(record.sight))
+        except PlayerFailedError as error:
+            return record.failed(error.status, "candidate", str(error), error.traceback)
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            return record.failed(
+                "rollout_timeout", "candidate", f"no end within {record.talk.settings.seconds:g} seconds"
+            )
+        return record.trajectory()
+
+    @asynccontextmanager
+    async def _player(self, parts: Parts, record: _Record, limits: Limits) -> AsyncGenerator[Player]:
+        described, talk = record.world.description, record.talk
+        instruction = described.instruction.strip()
+        if parts.program is None:
+            if self._model is None:
+                raise ConfigError(
+                    "the candidate is played by a language model, and there is none; set gateway.execution"
+                )
+            yield ReactPlayer(parts, (instruction, actions_text(described)), talk, self._recent)
+            return
+        if self._programs is None:
+            raise ConfigError("the candidate has a program, and there is no sandbox to run it in; give programs")
+        services = Services(talk, Toolbox(parts.tools, self._programs, talk))
+        given = {
+            "instruction": instruction,
+            "actions": ActionSpace(described.actions).describe(),
+            "prompts": dict(parts.prompts),
+            "memories": dict(parts.memories),
+        }
+        offered = {"model": services.model, "tool": services.tool}
+        async with self._programs.open(parts.program, "agent:Player", given, services=offered) as program:
+            if services.fatal is not None:
+                raise services.fatal
+            record.program = ProgramPlayer(program, services, limits.act_s)
+            record.program.check()
+            yield record.program
+
+
+class _WorldError(Exception):
+    """A world's own code failed."""
+
+
+class _NoModel:
+    """Stands where no model is configured: a program that asks is told so."""
+
+    name = "none"
+
+    async def reply(self, request: Request) -> Reply:
+        raise CandidateError("there is no language model to ask; the run sets none (gateway.execution)")
+
+
+@dataclass
+class _Record:
+    """What is known of one attempt while it lasts, and how it becomes a trajectory."""
+
+    job: Job
+    talk: Conversation
+    program: ProgramPlayer | None = None
+    moves: list[Move] = field(default_factory=list[Move])
+    steps: list[Step] = field(default_factory=list[Step])
+    seen: list[str] = field(default_factory=list[str])
+    started: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        spec = self.job.task.spec
+        self.world: World = world(spec["world"])
+        self._skin, self._bound = spec["skin"], float(spec["bound"])
+        self.episode: Episode = self.world.start(spec["level"])
+        self.sight = self._look(0.0)
+
+    def over(self, most: int | None) -> bool:
+        """Whether the episode has ended, or has come to the most steps that are allowed."""
+        return self.episode.done or (most is not None and self.episode.t >= most)
+
+    def take(self, move: Move) -> None:
+        """Do what a player does, and look again."""
+        try:
+            step = self.episode.step(move.given)
+            self.sight = self._look(step.reward)
+        except Exception as error:
+            raise _WorldError(f"the world {self.world.name} failed: {type(error).__name__}: {error}") from error
+        self.moves.append(move)
+        self.steps.append(step)
+
+    def trajectory(self) -> Trajectory:
+        """Return the record of an episode that has ended."""
+        return self._trajectory(None, "none")
+
+    def failed(self, status: str, blame: str, message: str, trace: str = "") -> Trajectory:
+        """Return the record of an attempt that something ended before its time; what was collected stays on record."""
+        return self._trajectory(Failure(status, message, trace, len(self.steps)), blame)
+
+    def _look(self, paid: float) -> Sight:
+        episode = self.episode
+        shown = look(self.world.description.skin, self._skin, episode.observe())
+        text, picture = (shown, b"") if isinstance(shown, str) else ("", png(shown))
+        sight = Sight(text, picture, episode.message, paid, episode.t, episode.steps)
+        self.seen.append(sight.words)
+        return sight
+
+    def _trajectory(self, failure: Failure | None, blame: str) -> Trajectory:
+        terminated = bool(self.steps) and self.steps[-1].terminated
+        return Trajectory(
+            task_id=self.job.task.id,
+            candidate=self.job.candidate.digest,
+            status=failure.category if failure else "ok",
+            blame=blame,
+            total_reward=self.episode.total / self._bound,
+            length=len(self.steps),
+            terminated=terminated,
+            columns=self._columns(failure is None and not terminated),
+            stdout=self.program.stdout if self.program else "",
+            stderr=self.program.stderr if self.program else "",
+            failure=failure,
+            seconds=time.monotonic() - self.started,
+            cost=self._cost(),
+        )
+
+    def _columns(self, truncated: bool) -> dict[str, Column]:
+        steps, length = self.steps, len(self.steps)
+        rewards = np.array([step.reward for step in steps], np.float64)
+        last = np.arange(length) == length - 1
+        return {
+            "obs": self.seen,
+            "action": [_action(move.given) for move in self.moves],
+            "reward": rewards / self._bound,
+            "terminated": np.array([step.terminated for step in steps], np.bool_),
+            "truncated": last & truncated,
+            "messages": [message.to_json() for message in self.talk.messages],
+            "info/message": [step.message for step in steps],
+            "info/refused": [step.refused for step in steps],
+            "info/thought": [move.thought or None for move in self.moves],
+            "info/total": np.cumsum(rewards),
+            "info/bound": np.full(length, self._bound),
+        }
+
+    def _cost(self) -> Mapping[str, float]:
+        amounts: dict[str, Any] = {
+            **self.talk.usage.to_json(),
+            "model_calls": self.talk.calls,
+            "tool_calls": self.talk.tool_calls,
+            "act_s": self.program.act_s if self.program else None,
+        }
+        return {name: float(amount) for name, amount in amounts.items() if amount is not None}
+
+
+def _action(given: object) -> Any:
+    return {"action": None, "params": {}} if isinstance(given, RefusedError) else given

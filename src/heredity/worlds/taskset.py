@@ -1,0 +1,211 @@
+"""Worlds as tasksets: `worlds/NAME`, or with options `worlds/NAME?skin=inverse&difficulty=2`.
+
+Train levels are generated from the entropy, so there are as many as one likes. Validation and held-out are the levels that the
+world ships: anybody can read them, and the taskset says so (`hidden` in its public part).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.ids import digest_bytes, digest_json, generator
+from heredity.tasks import SPLITS, Task, Taskset, TasksetInfo
+from heredity.worlds.description import Description
+from heredity.worlds.skins import SKINS
+from heredity.worlds.spaces import ActionSpace
+from heredity.worlds.world import DIFFICULTIES, Level, World, world, world_names
+
+PREFIX = "worlds/"
+_SHIPPED = {"validation": "validation", "heldout": "test"}
+_SEEDS = 2**31
+_MISSES = 300
+"""After so many seeds in a row without a new level, a world's levels count as exhausted."""
+
+
+class WorldTaskset:
+    """The levels of a world. A score is the total reward over the level's certified bound: at most 1, and it may be negative.
+
+    A task's spec is `{"world", "level", "bound", "skin", "id"}`; `level` is all of the level's data, hidden parts included.
+
+    Args:
+        name: the world.
+        skin: one of `heredity.worlds.skins.SKINS`.
+        difficulty: 1 to 3 for levels of this difficulty alone; None for all, in turn.
+
+    Raises:
+        UnknownNameError: if there is no such world or skin.
+        ConfigError: if there is no such difficulty.
+    """
+
+    def __init__(self, name: str, skin: str = "text", difficulty: int | None = None) -> None:
+        if skin not in SKINS:
+            raise UnknownNameError("skin", skin, SKINS)
+        if difficulty is not None and difficulty not in DIFFICULTIES:
+            raise ConfigError(f"difficulty is {difficulty!r}; expected 1, 2 or 3")
+        self.world, self.skin = world(name), skin
+        self.difficulties: Sequence[int] = DIFFICULTIES if difficulty is None else (difficulty,)
+        options = {"difficulty": difficulty, "skin": None if skin == "text" else skin}
+        query = "&".join(f"{key}={value}" for key, value in options.items() if value is not None)
+        self.name = f"{PREFIX}{name}?{query}" if query else PREFIX + name
+
+    @property
+    def info(self) -> TasksetInfo:
+        """What this taskset is; its public part holds nothing of the rules that an agent is to find out."""
+        return self._info
+
+    @cached_property
+    def _info(self) -> TasksetInfo:
+        described = self.world.description
+        return TasksetInfo(
+            name=self.name,
+            version=f"world {world_digest(self.world.name)[:12]}",
+            kind="world",
+            spec={"world": self.world.name, "skin": self.skin},
+            public=self._public(described),
+            description=f"# {self.name}\n\n{described.instruction.strip()}\n\n{actions_text(described)}\n",
+            failure_return=0.0,
+            group="worlds",
+            family=described.meta.reward,
+        )
+
+    def _public(self, described: Description) -> dict[str, Any]:
+        return {
+            "taskset": self.name,
+            "metric": "total reward over the level's bound: at most 1, higher is better",
+            "instruction": described.instruction.strip(),
+            "legend": dict(described.skin.legend),
+            "actions": ActionSpace(described.actions).describe(),
+            "reward": described.meta.reward,
+            "steps": described.max_steps,
+            "skin": self.skin,
+            "train_tasks": None,
+            "hidden": "public: validation and held-out are the levels shipped with the world",
+        }
+
+    def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
+        """Draw the first `count` levels of a split; see `Taskset.draw`.
+
+        Train levels differ from each other and from all that are shipped; their difficulties take turns, and so do those of
+        the shipped ones, whose order is always the same.
+        """
+        if split not in SPLITS:
+            raise UnknownNameError("split", split, SPLITS)
+        if count < 0:
+            raise ConfigError(f"{count} tasks of split {split!r} asked for; give 0 or more")
+        levels = self._fresh(count, entropy) if split == "train" else self._shipped(split, count)
+        return tuple(Task(f"{split}/{i}", split, i, self._spec(level)) for i, level in enumerate(levels))
+
+    def _spec(self, level: Level) -> dict[str, Any]:
+        return {
+            "world": self.world.name,
+            "level": dict(level.data),
+            "bound": level.bound.value,
+            "skin": self.skin,
+            "id": level.id,
+        }
+
+    def _shipped(self, split: str, count: int) -> list[Level]:
+        by_difficulty = [
+            [level for level in self.world.shipped[_SHIPPED[split]] if level.difficulty == difficulty]
+            for difficulty in self.difficulties
+        ]
+        ranked = [(place, level) for levels in by_difficulty for place, level in enumerate(levels)]
+        if count > len(ranked):
+            counts = ", ".join(f"{len(self._of_split(name))} of {name}" for name in _SHIPPED)
+            raise ConfigError(
+                f"{count} tasks of split {split!r} of {self.name} asked for; it ships {counts}: set views.{split} to"
+                f" {len(ranked)} or less"
+            )
+        return [level for _, level in sorted(ranked, key=lambda pair: pair[0])][:count]
+
+    def _of_split(self, split: str) -> list[Level]:
+        return [level for level in self.world.shipped[_SHIPPED[split]] if level.difficulty in self.difficulties]
+
+    def _fresh(self, count: int, entropy: int) -> list[Level]:
+        draws = generator(entropy, "cases", PREFIX + self.world.name, "train")
+        seen = {digest_json(dict(level.data)) for levels in self.world.shipped.values() for level in levels}
+        levels: list[Level] = []
+        misses = 0
+        while len(levels) < count:
+            level = _made(
+                self.world, int(draws.integers(_SEEDS)), self.difficulties[len(levels) % len(self.difficulties)]
+            )
+            digest = digest_json(dict(level.data))
+            if digest not in seen:
+                seen.add(digest)
+                levels.append(level)
+                misses = 0
+            elif (misses := misses + 1) >= _MISSES:
+                raise ConfigError(f"{count} train levels of {self.name} asked for; it has about {len(levels)}")
+        return levels
+
+
+class WorldTasksets:
+    """The tasksets named `"worlds/…"`."""
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all worlds; each takes options."""
+        return tuple(PREFIX + name for name in world_names())
+
+    def taskset(self, name: str) -> Taskset:
+        """Return the taskset with a full name.
+
+        Raises:
+            UnknownNameError: if there is no such world, option or skin.
+            ConfigError: if an option's value is wrong.
+        """
+        base, _, query = name.partition("?")
+        options = _options(name, query)
+        difficulty = options.get("difficulty")
+        if difficulty is not None and not difficulty.isdecimal():
+            raise ConfigError(f"difficulty of {name} is {difficulty!r}; expected 1, 2 or 3")
+        if base not in self.names():
+            raise UnknownNameError("taskset", base, self.names())
+        number = None if difficulty is None else int(difficulty)
+        return WorldTaskset(base.removeprefix(PREFIX), options.get("skin", "text"), number)
+
+
+SOURCE = WorldTasksets()
+"""What `heredity.tasks.registry` loads."""
+
+
+def actions_text(described: Description) -> str:
+    """Return a world's actions and the symbols of its grids as an agent is told of them, one to a line."""
+    lines = ["Actions:"]
+    for action in ActionSpace(described.actions).describe():
+        lines.append(f"- {action['name']}: {action['description']}")
+        lines += [f"    {key}: {kind}" for key, kind in action["parameters"].items()]
+    if described.skin.legend:
+        lines += ["", "Symbols:", *(f"  {symbol!r}: {words}" for symbol, words in described.skin.legend.items())]
+    return "\n".join(lines)
+
+
+@cache
+def world_digest(name: str) -> str:
+    """Return the digest of everything that a world's scores depend on: its folder, and the code that all worlds share."""
+    root = Path(__file__).parent
+    shared = [root / "episode.py", root / "actions.py", root / "skins.py", root / "pictures.py"]
+    paths = [*shared, *(root / "mechanics").glob("*.py"), *(path for path in world(name).folder.glob("*.*"))]
+    return digest_json({str(path.relative_to(root)): digest_bytes(path.read_bytes()) for path in paths})
+
+
+@lru_cache(maxsize=4096)
+def _made(made: World, seed: int, difficulty: int) -> Level:
+    """Generate a level once in a process: its bound may take a search, and every run of a suite draws the same ones."""
+    return made.make(seed, difficulty)
+
+
+def _options(name: str, query: str) -> Mapping[str, str]:
+    options: dict[str, str] = {}
+    for part in filter(None, query.split("&")):
+        key, equals, value = part.partition("=")
+        if not equals or key in options:
+            raise ConfigError(f"{name}: {part!r} is no option; write ?key=value&key=value, each key once")
+        if key not in ("skin", "difficulty"):
+            raise UnknownNameError("option of a world", key, ("skin", "difficulty"))
+        options[key] = value
+    return options

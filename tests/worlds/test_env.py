@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import io
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.worlds.env import SKINS, WorldEnv
+from heredity.worlds.pictures import SIZE, png
+from heredity.worlds.world import world_names
+
+SOME = sorted({*world_names()[::9], "grid_treasure"})
+
+
+@pytest.mark.parametrize("skin", SKINS)
+@pytest.mark.parametrize("name", SOME)
+def test_gymnasium_finds_nothing_wrong(name: str, skin: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        check_env(WorldEnv(name, skin), skip_render_check=True)
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_pictures_are_the_same_for_the_same_state_and_change_with_it(name: str) -> None:
+    env, twin = WorldEnv(name, "picture"), WorldEnv(name, "picture")
+    first, _ = env.reset(options={"level": "test-01"})
+    again, _ = twin.reset(options={"level": "test-01"})
+    assert first.shape == (SIZE, SIZE, 3)
+    assert (first == again).all()
+    seen = {first.tobytes()}
+    env.action_space.seed(1)
+    for _ in range(30):
+        picture, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        seen.add(picture.tobytes())
+        if terminated or truncated:
+            break
+    assert len(seen) > 1
+
+
+def test_the_inverse_skin_changes_what_is_seen_and_nothing_else() -> None:
+    actions = [{"action": "move", "params": {"direction": d}} for d in ("north", "west", "south", "east")] * 5
+    plain, inverse = play("grid_treasure", "text", actions), play("grid_treasure", "inverse", actions)
+    assert [paid for _, paid in plain] == [paid for _, paid in inverse]
+    swapped = str.maketrans("#.", ".#")
+    grids = [[line for line in text.splitlines() if line[:1] in "#. @T"] for text, _ in (*plain, *inverse)]
+    half = len(plain)
+    for shown, other in zip(grids[:half], grids[half:], strict=True):
+        assert shown[:5] != other[:5]
+        assert [line.translate(swapped) for line in shown[:5]] == other[:5]
+
+
+def play(name: str, skin: str, actions: list[dict[str, Any]]) -> list[tuple[str, float]]:
+    env = WorldEnv(name, skin)
+    text, _ = env.reset(options={"level": "test-10"})
+    seen = [(text, 0.0)]
+    for action in actions:
+        text, reward, terminated, truncated, _ = env.step(action)
+        seen.append((text, reward))
+        if terminated or truncated:
+            break
+    return seen
+
+
+def test_reset_plays_a_shipped_level_or_generates_one() -> None:
+    env = WorldEnv("grid_treasure")
+    assert env.reset(options={"level": "test-03"})[1]["level"] == "test-03"
+    first, info = env.reset(seed=7, options={"difficulty": 2})
+    assert info["level"] == "seed-7-2"
+    assert env.reset(seed=7, options={"difficulty": 2})[0] == first
+    assert env.reset()[1]["level"] != "seed-7-2"
+
+
+def test_wrong_names_and_steps_out_of_turn_are_refused() -> None:
+    with pytest.raises(UnknownNameError, match="inverse"):
+        WorldEnv("grid_treasure", "invers")
+    env = WorldEnv("grid_treasure")
+    with pytest.raises(ConfigError, match="call reset"):
+        env.step({"action": "call"})
+    with pytest.raises(UnknownNameError, match="test-01"):
+        env.reset(options={"level": "test-1"})
+    with pytest.raises(ConfigError, match="1, 2 or 3"):
+        env.reset(options={"difficulty": 9})
+
+
+def test_a_refused_action_is_flagged() -> None:
+    env = WorldEnv("grid_treasure")
+    env.reset(options={"level": "test-01"})
+    assert env.step({"action": "fly"})[4]["invalid_action"] is True
+    assert env.step({"action": "call"})[4]["invalid_action"] is False
+
+
+def test_a_png_holds_the_picture() -> None:
+    image = pytest.importorskip("PIL.Image")
+    picture, _ = WorldEnv("grid_treasure", "picture").reset(options={"level": "test-01"})
+    assert (np.asarray(image.open(io.BytesIO(png(picture)))) == picture).all()

@@ -117,8 +117,8 @@ class EntropyDoor(Dynamics[State]):
             rows.append("".join(track))
             away = "leaving" if particle.away(state.clock) else "coming"
             where = f"{distance} of {particle.depth} cells from the door, {away}" if distance else "at the door"
-            kind, side = "hot" if particle.hot else "cold", "right" if right else "left"
-            lines.append(f"{number + 1}: {kind}, weight {particle.weight}, {side}, {where}")
+            side = "right" if right else "left"
+            lines.append(f"{number + 1}: weight {particle.weight}, {side}, {where}")
         return {
             "grid": rows,
             "particles": lines,

@@ -32,7 +32,7 @@ class Boards(Levels):
             if needles is None:
                 continue
             steps = (
-                sum(len(_changes(a, b)) + 1 for a, b in zip([{}, *plan[:-1]], plan, strict=True)) + 4 + 2 * difficulty
+                sum(len(_changes(a, b)) + 1 for a, b in zip([{}, *plan[:-1]], plan, strict=True)) + 7 + 2 * difficulty
             )
             return {
                 "board": board,

@@ -34,7 +34,7 @@ class Belts(Levels):
         regions = [self._region(rng) for _ in range(1 + difficulty)]
         whole = sum(_cheapest(region)[0] for region in regions)
         energy = whole * 2 // 3 + 1
-        return {"regions": regions, "energy": energy, "steps": energy + len(regions) + 2}
+        return {"regions": regions, "energy": energy, "steps": energy + len(regions) + 6}
 
     @staticmethod
     def _region(rng: np.random.Generator) -> dict[str, Any]:

@@ -124,11 +124,13 @@ def _conclude(result: SuiteResult, *, json_output: bool) -> None:
     page = result.folder / "report.html"
     if json_output:
         place = {"folder": str(result.folder), "report": str(page)}
-        problems = {"failures": result.failures, "evolver_failures": result.evolver_failures}
+        problems = {"failures": result.failures, "evolver_failures": result.evolver_failures, "notes": result.notes}
         typer.echo(json.dumps({**place, **problems, **result.metrics}))
     else:
         _show(result.metrics)
         typer.echo(f"report: {page}")
+    for name, note in result.notes.items():
+        _say(f"{name}: {note}")
     for name, reason in result.evolver_failures.items():
         _say(f"{name}: its evolver failed and what it had submitted was judged: {reason}")
     for name, reason in result.failures.items():

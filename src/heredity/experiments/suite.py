@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,9 @@ from heredity.judging.session import Session
 from heredity.records import read_journal
 from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
+from heredity.records.span_log import NAME as SPANS
+from heredity.records.span_log import SpanLog
+from heredity.spans import Span, collecting, span
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
 
@@ -46,6 +51,7 @@ class SuiteResult:
         runs: the metrics.json of its runs.
         failures: name of each run that did not end, to the reason; `REPORT` if the suite's report could not be written.
         evolver_failures: name of each run whose evolver raised, to what it raised. What it had submitted was judged.
+        notes: name of a run to what is to be known of it that does no harm to its result, such as a trace with gaps.
     """
 
     folder: Path
@@ -53,6 +59,7 @@ class SuiteResult:
     runs: list[dict[str, Any]]
     failures: dict[str, str]
     evolver_failures: dict[str, str]
+    notes: dict[str, str]
 
 
 def new_suite_folder(root: Path, config: Config) -> Path:
@@ -183,7 +190,7 @@ def _conclude(suite: _Suite) -> SuiteResult:
         write_derived(suite.folder, rebuilt.metrics, rebuilt.runs)
     except RecordError as error:
         failures[REPORT] = str(error)
-    return SuiteResult(suite.folder, rebuilt.metrics, rebuilt.runs, failures, suite.evolver_failures)
+    return SuiteResult(suite.folder, rebuilt.metrics, rebuilt.runs, failures, suite.evolver_failures, suite.notes)
 
 
 class _Suite:
@@ -196,6 +203,7 @@ class _Suite:
         }
         self.failures: dict[str, str] = {}
         self.evolver_failures: dict[str, str] = {}
+        self.notes: dict[str, str] = {}
         self.hidden = sealed_folder(folder)
         for cell in self.cells:
             build_evolver(cell, self.tasksets[cell.taskset].info, self._path(cell), (self.hidden,))
@@ -248,7 +256,21 @@ class _Suite:
         reference = await references.of(tasks, cell)
         conditions = Conditions(tasks, CountingRunner(engine, progress), sealed, reference)
         plan = plan_of(cell, self.folder.name, evolver.description, replay=evolver.replay, isolation=engine.isolation)
-        return await run_evolution(self._path(cell), plan, conditions, evolve, evolver.publisher)
+        with self._traced(cell) as trace:
+            verdict = await run_evolution(self._path(cell), plan, conditions, evolve, evolver.publisher)
+            trace.set(status=verdict.status, heldout=verdict.heldout.mean if verdict.heldout else None)
+        return verdict
+
+    @contextmanager
+    def _traced(self, cell: Cell) -> Generator[Span]:
+        """Write the spans of a run into its folder; the root says which run it is."""
+        log = SpanLog(self._path(cell) / SPANS, lambda why: self.notes.update({cell.id: why}))
+        about = {"run": cell.id, "suite": self.folder.name, "taskset": cell.taskset, "evolver": cell.label}
+        try:
+            with collecting(log), span("run", kind="run", **about, seed=cell.seed) as root:
+                yield root
+        finally:
+            log.close()
 
     def _path(self, cell: Cell) -> Path:
         return self.folder / "runs" / cell.id

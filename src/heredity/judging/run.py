@@ -29,6 +29,7 @@ from heredity.judging.session_log import cut_torn_request
 from heredity.judging.views import View
 from heredity.records import Committer, RunFolder, config_digest
 from heredity.rollouts.contract import Limits, Runner
+from heredity.spans import span
 from heredity.tasks import Taskset
 
 _NOT_THE_EVOLVER = (RecordError, HostError, IsolationError, MissingExtraError)
@@ -147,7 +148,9 @@ async def run_evolution(
         await _evolve(session, evolve, records)
         failed = any(event.kind == "evolver.failed" for event in records.journal.events)
         evolved = Evolved(session.snapshot(), session.decisions, "failed" if failed else "finished")
-        return await JUDGES[plan.protocol](_bench(records, plan, conditions, opening), evolved, conditions.reference)
+        bench = _bench(records, plan, conditions, opening)
+        with span("judge", kind="other", protocol=plan.protocol):
+            return await JUDGES[plan.protocol](bench, evolved, conditions.reference)
 
 
 async def _begin(

@@ -1,0 +1,159 @@
+"""A run's spans as a tree: what took place inside of what, for how long, and what it used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from heredity.gateway import Usage
+from heredity.gateway.contract import NOTHING_USED
+from heredity.spans import Span
+
+UNENDED = "not ended"
+"""Name of what stands for a span of which only children are known: it was still going on, or its process was killed."""
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A span and the spans inside of it, by their start."""
+
+    span: Span
+    children: list[Node] = field(default_factory=list["Node"])
+
+    @property
+    def seconds(self) -> float:
+        """Wall time from its start to its end."""
+        return (self.span.end_ns - self.span.start_ns) / 1e9
+
+    @property
+    def self_seconds(self) -> float:
+        """Wall time in which none of its children was going on; children may overlap each other."""
+        covered, until = 0, self.span.start_ns
+        for child in self.children:
+            end = min(child.span.end_ns, self.span.end_ns)
+            if end > until:
+                covered += end - max(child.span.start_ns, until)
+                until = end
+        return (self.span.end_ns - self.span.start_ns - covered) / 1e9
+
+    def walk(self, depth: int = 0) -> Iterator[tuple[int, Node]]:
+        """Yield it and everything inside of it, each before its children, with its depth."""
+        waiting = [(depth, self)]
+        while waiting:
+            level, node = waiting.pop()
+            yield level, node
+            waiting += [(level + 1, child) for child in reversed(node.children)]
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What all spans of a kind come to.
+
+    Attributes:
+        count: how many there are.
+        problems: in how many something went wrong.
+        seconds: wall time, added up over those that are not inside of another of the kind; it may be more than that of
+            the run, in which spans are going on at the same time.
+        self_seconds: of that, what was not spent inside of their children.
+        usage: of the model calls inside of them; what is unknown of one of them is unknown.
+    """
+
+    count: int = 0
+    problems: int = 0
+    seconds: float = 0.0
+    self_seconds: float = 0.0
+    usage: Usage = NOTHING_USED
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values; unknown is null."""
+        return {**asdict(self), "usage": self.usage.to_json()}
+
+
+def span_tree(spans: Iterable[Span]) -> list[Node]:
+    """Return the topmost spans, by their start, with the others inside of them.
+
+    Spans whose parent is not there are put together under one that is called `UNENDED`.
+    """
+    nodes = {span.span_id: Node(span) for span in spans}
+    for node in list(nodes.values()):
+        parent = node.span.parent_id
+        if parent and parent not in nodes:
+            nodes[parent] = Node(Span(UNENDED, "other", node.span.trace_id, parent, "", 0))
+    roots: list[Node] = []
+    for node in nodes.values():
+        (nodes[node.span.parent_id].children if node.span.parent_id else roots).append(node)
+    for node in nodes.values():
+        node.children.sort(key=lambda child: child.span.start_ns)
+        if node.span.name == UNENDED and node.children:
+            node.span.start_ns = node.children[0].span.start_ns
+            node.span.end_ns = max(child.span.end_ns for child in node.children)
+    return sorted(roots, key=lambda node: node.span.start_ns)
+
+
+def totals(roots: Sequence[Node]) -> dict[str, Total]:
+    """Return the totals of each kind of span, in the order in which kinds first occur."""
+    found: dict[str, Total] = {}
+
+    def add(node: Node, outer: tuple[str, ...]) -> tuple[str, ...]:
+        kind = node.span.kind
+        before = found.get(kind, Total())
+        fresh = kind not in outer
+        found[kind] = replace(
+            before,
+            count=before.count + 1,
+            problems=before.problems + bool(problem_of(node.span)),
+            seconds=before.seconds + node.seconds * fresh,
+            self_seconds=before.self_seconds + node.self_seconds,
+        )
+        inside = (*outer, kind) if fresh else outer
+        if kind == "model":
+            used = usage_of(node.span)
+            for each in inside:
+                found[each] = replace(found[each], usage=found[each].usage + used)
+        return inside
+
+    waiting: list[tuple[Node, tuple[str, ...]]] = [(root, ()) for root in reversed(roots)]
+    while waiting:
+        node, outer = waiting.pop()
+        inside = add(node, outer)
+        waiting += [(child, inside) for child in reversed(node.children)]
+    return found
+
+
+def problem_of(span: Span) -> str:
+    """Return what went wrong in a span, in one line; `""` if nothing did."""
+    told = span.attributes
+    if span.error:
+        return span.error
+    if told.get("error") or told.get("failed"):
+        return ": ".join(str(told[key]) for key in ("error", "failed", "failure", "message") if told.get(key))
+    return "" if told.get("status", "ok") in ("ok", "finished") else str(told["status"])
+
+
+def usage_of(span: Span) -> Usage:
+    """Return what a model's call used; unknown if it does not say."""
+    told = span.attributes.get("usage")
+    names = Usage.__dataclass_fields__
+    return Usage(**{name: told.get(name) for name in names}) if isinstance(told, Mapping) else Usage()
+
+
+def selected(
+    roots: Sequence[Node], kinds: Sequence[str] = (), attempt: str = "", slowest: int | None = None
+) -> list[Node]:
+    """Return the spans that are asked for.
+
+    Args:
+        roots: a whole tree.
+        kinds: these kinds only; empty for all.
+        attempt: only what took place in attempts at this task, `"train/3"`; `""` for everything.
+        slowest: that many, the one that took longest first; None for all of them by their start.
+    """
+    within = [node for root in roots for _, node in root.walk()]
+    if attempt:
+        attempts = [n for n in within if n.span.kind == "attempt" and n.span.attributes.get("task") == attempt]
+        within = [node for each in attempts for _, node in each.walk()]
+    found = [node for node in within if not kinds or node.span.kind in kinds]
+    if slowest is None:
+        return found
+    return sorted(found, key=lambda node: -node.seconds)[:slowest]

@@ -1,0 +1,194 @@
+"""Training data out of a run's conversations: its attempts at train tasks, never those of judging."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from heredity.errors import ConfigError, RecordError
+from heredity.gateway import Message
+from heredity.ids import digest_json
+from heredity.records import BlobStore, load_config, read_journal
+from heredity.rollouts.solving import conversation_of
+from heredity.rollouts.trajectory import decode_many
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt at a train task, as training data.
+
+    Attributes:
+        task: the task, `"train/3"`.
+        candidate: digest of the candidate.
+        score: of the attempt, higher is better.
+        contexts: what the model was shown and replied, as messages of the chat format. Most attempts have one; a program
+            that begins anew with a system's message begins another one.
+    """
+
+    task: str
+    candidate: str
+    score: float
+    contexts: tuple[list[Row], ...]
+
+    @property
+    def about(self) -> Row:
+        """What every row says of where it is from."""
+        return {"score": self.score, "task": self.task, "candidate": self.candidate}
+
+
+def attempts_of(folder: Path) -> list[Attempt]:
+    """Return a run's attempts at train tasks in which something was said, in order, those that are alike once.
+
+    Attempts that are missing, through the fault of a provider or of this host, are left out.
+
+    Raises:
+        ConfigError: if nothing was said in this run: it is one of episodes, or has no attempt yet.
+        RecordError: if its records cannot be read; DamagedRecordError if they are damaged.
+    """
+    blobs, found = BlobStore(folder / "blobs"), dict[str, Attempt]()
+    for event in read_journal(folder / "journal.jsonl"):
+        if event.kind != "submission.completed" or event.data["blob"] is None:
+            continue
+        trajectories = decode_many(blobs.get(event.data["blob"]))
+        if any("messages" not in trajectory.columns for trajectory in trajectories):
+            break
+        for outcome, trajectory in zip(event.data["outcomes"], trajectories, strict=True):
+            contexts = tuple(_contexts(conversation_of(trajectory)))
+            if outcome["score"] is None or not contexts:
+                continue
+            attempt = Attempt(trajectory.task_id, trajectory.candidate, float(outcome["score"]), contexts)
+            found.setdefault(digest_json([attempt.about, contexts]), attempt)
+    if not found:
+        raise ConfigError(
+            f"{folder} has no conversations to train on; they come from attempts at questions (docs/tracing.md)"
+        )
+    return list(found.values())
+
+
+def model_of(folder: Path) -> str | None:
+    """Return the model that a run's candidates conversed with, as its configuration names it; None if it does not."""
+    try:
+        return load_config(folder).get("gateway", {}).get("execution") or None
+    except RecordError:
+        return None
+
+
+def sft_rows(attempts: Sequence[Attempt], model: str | None, min_score: float = 1.0) -> list[Row]:
+    """Return conversations worth imitating: `{"messages", "score", "task", "candidate", "model"}`, each once.
+
+    Args:
+        attempts: of a run.
+        model: what answered in them.
+        min_score: those that scored less are left out.
+    """
+    found: dict[str, Row] = {}
+    for attempt in attempts:
+        for context in attempt.contexts if attempt.score >= min_score else ():
+            found.setdefault(digest_json(context), {"messages": context, **attempt.about, "model": model})
+    return list(found.values())
+
+
+def rl_rows(attempts: Sequence[Attempt], model: str | None) -> list[Row]:
+    """Return one row for each reply: `{"prompt", "completion", "reward", "task", "candidate", "model"}`.
+
+    The prompt is what was said before, the reward the score of the whole attempt.
+    """
+    return [
+        {
+            "prompt": context[:place],
+            "completion": [message],
+            "reward": attempt.score,
+            "task": attempt.task,
+            "candidate": attempt.candidate,
+            "model": model,
+        }
+        for attempt in attempts
+        for context in attempt.contexts
+        for place, message in enumerate(context)
+        if message["role"] == "assistant"
+    ]
+
+
+def preference_rows(attempts: Sequence[Attempt], model: str | None) -> list[Row]:
+    """Return pairs of attempts at the same task, of which one scored more: `{"chosen", "rejected", …}`.
+
+    Each attempt that is not among the best at its task is paired with one of the best, if possible with one that was asked
+    in the same words (`same_prompt`). Attempts of several contexts are left out.
+    """
+    by_task: dict[str, list[Attempt]] = {}
+    for attempt in attempts:
+        if len(attempt.contexts) == 1:
+            by_task.setdefault(attempt.task, []).append(attempt)
+    return [row for group in by_task.values() for row in _pairs(group, model)]
+
+
+def _pairs(group: Sequence[Attempt], model: str | None) -> Iterator[Row]:
+    top = max(attempt.score for attempt in group)
+    best = [attempt for attempt in group if attempt.score == top]
+    for worse in (attempt for attempt in group if attempt.score < top):
+        alike = [better for better in best if _prompt(better) == _prompt(worse)]
+        better = (alike or best)[0]
+        yield {
+            "chosen": better.contexts[0],
+            "rejected": worse.contexts[0],
+            "chosen_score": better.score,
+            "rejected_score": worse.score,
+            "same_prompt": bool(alike),
+            "task": worse.task,
+            "candidates": [better.candidate, worse.candidate],
+            "model": model,
+        }
+
+
+def _prompt(attempt: Attempt) -> list[Row]:
+    context = attempt.contexts[0]
+    return context[: next(place for place, message in enumerate(context) if message["role"] == "assistant")]
+
+
+FORMS: Mapping[str, Callable[[Sequence[Attempt], str | None], list[Row]]] = MappingProxyType(
+    {"sft": sft_rows, "rl": rl_rows, "preference": preference_rows}
+)
+"""Name of a form of training data to what makes its rows."""
+
+
+def _contexts(messages: Sequence[Message]) -> Iterator[list[Row]]:
+    context: list[Row] = []
+    before = ""
+    for message in messages:
+        if message.role == "system" and before not in ("", "system"):
+            if _replied(context):
+                yield context
+            context = []
+        # Two replies in a row: the second one is a program's own words.
+        if not (message.role == before == "assistant"):
+            context.append(_chat(message))
+        before = message.role
+    if _replied(context):
+        yield context
+
+
+def _replied(context: Sequence[Row]) -> bool:
+    return any(message["role"] == "assistant" for message in context)
+
+
+def _chat(message: Message) -> Row:
+    """Return a message in the chat format that trainers and providers share."""
+    row: Row = {"role": message.role, "content": message.content}
+    if message.images:
+        shown = [f"data:{i.media_type};base64,{base64.b64encode(i.data).decode()}" for i in message.images]
+        pictures = [{"type": "image_url", "image_url": {"url": url}} for url in shown]
+        row["content"] = [{"type": "text", "text": message.content}, *pictures]
+    if message.tool_calls:
+        row["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.tool_calls
+        ]
+    if message.tool_call_id:
+        row["tool_call_id"] = message.tool_call_id
+    return row

@@ -74,3 +74,70 @@ def _back(before: dict[P, tuple[P, M] | None], place: P) -> list[M]:
         place, move = step
         moves.append(move)
     return moves[::-1]
+
+
+def cheapest_plan(
+    start: P, successors: Callable[[P], Iterable[tuple[M, P, int]]], goal: Callable[[P], bool]
+) -> tuple[int, list[M]] | None:
+    """Return the least cost of getting from a situation to a goal, with the moves (Dijkstra's search); None if there is no way.
+
+    Args:
+        start: where it begins.
+        successors: the moves from a situation, each with the situation that it leads to and what it costs, 0 or more.
+        goal: whether a situation is one that is looked for.
+    """
+    before: dict[P, tuple[P, M] | None] = {start: None}
+    costs = {start: 0}
+    queue: list[tuple[int, int, P]] = [(0, 0, start)]
+    pushed = 0
+    while queue:
+        cost, _, place = heapq.heappop(queue)
+        if cost > costs[place]:
+            continue
+        if goal(place):
+            return cost, _back(before, place)
+        for move, other, price in successors(place):
+            total = cost + price
+            if other not in costs or total < costs[other]:
+                costs[other] = total
+                before[other] = (place, move)
+                pushed += 1
+                heapq.heappush(queue, (total, pushed, other))
+    return None
+
+
+def meeting_plan(
+    start: P,
+    goals: Iterable[P],
+    successors: Callable[[P], Iterable[tuple[M, P]]],
+    predecessors: Callable[[P], Iterable[tuple[M, P]]],
+) -> list[M] | None:
+    """Return a shortest list of moves from a situation to any of the goals, searched from both ends; None if there is none.
+
+    Layers are finished one by one, the smaller side first, so the first meeting is on a shortest way: the way's situation
+    one layer earlier would otherwise have met already.
+
+    Args:
+        start: where it begins.
+        goals: where it may end.
+        successors: the moves from a situation, each with the situation that it leads to.
+        predecessors: the moves into a situation, each with the situation that it comes from.
+    """
+    ahead: dict[P, tuple[P, M] | None] = {start: None}
+    behind: dict[P, tuple[P, M] | None] = dict.fromkeys(goals)
+    if start in behind:
+        return []
+    fronts, sides, ways = [[start], list(behind)], (ahead, behind), (successors, predecessors)
+    while fronts[0] and fronts[1]:
+        turn = int(len(fronts[1]) < len(fronts[0]))
+        mine, theirs, layer = sides[turn], sides[1 - turn], list[P]()
+        for place in fronts[turn]:
+            for move, other in ways[turn](place):
+                if other in mine:
+                    continue
+                mine[other] = (place, move)
+                if other in theirs:
+                    return _back(ahead, other) + _back(behind, other)[::-1]
+                layer.append(other)
+        fronts[turn] = layer
+    return None

@@ -1,0 +1,1 @@
+"""Pairs on belts: a memory game whose rows slide when two tiles do not match."""

@@ -143,7 +143,12 @@ def test_an_unfinished_run_gives_what_is_known_and_null_for_the_rest(run):
     cut.events, cut.store = run.events[:6], run.store
     metrics = metrics_of(cut)
     assert metrics["status"] == "unfinished"
-    assert (metrics["selected"], metrics["heldout"], metrics["reference"], metrics["tokens"]) == (None, None, None, None)
+    assert (metrics["selected"], metrics["heldout"], metrics["reference"], metrics["tokens"]) == (
+        None,
+        None,
+        None,
+        None,
+    )
     last = metrics["submissions"][-1]
     assert (last["status"], last["edit"], last["train_mean"]) == (None, None, None)
     assert metrics["submissions"][0]["edit"]["hit"] is None

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from heredity.analysis.learning_space import learning_space
 from heredity.analysis.ranking import (
     Standing,
     competition_ranks,
@@ -72,6 +73,7 @@ def suite_metrics(runs: Sequence[Run]) -> dict[str, Any]:
         "leaderboard": named(leaderboard),
         "tasksets": named([_taskset(t, evolvers) for t in tasksets]),
         "comparisons": named(suite_comparisons(tasksets, [row["evolver"] for row in leaderboard])),
+        "learning": learning_space(tasksets),
         "edits": _by_group(own, _edits),
         "features": _by_group(own, _features),
         "budget": [{"evolver": label, **_budget(found)} for label, found in own.items()],

@@ -22,7 +22,7 @@ _NEW: Mapping[Target, tuple[str, ...]] = {
     "solution": tuple(f"{part}:prompt.md" for part in _SOLUTION),
     "tool": ("tool/NAME:tool.py", "tool/NAME:SKILL.md", f"tool/NAME:{ABOUT}"),
     "memory": ("memory/NAME:memory.md", "memory/NAME:memory.jsonl"),
-    "agent": (f"{SOLVER}:agent.py",),
+    "agent": (f"{SOLVER}:agent.py", "agent/player:agent.py"),
 }
 
 

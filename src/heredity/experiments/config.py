@@ -37,6 +37,7 @@ BASELINES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "policy-evolution": ("random", "best-of-n", "sequential"),
         "resource-evolution": ("best-of-n-edits", "sequential-edits"),
+        "agent-learning": ("best-of-n-edits", "sequential-edits"),
     }
 )
 """By protocol: added to every suite unless it says otherwise, each with the same budget, since simple methods are competitive."""
@@ -170,9 +171,11 @@ def _short(name: str) -> str:
 def _variant(config: Config, choice: Mapping[str, Any]) -> tuple[str, Config]:
     changed = _set(config, {"matrix": {}, **choice})
     names = [
-        str(value) for key, value in choice.items() if key not in ("evolver.method", "evolver.agent", "evolver.name")
+        "+".join(map(str, value)) if isinstance(value, list) else str(value)
+        for key, value in choice.items()
+        if key not in ("evolver.method", "evolver.agent", "evolver.name")
     ]
-    return "-".join([changed.evolver.label, *(f"{v}" for v in names)]), changed
+    return "-".join([changed.evolver.label, *names]), changed
 
 
 def _baselines(config: Config, present: set[str], *, single: bool) -> Iterable[tuple[str, Config]]:

@@ -68,7 +68,7 @@ class RunSection(Section):
         name: what the suite is called; the file's name by default.
     """
 
-    protocol: Literal["policy-evolution", "resource-evolution"] = "policy-evolution"
+    protocol: Literal["policy-evolution", "resource-evolution", "agent-learning"] = "policy-evolution"
     tasksets: list[str] = Field(min_length=1)
     seeds: Seeds = 1
     name: str = ""

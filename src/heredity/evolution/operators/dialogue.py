@@ -56,9 +56,20 @@ FORMS: Mapping[str, _Form] = {
             "gradients": [{"variable": "type/name:path", "text": "how to change"}],
         },
     ),
+    "dynamics": _Form(
+        "Work out how the world works, from the attempts alone: what is observed, what each action does and when it is"
+        " possible, what is rewarded, what ends an attempt, where the attempts lost reward, what follows for a good plan,"
+        " and what is still uncertain.",
+        {"signal": "the analysis"},
+    ),
+    "instruction": _Form(
+        "Find out where the agent's instructions or code led it astray: what it misread, what it repeated in vain, when it"
+        " stopped too early or too late. Conclude with short rules, general and checkable, that it should have had.",
+        {"signal": "the analysis"},
+    ),
     "improve": _Form(
         "Write the new texts. Each edit gives the whole new value of one variable; the value null removes the file. Use"
-        " names listed under variables, or add one of those listed under limits. Mind the signals, critiques and selections"
+        " names listed under variables, or add one of those listed under limits. Mind the signal, signals, critiques and selections"
         " if there are any, and do not repeat what is listed under rejected.",
         {
             "edits": [{"variable": "type/name:path", "value": "the whole new text", "why": "one line"}],

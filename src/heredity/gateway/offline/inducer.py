@@ -46,6 +46,7 @@ class RuleInducer:
         block = _block(request)
         rng = generator(request.sampling.seed or 0, "offline", "rule-inducer", request.digest)
         answers = {"reflect": _reflect, "select": _select, "critique": _critique, "improve": _improve}
+        answers |= {"dynamics": _signal, "instruction": _signal}
         task = str(block.get("task"))
         if task not in answers:
             raise ProviderError(
@@ -90,10 +91,16 @@ def _critique(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, A
     return {"critique": "a rule is missing", "gradients": [{"variable": _PROMPT, "text": f"{_ADVICE}{rule}"}]}
 
 
+def _signal(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    rule = _induced(block, rng)
+    return {"signal": "nothing was learned" if rule is None else f"{_ADVICE}{rule}"}
+
+
 def _improve(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     prompt = str(cast(Mapping[str, Any], block.get("variables") or {}).get(_PROMPT, ""))
     gradients = cast(Sequence[Mapping[str, Any]], block.get("gradients") or ())
-    advice = [str(text) for gradient in gradients for text in gradient.get("texts", ())]
+    advice = [str(block.get("signal") or "")]
+    advice += [str(text) for gradient in gradients for text in gradient.get("texts", ())]
     rules = [rule for text in advice for rule in read_rules(text.removeprefix(_ADVICE))]
     induced = [rules[int(rng.integers(len(rules)))]] if rules else [r for r in [_induced(block, rng)] if r is not None]
     if not induced:

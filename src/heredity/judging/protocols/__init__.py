@@ -11,6 +11,10 @@ from heredity.judging.protocols import policy_evolution, resource_evolution
 Judge = Callable[[Bench, Evolved, Reference | None], Awaitable[Verdict]]
 
 JUDGES: Mapping[str, Judge] = MappingProxyType(
-    {"policy-evolution": policy_evolution.judge, "resource-evolution": resource_evolution.judge}
+    {
+        "policy-evolution": policy_evolution.judge,
+        "resource-evolution": resource_evolution.judge,
+        "agent-learning": resource_evolution.judge,
+    }
 )
 """Name of a protocol to its judge."""

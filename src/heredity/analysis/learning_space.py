@@ -1,0 +1,89 @@
+"""What a set of learning methods can reach together: the upper bound, and gains against the number of methods and worlds.
+
+AutoEnv, sections 4.2 and 5.3 and figure 3. An upper bound picks the best method of each environment after the fact; it is
+the most that any choice of method per environment could reach, and no result of one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from heredity.analysis.suite_table import TasksetScores
+
+_MOST_SUBSETS = 5000
+CONTROLLER = "adaptive"
+"""What the label of an evolver begins with that chooses among methods itself; it is compared with the bound, not part of it."""
+
+
+def learning_space(tasksets: Sequence[TasksetScores]) -> dict[str, Any] | None:
+    """Compute upper bounds and both curves from held-out means.
+
+    Args:
+        tasksets: what every evolver scored on each; a method counts if it has a score on all of them.
+
+    Returns:
+        JSON values: `methods`; `upper_bound` with its mean, its gain over the reference and the method picked on each
+        taskset; `best_fixed`, the method of the greatest mean; `controllers`, each with the share of the way from the best
+        fixed method to the upper bound that it covers; `by_methods`, for M = 1, 2, … the mean over all subsets of M methods
+        of the upper bound with them, and the least and the greatest; `by_tasksets`, for each method and the bound the mean
+        gain over the k tasksets where it gains most, k = 1, 2, …. None with fewer than two methods.
+    """
+    means = {t.name: {name: cell.mean for name, cell in t.cells.items()} for t in tasksets}
+    everywhere = [e for e in next(iter(means.values()), {}) if all(e in row for row in means.values())]
+    methods = [e for e in everywhere if not e.startswith(CONTROLLER)]
+    if len(methods) < 2:
+        return None
+    reference = {t.name: t.reference_mean for t in tasksets}
+    columns = {m: [row[m] for row in means.values()] for m in everywhere}
+    picked = {name: max(methods, key=row.__getitem__) for name, row in means.items()}
+    bound = [means[name][method] for name, method in picked.items()]
+    fixed = max(methods, key=lambda m: math.fsum(columns[m]))
+    best, top = _mean(columns[fixed]), _mean(bound)
+    gains = {m: _gains(columns[m], list(reference.values())) for m in methods}
+    return {
+        "methods": methods,
+        "upper_bound": {
+            "mean": top,
+            "gain": _mean(_gains(bound, list(reference.values()))),
+            "picked": [{"taskset": n, "method": m, "mean": means[n][m]} for n, m in picked.items()],
+        },
+        "best_fixed": {"method": fixed, "mean": best, "gap": top - best},
+        "controllers": [
+            {
+                "evolver": e,
+                "mean": _mean(columns[e]),
+                "gap": top - _mean(columns[e]),
+                "covered": (_mean(columns[e]) - best) / (top - best) if top > best else None,
+            }
+            for e in everywhere
+            if e.startswith(CONTROLLER)
+        ],
+        "by_methods": [_subsets(columns, methods, size) for size in range(1, len(methods) + 1)],
+        "by_tasksets": [
+            {"evolver": name, "gains": _top(each)}
+            for name, each in [*gains.items(), ("upper bound", _gains(bound, list(reference.values())))]
+        ],
+    }
+
+
+def _subsets(columns: Mapping[str, Sequence[float]], methods: Sequence[str], size: int) -> dict[str, Any]:
+    chosen = itertools.islice(itertools.combinations(methods, size), _MOST_SUBSETS)
+    found = [_mean([max(row) for row in zip(*(columns[m] for m in subset), strict=True)]) for subset in chosen]
+    return {"methods": size, "subsets": len(found), "mean": _mean(found), "low": min(found), "high": max(found)}
+
+
+def _gains(scores: Sequence[float], reference: Sequence[float | None]) -> list[float]:
+    return [score - (before or 0.0) for score, before in zip(scores, reference, strict=True)]
+
+
+def _top(gains: Sequence[float]) -> list[float]:
+    """Return the mean of the k greatest gains for k = 1, 2, …."""
+    ordered = sorted(gains, reverse=True)
+    return [_mean(ordered[: k + 1]) for k in range(len(ordered))]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

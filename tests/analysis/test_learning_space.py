@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from heredity.analysis.learning_space import learning_space
+from heredity.analysis.suite_table import Cell, TasksetScores
+
+
+def taskset(name: str, reference: float, **means: float) -> TasksetScores:
+    cells = {label: Cell([{"seed": 0}], np.array([[mean]])) for label, mean in means.items()}
+    return TasksetScores(name, "", "", cells, np.array([reference]))
+
+
+SPACE = [
+    taskset("a", 0.1, x=0.5, y=0.2, z=0.1, adaptive=0.4),
+    taskset("b", 0.1, x=0.1, y=0.6, z=0.2, adaptive=0.6),
+    taskset("c", 0.3, x=0.3, y=0.3, z=0.9, adaptive=0.3),
+]
+
+
+def test_the_upper_bound_picks_the_best_method_of_each_taskset() -> None:
+    found = learning_space(SPACE)
+    assert found is not None
+    assert found["methods"] == ["x", "y", "z"]
+    assert [p["method"] for p in found["upper_bound"]["picked"]] == ["x", "y", "z"]
+    assert found["upper_bound"]["mean"] == pytest.approx(2.0 / 3)
+    assert found["upper_bound"]["gain"] == pytest.approx((0.4 + 0.5 + 0.6) / 3)
+    assert found["best_fixed"] == {"method": "z", "mean": pytest.approx(0.4), "gap": pytest.approx(2.0 / 3 - 0.4)}
+
+
+def test_the_bound_grows_with_the_number_of_methods() -> None:
+    found = learning_space(SPACE)
+    assert found is not None
+    assert [row["subsets"] for row in found["by_methods"]] == [3, 3, 1]
+    one, two, three = (row["mean"] for row in found["by_methods"])
+    assert one == pytest.approx((0.9 + 1.1 + 1.2) / 9)
+    assert one < two < three == pytest.approx(2.0 / 3)
+
+
+def test_gains_are_means_over_the_tasksets_of_most_gain() -> None:
+    found = learning_space(SPACE)
+    assert found is not None
+    curves = {row["evolver"]: row["gains"] for row in found["by_tasksets"]}
+    assert curves["x"] == pytest.approx([0.4, 0.2, 0.4 / 3])
+    assert curves["upper bound"] == pytest.approx([0.6, 0.55, 0.5])
+
+
+def test_a_controller_is_measured_between_the_best_fixed_method_and_the_bound() -> None:
+    found = learning_space(SPACE)
+    assert found is not None
+    (row,) = found["controllers"]
+    assert row["covered"] == pytest.approx((1.3 / 3 - 0.4) / (2.0 / 3 - 0.4))
+
+
+def test_one_method_makes_no_space() -> None:
+    assert learning_space([taskset("a", 0.0, x=1.0, adaptive=1.0)]) is None
+    assert learning_space([]) is None

@@ -50,7 +50,7 @@ def good_at_third(block: dict[str, Any]) -> str:
 
 def good_late(block: dict[str, Any]) -> str:
     good = block["round"] > 2 and block["limits"]["targets"] == ["prompt"]
-    return f"Add and carry. {block['round']}" if good else f"Take a guess. {block['round']}"
+    return f"Add and carry. {block['round']}" if good else f"Add the numbers one by one. {block['round']}"
 
 
 @pytest.mark.parametrize("name", [NAME, "adaptive"])

@@ -39,7 +39,7 @@ class Trains(Levels):
             "against": sum(not idler for idler in idlers) % 2 == 1,
             "fastest": FASTEST,
             "tries": TRIES,
-            "steps": 4 * stages + 2 * (difficulty - 1) + 6,
+            "steps": 4 * stages + 2 * difficulty + 6,
             "answer": answer,
         }
 

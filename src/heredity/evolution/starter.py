@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from heredity.actors.contract import SYSTEM
+from heredity.actors.player import plain_player
 from heredity.errors import ConfigError
 from heredity.evolution.operators.constants import literal
 from heredity.evolution.programs import POLICY, Shape, control_source, controller_program, shape_of
@@ -23,6 +24,8 @@ def starter_candidate(info: TasksetInfo) -> Candidate:
     """Return what a run starts from when it names nothing else: the random policy, or for questions a plain prompt."""
     if info.kind == "episode":
         return Candidate.program(starter_program(info.public))
+    if info.kind == "world":
+        return plain_player()
     return Candidate({SYSTEM: SourceTree({"prompt.md": "Answer the question.\n"})})
 
 

@@ -12,11 +12,12 @@ from heredity.gateway import Model
 from heredity.gateway.gateway import Gateway
 from heredity.rollouts.contract import Job, Limits, Runner
 from heredity.rollouts.episodes import EpisodeRunner
+from heredity.rollouts.playing import WorldRunner
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.rollouts.solving import SolvingRunner
 from heredity.rollouts.trajectory import Trajectory
 
-KINDS = ("episode", "question")
+KINDS = ("episode", "question", "world")
 
 
 class Engine:
@@ -53,8 +54,8 @@ class Engine:
         try:
             if "episode" in self._kinds:
                 self._runners["episode"] = self._hidden["episode"] = await self._episodes()
-            if "question" in self._kinds:
-                await self._questions()
+            if self._kinds & {"question", "world"}:
+                await self._conversations()
         except BaseException:
             await self._stack.aclose()
             raise
@@ -91,23 +92,35 @@ class Engine:
         self.isolation = runner.isolation.tier
         return await self._stack.enter_async_context(runner)
 
-    async def _questions(self) -> None:
+    async def _conversations(self) -> None:
         settings = self._config.gateway
-        if not settings.execution:
+        if not settings.execution and "question" in self._kinds:
             raise ConfigError(
                 "questions are answered by a language model: set gateway.execution, such as local/smollm2-135m or openai/gpt-5"
             )
         engine = self._config.engine
         programs = await self._stack.enter_async_context(SandboxedPrograms(engine.workers, unsafe=engine.unsafe))
         self.isolation = programs.isolation.tier
-        self._runners["question"] = self._solving(self._gateway, programs)
-        self._hidden["question"] = self._solving(self._judging, programs)
+        for runners, gateway in ((self._runners, self._gateway), (self._hidden, self._judging)):
+            if "question" in self._kinds:
+                runners["question"] = self._solving(gateway, programs)
+            if "world" in self._kinds:
+                runners["world"] = self._playing(gateway, programs)
 
     def _solving(self, gateway: Gateway, programs: SandboxedPrograms) -> Runner:
         solver = self._config.solver
         return SolvingRunner(
             gateway.model("execution"),
             judge=gateway.model("judge") if self._config.gateway.judge else None,
+            programs=programs,
+            settings=solver.solving(),
+            concurrent=solver.concurrent,
+        )
+
+    def _playing(self, gateway: Gateway, programs: SandboxedPrograms) -> Runner:
+        solver = self._config.solver
+        return WorldRunner(
+            gateway.model("execution") if self._config.gateway.execution else None,
             programs=programs,
             settings=solver.solving(),
             concurrent=solver.concurrent,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -69,7 +70,9 @@ def _badness(item: dict[str, Any]) -> tuple[float, int]:
 
 
 def _text(value: Any, chars: int) -> str | None:
-    return None if value is None else shortened(value if isinstance(value, str) else str(to_json(value)), chars)
+    if value is None:
+        return None
+    return shortened(value if isinstance(value, str) else json.dumps(to_json(value), ensure_ascii=False), chars)
 
 
 def _last_action(trajectory: Trajectory | None) -> Any:

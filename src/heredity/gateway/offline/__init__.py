@@ -1,9 +1,9 @@
 """Offline models: small deterministic programs in a language model's place, for experiments that need no account.
 
 They are honest about what they can do: `offline/rule-follower` answers by the rules that stand in its prompt and by nothing
-else, and `offline/rule-inducer` writes such rules from the attempts it is shown, by search over a fixed list of skills.
-What they show is that a method, a session and a judge work as they should. What they cannot show is how well a method does
-with a language model.
+else, `offline/rule-inducer` writes such rules from the attempts it is shown, by search over a fixed list of skills, and
+`offline/world-learner` does the like for players of worlds. What they show is that a method, a session and a judge work as
+they should. What they cannot show is how well a method does with a language model.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from heredity.errors import UnknownNameError
 from heredity.gateway.contract import Model
 from heredity.gateway.offline.follower import RuleFollower
 from heredity.gateway.offline.inducer import RuleInducer
+from heredity.gateway.offline.world_learner import WorldLearner
 
-_MODELS: Mapping[str, type[RuleFollower] | type[RuleInducer]] = {
+_MODELS: Mapping[str, type[RuleFollower] | type[RuleInducer] | type[WorldLearner]] = {
     "rule-follower": RuleFollower,
     "rule-inducer": RuleInducer,
+    "world-learner": WorldLearner,
 }
 
 

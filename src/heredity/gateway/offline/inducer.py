@@ -43,7 +43,7 @@ class RuleInducer:
         Raises:
             ProviderError: if it is not one of an optimizer's (`unscripted`).
         """
-        block = _block(request)
+        block = block_of(request, self.name)
         rng = generator(request.sampling.seed or 0, "offline", "rule-inducer", request.digest)
         answers = {"reflect": _reflect, "select": _select, "critique": _critique, "improve": _improve}
         answers |= {"dynamics": _signal, "instruction": _signal}
@@ -56,7 +56,12 @@ class RuleInducer:
         return Reply(text, usage=Usage(words_of(request.messages), len(text.split()), 0, 0.0), model=self.name)
 
 
-def _block(request: Request) -> Mapping[str, Any]:
+def block_of(request: Request, name: str) -> Mapping[str, Any]:
+    """Return the JSON block of an optimizer's request.
+
+    Raises:
+        ProviderError: if there is none (`unscripted`); `name` says who was asked.
+    """
     for message in request.messages:
         match = _BLOCK.search(message.content)
         if message.role == "user" and match:
@@ -66,7 +71,6 @@ def _block(request: Request) -> Mapping[str, Any]:
                 continue
             if isinstance(value, dict):
                 return cast(Mapping[str, Any], value)
-    name = RuleInducer.name
     raise ProviderError(
         "unscripted", f"{name} was asked something without a JSON block; it answers optimizers only", transient=False
     )

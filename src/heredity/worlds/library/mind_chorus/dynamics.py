@@ -1,0 +1,167 @@
+"""The rules of `mind_chorus`.
+
+Every mind thinks of dawn or of dusk. In each round all minds listen at once to those that they hear, and turn or not by
+their temper. What all of them think is one number: bit i is set if mind i thinks of dawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+
+NEEDED = {"follower": 1, "stubborn": 3, "contrary": -1}
+"""How far the pull of one side must be above that of the other for a mind to turn; less than 0: it turns the other way."""
+THOUGHTS = ("dusk", "dawn")
+Thoughts = TypeVar("Thoughts", int, NDArray[np.int64])
+
+
+@dataclass(frozen=True, slots=True)
+class Village:
+    """What never changes.
+
+    Attributes:
+        names: of the minds.
+        depths: what each mind weighs in the agreement, and costs to be whispered to.
+        needed: each mind's temper, as in `NEEDED`.
+        heard: of each mind those that it hears, each with the strength of its voice.
+        lines: what is said of each mind before and after its thought.
+    """
+
+    names: tuple[str, ...]
+    depths: tuple[int, ...]
+    needed: tuple[int, ...]
+    heard: tuple[tuple[tuple[int, int], ...], ...]
+    lines: tuple[tuple[str, str], ...]
+
+    def listened(self, thoughts: Thoughts, hushed: int | None = None) -> Thoughts:
+        """Return what all think after a round of listening.
+
+        Args:
+            thoughts: what they think before it; or an array of such numbers, for as many answers at once.
+            hushed: a mind that nobody hears in this round.
+        """
+        after = thoughts & 0
+        for place, voices in enumerate(self.heard):
+            pull = thoughts & 0
+            for other, strength in voices:
+                if other != hushed:
+                    pull = pull + strength * (2 * (thoughts >> other & 1) - 1)
+            needed = self.needed[place]
+            if needed < 0:
+                pull, needed = -pull, -needed
+            turned_or_kept = (pull >= needed) | ((pull > -needed) & (thoughts >> place & 1))
+            after = after | turned_or_kept << place
+        return after
+
+    def agreement(self, thoughts: int) -> int:
+        """Return the depth of the side that has more of it."""
+        dawn = sum(depth for place, depth in enumerate(self.depths) if thoughts >> place & 1)
+        return max(dawn, sum(self.depths) - dawn)
+
+    def after(self, thoughts: Thoughts, verb: str, place: int) -> Thoughts:
+        """Return what all think (number or array) after an action on a mind, and the round of listening that follows it."""
+        bit = 1 << place
+        if verb == "hush":
+            return self.listened(thoughts, place)
+        if verb == "steady":
+            return self.listened(thoughts) & ~bit | thoughts & bit
+        return self.listened(thoughts ^ bit if verb == "whisper" else thoughts)
+
+    def cost(self, verb: str, place: int) -> int:
+        """Return the influence that an action on a mind takes."""
+        return self.depths[place] if verb == "whisper" else 0 if verb == "listen" else 1
+
+
+@dataclass(slots=True)
+class State:
+    """What the minds think, what influence is left, and the best agreement so far."""
+
+    village: Village
+    thoughts: int
+    influence: int
+    best: int
+
+    def __deepcopy__(self, memo: object) -> State:
+        """Return a copy that goes on by itself; the village is shared."""
+        return State(self.village, self.thoughts, self.influence, self.best)
+
+
+def read_village(level: LevelData) -> Village:
+    """Return the village of a level."""
+    minds = level["minds"]
+    names = tuple(mind["name"] for mind in minds)
+    return Village(
+        names,
+        tuple(mind["depth"] for mind in minds),
+        tuple(NEEDED[mind["temper"]] for mind in minds),
+        tuple(tuple((place, strength) for place, strength in mind["hears"]) for mind in minds),
+        tuple(
+            (
+                f"{mind['name']}: thinks of ",
+                f"; depth {mind['depth']}, {mind['temper']}, hears "
+                + ", ".join(f"{names[place]} ({strength})" for place, strength in mind["hears"]),
+            )
+            for mind in minds
+        ),
+    )
+
+
+class MindChorus(Dynamics[State]):
+    """A village of minds and somebody who may whisper, steady and hush."""
+
+    def start(self, level: LevelData) -> State:
+        """Return the state in which a level begins."""
+        village, thoughts = read_village(level), level["thoughts"]
+        return State(village, thoughts, level["influence"], village.agreement(thoughts))
+
+    def act(self, state: State, action: Action) -> Outcome:
+        """Act on a mind, or on none, and let all listen; a new best agreement pays what it is better by."""
+        village, verb, place = state.village, action.name, 0
+        if verb != "listen":
+            name = action.params["mind"]
+            if name not in village.names:
+                raise RefusedError(f"Nobody here is called {name}.")
+            place = village.names.index(name)
+        cost = village.cost(verb, place)
+        if cost > state.influence:
+            raise RefusedError(f"That takes {cost} influence, and you have {state.influence} left.")
+        before, state.thoughts = state.thoughts, village.after(state.thoughts, verb, place)
+        state.influence -= cost
+        agreement = village.agreement(state.thoughts)
+        gain, state.best = max(0, agreement - state.best), max(agreement, state.best)
+        done = agreement == sum(village.depths)
+        message = "All think as one." if done else _told(village, before, state.thoughts)
+        return Outcome(float(gain), done, message)
+
+    def observe(self, state: State) -> dict[str, Any]:
+        """Show every mind and what it thinks."""
+        village, thoughts = state.village, state.thoughts
+        words = [THOUGHTS[thoughts >> place & 1] for place in range(len(village.names))]
+        whole = sum(village.depths)
+        return {
+            "minds": [f"{head}{word}{tail}" for word, (head, tail) in zip(words, village.lines, strict=True)],
+            "grid": ["".join(["o" if word == "dawn" else "x" for word in words])],
+            "agreement": village.agreement(thoughts),
+            "best": state.best,
+            "whole": whole,
+            "influence": state.influence,
+            "gauges": {"agreement": [village.agreement(thoughts), 0, whole], "influence": [state.influence, 0, whole]},
+        }
+
+
+def _told(village: Village, before: int, after: int) -> str:
+    """Say who has turned."""
+    turned: dict[str, list[str]] = {"dawn": [], "dusk": []}
+    for place, name in enumerate(village.names):
+        if (before ^ after) >> place & 1:
+            turned[THOUGHTS[after >> place & 1]].append(name)
+    parts = [f"{', '.join(names)} turned to {thought}" for thought, names in turned.items() if names]
+    return f"{'; '.join(parts)}." if parts else "Nobody turned."
+
+
+DYNAMICS = MindChorus()

@@ -48,7 +48,13 @@ def chosen_variables(candidate: Candidate, targets: Iterable[Target]) -> dict[st
 def new_variables(candidate: Candidate, targets: Iterable[Target]) -> list[str]:
     """Return the names under which something may be added, `NAME` standing for any name."""
     names = [name for target in targets for name in _NEW[target]]
-    return [name for name in names if name.partition(":")[0] not in candidate.parts]
+    # A candidate is driven by one program: beside a solver there is no player.
+    driven = any(part.startswith("agent/") for part in candidate.parts)
+    return [
+        name
+        for name in names
+        if name.partition(":")[0] not in candidate.parts and not (driven and name.startswith("agent/"))
+    ]
 
 
 def checked_edits(candidate: Candidate, targets: Iterable[Target], edits: Mapping[str, str | None]) -> Candidate:

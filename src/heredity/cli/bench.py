@@ -80,6 +80,24 @@ def registry(
     _table(f"Registry, baseline: {figures['baseline']}", ["figure", *sizes], rows)
 
 
+@app.command("worlds")
+def worlds(
+    json_output: bool = _JSON,
+    seconds: float = typer.Option(0.3, "--seconds", min=0.01, help="How long each world is stepped."),
+) -> None:
+    """Time steps and resets of every world against a loop that does next to nothing."""
+    from heredity.bench import worlds as benchmark
+
+    figures = benchmark.measure(seconds)
+    if json_output:
+        typer.echo(json.dumps(figures, indent=1))
+        return
+    rows = [[name, *map(str, row.values())] for name, row in figures["results"].items()]
+    _table(f"Worlds, baseline: {figures['baseline']}", ["case", "steps/s", "reset ms", "bare steps/s", "ratio"], rows)
+    medians = {key: figures[key] for key in ("median_steps_per_s", "median_reset_ms", "median_ratio")}
+    typer.echo(", ".join(f"{key} {value}" for key, value in medians.items()))
+
+
 def _table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     from rich.console import Console
     from rich.table import Table

@@ -87,7 +87,7 @@ class SkinDescription(_Part):
         legend: symbol to meaning, for grids; also what pictures name their colours by.
         colours: symbol to `#rrggbb`.
         swap: what the inverse skin exchanges: pairs of symbols in the grid.
-        mirror: names of numbers that the inverse skin shows as `low + high - value`, with their low and high.
+        mirror: names of numbers that the inverse skin shows as `low + high - value`, with their low and high; names of gauges too.
     """
 
     text: str

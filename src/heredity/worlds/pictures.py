@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heredity.worlds.description import SkinDescription
+from heredity.worlds.glyphs import Glyph, glyph, line
 
 SIZE = 160
 """Height and width of a picture, in pixels."""
+_GAUGE = 20
 _PAPER = (250, 248, 242)
 _INK = (60, 60, 70)
 _EMPTY = (222, 218, 208)
-_BAR = (58, 120, 190)
+_BAR = (140, 180, 225)
 _PALETTE = (
     (86, 180, 233), (230, 159, 0), (0, 158, 115), (240, 228, 66), (0, 114, 178),
     (213, 94, 0), (204, 121, 167), (140, 140, 140), (120, 80, 160), (90, 60, 40),
@@ -26,6 +28,7 @@ _PALETTE = (
 """For symbols without a colour of their own; told apart by people who see colours differently (Okabe and Ito 2008)."""
 
 Picture = NDArray[np.uint8]
+Colour = tuple[int, int, int]
 
 
 def draw(skin: SkinDescription, omega: Mapping[str, Any]) -> Picture:
@@ -38,11 +41,11 @@ def draw(skin: SkinDescription, omega: Mapping[str, Any]) -> Picture:
     picture = np.full((SIZE, SIZE, 3), _PAPER, np.uint8)
     grid = cast(Sequence[str], omega.get("grid") or ())
     gauges = cast(Mapping[str, Sequence[float]], omega.get("gauges") or {})
-    split = SIZE if not gauges else 0 if not grid else int(SIZE * 0.7)
+    split = 0 if not grid else SIZE - min(SIZE // 2, _GAUGE * len(gauges))
     if grid:
         _draw_grid(picture[:split], grid, skin)
     if gauges:
-        _draw_gauges(picture[split:], list(gauges.values()))
+        _draw_gauges(picture[split:], gauges)
     return picture
 
 
@@ -61,51 +64,44 @@ def _draw_grid(area: Picture, grid: Sequence[str], skin: SkinDescription) -> Non
     rows, columns = len(grid), max(map(len, grid))
     cell = max(1, min(area.shape[0] // rows, area.shape[1] // columns))
     top, left = (area.shape[0] - rows * cell) // 2, (area.shape[1] - columns * cell) // 2
-    symbols = "".join(dict.fromkeys([*skin.legend, *"".join(grid)]))
     for r, row in enumerate(grid):
         for c, symbol in enumerate(row):
             y, x = top + r * cell, left + c * cell
             tile = area[y : y + cell, x : x + cell]
-            tile[:] = _colour(skin.colours.get(symbol, ""), symbols.index(symbol))
+            tile[:] = colour = _colour(skin.colours.get(symbol, ""), symbol)
             if cell >= 8:
                 tile[-1:] = tile[:, -1:] = _EMPTY
-                _mark(tile, symbol)
+                sign = glyph(symbol)
+                if sign is not None:
+                    _stamp(tile[:-1, :-1], sign, max(1, (cell - 4) // 5), colour)
 
 
-def _mark(tile: Picture, symbol: str) -> None:
-    """Draw a figure that goes with the symbol, so that cells are told apart without their colours."""
-    pattern = _pattern(symbol)
-    if pattern is None:
-        return
-    scale = (tile.shape[0] - 2) // 5
-    if scale < 1:
-        return
-    figure = np.kron(pattern, np.ones((scale, scale), bool))
-    start = (tile.shape[0] - figure.shape[0]) // 2
-    tile[start : start + figure.shape[0], start : start + figure.shape[1]][figure] = _INK
-
-
-@cache
-def _pattern(symbol: str) -> NDArray[np.bool_] | None:
-    """Return a symmetric 5 by 5 figure made of the bits of a symbol; none for the symbols of empty ground and walls."""
-    if symbol in " .#":
-        return None
-    bits = (ord(symbol) * 2654435761 >> 7) & 0x7FFF
-    half = np.array([[bits >> (row * 3 + column) & 1 for column in range(3)] for row in range(5)], bool)
-    return np.concatenate([half, half[:, 1::-1]], axis=1)
-
-
-def _draw_gauges(area: Picture, gauges: Sequence[Sequence[float]]) -> None:
+def _draw_gauges(area: Picture, gauges: Mapping[str, Sequence[float]]) -> None:
     height = max(3, (area.shape[0] - 4) // len(gauges))
-    for place, (value, low, high) in enumerate(gauges):
+    for place, (name, (value, low, high)) in enumerate(gauges.items()):
         bar = area[2 + place * height : 2 + place * height + height - 2, 6:-6]
         bar[:] = _EMPTY
         share = (value - low) / (high - low) if high > low else 0.0
         bar[:, : round(min(1.0, max(0.0, share)) * bar.shape[1])] = _BAR
+        words = line(f"{name} {value:g}".replace("_", " "))
+        scale = min((bar.shape[0] - 2) // 5, (bar.shape[1] - 4) // words.shape[1], 2)
+        _stamp(bar, words, scale, _EMPTY)
+
+
+def _stamp(tile: Picture, sign: Glyph, scale: int, ground: Colour) -> None:
+    """Draw a sign in the middle of a tile, dark on a light ground and light on a dark one; nothing if there is no room."""
+    if scale < 1:
+        return
+    figure = np.kron(sign, np.ones((scale, scale), bool))
+    top, left = (tile.shape[0] - figure.shape[0]) // 2, (tile.shape[1] - figure.shape[1]) // 2
+    red, green, blue = ground
+    tile[top : top + figure.shape[0], left : left + figure.shape[1]][figure] = (
+        _INK if 299 * red + 587 * green + 114 * blue > 128_000 else _PAPER
+    )
 
 
 @cache
-def _colour(text: str, place: int) -> tuple[int, int, int]:
+def _colour(text: str, symbol: str) -> Colour:
     if not text:
-        return _PALETTE[place % len(_PALETTE)]
+        return _PALETTE[ord(symbol) % len(_PALETTE)]
     return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)

@@ -40,6 +40,8 @@ def inverted(skin: SkinDescription, omega: Mapping[str, Any]) -> dict[str, Any]:
     for name, (low, high) in skin.mirror.items():
         if name in shown:
             shown[name] = _mirrored(shown[name], low + high)
+        if name in shown.get("gauges", ()):
+            shown["gauges"] = {**shown["gauges"], name: [low + high - shown["gauges"][name][0], low, high]}
     return shown
 
 

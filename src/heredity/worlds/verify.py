@@ -6,8 +6,11 @@ Nothing here knows a world's rules: what is tried is what a careless or a cunnin
 from __future__ import annotations
 
 import itertools
+import multiprocessing
+import os
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -18,7 +21,7 @@ from heredity.worlds.actions import sample_action
 from heredity.worlds.contract import Action
 from heredity.worlds.description import Description, Parameter
 from heredity.worlds.episode import Episode
-from heredity.worlds.world import Level, World
+from heredity.worlds.world import Level, World, world
 
 SLACK = 1e-9
 _WRONG: tuple[object, ...] = (
@@ -101,6 +104,36 @@ def verify_level(world: World, level: Level, *, seconds: float = 1.0, random_age
         greedy=greedy / unit,
         faults=faults,
     )
+
+
+def verify_worlds(
+    names: Sequence[str], *, seconds: float = 10.0, processes: int | None = None
+) -> Iterator[LevelReport]:
+    """Verify every shipped level of worlds, several at a time; the reports come as they are ready.
+
+    Args:
+        names: the worlds.
+        seconds: how long the greedy searcher may try for each world; its levels share it.
+        processes: how many processes; one per core by default.
+
+    Raises:
+        UnknownNameError: if there is no such world.
+    """
+    levels = [(name, level.id) for name in names for shipped in world(name).shipped.values() for level in shipped]
+    share = seconds * len(names) / max(1, len(levels))
+    workers = min(processes or len(os.sched_getaffinity(0)), len(levels) or 1)
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        waiting = [pool.submit(_verify_one, name, level, share) for name, level in levels]
+        try:
+            for future in as_completed(waiting):
+                yield future.result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _verify_one(name: str, level: str, seconds: float) -> LevelReport:
+    made = world(name)
+    return verify_level(made, made.level(level), seconds=seconds)
 
 
 def _faults(world: World, level: Level, reference: float, found: dict[str, float], invalid: float) -> tuple[str, ...]:

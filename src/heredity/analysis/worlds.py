@@ -1,0 +1,84 @@
+"""Tables of scores in worlds: AutoEnv's table 3, with intervals.
+
+A score is the total reward over the level's certified bound: at most 1, negative where a world takes away. Every world weighs
+the same, whatever it pays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from heredity.analysis.statistics import Estimate, Floats, crossed_mean
+
+GROUPS = ("binary", "accumulative", "full", "partial", "aligned", "inverse")
+"""The columns of table 3, before the average; each world is in one of every two."""
+
+
+def world_table(rows: Sequence[Mapping[str, Any]], groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Tabulate episodes.
+
+    Args:
+        rows: an episode each: `world`, `level`, `run`, `score`, `steps`, and `cost_usd` where it is known.
+        groups: each world to those of `GROUPS` that it is in.
+
+    Returns:
+        `groups` (each group, and `average`, to mean score, interval and number of worlds), `std` (of the average, over runs;
+        None for one run), `steps` (mean), `cost_usd` (total; None if a part of it is unknown), `episodes`, `runs`, and
+        `worlds` (the same for each world).
+    """
+    names = [name for name in groups if any(row["world"] == name for row in rows)]
+    tables = {name: _scores([row for row in rows if row["world"] == name]) for name in names}
+    columns = {group: [tables[name] for name in names if group in groups[name]] for group in GROUPS}
+    return {
+        "groups": {group: _estimate(strata) for group, strata in {**columns, "average": list(tables.values())}.items()},
+        "std": _spread(rows, names),
+        **_sums(rows),
+        "worlds": {
+            name: {**_estimate([tables[name]]), **_sums([row for row in rows if row["world"] == name])}
+            for name in names
+        },
+    }
+
+
+def _scores(rows: Sequence[Mapping[str, Any]]) -> Floats:
+    """Return scores of shape (runs, levels); NaN where an episode is missing."""
+    runs, levels = sorted({row["run"] for row in rows}), sorted({row["level"] for row in rows})
+    table = np.full((len(runs), len(levels)), np.nan)
+    for row in rows:
+        table[runs.index(row["run"]), levels.index(row["level"])] = row["score"]
+    return table
+
+
+def _estimate(strata: Sequence[Floats]) -> dict[str, Any]:
+    found = crossed_mean(strata) or Estimate(float("nan"))
+    if not strata:
+        return {"mean": None, "interval": None, "worlds": 0}
+    return {"mean": found.mean, "interval": list(found.interval) if found.interval else None, "worlds": len(strata)}
+
+
+def _spread(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> float | None:
+    """Return the standard deviation over runs of the mean over worlds, among runs that have all of them."""
+    averages: list[float] = []
+    for run in sorted({row["run"] for row in rows}):
+        means = [_mean([r["score"] for r in rows if r["run"] == run and r["world"] == name]) for name in names]
+        if all(mean is not None for mean in means):
+            averages.append(float(np.mean([mean for mean in means if mean is not None])))
+    return float(np.std(averages, ddof=1)) if len(averages) > 1 else None
+
+
+def _sums(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    costs = [row.get("cost_usd") for row in rows]
+    known = [cost for cost in costs if cost is not None]
+    return {
+        "steps": _mean([row["steps"] for row in rows]),
+        "cost_usd": sum(known) if len(known) == len(costs) else None,
+        "episodes": len(rows),
+        "runs": len({row["run"] for row in rows}),
+    }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None

@@ -1,0 +1,94 @@
+"""How fast worlds are: steps and resets of `WorldEnv` with the text skin, against a loop that does next to nothing.
+
+A step checks an action, applies the rules, and renders what is seen. The actions are drawn beforehand, well typed but blind.
+The baseline is the same loop over an environment of a few bare lines (count, compare, format a text), timed in turn with every
+world: `ratio` is how many times longer a step of the world takes than one of it.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from heredity.worlds.env import WorldEnv
+from heredity.worlds.world import world_names
+
+SECONDS = 0.3
+_ACTIONS = 512
+
+
+def measure(seconds: float = SECONDS, names: Sequence[str] | None = None) -> dict[str, Any]:
+    """Time every world.
+
+    Args:
+        seconds: how long each world is stepped, and again reset.
+        names: the worlds; all if not given.
+    """
+    results = {name: _world(name, seconds) for name in names or world_names()}
+    rows = list(results.values())
+    return {
+        "baseline": "one bare loop: an environment that counts its steps and formats one line",
+        "median_steps_per_s": round(statistics.median(row["steps_per_s"] for row in rows)),
+        "median_reset_ms": round(statistics.median(row["reset_ms"] for row in rows), 4),
+        "median_ratio": round(statistics.median(row["ratio"] for row in rows), 2),
+        "slowest": min(results, key=lambda name: results[name]["steps_per_s"]),
+        "results": results,
+    }
+
+
+def _world(name: str, seconds: float) -> dict[str, float]:
+    env = WorldEnv(name)
+    env.action_space.seed(0)
+    actions = [env.action_space.sample() for _ in range(_ACTIONS)]
+    levels = [{"level": level.id} for level in env.world.shipped["test"]]
+    bare = _steps(_Bare(), actions, levels, seconds / 4)
+    step = _steps(env, actions, levels, seconds)
+    resets = _resets(env, levels, seconds / 4)
+    return {
+        "steps_per_s": round(1 / step),
+        "reset_ms": round(resets * 1e3, 4),
+        "bare_steps_per_s": round(1 / bare),
+        "ratio": round(step / bare, 2),
+    }
+
+
+def _steps(env: Any, actions: Sequence[Any], levels: Sequence[dict[str, Any]], seconds: float) -> float:
+    """Return the seconds of one step, resets not counted."""
+    count, spent, place = 0, 0.0, 0
+    while spent < seconds:
+        env.reset(options=levels[place % len(levels)])
+        place += 1
+        done = False
+        begun = time.perf_counter()
+        while not done:
+            _, _, terminated, truncated, _ = env.step(actions[count % len(actions)])
+            count += 1
+            done = terminated or truncated
+        spent += time.perf_counter() - begun
+    return spent / count
+
+
+def _resets(env: WorldEnv, levels: Sequence[dict[str, Any]], seconds: float) -> float:
+    count, begun = 0, time.perf_counter()
+    while time.perf_counter() - begun < seconds:
+        env.reset(options=levels[count % len(levels)])
+        count += 1
+    return (time.perf_counter() - begun) / count
+
+
+class _Bare:
+    """As little as an environment can do."""
+
+    def __init__(self) -> None:
+        self._t = 0
+
+    def reset(self, *, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        self._t = 0
+        return "step 0", {}
+
+    def step(self, action: dict[str, Any]) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        self._t += 1
+        paid = 1.0 if action["action"] == "" else 0.0
+        return f"step {self._t}", paid, False, self._t >= 50, {}

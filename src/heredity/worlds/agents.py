@@ -1,0 +1,169 @@
+"""Agents that need no language model: chance, the reference solution, and a search that learns from rewards alone.
+
+None of them is a candidate: they play in this process. `random` is the floor of every table; `reference` looks at everything
+and shows what can be had; `search` is the model-free baseline. It may practise on the very level that it is scored on, so its
+score says how far reward alone leads, and is no fair comparison for an agent that sees a level once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from heredity.errors import UnknownNameError
+from heredity.ids import digest_bytes, generator
+from heredity.worlds.actions import sample_action
+from heredity.worlds.episode import Episode
+from heredity.worlds.skins import render
+from heredity.worlds.world import Level, World
+
+PRACTICE = 10_000
+"""How many steps `search` may practise on a level."""
+
+_TRIES = 4
+_EXPLORE = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """An episode that was played to its end.
+
+    Attributes:
+        total: sum of its rewards, in the world's own unit.
+        steps: how long it was.
+        practice: steps taken on the level before, which the score does not show.
+    """
+
+    total: float
+    steps: int
+    practice: int = 0
+
+
+Agent = Callable[[World, Level, int], Played]
+"""Plays a level; the last argument is a seed."""
+
+
+def play_random(world: World, level: Level, seed: int) -> Played:
+    """Play actions that are drawn uniformly, well typed but blind."""
+    rng = generator(seed, "agent", "random", world.name, level.id)
+    return _finish(world.start(level.data), iter(lambda: sample_action(rng, world.description.actions).to_json(), None))
+
+
+def play_reference(world: World, level: Level, seed: int = 0) -> Played:
+    """Play the reference solution, then nothing; the seed changes nothing."""
+    return _finish(world.start(level.data), iter([action.to_json() for action in world.levels.solve(level.data)]))
+
+
+def play_search(world: World, level: Level, seed: int, practice: int = PRACTICE) -> Played:
+    """Practise on the level, then play the best episode found once more.
+
+    It knows what any agent may: the text that a reset or a step returns, the reward, and the action space. Each text seen is a
+    place; an episode goes back to a place by the actions that led there (a world has no chance in it, so they do), and on from
+    it with actions not tried there yet. The place is chosen by an upper confidence bound: what had been collected there, and how
+    seldom it was begun from (after Go-Explore, Ecoffet et al. 2021, "First return, then explore").
+
+    Args:
+        world: the world.
+        level: the level to practise on and to play.
+        seed: seeds its choices.
+        practice: steps that it may take before.
+    """
+    search = _Search(world, level, generator(seed, "agent", "search", world.name, level.id))
+    while search.steps < practice:
+        search.episode()
+    played = _finish(world.start(level.data), iter(search.best))
+    return Played(played.total, played.steps, search.steps)
+
+
+AGENTS: dict[str, Agent] = {"random": play_random, "reference": play_reference, "search": play_search}
+"""The agents by name."""
+
+
+def agent(name: str) -> Agent:
+    """Return an agent by its name.
+
+    Raises:
+        UnknownNameError: if there is none.
+    """
+    if name not in AGENTS:
+        raise UnknownNameError("agent", name, AGENTS)
+    return AGENTS[name]
+
+
+def _finish(episode: Episode, actions: Iterator[Any]) -> Played:
+    while not episode.done:
+        episode.step(next(actions, None))
+    return Played(episode.total, episode.t)
+
+
+@dataclass(slots=True)
+class _Place:
+    """A text that was seen: the actions that led there, what they had paid, and what was tried from there."""
+
+    actions: tuple[Any, ...]
+    total: float
+    begun: int = 0
+    tried: set[str] = field(default_factory=set[str])
+
+
+class _Search:
+    def __init__(self, world: World, level: Level, rng: np.random.Generator) -> None:
+        self._world, self._level, self._rng = world, level, rng
+        self.best: Sequence[Any] = ()
+        self._most = -math.inf
+        self.steps = 0
+        self._places: dict[str, _Place] = {}
+        self._reach(self._key(world.start(level.data)), (), 0.0)
+
+    def episode(self) -> None:
+        """Go back to a promising place, and on from there to the end."""
+        place = self._promising()
+        place.begun += 1
+        episode = self._world.start(self._level.data)
+        for action in place.actions:
+            episode.step(action)
+        actions = list(place.actions)
+        while not episode.done:
+            action = self._untried(place)
+            episode.step(action)
+            actions.append(action)
+            if not episode.done:
+                place = self._reach(self._key(episode), tuple(actions), episode.total)
+        self.steps += len(actions)
+        if episode.total > self._most:
+            self._most, self.best = episode.total, tuple(actions)
+
+    def _promising(self) -> _Place:
+        places = list(self._places.values())
+        totals = np.array([place.total for place in places])
+        spread = float(np.ptp(totals)) or 1.0
+        begun = np.array([place.begun for place in places])
+        bonus = np.sqrt(math.log(2 + begun.sum()) / (1 + begun))
+        scores = totals / spread + _EXPLORE * bonus + 1e-6 * self._rng.random(len(places))
+        return places[int(scores.argmax())]
+
+    def _untried(self, place: _Place) -> Any:
+        action: Any = None
+        for _ in range(_TRIES):
+            action = sample_action(self._rng, self._world.description.actions).to_json()
+            written = json.dumps(action)
+            if written not in place.tried:
+                place.tried.add(written)
+                break
+        return action
+
+    def _reach(self, key: str, actions: tuple[Any, ...], total: float) -> _Place:
+        known = self._places.get(key)
+        if known is None:
+            known = self._places[key] = _Place(actions, total)
+        elif (total, -len(actions)) > (known.total, -len(known.actions)):
+            known.actions, known.total = actions, total
+        return known
+
+    def _key(self, episode: Episode) -> str:
+        return digest_bytes(render(self._world.description.skin, episode.observe()).encode())

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.worlds.mechanics.search import cheapest_plan, meeting_plan, richest_plan, shortest_plan
+from heredity.worlds.mechanics.search import best_within, cheapest_plan, meeting_plan, richest_plan, shortest_plan
 
 MOST = 400
 _PLACES = range(24)
@@ -70,3 +70,17 @@ def test_the_richest_plan_may_be_longer_than_the_greedy_one() -> None:
         "a", lambda place: [(y, y, pay) for (x, y), pay in pays.items() if x == place], lambda place: 10
     )
     assert found == (10, ["c", "d"])
+
+
+@given(st.integers(1, 30), st.integers(0, 6))
+def test_the_best_within_some_moves_is_the_best_of_all_sequences_of_them(start: int, steps: int) -> None:
+    reached = {start}
+    for _ in range(steps):
+        reached |= {other for place in reached for _, other in doubled(place)}
+    worth, moves = best_within(start, doubled, steps, lambda place: place % 53)
+    assert worth == max(place % 53 for place in reached)
+    at = start
+    for move in moves:
+        at = dict(doubled(at))[move]
+    assert at % 53 == worth
+    assert len(moves) <= steps

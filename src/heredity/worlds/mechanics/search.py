@@ -141,3 +141,30 @@ def meeting_plan(
                 layer.append(other)
         fronts[turn] = layer
     return None
+
+
+def best_within(
+    start: P, successors: Callable[[P], Iterable[tuple[M, P]]], steps: int, worth: Callable[[P], int]
+) -> tuple[int, list[M]]:
+    """Return the greatest worth of a situation that can be reached within some moves, and the moves to it.
+
+    It is exact: everything that can be reached is looked at, the moves to the first found of the best are the fewest.
+
+    Args:
+        start: where it begins.
+        successors: the moves from a situation, each with the situation that it leads to.
+        steps: how many moves there may be.
+        worth: what a situation is worth.
+    """
+    before: dict[P, tuple[P, M] | None] = {start: None}
+    best, layer = start, [start]
+    for _ in range(steps):
+        following: list[P] = []
+        for place in layer:
+            for move, other in successors(place):
+                if other not in before:
+                    before[other] = (place, move)
+                    following.append(other)
+        best = max([best, *following], key=worth)
+        layer = following
+    return worth(best), _back(before, best)

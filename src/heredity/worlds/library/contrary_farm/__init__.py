@@ -1,0 +1,1 @@
+"""The farm in the valley: fields whose crops answer to work in ways of their own."""

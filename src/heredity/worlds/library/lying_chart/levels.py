@@ -14,13 +14,14 @@ from heredity.worlds.library.lying_chart.dynamics import (
     FLOOR,
     FORBIDDING,
     INVITING,
-    MOST,
     TONIC,
     TRAPDOOR,
     WALL,
 )
 from heredity.worlds.mechanics.grids import Cell, cells_of, maze, shortest_path
 
+LONGEST = 24
+"""The most steps from the start to the way out."""
 SAFE = {str(role) for role in (FLOOR, TONIC, EXIT)}
 
 
@@ -30,13 +31,14 @@ class Lands(Levels):
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
         """Return a land: a maze without its rim, some of whose walls are drains and trapdoors; the exit is far from the start."""
         size = 5 + 2 * difficulty
-        paths = [row[1:-1] for row in maze(rng, size + 2, size + 2, loops=0.15)[1:-1]]
+        paths = [row[1:-1] for row in maze(rng, size + 2, size + 2, loops=0.25)[1:-1]]
         ground = [[FLOOR if cell == "." else WALL for cell in row] for row in paths]
         free = cells_of(paths, ".")
         start = free[int(rng.integers(len(free)))]
-        farthest = sorted(free, key=lambda cell: (len(_way(paths, start, cell, ".")), cell))[-len(free) // 5 :]
-        goal = farthest[int(rng.integers(len(farthest)))]
-        way = _way(paths, start, goal, ".")
+        lengths = {cell: len(_way(paths, start, cell, ".")) for cell in free}
+        near = sorted((length, cell) for cell, length in lengths.items() if length <= LONGEST)
+        farthest = near[-len(free) // 5 :]
+        length, goal = farthest[int(rng.integers(len(farthest)))]
         self._sow(rng, ground, [cell for cell in free if cell not in (start, goal)], TONIC, 2 + difficulty)
         walls = cells_of(paths, "#")
         self._sow(rng, ground, walls, DRAIN, len(walls) // 4)
@@ -47,7 +49,7 @@ class Lands(Levels):
             "land": ["".join(map(str, row)) for row in ground],
             "signs": "".join(signs),
             "at": list(start),
-            "strength": min(MOST, 2 * len(way) + 12),
+            "strength": 2 * length + 12,
         }
 
     @staticmethod

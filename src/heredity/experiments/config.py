@@ -32,6 +32,7 @@ from heredity.experiments.sections import (
 )
 from heredity.gateway.settings import GatewaySettings
 from heredity.ids import digest_json
+from heredity.tasks.registry import expand
 
 BASELINES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -124,10 +125,11 @@ def resolve(
 ) -> Config:
     """Check a configuration given as a mapping (see `load`).
 
-    Paths in it are taken from the current folder, and are absolute afterwards.
+    Paths in it are taken from the current folder, and are absolute afterwards. Groups of tasksets are written out.
     """
     given = {**dict(map(_parse_override, overrides)), **(changes or {})}
-    return _with_absolute_paths(_validated(_with(data, given), source))
+    config = _with_absolute_paths(_validated(_with(data, given), source))
+    return _set(config, {"run.tasksets": expand(config.run.tasksets)})
 
 
 def cells(config: Config) -> list[Cell]:

@@ -55,6 +55,22 @@ def taskset(name: str) -> Taskset:
     return _load(entries[first]).taskset(name)
 
 
+def expand(names: Iterable[str]) -> list[str]:
+    """Return names with those of groups, such as `"worlds/six"`, replaced by their members, each name once.
+
+    A source offers groups by a method `groups()`, name to the names of its members. Any other name is returned as it is.
+
+    Raises:
+        ConfigError: if a package that offers tasksets fails to load.
+    """
+    found: list[str] = []
+    for name in names:
+        entry = _entries().get(name.partition("/")[0])
+        groups = getattr(_load(entry), "groups", None) if entry is not None else None
+        found += groups().get(name, (name,)) if groups is not None else (name,)
+    return list(dict.fromkeys(found))
+
+
 def taskset_names() -> tuple[str, ...]:
     """Return the names of all tasksets that say their names, sorted.
 

@@ -14,13 +14,19 @@ from typing import Any
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import digest_bytes, digest_json, generator
 from heredity.tasks import SPLITS, Task, Taskset, TasksetInfo
-from heredity.worlds.description import Description
+from heredity.worlds.description import Description, read_description
 from heredity.worlds.skins import SKINS
 from heredity.worlds.spaces import ActionSpace
-from heredity.worlds.world import DIFFICULTIES, Level, World, world, world_names
+from heredity.worlds.world import DIFFICULTIES, LIBRARY, Level, World, world, world_names
 
 PREFIX = "worlds/"
 _SHIPPED = {"validation": "validation", "heldout": "test"}
+_SIX = (1, 19, 21, 25, 26, 33)
+"""Rows of AutoEnv's table A6. Its appendix D.1 calls the sliding puzzle 24 and the memory game 26; here they are what A6 says."""
+
+_INVERTED = (14, 20, 31)
+"""Numbers, symbols and pixel values."""
+
 _SEEDS = 2**31
 _MISSES = 300
 """After so many seeds in a row without a new level, a world's levels count as exhausted."""
@@ -151,6 +157,16 @@ class WorldTasksets:
         """Return the names of all worlds; each takes options."""
         return tuple(PREFIX + name for name in world_names())
 
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """Return groups of worlds: all, the six of AutoEnv's appendix D.1, and the three of its appendix E.3 in both skins."""
+        named = {number: name for name, number in paper_numbers().items()}
+        inverted = [PREFIX + named[number] for number in _INVERTED if number in named]
+        return {
+            "worlds/all": self.names(),
+            "worlds/six": tuple(PREFIX + named[number] for number in _SIX if number in named),
+            "worlds/skins": tuple(name + skin for name in inverted for skin in ("", "?skin=inverse")),
+        }
+
     def taskset(self, name: str) -> Taskset:
         """Return the taskset with a full name.
 
@@ -182,6 +198,12 @@ def actions_text(described: Description) -> str:
     if described.skin.legend:
         lines += ["", "Symbols:", *(f"  {symbol!r}: {words}" for symbol, words in described.skin.legend.items())]
     return "\n".join(lines)
+
+
+@cache
+def paper_numbers() -> Mapping[str, int]:
+    """Return the row of AutoEnv's table A6 that each world of the library stands for."""
+    return {name: read_description(LIBRARY / name / "world.yaml").meta.paper[0] for name in world_names()}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The rules of `odd_couples`: guests dance only if they have nothing in common, and best with their rivals."""
+"""The rules of `hooded_ball`: guests dance only if they have nothing in common, and best with their rivals."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def payment(one: Guest, other: Guest, rivals: Rivals) -> int:
     return 1 + colours + masks + abs(one[2] - other[2])
 
 
-class OddCouples(Dynamics[State]):
+class HoodedBall(Dynamics[State]):
     """Guests to pair by unlikeness."""
 
     def start(self, level: LevelData) -> State:
@@ -127,4 +127,4 @@ def _called(guests: list[Guest | None], about: str) -> str:
     return f"The herald calls: {', '.join(heard)}."
 
 
-DYNAMICS = OddCouples()
+DYNAMICS = HoodedBall()

@@ -1,4 +1,4 @@
-"""The rules of `contrary_farm`: neglect and ill treatment ripen crops, care sets them back, and rot sells best."""
+"""The rules of `valley_farm`: neglect and ill treatment ripen crops, care sets them back, and rot sells best."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def start_stages(level: LevelData) -> list[int]:
     return [BARE if crop == UNSOWN else stage for crop, stage in zip(level["crops"], level["stages"], strict=True)]
 
 
-class ContraryFarm(Dynamics[State]):
+class ValleyFarm(Dynamics[State]):
     """A farm where care does harm."""
 
     def start(self, level: LevelData) -> State:
@@ -130,4 +130,4 @@ def _night(state: State) -> None:
             state.stages[field] = changed(stage, 1)
 
 
-DYNAMICS = ContraryFarm()
+DYNAMICS = ValleyFarm()

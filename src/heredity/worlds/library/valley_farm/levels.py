@@ -1,4 +1,4 @@
-"""Levels of `contrary_farm`: fields and crops, and the best season, by dynamic programming."""
+"""Levels of `valley_farm`: fields and crops, and the best season, by dynamic programming."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from heredity.ids import canonical_json
 from heredity.worlds.contract import Action, Bound, LevelData, Levels
-from heredity.worlds.library.contrary_farm.dynamics import (
+from heredity.worlds.library.valley_farm.dynamics import (
     BARE,
     PLACES,
     UNSOWN,

@@ -1,4 +1,4 @@
-"""The rules of `lying_chart`: inviting signs block, drain or throw back, forbidding ones carry, refresh and lead out."""
+"""The rules of `old_chart`: inviting signs block, drain or throw back, forbidding ones carry, refresh and lead out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class State:
     high: bool = False
 
 
-class LyingChart(Dynamics[State]):
+class OldChart(Dynamics[State]):
     """A land whose signs are not what the chart calls them."""
 
     def start(self, level: LevelData) -> State:
@@ -114,4 +114,4 @@ def _thrown(role: int) -> str:
     return "The stone rolls on over firm ground."
 
 
-DYNAMICS = LyingChart()
+DYNAMICS = OldChart()

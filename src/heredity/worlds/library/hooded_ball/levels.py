@@ -1,4 +1,4 @@
-"""Levels of `odd_couples`: guests and their rivals, and the couples that pay most, by dynamic programming."""
+"""Levels of `hooded_ball`: guests and their rivals, and the couples that pay most, by dynamic programming."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heredity.worlds.contract import Action, Bound, LevelData, Levels
-from heredity.worlds.library.odd_couples.dynamics import COLOURS, MASKS, Guest, Rivals, payment
+from heredity.worlds.library.hooded_ball.dynamics import COLOURS, MASKS, Guest, Rivals, payment
 
 Couples = tuple[tuple[int, int], ...]
 

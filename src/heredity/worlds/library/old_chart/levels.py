@@ -1,4 +1,4 @@
-"""Levels of `lying_chart`: lands with a safe way out, and the shortest of these."""
+"""Levels of `old_chart`: lands with a safe way out, and the shortest of these."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from heredity.worlds.contract import Action, Bound, LevelData, Levels
-from heredity.worlds.library.lying_chart.dynamics import (
+from heredity.worlds.library.old_chart.dynamics import (
     DRAIN,
     EXIT,
     FLOOR,

@@ -1,1 +1,0 @@
-"""The farm in the valley: fields whose crops answer to work in ways of their own."""

@@ -1,1 +1,0 @@
-"""Odd couples: a memory game of masked guests in which what belongs together has to be found out."""

@@ -20,6 +20,7 @@ from heredity.analysis.ranking import (
     score_table,
     standings,
 )
+from heredity.analysis.skins import skin_comparisons
 from heredity.analysis.statistics import (
     CONFIDENCE,
     FEW_RUNS,
@@ -74,6 +75,7 @@ def suite_metrics(runs: Sequence[Run]) -> dict[str, Any]:
         "tasksets": named([_taskset(t, evolvers) for t in tasksets]),
         "comparisons": named(suite_comparisons(tasksets, [row["evolver"] for row in leaderboard])),
         "learning": learning_space(tasksets),
+        "skins": named(skin_comparisons(tasksets)),
         "edits": _by_group(own, _edits),
         "features": _by_group(own, _features),
         "budget": [{"evolver": label, **_budget(found)} for label, found in own.items()],

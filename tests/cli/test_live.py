@@ -8,6 +8,7 @@ from rich.console import Console
 from heredity.cli.live import Lines, Live
 from heredity.evolution import Budget
 from heredity.experiments.progress import RunProgress
+from heredity.reports.terms import terms_of
 
 
 class Left:
@@ -80,3 +81,15 @@ def test_nobody_watches_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not Live.suits()
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert Live.suits()
+
+
+def test_runs_by_commits_are_shown_in_their_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    runs = [RunProgress("r", "questions/mix/gsm8k+aime", "grpo", 0, 100)]
+    console = Console(width=120)
+    with console.capture() as captured:
+        console.print(Live(runs, Path("runs/q"), terms_of("resource-evolution"))._render())
+    lines = captured.get().splitlines()
+    assert "0 attempts" in lines[0]
+    assert lines[1].split()[0] == "taskset"
+    assert lines[2].startswith("gsm8k + aime")

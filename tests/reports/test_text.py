@@ -73,3 +73,15 @@ def test_signs_are_written_on_differences() -> None:
 
 def test_counts_are_short() -> None:
     assert [text.amount(v) for v in (950, 12_300, 4_560_000)] == ["950", "12.3k", "4.56M"]
+
+
+def test_a_taskset_is_called_by_its_last_part_and_a_mix_by_its_members() -> None:
+    assert text.short_task("gymnasium/Acrobot-v1") == "Acrobot-v1"
+    assert text.short_task("questions/mix/gsm8k+reasoning-gym/gcd") == "gsm8k + gcd"
+    assert text.short_task("questions/mix/a/b+c+d/e+f+g") == "b + c + 3 more"
+    assert text.short_task("odd/") == "odd/"
+
+
+def test_tasksets_that_would_be_called_alike_keep_their_full_names() -> None:
+    names = ["a/x", "b/x", "c/y", "questions/mix/m+n+o+p", "questions/mix/m+n+q+r"]
+    assert text.task_names(names) == {name: "y" if name == "c/y" else name for name in names}

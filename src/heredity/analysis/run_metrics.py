@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from heredity.analysis.changes import changes
 from heredity.analysis.code_features import Bundle, read_bundle
 from heredity.analysis.commits import decisions, gain, model_usage
 from heredity.analysis.edits import Edit, EditClassifier, Step, phases
@@ -57,6 +58,7 @@ def run_metrics(events: Iterable[Mapping[str, Any]], load_candidate: LoadCandida
         "reference": reference,
         "gain": gain(heldout, reference),
         "decisions": decisions(record),
+        "changes": _changes(record, load_candidate),
         "model_usage": model_usage(record),
         "best_so_far": [
             [row["budget_used"], row["validation_mean"]] for row, before in _adjacent(rows) if _raises(row, before)
@@ -66,6 +68,17 @@ def run_metrics(events: Iterable[Mapping[str, Any]], load_candidate: LoadCandida
         "diagnostics": _diagnostics(record, rows),
         "tokens": total_usage(record.usage).to_json() if record.usage else None,
     }
+
+
+def _changes(record: RunRecord, load: LoadCandidate) -> list[dict[str, Any]] | None:
+    """Return what commits changed; None without commits, or if a candidate is gone."""
+    committed = [decision["candidate"] for decision in record.decisions if decision["accepted"]]
+    if not committed:
+        return None
+    try:
+        return changes(load(committed[0]), load(committed[-1]))
+    except (RecordError, KeyError):
+        return None
 
 
 def _bundle_loader(load_candidate: LoadCandidate) -> Callable[[str], Bundle | None]:

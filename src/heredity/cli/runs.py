@@ -99,12 +99,13 @@ def compare(
 
 
 def _execute(suite: Path, config: Config, *, json_output: bool) -> None:
-    from heredity.cli.live import Lines, Live
+    from heredity.cli.live import watcher_for
     from heredity.experiments.progress import RunProgress, Silent
     from heredity.experiments.suite import run_suite
+    from heredity.reports.terms import terms_of
 
     runs: list[RunProgress] = []
-    watcher = Silent() if json_output else Live(runs, suite) if Live.suits() else Lines(runs)
+    watcher = Silent() if json_output else watcher_for(runs, suite, terms_of(config.run.protocol))
     try:
         with watcher:
             result = run_interruptibly(run_suite(suite, config, watcher, runs))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from heredity.reports.model import Json
+from heredity.reports.fields import Json
 
 __all__ = ["write_reports"]
 

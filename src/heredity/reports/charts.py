@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from heredity.reports import svg, text
-from heredity.reports.model import Mean, Phase, Run
+from heredity.reports.fields import Mean
+from heredity.reports.model import Phase, Run
+from heredity.reports.terms import POLICIES, Terms
 
 WIDTH = 360.0
 EDIT_BINS = ((0, 0), (1, 2), (3, 5), (6, 10), (11, 20), (21, 50), (51, None))
@@ -72,6 +74,7 @@ def intervals(
     lines: Sequence[Line],
     axis_title: str,
     reference: float | None = None,
+    mark: str = POLICIES.mark,
 ) -> str:
     """Return a dot-and-interval plot, one row for each line, its value written beside it.
 
@@ -79,7 +82,8 @@ def intervals(
         title: accessible name.
         lines: rows from top to bottom.
         axis_title: what the values are.
-        reference: the random policy's mean, marked with a dashed line, or by an arrow when it is far off; None for none.
+        reference: the reference's mean, marked with a dashed line, or by an arrow when it is far off; None for none.
+        mark: what the reference is called, in one word.
     """
     left = min(150.0, max([60.0, *(svg.text_width(text.shorten(line.name, 22)) + 10 for line in lines)]))
     step, top = 26.0, 20.0
@@ -89,7 +93,7 @@ def intervals(
     places = text.decimals_for(text.spread_of(line.mean.bounds for line in lines), largest)
     marks = [svg.x_axis(axis, bottom, top - 4, axis_title, axis.ticks(4))]
     if reference is not None:
-        marks.append(reference_mark(axis, reference, top - 4, bottom, places))
+        marks.append(reference_mark(axis, reference, top - 4, bottom, places, mark))
     for i, line in enumerate(lines):
         y = top + step * (i + 0.5)
         shown = text.number(line.mean.value, places)
@@ -100,10 +104,10 @@ def intervals(
     return svg.figure(WIDTH, bottom + 36, title, *marks)
 
 
-def reference_mark(axis: svg.Axis, value: float, top: float, bottom: float, places: int) -> str:
-    """Return the random policy's mean as a dashed line with its value, or as an arrow where it is beyond the axis."""
+def reference_mark(axis: svg.Axis, value: float, top: float, bottom: float, places: int, mark: str) -> str:
+    """Return the reference's mean as a dashed line with its value, or as an arrow where it is beyond the axis."""
     at = axis.at(value)
-    name = f"random {text.number(value, places)}"
+    name = f"{mark} {text.number(value, places)}"
     if axis.low <= value <= axis.high:
         anchor = "start" if at < axis.start + 40 else "end" if at > axis.stop - 40 else "middle"
         line = svg.element("line", x1=at, x2=at, y1=top, y2=bottom, class_="reference")
@@ -117,14 +121,21 @@ def _known(values: Sequence[float | None]) -> list[float]:
     return [v for v in values if v is not None]
 
 
-def curves(title: str, entries: Sequence[Curve], budget: float, reference_mean: float | None = None) -> str:
-    """Return best-so-far validation over budget: step lines with a band from the least to the greatest seed.
+def curves(
+    title: str,
+    entries: Sequence[Curve],
+    budget: float,
+    reference_mean: float | None = None,
+    terms: Terms = POLICIES,
+) -> str:
+    """Return scores over budget: step lines with a band from the least to the greatest seed.
 
     Args:
         title: accessible name.
         entries: one for each evolver; those without points are left out.
         budget: episodes at the right end.
-        reference_mean: the random policy's score on the same scale, drawn where it falls among the curves; None for none.
+        reference_mean: the reference's score on the same scale, drawn where it falls among the curves; None for none.
+        terms: the words.
     """
     shown = [c for c in entries if c.points]
     names = [f"{text.shorten(c.name, 15)}" for c in shown]
@@ -134,8 +145,8 @@ def curves(title: str, entries: Sequence[Curve], budget: float, reference_mean: 
     left = 14.0 + max([svg.text_width(svg.tick_text(v, y.ticks(4))) for v in y.ticks(4)], default=20.0)
     x = svg.Axis(0.0, max(1.0, budget), left, right)
     marks = [
-        svg.y_axis(y, left, right, "best validation mean so far"),
-        svg.x_axis(x, bottom, bottom, "episodes of budget used"),
+        svg.y_axis(y, left, right, f"train {terms.score}" if terms.commits else "best validation mean so far"),
+        svg.x_axis(x, bottom, bottom, f"{terms.attempts} of budget used"),
     ]
     marks += [svg.band([(at, low, high) for at, _, low, high in c.points], x, y, c.shade, c.until) for c in shown]
     marks += [svg.step_line([(at, mean) for at, mean, _, _ in c.points], x, y, c.shade, c.until) for c in shown]
@@ -144,9 +155,10 @@ def curves(title: str, entries: Sequence[Curve], budget: float, reference_mean: 
     if reference_mean is not None and y.low < reference_mean < y.high:
         level = y.at(reference_mean)
         marks.append(svg.element("line", x1=left, x2=right, y1=level, y2=level, class_="reference"))
-        marks.append(svg.label("random", right - 3, level - 4, "end", "tick halo"))
+        marks.append(svg.label(terms.mark, right - 3, level - 4, "end", "tick halo"))
     if not shown:
-        marks.append(svg.label("no validation score yet", (left + right) / 2, (top + bottom) / 2, "middle", "tick"))
+        nothing = "nothing committed yet" if terms.commits else "no validation score yet"
+        marks.append(svg.label(nothing, (left + right) / 2, (top + bottom) / 2, "middle", "tick"))
     return svg.figure(WIDTH, bottom + 34, title, *marks)
 
 

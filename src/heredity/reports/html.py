@@ -12,11 +12,13 @@ from typing import Any
 from urllib.parse import quote
 
 from heredity.records.run_folder import write_atomic
-from heredity.reports import charts, page, run_charts, text
-from heredity.reports.model import Json, Mean, Run, read_run
+from heredity.reports import charts, commit_pages, page, run_charts, text
+from heredity.reports.fields import Json, Mean
+from heredity.reports.model import Run, read_run
 from heredity.reports.run_charts import budget_of
 from heredity.reports.sentences import run_summary, state_of, suite_caution, suite_summary, trouble_summary
 from heredity.reports.suite_model import Place, Suite, labelled, read_suite, shades
+from heredity.reports.terms import Terms
 
 MOST_TRACES = 4000
 """Rows of traces a suite's page shows; beyond that they are only on the runs' own pages, to keep the page light."""
@@ -57,6 +59,8 @@ def write_suite_report(suite_metrics: Json, runs: Iterable[Json], path: Path) ->
 def run_page(metrics: Json) -> str:
     """Return the page of one run (see `write_run_report`)."""
     run = read_run(metrics)
+    if run.terms.commits:
+        return commit_pages.run_page(run)
     phases = (f"Phases of {run.run_id}", [("edits", run)], budget_of([run]))
     return page.render(
         "run.html.j2",
@@ -110,15 +114,15 @@ def suite_page(suite_metrics: Json, runs: Sequence[Json], links: Json) -> str:
     bins = charts.edit_bins(members)
     families = sorted({name for entry in suite.leaderboard for name in entry.family_scores})
     groups = sorted({name for entry in suite.leaderboard for name in entry.group_scores})
-    with_runs = "leaderboard comparisons curves phases edits code budget problems traces runs reproduce"
-    alone = "leaderboard comparisons edits code budget problems reproduce"
     return page.render(
         "suite.html.j2",
         suite=suite,
         runs=members,
         links=links,
         shades=tones,
-        sections=_sections(with_runs if members else alone, curves="Best so far", problems="Failures and missing"),
+        terms=suite.terms,
+        names=_Names(suite.names),
+        sections=_suite_sections(suite, members),
         summary=suite_summary(suite),
         caution=suite_caution(suite),
         totals=page.budget_totals(suite.budget),
@@ -127,7 +131,7 @@ def suite_page(suite_metrics: Json, runs: Sequence[Json], links: Json) -> str:
         groups=groups if len(groups) > 1 else [],
         leaderboard_plot=page.picture(_leaderboard_plot(suite, tones)),
         matrix=_matrix(suite),
-        place_plots=[(place, page.picture(_place_plot(place, tones))) for place in suite.places],
+        place_plots=[(place, page.picture(_place_plot(place, suite.terms, tones))) for place in suite.places],
         overall=suite.overall,
         by_taskset=[(name, rows) for name, rows in by_taskset.items() if rows],
         edit_plot=page.picture(charts.edit_sizes("Edit size against improvement", bins, suite.confidence))
@@ -141,7 +145,25 @@ def suite_page(suite_metrics: Json, runs: Sequence[Json], links: Json) -> str:
     )
 
 
+def _suite_sections(suite: Suite, members: Sequence[Run]) -> list[tuple[str, str]]:
+    if suite.terms.commits:
+        ids = "leaderboard comparisons gains commits usage budget problems runs reproduce"
+        alone = "leaderboard comparisons budget problems reproduce"
+    else:
+        ids = "leaderboard comparisons curves phases edits code budget problems traces runs reproduce"
+        alone = "leaderboard comparisons edits code budget problems reproduce"
+    names = {
+        "curves": "Best so far",
+        "problems": "Failures and missing",
+        "gains": "Before and after",
+        "usage": "Model usage",
+    }
+    return _sections(ids if members else alone, **names)
+
+
 def _run_parts(suite: Suite, members: Sequence[Run], tones: dict[str, str]) -> dict[str, Any]:
+    if suite.terms.commits:
+        return commit_pages.suite_parts(suite, _by_taskset(members), tones)
     places = {place.taskset: place for place in suite.places}
     budget = budget_of(members)
     curves: list[tuple[str, Any]] = []
@@ -172,6 +194,13 @@ def _by_taskset(runs: Sequence[Run]) -> list[tuple[str, list[Run]]]:
     return list(found.items())
 
 
+class _Names(dict[str, str]):
+    """Short names by taskset, also of one that has no score yet."""
+
+    def __missing__(self, key: str) -> str:
+        return text.short_task(key)
+
+
 class _Tones(dict[str, str]):
     """Colour classes by evolver; a name that only a table knows is drawn like a reference."""
 
@@ -185,13 +214,15 @@ def _tones(suite: Suite, members: Sequence[Run]) -> _Tones:
 
 def _leaderboard_plot(suite: Suite, tones: dict[str, str]) -> str:
     lines = [charts.Line(e.evolver, e.iqm, tones[e.evolver]) for e in suite.leaderboard if not e.reference]
-    return charts.intervals("Normalised score of each evolver, interquartile mean", lines, "0: random, 1: best evolver")
+    scale = f"0: {suite.terms.mark}, 1: best evolver"
+    return charts.intervals("Normalised score of each evolver, interquartile mean", lines, scale)
 
 
-def _place_plot(place: Place, tones: dict[str, str]) -> str:
+def _place_plot(place: Place, terms: Terms, tones: dict[str, str]) -> str:
     lines = [charts.Line(c.evolver, c.score, tones[c.evolver]) for c in place.cells if not c.reference]
     lines += [charts.Line(name, Mean(), tones[name]) for name in place.absent]
-    return charts.intervals(f"Held-out return on {place.taskset}", lines, "held-out return", place.reference_mean)
+    title, scale = f"Held-out {terms.score} on {place.taskset}", f"held-out {terms.score}"
+    return charts.intervals(title, lines, scale, place.reference_mean, terms.mark)
 
 
 def _matrix(suite: Suite) -> list[dict[str, Any]]:

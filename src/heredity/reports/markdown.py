@@ -7,9 +7,11 @@ from pathlib import Path
 
 from heredity.records.run_folder import write_atomic
 from heredity.reports import page, text
-from heredity.reports.model import Json, Run, read_run
+from heredity.reports.fields import Json, Mean
+from heredity.reports.model import Run, read_run
 from heredity.reports.sentences import run_summary, suite_caution, suite_summary, trouble_summary
 from heredity.reports.suite_model import Comparison, Suite, labelled, read_suite
+from heredity.reports.terms import Terms
 
 _ESCAPES = str.maketrans(
     {"|": "\\|", "<": "&lt;", ">": "&gt;", "&": "&amp;", "`": "\\`", "[": "\\[", "*": "\\*", "_": "\\_"}
@@ -69,9 +71,16 @@ def run_markdown(metrics: Json) -> str:
         ["status", escaped(run.status)],
         ["held-out mean", f"{text.number(run.heldout.value, places)} {text.interval(*run.heldout.bounds, places)}"],
         ["held-out failed, missing", f"{run.heldout_failures}, {run.heldout_missing}"],
-        ["random policy", text.number(run.reference_mean, places)],
-        ["selected on validation", text.number(run.selected_validation, places)],
-        ["episodes used", f"{text.number(run.budget.get('used'))} of {text.number(run.budget.get('episodes'))}"],
+        [run.terms.reference, text.number(run.reference_mean, places)],
+        *(
+            _commit_facts(run)
+            if run.terms.commits
+            else [["selected on validation", text.number(run.selected_validation, places)]]
+        ),
+        [
+            f"{run.terms.attempts} used",
+            f"{text.number(run.budget.get('used'))} of {text.number(run.budget.get('episodes'))}",
+        ],
         ["wall time", text.duration(run.budget.get("wall_seconds"))],
         ["isolation", escaped(run.isolation) or "not recorded"],
     ]
@@ -79,14 +88,60 @@ def run_markdown(metrics: Json) -> str:
     parts.append(table(["", "value"], facts, left=2))
     if run.evolver_failure:
         parts.append(f"**The evolver stopped:** {escaped(run.evolver_failure.message)}")
-    parts += ["## Submissions", _submissions(run, places), "## Diagnostics"]
-    rows = [[name, value] for name, value in page.diagnostic_rows(run.diagnostics)]
-    parts += [table(["measure", "value"], rows), "## Reproduce", _fence("heredity run run.toml\nheredity report .")]
+    if run.terms.commits:
+        parts += _commit_parts(run)
+    else:
+        rows = [[name, value] for name, value in page.diagnostic_rows(run.diagnostics)]
+        parts += ["## Submissions", _submissions(run, places), "## Diagnostics", table(["measure", "value"], rows)]
+    parts += ["## Reproduce", _fence("heredity run run.toml\nheredity report .")]
     return "\n\n".join(parts) + "\n"
 
 
 def _fence(commands: str) -> str:
     return f"```sh\n{commands}\n```"
+
+
+def _commit_facts(run: Run) -> list[list[str]]:
+    gain = run.commits.gain
+    told = f"{_gap(gain.difference)}, {gain.verdict or 'not tested'}" if gain else text.DASH
+    return [["paired gain", told], ["commits", f"{run.commits.gained}, {run.commits.refused} refused"]]
+
+
+def _gap(difference: Mean) -> str:
+    known = "" if difference.low is None else f" {text.interval(*difference.bounds, 3)}"
+    return f"{text.signed(difference.value, 3)}{known}"
+
+
+def _commit_parts(run: Run) -> list[str]:
+    """Return decisions, changes and model usage."""
+    rows = [
+        [
+            str(d.number),
+            "**accepted**" if d.accepted else "refused",
+            escaped(d.reason),
+            text.number(d.at),
+            text.number(d.train_mean, 3),
+            _gap(d.difference),
+        ]
+        for d in run.commits.decisions
+    ]
+    head = ["#", "decision", "reason", f"{run.terms.attempts} used", f"train {run.terms.score}", "difference"]
+    parts = ["## Commits", table(head, rows, left=3) if rows else "Nothing has been committed yet.", "## What changed"]
+    for change in run.commits.changes or ():
+        size = "" if change.added is None else f", +{change.added} {text.MINUS}{change.removed} lines"
+        parts.append(f"{escaped(change.name)} ({escaped(change.status)}{size})")
+        if change.diff:
+            # Indented, since a text may hold any fence.
+            parts.append("\n".join(f"    {line}" for line in change.diff.split("\n")))
+    if not run.commits.changes:
+        parts.append("Nothing, as far as is known.")
+    used = [
+        [u.purpose, page.tokens(u.usage.input_tokens), page.tokens(u.usage.output_tokens), page.cost(u.usage.cost_usd)]
+        for u in run.commits.used
+    ]
+    if used:
+        parts += ["## Model usage", table(["calls for", "input tokens", "output tokens", "cost"], used)]
+    return parts
 
 
 def _submissions(run: Run, places: int) -> str:
@@ -118,10 +173,10 @@ def suite_markdown(suite_metrics: Json, runs: Sequence[Json]) -> str:
     parts.append(f"{suite.finished} of {suite.run_count} runs finished. Intervals are {suite.interval_name}s.")
     parts += ["## Leaderboard", _leaderboard(suite)]
     if suite.places:
-        parts += ["## Held-out return by environment", _matrix(suite)]
+        parts += [f"## Held-out {suite.terms.score} by {suite.terms.place}", _matrix(suite)]
     if suite.overall:
         parts += ["## Comparisons over the suite", _comparisons(suite.overall)]
-    if suite.edits:
+    if suite.edits and not suite.terms.commits:
         parts += ["## Edits that raised the validation best", _edits(suite)]
     troubled = [t for t in suite.problems if t.any]
     if troubled:
@@ -132,12 +187,15 @@ def suite_markdown(suite_metrics: Json, runs: Sequence[Json]) -> str:
         ]
         head = [
             "evolver",
-            *(n.replace("_", " ").replace("heldout", "held-out") for n in names),
+            *(
+                n.replace("_", " ").replace("heldout", "held-out").replace("episodes", suite.terms.attempts)
+                for n in names
+            ),
             "runs unfinished or absent",
         ]
         parts += ["## Failures and missing", table(head, rows)]
     if members:
-        parts += ["## Runs", _runs(members)]
+        parts += ["## Runs", _runs(members, suite.terms)]
     parts += ["## Reproduce", _fence("heredity run suite.toml\nheredity report .")]
     return "\n\n".join(parts) + "\n"
 
@@ -157,7 +215,7 @@ def _leaderboard(suite: Suite) -> str:
         ]
         for e in suite.leaderboard
     ]
-    head = ["evolver", "rank score", "normalised IQM", "interval", "wins", "top 2", "environments"]
+    head = ["evolver", "rank score", "normalised IQM", "interval", "wins", "top 2", suite.terms.places]
     return table(head, rows)
 
 
@@ -172,7 +230,7 @@ def _matrix(suite: Suite) -> str:
             }
         )
     rows = [[escaped(e.evolver), *(c.get(e.evolver, text.DASH) for c in columns)] for e in suite.leaderboard]
-    return table(["evolver", *(escaped(text.short_task(p.taskset)) for p in suite.places)], rows)
+    return table(["evolver", *(escaped(suite.names[p.taskset]) for p in suite.places)], rows)
 
 
 def _comparisons(found: Sequence[Comparison]) -> str:
@@ -207,16 +265,21 @@ def _edits(suite: Suite) -> str:
     return table(["group", "evolver", "synthesis", "rate", "parametric", "rate", "rollbacks", "retests"], rows, left=2)
 
 
-def _runs(members: Sequence[Run]) -> str:
+def _runs(members: Sequence[Run], terms: Terms) -> str:
     rows = [
         [
             escaped(run.run_id),
             escaped(run.status),
             text.number(run.heldout.value),
-            text.number(run.selected_validation),
+            _gained(run) if terms.commits else text.number(run.selected_validation),
             text.number(run.budget.get("used")),
             text.number(len(run.submissions)),
         ]
         for run in members
     ]
-    return table(["run", "status", "held-out", "validation", "episodes", "submissions"], rows, left=2)
+    second = "gain" if terms.commits else "validation"
+    return table(["run", "status", "held-out", second, terms.attempts, "submissions"], rows, left=2)
+
+
+def _gained(run: Run) -> str:
+    return _gap(run.commits.gain.difference) if run.commits.gain else text.DASH

@@ -11,24 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heredity.errors import ConfigError
+from heredity.reports.commits import Commits, read_commits
+from heredity.reports.fields import Json, Mean, count, items, mean_of, numbers, section, whole, words_of
+from heredity.reports.terms import Terms, terms_of
 from heredity.reports.text import clean, finite
 
 SCHEMA_VERSION = 1
-Json = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """A mean score with its interval, higher is better; None is unknown."""
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-    @property
-    def bounds(self) -> tuple[float | None, float | None]:
-        """The interval's ends."""
-        return (self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +110,8 @@ class Run:
     traces: tuple[Trace, ...]
     diagnostics: Json
     tokens: Mapping[str, float | None]
+    terms: Terms
+    commits: Commits
     evolver_failure: Problem | None = None
     extra: Json = field(default_factory=dict[str, Any])
 
@@ -134,47 +124,6 @@ class Run:
     def selected(self) -> Submission | None:
         """The submission that validation selected, if any."""
         return next((s for s in self.submissions if s.index == self.selected_index), None)
-
-
-def section(source: Json, key: str) -> Json:
-    """Return the object under `key`; an empty one when it is missing, null or something else."""
-    value = source.get(key)
-    return value if isinstance(value, Mapping) else {}
-
-
-def items(source: Json, key: str) -> list[Json]:
-    """Return the objects of the list under `key`; none when it is missing or null."""
-    value = source.get(key)
-    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list | tuple) else []
-
-
-def words_of(source: Json, key: str, default: str = "") -> str:
-    """Return the text under `key`, without control characters."""
-    value = source.get(key)
-    return default if value is None else clean(value)
-
-
-def count(source: Json, key: str) -> int:
-    """Return the count under `key`; what was never counted is 0."""
-    return int(finite(source.get(key)) or 0)
-
-
-def whole(source: Json, key: str) -> int | None:
-    """Return the integer under `key`, or None."""
-    value = finite(source.get(key))
-    return None if value is None else int(value)
-
-
-def numbers(source: Json) -> dict[str, float | None]:
-    """Return the object's values as numbers, None where they are not."""
-    return {str(key): finite(value) for key, value in source.items()}
-
-
-def mean_of(source: Json, value: str = "mean", bounds: str = "ci") -> Mean:
-    """Return the mean and interval under two keys."""
-    ends = source.get(bounds)
-    pair = list(ends) if isinstance(ends, list | tuple) and len(ends) == 2 else [None, None]
-    return Mean(finite(source.get(value)), finite(pair[0]), finite(pair[1]))
 
 
 def check_schema(metrics: Any) -> Json:
@@ -252,7 +201,8 @@ def read_run(metrics: Json) -> Run:
     """
     source = check_schema(metrics)
     evolver, heldout, selected = section(source, "evolver"), section(source, "heldout"), section(source, "selected")
-    scores = heldout.get("scores")
+    scores, reference = heldout.get("scores"), section(source, "reference")
+    submissions = tuple(_submission(entry) for entry in items(source, "submissions"))
     return Run(
         run_id=words_of(source, "run_id", "unnamed run"),
         suite_id=words_of(source, "suite_id"),
@@ -266,7 +216,7 @@ def read_run(metrics: Json) -> Run:
         isolation=words_of(source, "isolation"),
         packages={clean(k): clean(v) for k, v in sorted(section(source, "packages").items())},
         budget=numbers(section(source, "budget")),
-        submissions=tuple(_submission(entry) for entry in items(source, "submissions")),
+        submissions=submissions,
         selected_index=whole(selected, "index"),
         selected_candidate=words_of(selected, "candidate"),
         selected_validation=finite(selected.get("validation_mean")),
@@ -274,7 +224,7 @@ def read_run(metrics: Json) -> Run:
         heldout_scores=tuple(finite(s) for s in scores) if isinstance(scores, list | tuple) else (),
         heldout_failures=count(heldout, "failures"),
         heldout_missing=count(heldout, "missing"),
-        reference_mean=finite(section(source, "reference").get("heldout_mean")),
+        reference_mean=finite(reference.get("heldout_mean")),
         best_so_far=_points(source.get("best_so_far")),
         phases=_phases(items(source, "phases")),
         traces=tuple(
@@ -283,6 +233,8 @@ def read_run(metrics: Json) -> Run:
         ),
         diagnostics=section(source, "diagnostics"),
         tokens=numbers(section(source, "tokens")),
+        terms=terms_of(words_of(source, "protocol"), words_of(reference, "name")),
+        commits=read_commits(source, submissions),
         evolver_failure=problem(source.get("evolver_failure")),
         extra={key: source[key] for key in ("commitment", "config_digest", "taskset_version") if source.get(key)},
     )

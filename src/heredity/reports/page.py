@@ -10,7 +10,8 @@ import jinja2
 from markupsafe import Markup
 
 from heredity.reports import text
-from heredity.reports.model import Edit, Json, Mean, section
+from heredity.reports.fields import Json, Mean, section
+from heredity.reports.model import Edit
 from heredity.reports.suite_model import VERDICTS, Comparison
 
 
@@ -35,6 +36,8 @@ def environment() -> jinja2.Environment:
         "amount": text.amount,
         "task": text.short_task,
         "dollars": dollars,
+        "tokens": tokens,
+        "cost": cost,
         "lines": lines,
         "hits": hits,
         "rate": rate,
@@ -68,6 +71,19 @@ def dollars(value: Any) -> str:
     """Write a cost in US dollars; missing values are a dash."""
     known = text.finite(value)
     return text.DASH if known is None else f"${known:,.2f}"
+
+
+def tokens(value: Any) -> str:
+    """Write a number of tokens; unknown is said."""
+    return "unknown" if text.finite(value) is None else text.amount(value)
+
+
+def cost(value: Any) -> str:
+    """Write a cost in US dollars, small ones with the digits that tell them from nothing; unknown is said."""
+    known = text.finite(value)
+    if known is None:
+        return "unknown"
+    return f"${known:.2g}" if 0 < known < 0.01 else f"${known:,.2f}"
 
 
 def lines(edit: Edit) -> str:

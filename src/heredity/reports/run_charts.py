@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from heredity.reports import svg, text
 from heredity.reports.charts import WIDTH, Line, interval_axis, reference_mark
-from heredity.reports.model import Mean, Run
+from heredity.reports.fields import Mean
+from heredity.reports.model import Run
 
 WIDE, WIDEST = 680.0, 1080.0
+_FEW = 6
+"""Up to how many different held-out scores are counted in words."""
 
 
 def progress(run: Run, width: float = WIDTH) -> str:
@@ -50,21 +54,37 @@ def budget_of(runs: Sequence[Run]) -> float:
 
 
 def heldout_strip(run: Run) -> str:
-    """Return every held-out score as a tick, the mean with its interval below, the random policy as a dashed line."""
+    """Return every held-out score as a tick, the mean with its interval below, the reference as a dashed line."""
     scores = [s for s in run.heldout_scores if s is not None]
     low, high = run.heldout.bounds
     lines = [Line("", Mean(score), "c0") for score in scores] + [Line("mean", run.heldout, "c0")]
     axis = interval_axis(lines, run.reference_mean, 10.0, WIDTH - 10)
-    marks = [svg.x_axis(axis, 84.0, 14.0, "held-out return", axis.ticks(4))]
+    marks = [svg.x_axis(axis, 84.0, 14.0, f"held-out {run.terms.score}", axis.ticks(4))]
     for score in scores:
         at = axis.at(score)
         line = svg.element("line", x1=at, x2=at, y1=22, y2=46, class_="episode")
         marks.append(svg.group(line, tip=text.number(score)))
+    if run.terms.commits:
+        marks += _times(scores, axis)
     tip = f"mean {text.number(run.heldout.value)} {text.interval(low, high)}"
     marks.append(svg.dot_interval(axis, 64.0, run.heldout.value, (low, high), "c0", tip))
     if run.reference_mean is not None:
-        marks.append(reference_mark(axis, run.reference_mean, 14.0, 84.0, text.decimals_for(None, run.reference_mean)))
+        places = text.decimals_for(
+            text.spread_of([run.heldout.bounds]) if run.terms.commits else None, run.reference_mean
+        )
+        marks.append(reference_mark(axis, run.reference_mean, 14.0, 84.0, places, run.terms.mark))
     return svg.figure(WIDTH, 118, f"Held-out scores of {run.run_id}", *marks)
+
+
+def _times(scores: Sequence[float], axis: svg.Axis) -> list[str]:
+    """Return how often each score occurs: where answers are right or wrong, ticks alone would not show it."""
+    marks: list[str] = []
+    alike = Counter(scores)
+    for score, times in alike.items() if len(alike) <= _FEW else ():
+        at = axis.at(score)
+        end = at > axis.stop - 30
+        marks.append(svg.label(f"× {times}", at - 6 if end else at + 6, 38, "end" if end else "start", "tick"))
+    return marks
 
 
 def growth(run: Run) -> str:

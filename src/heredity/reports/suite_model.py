@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from heredity.reports.model import Json, Mean, Run, check_schema, count, items, mean_of, numbers, section, words_of
-from heredity.reports.text import finite, percent, short_task
+from heredity.reports.fields import Json, Mean, count, items, mean_of, numbers, section, words_of
+from heredity.reports.model import Run, check_schema
+from heredity.reports.terms import Terms, terms_of
+from heredity.reports.text import finite, percent, short_task, task_names
 
 VERDICTS = ("better", "worse", "within noise")
 
@@ -119,6 +121,12 @@ class Suite:
     budget: tuple[Json, ...]
     problems: tuple[Troubles, ...]
     labels: Mapping[str, str]
+    terms: Terms
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Each taskset's short name."""
+        return task_names(place.taskset for place in self.places)
 
     @property
     def leader(self) -> Entry | None:
@@ -279,6 +287,7 @@ def read_suite(metrics: Json) -> Suite:
         budget=_ranked(source, "budget", leaderboard),
         problems=tuple(_troubles(p) for p in _ranked(source, "problems", leaderboard)),
         labels=_labels(source),
+        terms=terms_of(words_of(source, "protocol"), words_of(source, "reference")),
     )
 
 

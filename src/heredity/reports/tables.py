@@ -7,7 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from heredity.reports import text
-from heredity.reports.model import Json, read_run
+from heredity.reports.fields import Json
+from heredity.reports.model import read_run
 from heredity.reports.sentences import run_summary, suite_caution, suite_summary, trouble_summary
 from heredity.reports.suite_model import read_suite
 
@@ -59,7 +60,7 @@ def leaderboard_table(suite_metrics: Json) -> Table:
 
 
 def environments_table(suite_metrics: Json) -> Table:
-    """Return the best evolver of each taskset with its held-out mean and interval, beside the random policy's mean.
+    """Return the best evolver of each taskset with its held-out mean and interval, beside the reference's mean.
 
     Args:
         suite_metrics: the suite's metrics.json.
@@ -68,7 +69,9 @@ def environments_table(suite_metrics: Json) -> Table:
         ConfigError: if it is not a metrics object of a known version.
     """
     suite = read_suite(suite_metrics)
-    made = _table("Environments", "environment", "best evolver", "held-out mean", "interval", "random", left=2)
+    terms = suite.terms
+    title, score = terms.places.capitalize(), f"held-out {terms.score if terms.commits else 'mean'}"
+    made = _table(title, terms.place, "best evolver", score, "interval", terms.mark, left=2)
     for place in suite.places:
         best = next((c for c in place.cells if not c.reference and c.score.value is not None), None)
         bounds = best.score.bounds if best else (None, None)
@@ -79,7 +82,7 @@ def environments_table(suite_metrics: Json) -> Table:
             text.interval(*bounds, digits),
             text.number(place.reference_mean, digits),
         ]
-        made.add_row(Text(text.short_task(place.taskset)), *map(Text, cells))
+        made.add_row(Text(suite.names[place.taskset]), *map(Text, cells))
     return made
 
 
@@ -135,11 +138,13 @@ def run_summary_block(metrics: Json) -> RenderableType:
     """
     run = read_run(metrics)
     places = text.decimals_for(text.spread_of([run.heldout.bounds]), run.heldout.value)
+    terms, commits = run.terms, run.commits
+    validation = f"{text.number(run.selected_validation, places)}, submission {text.number(run.selected_index)}"
     facts = [
         ("held-out mean", f"{text.number(run.heldout.value, places)} {text.interval(*run.heldout.bounds, places)}"),
-        ("random policy", text.number(run.reference_mean, places)),
-        ("validation", f"{text.number(run.selected_validation, places)}, submission {text.number(run.selected_index)}"),
-        ("episodes", f"{text.number(run.budget.get('used'))} of {text.number(run.budget.get('episodes'))}"),
+        (terms.reference, text.number(run.reference_mean, places)),
+        ("commits", f"{commits.gained}, {commits.refused} refused") if terms.commits else ("validation", validation),
+        (terms.attempts, f"{text.number(run.budget.get('used'))} of {text.number(run.budget.get('episodes'))}"),
         ("submissions", f"{len(run.submissions)}, {text.number(run.budget.get('rejected'))} rejected"),
         (
             "failed, missing",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -133,8 +134,21 @@ def shorten(value: str, limit: int) -> str:
 
 
 def short_task(name: str) -> str:
-    """Return a taskset's name without its source: `gymnasium/Acrobot-v1` becomes `Acrobot-v1`."""
-    return name.rsplit("/", 1)[-1]
+    """Return a taskset's name without its source: `gymnasium/Acrobot-v1` becomes `Acrobot-v1`.
+
+    A mix is named by its members, `gcd + lcm`, or by the first two and how many more there are.
+    """
+    members = [part.rsplit("/", 1)[-1] for part in name.split("+")]
+    if not all(members):
+        return name
+    return " + ".join(members if len(members) <= 3 else [*members[:2], f"{len(members) - 2} more"])
+
+
+def task_names(names: Iterable[str]) -> dict[str, str]:
+    """Return short names of tasksets that are told apart: those that would be called alike have their full names."""
+    short = {name: short_task(name) for name in names}
+    shared = Counter(short.values())
+    return {name: found if shared[found] == 1 else name for name, found in short.items()}
 
 
 def spread_of(intervals: Iterable[tuple[float | None, float | None]]) -> float | None:

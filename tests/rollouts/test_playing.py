@@ -129,6 +129,14 @@ async def test_the_words_of_a_candidate_are_used_and_lose_nothing_that_they_have
         assert words in system
 
 
+async def test_cells_at_the_edge_are_shown_though_they_are_blanks() -> None:
+    model = ListedModel(acting())  # type: ignore[arg-type]
+    found = await attempt(model, plain_player(), limits=Limits(steps=1))
+    assert found.columns["obs"][0].splitlines()[1:] == ["#.#T#", "#.###", "#.@..", "#####", "     "]
+    assert model.asked[0].messages[1].content.endswith("\n     ")
+    assert "\n\n\n" not in model.asked[0].messages[0].content
+
+
 async def test_the_hidden_part_of_a_level_never_reaches_the_model() -> None:
     given = task(index=2)
     model = ListedModel(acting())  # type: ignore[arg-type]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import string
 import warnings
 from typing import Any
 
@@ -10,10 +11,11 @@ from gymnasium.utils.env_checker import check_env
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.worlds.env import SKINS, WorldEnv
+from heredity.worlds.glyphs import glyph, line
 from heredity.worlds.pictures import SIZE, png
 from heredity.worlds.world import world_names
 
-SOME = sorted({*world_names()[::9], "grid_treasure"})
+SOME = sorted({*world_names()[::9], "grid_treasure", "gear_train"})
 
 
 @pytest.mark.parametrize("skin", SKINS)
@@ -91,6 +93,14 @@ def test_a_refused_action_is_flagged() -> None:
     env.reset(options={"level": "test-01"})
     assert env.step({"action": "fly"})[4]["invalid_action"] is True
     assert env.step({"action": "call"})[4]["invalid_action"] is False
+
+
+def test_every_sign_has_a_shape_of_its_own() -> None:
+    signs = {symbol: glyph(symbol) for symbol in string.printable.strip() if symbol not in ".#"}
+    shapes = {symbol: sign.tobytes() + bytes(sign.shape) for symbol, sign in signs.items() if sign is not None}
+    assert len(set(shapes.values())) == len(shapes) == len(signs)
+    assert glyph("#") is None
+    assert line("a b").shape[0] == 5
 
 
 def test_a_png_holds_the_picture() -> None:

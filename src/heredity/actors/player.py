@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections import deque
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
@@ -32,6 +33,7 @@ from heredity.resources.assembly import check_candidate, files_of
 from heredity.worlds.contract import RefusedError
 
 PLAYER = "agent/player"
+_GAP = re.compile(r"\n{3,}")
 _MAX_NOTES = 4000
 _OUTPUT = 64 << 10
 _OPENING = {"timeout": "init_timeout", "oom": "oom", "missing": "import_error"}
@@ -80,7 +82,9 @@ class Sight:
     def words(self) -> str:
         """All of it as one text: a picture as a data URI on the first line."""
         shown = (
-            f"data:image/png;base64,{base64.b64encode(self.picture).decode()}" if self.picture else self.text.rstrip()
+            f"data:image/png;base64,{base64.b64encode(self.picture).decode()}"
+            if self.picture
+            else self.text.rstrip("\n")
         )
         lines = [shown]
         if self.message and self.message not in self.text:
@@ -223,7 +227,8 @@ class ReactPlayer:
         instruction, actions = self.told
         places = {"instruction": instruction, "actions": actions}
         places |= {"memory": "\n\n".join(self.parts.memories.values()), "form": _ANSWER}
-        return Message("system", fill(self.parts.prompts.get("system", WORDS), places))
+        words = fill(self.parts.prompts.get("system", WORDS), places)
+        return Message("system", _GAP.sub("\n\n", words))
 
     def _turn(self, sight: Sight) -> Message:
         while len(self._done) > self.recent:
@@ -236,7 +241,7 @@ class ReactPlayer:
         if sight.picture:
             parts.append("What you see now is the picture.")
             return Message("user", "\n\n".join(parts), (Image("image/png", sight.picture),))
-        parts.append(f"What you see now:\n{sight.text.rstrip()}")
+        parts.append("What you see now:\n" + sight.text.rstrip("\n"))
         return Message("user", "\n\n".join(parts))
 
 

@@ -135,7 +135,7 @@ def _show(described: Description, skin: str, episode: Episode) -> str:
     from heredity.worlds.skins import look
 
     seen = look(described.skin, skin, episode.observe())
-    shown = seen.rstrip() if isinstance(seen, str) else _blocks(seen)
+    shown = seen.rstrip("\n") if isinstance(seen, str) else _blocks(seen)
     typer.echo(shown)
     return shown
 

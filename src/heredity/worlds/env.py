@@ -12,8 +12,8 @@ from gymnasium import spaces
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import generator
 from heredity.worlds.episode import Episode
-from heredity.worlds.pictures import SIZE, draw
-from heredity.worlds.skins import SKINS, inverted, render
+from heredity.worlds.pictures import SIZE
+from heredity.worlds.skins import SKINS, inverted, picture, render
 from heredity.worlds.spaces import ActionSpace
 from heredity.worlds.world import DIFFICULTIES, Level, world
 
@@ -90,7 +90,7 @@ class WorldEnv(gymnasium.Env[Any, dict[str, Any]]):
             return None
         omega = self._omega()
         skin = self.world.description.skin
-        return draw(skin, omega) if self.render_mode == "rgb_array" else render(skin, omega)
+        return picture(skin, omega) if self.render_mode == "rgb_array" else render(skin, omega)
 
     def random_action(self, seed: int) -> dict[str, Any]:
         """Return an action drawn from a seed, for examples."""
@@ -105,6 +105,6 @@ class WorldEnv(gymnasium.Env[Any, dict[str, Any]]):
     def _seen(self, *, refused: bool) -> tuple[Any, dict[str, Any]]:
         assert self.level is not None
         omega, skin = self._omega(), self.world.description.skin
-        observation = draw(skin, omega) if self.skin.endswith("picture") else render(skin, omega)
+        observation = picture(skin, omega) if self.skin.endswith("picture") else render(skin, omega)
         info = {"level": self.level.id, "bound": self.level.bound.value, "omega": omega, "invalid_action": refused}
         return observation, info

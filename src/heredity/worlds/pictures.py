@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import textwrap
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -46,6 +47,20 @@ def draw(skin: SkinDescription, omega: Mapping[str, Any]) -> Picture:
         _draw_grid(picture[:split], grid, skin)
     if gauges:
         _draw_gauges(picture[split:], gauges)
+    return picture
+
+
+def written(text: str) -> Picture:
+    """Return a picture of a text, for worlds without grid and gauges; what has no room is left out."""
+    for scale in (2, 1):
+        lines = [part for row in text.splitlines() for part in textwrap.wrap(row, SIZE // (4 * scale) - 2) or [""]]
+        if len(lines) * 7 * scale <= SIZE:
+            break
+    picture = np.full((SIZE, SIZE, 3), _PAPER, np.uint8)
+    for place, words in enumerate(lines[: SIZE // (7 * scale)]):
+        figure = np.kron(line(words)[:, : SIZE // scale - 4], np.ones((scale, scale), bool))
+        top = (7 * place + 1) * scale
+        picture[top : top + figure.shape[0], 2 * scale : 2 * scale + figure.shape[1]][figure] = _INK
     return picture
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from heredity.worlds.description import SkinDescription
-from heredity.worlds.pictures import Picture, draw
+from heredity.worlds.pictures import Picture, draw, written
 
 SKINS = ("text", "inverse", "picture", "inverse-picture")
 """What is seen: text; text with symbols swapped and numbers mirrored, the legend unchanged; and both drawn as pixels."""
@@ -15,7 +15,12 @@ SKINS = ("text", "inverse", "picture", "inverse-picture")
 def look(skin: SkinDescription, name: str, omega: Mapping[str, Any]) -> str | Picture:
     """Return what an agent gets of `omega` under one of `SKINS`: a text, or a picture (see `heredity.worlds.pictures.draw`)."""
     shown = inverted(skin, omega) if name.startswith("inverse") else omega
-    return draw(skin, shown) if name.endswith("picture") else render(skin, shown)
+    return picture(skin, shown) if name.endswith("picture") else render(skin, shown)
+
+
+def picture(skin: SkinDescription, omega: Mapping[str, Any]) -> Picture:
+    """Draw what is exposed: its grid and gauges, or where there are none, its text."""
+    return draw(skin, omega) if omega.get("grid") or omega.get("gauges") else written(render(skin, omega))
 
 
 def render(skin: SkinDescription, omega: Mapping[str, Any]) -> str:

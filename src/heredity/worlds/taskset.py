@@ -210,7 +210,7 @@ def paper_numbers() -> Mapping[str, int]:
 def world_digest(name: str) -> str:
     """Return the digest of everything that a world's scores depend on: its folder, and the code that all worlds share."""
     root = Path(__file__).parent
-    shared = [root / "episode.py", root / "actions.py", root / "skins.py", root / "pictures.py"]
+    shared = [root / f"{name}.py" for name in ("episode", "actions", "skins", "pictures", "glyphs")]
     paths = [*shared, *(root / "mechanics").glob("*.py"), *(path for path in world(name).folder.glob("*.*"))]
     return digest_json({str(path.relative_to(root)): digest_bytes(path.read_bytes()) for path in paths})
 

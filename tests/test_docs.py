@@ -327,17 +327,56 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a small suite in which prompts evolve, with commits and refusals."""
+    pytest.importorskip("reasoning_gym")
+    if not confined():
+        pytest.skip("programs cannot be confined on this machine")
+    folder = tmp_path_factory.mktemp("questions") / "runs" / "formats"
+    config = resolve(
+        {
+            "run": {
+                "protocol": "resource-evolution",
+                "tasksets": ["questions/mix/reasoning-gym/gcd+reasoning-gym/lcm"],
+                "name": "formats",
+            },
+            "evolver": {"method": "reflection", "options": {"batch": 6, "candidates": 2, "rounds": 2}},
+            "budget": {"attempts": 60, "train_cases": 12},
+            "views": {"heldout": 3},
+            "gateway": {"execution": "offline/rule-follower", "optimisation": "offline/rule-inducer"},
+            "suite": {"baselines": False},
+        }
+    )
+    asyncio.run(run_suite(folder, open_suite(folder, config)))
+    return folder
+
+
+@pytest.fixture(scope="module", params=["finished", "answered"])
+def suite_folder(request: pytest.FixtureRequest) -> Path:
+    """Return a finished suite of each protocol."""
+    return request.getfixturevalue(request.param)
+
+
 def journal_table() -> dict[str, str]:
     text = (ROOT / "docs" / "file-formats.md").read_text(encoding="utf-8")
     return dict(re.findall(r"^\| `([a-z.]+)` \| (.+) \|$", text, flags=re.MULTILINE))
 
 
-def test_every_field_of_a_journal_is_documented(finished: Path) -> None:
+def test_every_field_of_a_journal_is_documented(suite_folder: Path) -> None:
     table = journal_table()
-    for path in finished.glob("runs/*/journal.jsonl"):
+    for path in suite_folder.glob("runs/*/journal.jsonl"):
         for event in read_journal(path):
             named = set(re.findall(r"\w+", table[event.kind]))
             assert event.data.keys() <= named, event.kind
+
+
+def test_the_small_suites_have_every_kind_of_event_that_counts(answered: Path) -> None:
+    (path,) = answered.glob("runs/*/journal.jsonl")
+    kinds = {event.kind for event in read_journal(path)}
+    assert {"candidate.decided", "model.called", "submission.completed", "judging.scored", "reference.scored"} <= kinds
+    fields = {key for line in (path.parent / "spans.jsonl").read_text().splitlines() for key in json.loads(line)}
+    assert fields <= set(re.findall(r"`(\w+)`", (ROOT / "docs" / "tracing.md").read_text(encoding="utf-8")))
 
 
 def test_every_documented_kind_is_one_that_the_code_knows() -> None:
@@ -346,12 +385,12 @@ def test_every_documented_kind_is_one_that_the_code_knows() -> None:
 
 
 @pytest.mark.parametrize(("title", "pattern"), [("a run", "runs/*/metrics.json"), ("a suite", "metrics.json")])
-def test_every_key_of_metrics_is_documented(finished: Path, title: str, pattern: str) -> None:
+def test_every_key_of_metrics_is_documented(suite_folder: Path, title: str, pattern: str) -> None:
     text = (ROOT / "docs" / "file-formats.md").read_text(encoding="utf-8")
     example = json.loads(
         re.split(rf"^## metrics.json of {title}$", text, flags=re.MULTILINE)[1].split("```json\n")[1].split("```")[0]
     )
-    for path in finished.glob(pattern):
+    for path in suite_folder.glob(pattern):
         missing = sorted(undocumented(json.loads(path.read_text()), example))
         assert missing == []
 

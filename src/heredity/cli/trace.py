@@ -18,7 +18,7 @@ OTLP = "otlp-json"
 
 
 def trace(
-    folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder.", show_default=False)],
+    run: Annotated[Path, typer.Argument(help="A run's folder, or that of a suite of one run.", show_default=False)],
     kind: Annotated[str, typer.Option("--kind", help="Only these kinds, such as model,tool.")] = "",
     slowest: Annotated[int | None, typer.Option("--slowest", min=1, help="Only so many, the slowest first.")] = None,
     attempt: Annotated[str, typer.Option("--attempt", help="Only attempts at this task, such as train/3.")] = "",
@@ -34,23 +34,23 @@ def trace(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Show what took place in a run: rounds, attempts, model calls, tools, commits; how long, and what they used."""
-    run = _run_of(folder)
+    folder = _run_of(run)
     if min_score is not None and not export.startswith("sft:"):
         raise ConfigError(f"--min-score {min_score:g} is for --export sft:FILE; leave it out")
     if export:
-        typer.echo(_exported(run, export, 1.0 if min_score is None else min_score))
+        typer.echo(_exported(folder, export, 1.0 if min_score is None else min_score))
         return
     from heredity.analysis.span_tree import selected, span_tree, totals
     from heredity.records.span_log import NAME, read_spans
 
-    spans, damaged = read_spans(run / NAME)
+    spans, damaged = read_spans(folder / NAME)
     roots = span_tree(spans)
     kinds = tuple(part.strip() for part in kind.split(",") if part.strip())
     _check(roots, kinds, attempt)
     flat = selected(roots, kinds, attempt, slowest)
     if as_json:
-        found = {"run": run.name, "damaged": damaged, "totals": {k: t.to_json() for k, t in totals(roots).items()}}
-        typer.echo(json.dumps({**found, "spans": [_row(node) for node in flat]}, indent=1, ensure_ascii=False))
+        found = {"run": folder.name, "damaged": damaged, "totals": {k: t.to_json() for k, t in totals(roots).items()}}
+        typer.echo(json.dumps({**found, "spans": [_row(node) for node in flat]}, indent=1))
         return
     from heredity.cli.trace_view import show_list, show_totals, show_tree
 
@@ -60,10 +60,10 @@ def trace(
         chosen = selected(roots, ("attempt",), attempt)
         show_tree(chosen, depth, full=full, texts=True)
     else:
-        show_totals(run.name, totals(roots))
+        show_totals(folder.name, totals(roots))
         show_tree(roots, depth or (None if full else 3), full=full, texts=full)
     if damaged:
-        typer.echo(f"{damaged} lines of {run / NAME} are damaged and were left out", err=True)
+        typer.echo(f"{damaged} lines of {folder / NAME} are damaged and were left out", err=True)
 
 
 def _run_of(folder: Path) -> Path:

@@ -62,9 +62,8 @@ class Satellites(Levels):
                 "wanted": [_sum(modules, chosen, s) for s in SERVICES],
             }
             others = list(combinations(range(len(kinds)), bays))
-            lightest = min(_sum(modules, other, "mass") for other in others if {kinds[m] for m in other} == set(kinds))
-            if limits["most_mass"] == lightest or sum(_meets(modules, other, limits) for other in others) > difficulty:
-                continue  # to take the lightest of everything would be no choice
+            if sum(_meets(modules, other, limits) for other in others) > difficulty or not _weighed(modules, chosen):
+                continue
             most_heat, answer = _coolest(modules, chosen)
             if answer:
                 break
@@ -93,6 +92,16 @@ def _meets(modules: Modules, chosen: Sequence[int], limits: dict[str, Any]) -> b
         _sum(modules, chosen, "mass") <= limits["most_mass"]
         and BATTERY + _sum(modules, chosen, "power") >= 0
         and all(_sum(modules, chosen, s) >= wanted for s, wanted in zip(SERVICES, limits["wanted"], strict=True))
+    )
+
+
+def _weighed(modules: Modules, chosen: Sequence[int]) -> bool:
+    """Whether a lighter module of a kind that serves was left on the shelf: to take the lightest would be no choice."""
+    serving = [m for m in modules if any(service in m for service in SERVICES)]
+    return any(
+        modules[number]["kind"] == other["kind"] and modules[number]["mass"] > other["mass"]
+        for number in chosen
+        for other in serving
     )
 
 

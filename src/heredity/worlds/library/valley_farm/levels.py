@@ -103,7 +103,7 @@ def _tables(level: LevelData) -> list[tuple[Action, Numbers, Numbers]]:
 
 
 @lru_cache(maxsize=8)
-def _best(text: str) -> tuple[int, list[Action]]:
+def _best(text: bytes) -> tuple[int, list[Action]]:
     """Return the most that a season can bring, and how: backward induction over all states, reachable or not."""
     level = json.loads(text)
     tables = _tables(level)

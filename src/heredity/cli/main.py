@@ -7,10 +7,11 @@ import sys
 import typer
 
 from heredity import __version__
-from heredity.cli import bench, env, resources, tasks, workspace
+from heredity.cli import bench, env, resources, tasks, workspace, worlds
 from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
 from heredity.cli.runs import compare, report, resume, run
+from heredity.cli.trace import trace
 from heredity.errors import CandidateError, HeredityError
 
 EXIT_USAGE = 2
@@ -28,6 +29,7 @@ app.command()(run)
 app.command()(resume)
 app.command()(report)
 app.command()(compare)
+app.command()(trace)
 app.command()(doctor)
 app.command()(broker)
 app.command()(workspace.submit)
@@ -37,6 +39,7 @@ app.add_typer(tasks.app, name="tasks", help="Tasksets: list, show.")
 app.add_typer(
     resources.app, name="resources", help="Versions of prompts, agents, tools, environments, memories, models."
 )
+app.add_typer(worlds.app, name="worlds", help="Worlds: list, show, play, levels, verify, bench.")
 app.add_typer(bench.app, name="bench", help="Benchmarks of the hot paths, each as a ratio to a baseline.")
 
 

@@ -46,13 +46,17 @@ def inverted(skin: SkinDescription, omega: Mapping[str, Any]) -> dict[str, Any]:
         if name in shown:
             shown[name] = _mirrored(shown[name], low + high)
         if name in shown.get("gauges", ()):
-            shown["gauges"] = {**shown["gauges"], name: [low + high - shown["gauges"][name][0], low, high]}
+            mirrored = _mirrored(shown["gauges"][name][0], low + high)
+            shown["gauges"] = {**shown["gauges"], name: [mirrored, low, high]}
     return shown
 
 
 def _mirrored(value: Any, total: float) -> Any:
     if isinstance(value, list):
         return [_mirrored(v, total) for v in cast(list[Any], value)]
+    if isinstance(value, int) and total == int(total):
+        # A whole number must stay one: "4.0" would tell the inverse skin from the plain one.
+        return int(total) - value
     return total - value if isinstance(value, int | float) else value
 
 

@@ -20,6 +20,7 @@ _OWN = (
     EntryPoint("gymnasium", "heredity.environments.taskset:SOURCE", GROUP),
     EntryPoint("questions", "heredity.tasks.questions:SOURCE", GROUP),
     EntryPoint("worlds", "heredity.worlds.taskset:SOURCE", GROUP),
+    EntryPoint("world-folders", "heredity.rollouts.world_folder_tasks:SOURCE", GROUP),
 )
 
 
@@ -56,7 +57,7 @@ def taskset(name: str) -> Taskset:
 
 
 def expand(names: Iterable[str]) -> list[str]:
-    """Return names with those of groups, such as `"worlds/six"`, replaced by their members, each name once.
+    """Return names with those of groups, such as `"worlds/six"`, replaced by their members.
 
     A source offers groups by a method `groups()`, name to the names of its members. Any other name is returned as it is.
 
@@ -68,7 +69,7 @@ def expand(names: Iterable[str]) -> list[str]:
         entry = _entries().get(name.partition("/")[0])
         groups = getattr(_load(entry), "groups", None) if entry is not None else None
         found += groups().get(name, (name,)) if groups is not None else (name,)
-    return list(dict.fromkeys(found))
+    return found
 
 
 def taskset_names() -> tuple[str, ...]:

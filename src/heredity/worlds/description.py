@@ -72,10 +72,11 @@ class Parameter(_Part):
 
 
 class ActionDescription(_Part):
-    """An action: what it does, as the agent is told, and its parameters."""
+    """An action: what it does, as the agent is told, its parameters, and whether it is `idle`: doing nothing, which must not pay."""
 
     description: str
     params: dict[str, Parameter] = Field(default_factory=dict[str, Parameter])
+    idle: bool = False
 
 
 class SkinDescription(_Part):

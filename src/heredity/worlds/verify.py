@@ -46,7 +46,8 @@ class LevelReport:
         solvable: whether the reference solution earns something (of a binary world: succeeds).
         reference: what the reference solution gets.
         random: mean over random agents; `random_best`: the best of them.
-        idle: the most that one action repeated earns; it may be more than 0 only if that action does something.
+        repeated: the most that one action earns if it is done over and over.
+        idle: the most that an action earns which is described as idle, done over and over: none if all is well.
         invalid: what an agent earns whose actions are all refused.
         greedy: the most that a searcher found that tries to beat the bound.
         faults: what is wrong, in words; none is well.
@@ -60,6 +61,7 @@ class LevelReport:
     reference: float
     random: float
     random_best: float
+    repeated: float
     idle: float
     invalid: float
     greedy: float
@@ -84,12 +86,16 @@ def verify_level(world: World, level: Level, *, seconds: float = 1.0, random_age
     reference = world.play(level.data)
     rng = generator(level.seed, "verify", world.name, level.id)
     randoms = [_play(world, level, _random_actions(rng, world.description)) for _ in range(random_agents)]
-    idle = max(_play(world, level, itertools.repeat(a.to_json())) for a in _plain_actions(world.description))
+    once_more = [(a, _play(world, level, itertools.repeat(a.to_json()))) for a in _plain_actions(world.description)]
+    idle = max((total for a, total in once_more if world.description.actions[a.name].idle), default=0.0)
+    repeated = max(total for _, total in once_more)
     invalid = max(
         _play(world, level, itertools.repeat(wrong)) for wrong in (*_WRONG, *_out_of_range(world.description))
     )
     greedy = _greedy(world, level, rng, seconds)
-    faults = _faults(world, level, reference, {"random": max(randoms), "idle": idle, "greedy": greedy}, invalid)
+    faults = _faults(
+        world, level, reference, {"random": max(randoms), "repeating": repeated, "greedy": greedy}, (invalid, idle)
+    )
     return LevelReport(
         world=world.name,
         level=level.id,
@@ -99,6 +105,7 @@ def verify_level(world: World, level: Level, *, seconds: float = 1.0, random_age
         reference=reference / unit,
         random=float(np.mean(randoms)) / unit,
         random_best=max(randoms) / unit,
+        repeated=repeated / unit,
         idle=idle / unit,
         invalid=invalid / unit,
         greedy=greedy / unit,
@@ -136,7 +143,9 @@ def _verify_one(name: str, level: str, seconds: float) -> LevelReport:
     return verify_level(made, made.level(level), seconds=seconds)
 
 
-def _faults(world: World, level: Level, reference: float, found: dict[str, float], invalid: float) -> tuple[str, ...]:
+def _faults(
+    world: World, level: Level, reference: float, found: dict[str, float], nothing: tuple[float, float]
+) -> tuple[str, ...]:
     bound, faults = level.bound.value, list[str]()
     if bound <= 0:
         faults.append(f"the bound is {bound:g}; nothing can be had")
@@ -151,8 +160,9 @@ def _faults(world: World, level: Level, reference: float, found: dict[str, float
     for name, total in {"reference": reference, **found}.items():
         if total > bound + SLACK:
             faults.append(f"the {name} agent gets {total:g}, more than the bound of {bound:g}")
-    if invalid > SLACK:
-        faults.append(f"refused actions earn {invalid:g}")
+    faults += [
+        f"{what} actions earn {paid:g}" for what, paid in zip(("refused", "idle"), nothing, strict=True) if paid > SLACK
+    ]
     return tuple(faults)
 
 

@@ -41,7 +41,7 @@ def test_the_quake_turns_its_row_when_it_is_due_and_the_whole_pattern_ends_the_e
     assert (slide.reward, slide.done) == (5.0, False)
     shaken = DYNAMICS.act(state, Action.of("wait"))
     assert shaken.done
-    assert shaken.reward == 4 + 5 + 1 + 10 + 10
+    assert shaken.reward == 10 + 10
     assert state.now.board == tuple(LEVEL["goal"])
 
 

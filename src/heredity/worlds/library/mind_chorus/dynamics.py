@@ -79,7 +79,7 @@ class Village:
 
 @dataclass(slots=True)
 class State:
-    """What the minds think, what influence is left, and the best agreement so far."""
+    """What the minds think, what influence is left, and the best agreement so far, or that they come to by themselves."""
 
     village: Village
     thoughts: int
@@ -117,7 +117,7 @@ class MindChorus(Dynamics[State]):
     def start(self, level: LevelData) -> State:
         """Return the state in which a level begins."""
         village, thoughts = read_village(level), level["thoughts"]
-        return State(village, thoughts, level["influence"], village.agreement(thoughts))
+        return State(village, thoughts, level["influence"], level["idle"])
 
     def act(self, state: State, action: Action) -> Outcome:
         """Act on a mind, or on none, and let all listen; a new best agreement pays what it is better by."""

@@ -35,17 +35,18 @@ class Villages(Levels):
             needs = _needs(village, steps)
             for start in map(int, rng.permutation(1 << count)[:_TRIED]):
                 needed = int(needs[-1, start])
-                gap = sum(village.depths) - village.agreement(start)
+                idle = _by_itself(village, start, steps)
+                gap = sum(village.depths) - idle
                 if not _LEAST[difficulty] <= needed <= _MOST or gap < count // 2 + 2:
                     continue
                 rounds = int(np.argmax(needs[:, start] <= needed))
                 if rounds >= _ROUNDS[difficulty] and 5 * _trivial_gain(village, start, needed, steps) <= 2 * gap:
-                    return {"minds": minds, "thoughts": start, "influence": needed, "steps": steps}
+                    return {"minds": minds, "thoughts": start, "influence": needed, "steps": steps, "idle": idle}
 
     def bound(self, level: LevelData) -> Bound:
-        """Return what full agreement is better by than the agreement at the beginning: there is nothing beyond it."""
+        """Return what full agreement is better by than what comes by itself: there is nothing beyond it."""
         village = read_village(level)
-        gain = sum(village.depths) - village.agreement(level["thoughts"])
+        gain = sum(village.depths) - level["idle"]
         return Bound(float(gain), "exact", "full agreement is the best there is, and the influence is enough for it")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
@@ -97,7 +98,7 @@ def _needs(village: Village, steps: int) -> Table:
 
 def _trivial_gain(village: Village, start: int, influence: int, steps: int) -> int:
     """Return the most that one move gains if it is made over and over."""
-    first = best = village.agreement(start)
+    first = best = _by_itself(village, start, steps)
     for verb, place in _moves(village):
         now, left, cost = start, influence, village.cost(verb, place)
         for _ in range(steps):
@@ -106,6 +107,15 @@ def _trivial_gain(village: Village, start: int, influence: int, steps: int) -> i
             now, left = village.after(now, verb, place), left - cost
             best = max(best, village.agreement(now))
     return best - first
+
+
+def _by_itself(village: Village, start: int, steps: int) -> int:
+    """Return the best agreement that listening alone comes to."""
+    now, best = start, village.agreement(start)
+    for _ in range(steps):
+        now = village.after(now, "listen", 0)
+        best = max(best, village.agreement(now))
+    return best
 
 
 LEVELS = Villages()

@@ -65,11 +65,16 @@ class State:
 
 
 def read_level(level: LevelData) -> State:
-    """Return the state in which a level begins; tiles that are in place have paid already."""
+    """Return the state in which a level begins; tiles that are in place, or come there by quakes alone, pay nothing."""
     quakes = tuple((row, shift) for row, shift in level["quakes"])
     puzzle = Puzzle(tuple(level["goal"]), tuple(level["worth"]), level["period"], quakes, level["steps"])
     board = tuple(level["board"])
-    return State(puzzle, Now(board, 0, level["jolts"]), tuple(map(int.__eq__, board, puzzle.goal)), 0)
+    now = Now(board, 0, level["jolts"])
+    paid, waiting = tuple(map(int.__eq__, board, puzzle.goal)), now
+    for _ in range(puzzle.steps):
+        waiting = passed(puzzle, waiting)
+        paid = tuple(map(bool.__or__, paid, map(int.__eq__, waiting.board, puzzle.goal)))
+    return State(puzzle, now, paid, 0)
 
 
 def slid(board: Board, direction: str) -> Board | None:

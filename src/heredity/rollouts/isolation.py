@@ -27,8 +27,8 @@ SLOTS = 8
 LAYERS = ("namespaces", "landlock", "seccomp")
 GUEST_FOLDER = Path(__file__).parent / "guest"
 
-ALLOWED_PACKAGES = ("numpy", "scipy", "networkx", "sortedcontainers")
-"""Packages that programs may import where they are installed: mathematics and data structures, no simulator."""
+ALLOWED_PACKAGES = ("numpy", "scipy", "networkx", "sortedcontainers", "yaml")
+"""Packages that programs may import where they are installed: mathematics, data structures and YAML, no simulator."""
 
 SYSCALLS = [
     "read",

@@ -1,4 +1,7 @@
-"""`WorldRunner`: players in worlds. The world is stepped in this process; the player sees what its skin shows and nothing else."""
+"""`WorldRunner`: players in worlds. A player sees what a world shows and nothing else.
+
+Heredity's own worlds are stepped in this process, those of folders in the sandbox (see `heredity.rollouts.stages`).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,6 @@ from heredity.actors.player import (
     PlayerFailedError,
     ProgramPlayer,
     ReactPlayer,
-    Sight,
     read_player,
 )
 from heredity.actors.program import Services
@@ -30,15 +32,12 @@ from heredity.errors import CandidateError, ConfigError, HostError, IsolationErr
 from heredity.gateway import Model, Reply, Request
 from heredity.ids import seed_sequence
 from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.folder_stage import folder_stage
+from heredity.rollouts.stages import LibraryStage, Stage, StageError, Told
 from heredity.rollouts.trajectory import Column, Failure, Trajectory
 from heredity.spans import span
 from heredity.worlds.contract import RefusedError
-from heredity.worlds.episode import Episode, Step
-from heredity.worlds.pictures import png
-from heredity.worlds.skins import look
-from heredity.worlds.spaces import ActionSpace
-from heredity.worlds.taskset import actions_text
-from heredity.worlds.world import World, world
+from heredity.worlds.episode import Step
 
 
 class WorldRunner:
@@ -49,7 +48,7 @@ class WorldRunner:
 
     Args:
         model: what plays, and what programs may ask; None if no candidate needs one.
-        programs: the sandbox for candidates that have programs; whoever made it closes it.
+        programs: the sandbox for candidates that have programs, and for worlds of folders; whoever made it closes it.
         settings: `seconds` bounds an episode, `max_turns` the model calls of a program for one action.
         concurrent: most attempts at the same time.
         recent: how many of its last actions a language model is shown.
@@ -80,11 +79,13 @@ class WorldRunner:
         """Attempt jobs, yielding (position, trajectory) as each one ends; what has not ended is dropped when it is closed.
 
         An attempt may take `Solving.seconds` or `Limits.episode_s`, whichever is less, a program `Limits.act_s` for an action.
-        The total reward of a trajectory is normalised: the sum of rewards over the level's bound, at most 1.
+        The total reward of a trajectory is normalised: the sum of rewards over the level's bound. It is at most 1, but for
+        worlds of folders, whose bounds are only declared. These have `Limits.init_s` to begin a level and `Limits.act_s` for
+        each step.
 
         Raises:
             BudgetError: if the budget does not allow a model call; the attempts under way are dropped.
-            ConfigError: if a candidate needs a sandbox or a model, and there is none.
+            ConfigError: if a candidate or a world needs a sandbox, or a candidate a model, and there is none.
         """
 
         async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
@@ -113,8 +114,8 @@ class WorldRunner:
                 trajectory = await self._played(record, limits)
             except ProviderError as error:
                 trajectory = record.failed("provider_error", "provider", f"{error.kind}: {error}")
-            except _WorldError as error:
-                trajectory = record.failed("environment_error", "environment", str(error))
+            except StageError as error:
+                trajectory = record.failed(error.status, error.blame, str(error), error.traceback)
             except HostError as error:
                 trajectory = record.failed("host_error", "host", str(error))
             except IsolationError as error:
@@ -123,15 +124,18 @@ class WorldRunner:
             return trajectory
 
     async def _played(self, record: _Record, limits: Limits) -> Trajectory:
-        try:
-            parts = read_player(record.job.candidate)
-        except ConfigError as error:
-            return record.failed("import_error", "candidate", str(error))
         clock = asyncio.timeout(record.talk.settings.seconds)
         try:
-            async with clock, self._player(parts, record, limits) as player:
-                while not record.over(limits.steps):
-                    record.take(await player.act(record.sight))
+            async with clock, self._stage(record, limits) as stage:
+                record.seen.append(stage.sight.words)
+                try:
+                    parts = read_player(record.job.candidate)
+                except ConfigError as error:
+                    return record.failed("import_error", "candidate", str(error))
+                async with self._player(parts, stage.told, record, limits) as player:
+                    while not stage.done and (limits.steps is None or len(record.steps) < limits.steps):
+                        move = await player.act(stage.sight)
+                        record.add(move, await stage.take(move.given), stage)
         except PlayerFailedError as error:
             return record.failed(error.status, "candidate", str(error), error.traceback)
         except TimeoutError:
@@ -143,22 +147,32 @@ class WorldRunner:
         return record.trajectory()
 
     @asynccontextmanager
-    async def _player(self, parts: Parts, record: _Record, limits: Limits) -> AsyncGenerator[Player]:
-        described, talk = record.world.description, record.talk
-        instruction = described.instruction.strip()
+    async def _stage(self, record: _Record, limits: Limits) -> AsyncGenerator[Stage]:
+        spec = record.job.task.spec
+        if "folder" not in spec:
+            yield LibraryStage(spec)
+        elif self._programs is None:
+            raise ConfigError("the world is a folder, and there is no sandbox to run it in; give programs")
+        else:
+            async with folder_stage(spec, self._programs, limits) as stage:
+                yield stage
+
+    @asynccontextmanager
+    async def _player(self, parts: Parts, told: Told, record: _Record, limits: Limits) -> AsyncGenerator[Player]:
+        talk = record.talk
         if parts.program is None:
             if self._model is None:
                 raise ConfigError(
                     "the candidate is played by a language model, and there is none; set gateway.execution"
                 )
-            yield ReactPlayer(parts, (instruction, actions_text(described)), talk, self._recent)
+            yield ReactPlayer(parts, (told.instruction, told.actions), talk, self._recent)
             return
         if self._programs is None:
             raise ConfigError("the candidate has a program, and there is no sandbox to run it in; give programs")
         services = Services(talk, Toolbox(parts.tools, self._programs, talk))
         given = {
-            "instruction": instruction,
-            "actions": ActionSpace(described.actions).describe(),
+            "instruction": told.instruction,
+            "actions": told.listed,
             "prompts": dict(parts.prompts),
             "memories": dict(parts.memories),
         }
@@ -169,10 +183,6 @@ class WorldRunner:
             record.program = ProgramPlayer(program, services, limits.act_s)
             record.program.check()
             yield record.program
-
-
-class _WorldError(Exception):
-    """A world's own code failed."""
 
 
 class _NoModel:
@@ -196,26 +206,15 @@ class _Record:
     seen: list[str] = field(default_factory=list[str])
     started: float = field(default_factory=time.monotonic)
 
-    def __post_init__(self) -> None:
-        spec = self.job.task.spec
-        self.world: World = world(spec["world"])
-        self._skin, self._bound = spec["skin"], float(spec["bound"])
-        self.episode: Episode = self.world.start(spec["level"])
-        self.sight = self._look(0.0)
+    @property
+    def _bound(self) -> float:
+        return float(self.job.task.spec["bound"])
 
-    def over(self, most: int | None) -> bool:
-        """Whether the episode has ended, or has come to the most steps that are allowed."""
-        return self.episode.done or (most is not None and self.episode.t >= most)
-
-    def take(self, move: Move) -> None:
-        """Do what a player does, and look again."""
-        try:
-            step = self.episode.step(move.given)
-            self.sight = self._look(step.reward)
-        except Exception as error:
-            raise _WorldError(f"the world {self.world.name} failed: {type(error).__name__}: {error}") from error
+    def add(self, move: Move, step: Step, stage: Stage) -> None:
+        """Keep what a player did, what came of it, and what it sees now."""
         self.moves.append(move)
         self.steps.append(step)
+        self.seen.append(stage.sight.words)
 
     def trajectory(self) -> Trajectory:
         """Return the record of an episode that has ended."""
@@ -225,14 +224,6 @@ class _Record:
         """Return the record of an attempt that something ended before its time; what was collected stays on record."""
         return self._trajectory(Failure(status, message, trace, len(self.steps)), blame)
 
-    def _look(self, paid: float) -> Sight:
-        episode = self.episode
-        shown = look(self.world.description.skin, self._skin, episode.observe())
-        text, picture = (shown, b"") if isinstance(shown, str) else ("", png(shown))
-        sight = Sight(text, picture, episode.message, paid, episode.t, episode.steps)
-        self.seen.append(sight.words)
-        return sight
-
     def _trajectory(self, failure: Failure | None, blame: str) -> Trajectory:
         terminated = bool(self.steps) and self.steps[-1].terminated
         return Trajectory(
@@ -240,7 +231,7 @@ class _Record:
             candidate=self.job.candidate.digest,
             status=failure.category if failure else "ok",
             blame=blame,
-            total_reward=self.episode.total / self._bound,
+            total_reward=float(sum(step.reward for step in self.steps)) / self._bound,
             length=len(self.steps),
             terminated=terminated,
             columns=self._columns(failure is None and not terminated),

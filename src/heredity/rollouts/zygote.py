@@ -74,8 +74,11 @@ class ZygoteProcess:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-        command = [sys.executable, "-I", "-S", "-B", f"{self._settings['guest']}/zygote.py", str(theirs.fileno())]
+        # Isolated but for the environment, which is all given here: the hash of a text must not depend on the zygote.
+        flags = ["-P", "-s", "-S", "-B"]
+        command = [sys.executable, *flags, f"{self._settings['guest']}/zygote.py", str(theirs.fileno())]
         environment = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "LANG": "C.UTF-8"}
+        environment["PYTHONHASHSEED"] = "0"
         self._process = subprocess.Popen(
             command,
             pass_fds=[theirs.fileno()],

@@ -1,8 +1,8 @@
 """The warm parent of confined workers: an isolated interpreter with numpy loaded, and nothing else worth having.
 
-Started by its path with `python -I -S -B`. It reads its settings from the control socket, leaves the host's namespaces,
-and then forks one confined worker per order. Its `main` says what its workers are for: `"policy"` plays episodes (`harness.py`),
-`"program"` runs functions (`program.py`). It never runs a line of an untrusted program.
+Started by its path with `python -P -s -S -B` and five variables of its own. It reads its settings from the control socket,
+leaves the host's namespaces, and then forks one confined worker per order. Its `main` says what its workers are for:
+`"policy"` plays episodes (`harness.py`), `"program"` runs functions (`program.py`). It never runs a line of an untrusted program.
 """
 
 from __future__ import annotations

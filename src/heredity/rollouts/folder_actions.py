@@ -1,0 +1,214 @@
+"""What `action_space.txt` of a world folder says about actions, which is prose: read as well as it can be.
+
+Parameters are listed as a mapping of names to texts (`"column": "int, 0 to 6"`), as a JSON schema, or as a list of objects with
+names. Types, ranges and choices are taken from fields of the usual names, or found in the text.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+_KINDS = {
+    "integer": re.compile(r"\bint(eger)?\b", re.IGNORECASE),
+    "number": re.compile(r"\b(float|number|decimal|real)\b", re.IGNORECASE),
+    "boolean": re.compile(r"\bbool(ean)?\b", re.IGNORECASE),
+    "list": re.compile(r"\b(list|array|tuple|coordinates?|pair)\b", re.IGNORECASE),
+    "text": re.compile(r"\b(str|string|text|name)\b", re.IGNORECASE),
+}
+_RANGE = re.compile(r"(?<![\w.])(-?\d+(?:\.\d+)?)\s*(?:-|–|to|through|\.\.\.?|,)\s*(-?\d+(?:\.\d+)?)(?![\w.])")
+_QUOTED = re.compile(r"'([^'\n]{1,40})'|\"([^\"\n]{1,40})\"|`([^`\n]{1,40})`")
+_LISTED = re.compile(
+    r"(?:one of|options?|choices|values|allowed)\s*(?:are|is)?\s*[:=]?\s*\[?\(?([\w ,/|-]+)", re.IGNORECASE
+)
+_ENUMS = ("enum", "options", "choices", "values", "allowed_values", "allowed")
+_LOW, _HIGH = ("minimum", "min", "low"), ("maximum", "max", "high")
+_MOST_VALUES = 24
+_IDLE = re.compile(r"^(wait|idle|no_?op|skip|pass|rest|stay|nothing|do_?nothing|hold|stand)([_A-Z].*)?$", re.IGNORECASE)
+_WRONG: tuple[Any, ...] = (None, [], {}, "no such word", "", -1, 2.5, True, 10**9, -(10**9), 1e308)
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What a parameter may be.
+
+    Attributes:
+        kind: `integer`, `number`, `boolean`, `list`, `text`, or `""` where the file does not say.
+        tried: values to try.
+        complete: whether these are all that there are.
+        low: least number, where the file says; `high`: greatest.
+    """
+
+    kind: str
+    tried: tuple[Any, ...]
+    complete: bool
+    low: float | None = None
+    high: float | None = None
+
+
+def parameters_of(action: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an action's parameters: name to what is said of it."""
+    given: Any = action.get("parameters") or action.get("params") or {}
+    if isinstance(given, list):
+        named = [
+            (cast(Any, each).get("name") if isinstance(each, dict) else each, each) for each in cast(list[Any], given)
+        ]
+        return {name: each if isinstance(each, dict) else "" for name, each in named if isinstance(name, str)}
+    if not isinstance(given, dict):
+        return {}
+    fields = cast(dict[str, Any], given)
+    inner = fields.get("properties")
+    return cast(dict[str, Any], inner) if isinstance(inner, dict) else fields
+
+
+def values_of(said: Any) -> Values:
+    """Return what a parameter may be, from what is said of it."""
+    fields = cast(dict[str, Any], said) if isinstance(said, dict) else {}
+    if isinstance(said, list):
+        fields = {"enum": said}
+    text = said if isinstance(said, str) else " ".join(str(v) for v in fields.values() if isinstance(v, str))
+    kind = next((name for name, pattern in _KINDS.items() if pattern.search(str(fields.get("type", text)))), "")
+    listed = next((fields[name] for name in _ENUMS if isinstance(fields.get(name), list)), None)
+    if listed:
+        return Values(kind or _kind_of(listed[0]), tuple(listed), True)
+    if kind == "boolean":
+        return Values(kind, (True, False), True)
+    low, high = _range(fields, text)
+    if kind in ("integer", "number", "") and low is not None and high is not None:
+        return _numbers(kind or "integer", low, high)
+    words = _words(text) if kind in ("text", "") else ()
+    if words:
+        return Values("text", words, True)
+    guesses: dict[str, tuple[Any, ...]] = {
+        "integer": (0, 1, 2, 3),
+        "number": (0.0, 0.5, 1.0),
+        "list": ([0, 0], [0, 1], [1, 0], [1, 1]),
+        "text": ("a", "A", "1"),
+    }
+    return Values(kind, guesses.get(kind, (0, 1, "a")), False)
+
+
+def enumerate_actions(actions: Sequence[Mapping[str, Any]], most: int = 200) -> tuple[list[dict[str, Any]], bool]:
+    """Return actions to try, of every name in turn, and whether they are all that there are."""
+    complete, rows = True, list[list[dict[str, Any]]]()
+    for action in actions:
+        values = {name: values_of(said) for name, said in parameters_of(action).items()}
+        complete = complete and all(each.complete for each in values.values())
+        choices = itertools.product(*(each.tried for each in values.values()))
+        found = [
+            {"action": action["name"], "params": dict(zip(values, choice, strict=True))}
+            for choice in itertools.islice(choices, most + 1)
+        ]
+        complete = complete and len(found) <= most
+        rows.append(found[:most])
+    mixed = [action for turn in itertools.zip_longest(*rows) for action in turn if action is not None]
+    return mixed[:most], complete and len(mixed) <= most
+
+
+def idle_actions(actions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the actions without parameters whose names say that they do nothing."""
+    names = [action["name"] for action in actions if not parameters_of(action)]
+    return [{"action": name, "params": {}} for name in names if _IDLE.match(name)]
+
+
+def unknown_actions(actions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return actions that the list does not have."""
+    known = {action["name"] for action in actions}
+    names = ("no_such_action", "", "None", "cheat")
+    return [{"action": name, "params": {}} for name in names if name not in known]
+
+
+def malformed_actions(actions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield actions with a name or parameters that cannot be right, each with what is wrong."""
+    yield "no keys", {}
+    yield "no name", {"params": {}}
+    yield "a name that is no text", {"action": None, "params": {}}
+    for action in actions:
+        name = action["name"]
+        values = {key: values_of(said) for key, said in parameters_of(action).items()}
+        plain = {key: each.tried[0] for key, each in values.items()}
+        yield "no params", {"action": name}
+        yield "params null", {"action": name, "params": None}
+        yield "an unknown parameter", {"action": name, "params": {**plain, "no_such_parameter": 1}}
+        for key, each in values.items():
+            yield f"{key} left out", {"action": name, "params": {k: v for k, v in plain.items() if k != key}}
+            for value in _WRONG:
+                if not _may_be(value, each):
+                    yield f"{key} is {value!r}", {"action": name, "params": {**plain, key: value}}
+
+
+def misfit(given: Mapping[str, Any], actions: Sequence[Mapping[str, Any]]) -> str:
+    """Say how an action does not fit the list, by its name or parameters; `""` if it may well fit."""
+    name, params = given["action"], cast(Mapping[str, Any], given["params"])
+    found = next((action for action in actions if action["name"] == name), None)
+    if found is None:
+        return f"there is no action {name[:60]!r}"
+    values = {key: values_of(said) for key, said in parameters_of(found).items()}
+    for key in params:
+        if key not in values:
+            return f"{name} has no parameter {key[:60]!r}"
+    for key, each in values.items():
+        if key not in params:
+            return f"{name} is given no {key}"
+        if not _may_be(params[key], each):
+            return f"{key} of {name} is {str(params[key])[:60]}"
+    return ""
+
+
+def _may_be(given: object, values: Values) -> bool:
+    """Whether a value may be right as far as the file says."""
+    value: Any = given
+    if any(type(value) is type(each) and value == each for each in values.tried):
+        return True
+    if value in (None, {}, "") or values.complete:
+        return False
+    number = isinstance(given, int | float) and not isinstance(given, bool)
+    if number and values.low is not None and values.high is not None:
+        return values.low <= value <= values.high and (values.kind != "integer" or value == int(value))
+    fits = {
+        "integer": number and abs(value) < 10**6 and value == int(value) and value >= 0,
+        "number": number and abs(value) < 10**6,
+        "list": isinstance(value, list) and bool(value),
+        "text": isinstance(value, str),
+    }
+    return fits.get(values.kind, isinstance(value, int | float | str) and not isinstance(value, bool))
+
+
+def _kind_of(value: Any) -> str:
+    kinds = {bool: "boolean", int: "integer", float: "number", str: "text", list: "list"}
+    return kinds.get(type(value), "")
+
+
+def _range(fields: Mapping[str, Any], text: str) -> tuple[float | None, float | None]:
+    low, high = (
+        next((fields[name] for name in names if isinstance(fields.get(name), int | float)), None)
+        for names in (_LOW, _HIGH)
+    )
+    both: Any = fields.get("range")
+    if isinstance(both, list) and len(cast(list[Any], both)) == 2:
+        low, high = cast(list[Any], both)
+    if low is None or high is None:
+        found = _RANGE.search(text)
+        return (float(found[1]), float(found[2])) if found and float(found[1]) <= float(found[2]) else (None, None)
+    return float(low), float(high)
+
+
+def _numbers(kind: str, low: float, high: float) -> Values:
+    if kind == "integer":
+        every = range(int(low), int(high) + 1)
+        if len(every) <= _MOST_VALUES:
+            return Values(kind, tuple(every), True, low, high)
+        step = (int(high) - int(low)) / (_MOST_VALUES - 1)
+        return Values(kind, tuple(int(low + step * i) for i in range(_MOST_VALUES)), False, low, high)
+    return Values(kind, tuple(low + (high - low) * i / 4 for i in range(5)), False, low, high)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    quoted = ["".join(found) for found in _QUOTED.findall(text)]
+    if not quoted:
+        listed = _LISTED.search(text)
+        quoted = re.split(r"\s*[,/|]\s*|\s+or\s+", listed[1].strip()) if listed else []
+    return tuple(dict.fromkeys(word for word in quoted if word))[:_MOST_VALUES]

@@ -1,0 +1,1 @@
+"""What the files of a world folder import: the package `base` that they expect beside them."""

@@ -1,0 +1,1 @@
+"""The three layers of an environment, its observation policies, generators and validators."""

@@ -1,0 +1,209 @@
+"""The guest's side of a world folder: what the host opens in the sandbox to play its levels.
+
+The folder's files lie in `world/` beside this module. They are copied into the scratch folder and run there, because they open
+`./config.yaml` as well as files beside `__file__`, and their generators write into `./levels`. So every process has a folder
+of its own, and nothing that a world writes outlives it. Nothing here is trusted by the host.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import math
+import os
+import random
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_MOST_TOUCHED = 50
+_STEP_KEYS = frozenset({"_t", "_history", "configs"})
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_CHANGES = ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.truncate", "os.chmod", "os.link", "os.symlink")
+_LISTS = ("os.listdir", "os.scandir")
+_LEAVES = ("socket.__new__", "subprocess.Popen", "os.system", "os.exec", "os.fork", "os.posix_spawn", "ctypes.dlopen")
+
+
+class World:
+    """A world folder and the level of it that is being played.
+
+    Args:
+        name: the folder's name.
+        watch: whether to note which files are opened, for `touched`.
+    """
+
+    def __init__(self, name: str, watch: bool = False) -> None:
+        self._name, self._root = name, _unpacked(name)
+        self._touched: dict[tuple[str, str], None] = {}
+        self._env: Any = None
+        sys.path.insert(0, str(self._root))
+        os.chdir(self._root)
+        own = [str(Path(module.__file__).parent) for module in (sys.modules[__name__], sys.modules["__main__"])]  # type: ignore[arg-type]
+        self._readable = (*own, *(path for path in sys.path if path), "/dev/null", "/dev/urandom")
+        if watch:
+            sys.addaudithook(self._watch)
+        self._made = _world_class()
+
+    def reset(self, level: str | None, seed: int) -> dict[str, Any]:
+        """Begin a level: `observation`, `done`, and `state`, the digest of the state.
+
+        Args:
+            level: the `world_id` to load, such as `"level_01"`; None generates a level from the seed.
+            seed: what Python's and numpy's global generators are seeded with, right before the environment's own reset.
+        """
+        os.chdir(self._root)
+        _seed(seed)
+        self._env = self._made(env_id=f"{self._name}_benchmark")
+        _seed(seed)
+        if level is None:
+            self._env.reset(mode="generate", seed=seed)
+        else:
+            self._env.reset(mode="load", world_id=level)
+        seen = self._env.render_skin(self._env.observe_semantic())
+        return {
+            "observation": _plain(seen),
+            "done": bool(self._env.done()),
+            "state": _digest(getattr(self._env, "_state", None)),
+        }
+
+    def step(self, action: Any) -> dict[str, Any]:
+        """Take an action: `observation`, `reward`, `done`, `info`."""
+        os.chdir(self._root)
+        _, reward, done, info = self._env.step(action)
+        paid = float(reward)
+        if not math.isfinite(paid):
+            raise ValueError(f"the reward of {action!r} is {paid}; expected a finite number")
+        rest = {key: value for key, value in info.items() if key != "skinned"}
+        return {"observation": _plain(info["skinned"]), "reward": paid, "done": bool(done), "info": _plain(rest)}
+
+    def play(self, level: str | None, seed: int, actions: Sequence[Any]) -> dict[str, Any]:
+        """Begin a level and take actions until it ends or fails.
+
+        Returns:
+            `first`: digest of what is seen first; `ended`: whether the level is over; `steps`: `[reward, digest of what is seen]`
+            of each step; `failed`: what the last action raised; `moment`: digest of everything that the future depends on, and
+            `still`: of all that but time and chance.
+        """
+        begun = self.reset(level, seed)
+        steps: list[list[Any]] = []
+        failed, ended = "", begun["done"]
+        for action in actions:
+            if ended:
+                break
+            try:
+                taken = self.step(action)
+            except Exception as error:  # noqa: BLE001 - whatever a world raises is what is asked for
+                failed = self._described(error)
+                break
+            ended = taken["done"]
+            steps.append([taken["reward"], _digest([taken["observation"], taken["info"]])])
+        moment, still = self._moment()
+        first = _digest(begun["observation"])
+        return {"first": first, "ended": ended, "steps": steps, "failed": failed, "moment": moment, "still": still}
+
+    def states(self, levels: Sequence[str], seeds: Sequence[int]) -> list[str]:
+        """Return the digests of the states in which levels begin, then of those generated from seeds; `""` for a failure."""
+        return [self._state_of(level, 0) for level in levels] + [self._state_of(None, seed) for seed in seeds]
+
+    def touched(self) -> list[tuple[str, str]]:
+        """Return what the folder's code has opened or changed outside itself, and written inside: `(what, path)`."""
+        return list(self._touched)
+
+    def _state_of(self, level: str | None, seed: int) -> str:
+        try:
+            return str(self.reset(level, seed)["state"])
+        except Exception:  # noqa: BLE001 - a level that cannot be begun has no state
+            return ""
+
+    def _described(self, error: Exception) -> str:
+        inside = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(str(self._root))]
+        where = f" ({os.path.relpath(inside[-1].filename, self._root)}, line {inside[-1].lineno})" if inside else ""
+        return f"{type(error).__name__}: {str(error)[:200]}{where}"
+
+    def _moment(self) -> tuple[str, str]:
+        still = _digest({key: value for key, value in vars(self._env).items() if key not in _STEP_KEYS})
+        numpy_state: Any = np.random.get_state()
+        drawn = [random.getstate(), numpy_state[1:]]
+        return _digest([still, getattr(self._env, "_t", None), drawn]), still
+
+    def _watch(self, event: str, given: tuple[Any, ...]) -> None:
+        if event in _LEAVES:
+            self._note(event, "")
+        elif event in _CHANGES:
+            self._note_path("write", given[0])
+        elif event in _LISTS:
+            self._note_path("read", given[0])
+        elif event == "open":
+            path, mode, flags = given
+            writes = flags & _WRITING if mode is None else set("wax+") & set(mode)
+            self._note_path("write" if writes else "read", path)
+
+    def _note_path(self, what: str, path: Any) -> None:
+        if isinstance(path, int) or path is None:
+            return
+        whole = os.path.abspath(os.fsdecode(path))
+        if whole == str(self._root) or whole.startswith(f"{self._root}/"):
+            if what == "write":
+                self._note("write", os.path.relpath(whole, self._root))
+        elif what == "write" or not whole.startswith(self._readable):
+            self._note(f"outside {what}", whole.replace(os.environ["TMPDIR"], "$TMPDIR"))
+
+    def _note(self, what: str, path: str) -> None:
+        if len(self._touched) < _MOST_TOUCHED:
+            self._touched[what, path] = None
+
+
+def _unpacked(name: str) -> Path:
+    source, root = Path(__file__).parent / "world", Path(os.environ["TMPDIR"]) / name
+    for path in sorted(source.rglob("*")):
+        target = root / path.relative_to(source)
+        if path.is_file():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(path.read_bytes())
+    return root
+
+
+def _world_class() -> Any:
+    base = importlib.import_module("base.env.base_env").SkinEnv
+    found = {
+        each
+        for each in vars(importlib.import_module("env_main")).values()
+        if isinstance(each, type) and issubclass(each, base) and each is not base
+    }
+    leaves = [each for each in found if not any(other is not each and issubclass(other, each) for other in found)]
+    if len(leaves) != 1:
+        names = ", ".join(sorted(each.__name__ for each in leaves)) or "none"
+        raise TypeError(f"env_main.py has {len(leaves)} subclasses of SkinEnv ({names}); expected one")
+    return leaves[0]
+
+
+def _seed(seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+
+
+def _digest(value: Any) -> str:
+    text = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:24]
+
+
+def _plain(value: Any) -> Any:
+    """Return JSON values; numbers that JSON has not are written out, objects are their class's name."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else repr(value)
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, set | frozenset):
+        return sorted((_plain(each) for each in value), key=repr)
+    return f"<{type(value).__name__}>"

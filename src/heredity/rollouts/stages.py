@@ -1,0 +1,107 @@
+"""Stages: a level being played as players see it, whichever kind of world it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from heredity.actors.player import Sight
+from heredity.errors import HeredityError
+from heredity.worlds.episode import Step
+from heredity.worlds.pictures import png
+from heredity.worlds.skins import look
+from heredity.worlds.spaces import ActionSpace
+from heredity.worlds.taskset import actions_text
+from heredity.worlds.world import world
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a player is told before it begins.
+
+    Attributes:
+        instruction: what to do.
+        actions: the actions, and what symbols mean, in words.
+        listed: the actions as values: name, description, parameters.
+    """
+
+    instruction: str
+    actions: str
+    listed: Sequence[Mapping[str, Any]]
+
+
+class StageError(HeredityError):
+    """A level cannot go on: `status` and `blame` are those of the attempt, `traceback` has the lines of the world's author."""
+
+    def __init__(
+        self, message: str, traceback: str = "", *, status: str = "environment_error", blame: str = "environment"
+    ) -> None:
+        self.traceback, self.status, self.blame = traceback, status, blame
+        super().__init__(message)
+
+
+class Stage(Protocol):
+    """A level being played."""
+
+    @property
+    def told(self) -> Told:
+        """What a player is told before it begins."""
+        ...
+
+    @property
+    def sight(self) -> Sight:
+        """What a player is given now."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """Whether the episode has ended."""
+        ...
+
+    async def take(self, given: object) -> Step:
+        """Take an action as a player gives it; a `RefusedError` in its place says why it could not be read.
+
+        Raises:
+            StageError: if the world fails.
+        """
+        ...
+
+
+class LibraryStage:
+    """A level of one of Heredity's own worlds, which are trusted and stepped in this process.
+
+    Args:
+        spec: of the task: `world`, `level`, `skin`.
+    """
+
+    def __init__(self, spec: Mapping[str, Any]) -> None:
+        self._world, self._skin = world(spec["world"]), spec["skin"]
+        self._episode = self._world.start(spec["level"])
+        self.sight = self._look(0.0)
+
+    @property
+    def told(self) -> Told:
+        """What a player is told before it begins."""
+        described = self._world.description
+        return Told(described.instruction.strip(), actions_text(described), ActionSpace(described.actions).describe())
+
+    @property
+    def done(self) -> bool:
+        """Whether the episode has ended."""
+        return self._episode.done
+
+    async def take(self, given: object) -> Step:
+        """Take an action (see `Stage.take`)."""
+        try:
+            step = self._episode.step(given)
+            self.sight = self._look(step.reward)
+        except Exception as error:
+            raise StageError(f"the world {self._world.name} failed: {type(error).__name__}: {error}") from error
+        return step
+
+    def _look(self, paid: float) -> Sight:
+        episode = self._episode
+        shown = look(self._world.description.skin, self._skin, episode.observe())
+        text, picture = (shown, b"") if isinstance(shown, str) else ("", png(shown))
+        return Sight(text, picture, episode.message, paid, episode.t, episode.steps)

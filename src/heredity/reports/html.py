@@ -14,6 +14,7 @@ from urllib.parse import quote
 from heredity.records.run_folder import write_atomic
 from heredity.reports import charts, commit_pages, page, run_charts, text
 from heredity.reports.fields import Json, Mean
+from heredity.reports.learning import learning_parts
 from heredity.reports.model import Run, read_run
 from heredity.reports.run_charts import budget_of
 from heredity.reports.sentences import run_summary, state_of, suite_caution, suite_summary, trouble_summary
@@ -141,6 +142,7 @@ def suite_page(suite_metrics: Json, runs: Sequence[Json], links: Json) -> str:
         crashed=[run for run in members if run.evolver_failure],
         tiers=sorted({run.isolation for run in members if run.isolation}),
         packages=_packages(members),
+        **learning_parts(suite.learning, suite.skins, tones),
         **_run_parts(suite, members, tones),
     )
 
@@ -152,7 +154,10 @@ def _suite_sections(suite: Suite, members: Sequence[Run]) -> list[tuple[str, str
     else:
         ids = "leaderboard comparisons curves phases edits code budget problems traces runs reproduce"
         alone = "leaderboard comparisons edits code budget problems reproduce"
+    more = " ".join(["", *(name for name in ("learning", "skins") if getattr(suite, name))])
+    ids, alone = (each.replace("comparisons", f"comparisons{more}") for each in (ids, alone))
     names = {
+        "learning": "Learning methods",
         "curves": "Best so far",
         "problems": "Failures and missing",
         "gains": "Before and after",

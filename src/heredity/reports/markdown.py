@@ -8,6 +8,7 @@ from pathlib import Path
 from heredity.records.run_folder import write_atomic
 from heredity.reports import page, text
 from heredity.reports.fields import Json, Mean
+from heredity.reports.learning import learning_markdown
 from heredity.reports.model import Run, read_run
 from heredity.reports.sentences import run_summary, suite_caution, suite_summary, trouble_summary
 from heredity.reports.suite_model import Comparison, Suite, labelled, read_suite
@@ -176,6 +177,11 @@ def suite_markdown(suite_metrics: Json, runs: Sequence[Json]) -> str:
         parts += [f"## Held-out {suite.terms.score} by {suite.terms.place}", _matrix(suite)]
     if suite.overall:
         parts += ["## Comparisons over the suite", _comparisons(suite.overall)]
+    if suite.learning:
+        rows = [[escaped(cell) for cell in row] for row in learning_markdown(suite.learning)]
+        parts += ["## The space of learning methods", table(["entry", "held-out mean", "what it is"], rows)]
+    if suite.skins:
+        parts += ["## Skins and their inverse", _skins(suite)]
     if suite.edits and not suite.terms.commits:
         parts += ["## Edits that raised the validation best", _edits(suite)]
     troubled = [t for t in suite.problems if t.any]
@@ -198,6 +204,21 @@ def suite_markdown(suite_metrics: Json, runs: Sequence[Json]) -> str:
         parts += ["## Runs", _runs(members, suite.terms)]
     parts += ["## Reproduce", _fence("heredity run suite.toml\nheredity report .")]
     return "\n\n".join(parts) + "\n"
+
+
+def _skins(suite: Suite) -> str:
+    rows = [
+        [
+            escaped(suite.names[str(row["taskset"])]),
+            escaped(str(row["evolver"])),
+            text.number(row["plain"], 3),
+            text.number(row["inverse"], 3),
+            f"{text.signed(row['difference'], 3)} {text.interval(row['ci'][0], row['ci'][1], 3) if row['ci'] else ''}",
+            escaped(str(row["verdict"])),
+        ]
+        for row in suite.skins
+    ]
+    return table([suite.terms.place, "entry", "plain", "inverse", "difference", "verdict"], rows, left=2)
 
 
 def _leaderboard(suite: Suite) -> str:

@@ -105,7 +105,7 @@ class Troubles:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A suite's metrics; tables that are only written out again stay JSON (`edits`, `features`, `budget`)."""
+    """A suite's metrics; tables that are only written out again stay JSON (`edits`, `features`, `budget`, `learning`, `skins`)."""
 
     suite_id: str
     run_count: int
@@ -122,6 +122,8 @@ class Suite:
     problems: tuple[Troubles, ...]
     labels: Mapping[str, str]
     terms: Terms
+    learning: Json
+    skins: tuple[Json, ...]
 
     @property
     def names(self) -> dict[str, str]:
@@ -288,6 +290,8 @@ def read_suite(metrics: Json) -> Suite:
         problems=tuple(_troubles(p) for p in _ranked(source, "problems", leaderboard)),
         labels=_labels(source),
         terms=terms_of(words_of(source, "protocol"), words_of(source, "reference")),
+        learning=section(source, "learning"),
+        skins=tuple(items(source, "skins")),
     )
 
 

@@ -1,0 +1,1 @@
+"""Shadow theatre: move puppets and a lamp until the shadows on the screen make a wanted silhouette."""

@@ -40,7 +40,7 @@ class Silhouettes(Levels):
             goal = _scene(rng, shapes, int(rng.integers(6, 13)))
             lamp = goal.lamp + int(rng.integers(1, _REACH[difficulty] + 1)) * (1 if rng.random() < 0.5 else -1)
             start = _near(rng, goal, lamp)
-            if not _stands(goal) or not _stands(start) or not _each_adds(goal):
+            if not _stands(goal) or not _stands(start) or not _each_adds(goal) or not any(p.lane for p in goal.puppets):
                 continue
             level = _written(start, goal)
             plan = _plan(level)

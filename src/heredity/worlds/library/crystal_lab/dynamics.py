@@ -82,7 +82,7 @@ class CrystalLab(Dynamics[State]):
             room = state.shelf.room
             state.heat += (room[0] > state.heat) - (room[0] < state.heat)
             state.acid += (room[1] > state.acid) - (room[1] < state.acid)
-            return Outcome(message=f"The flask rests: heat {state.heat}, acidity {state.acid}.")
+            return Outcome(message="The flask rests.")
         batch, paid, told = state.shelf.batches[state.batch], 0, f"Batch {state.batch + 1} is poured away."
         if action.name == "run":
             off = abs(state.heat - batch["heat"]) + abs(state.acid - batch["acid"])
@@ -99,12 +99,10 @@ class CrystalLab(Dynamics[State]):
         if bottle in ("catalyst", "poison"):
             state.dose = bottle
             return Outcome(message=f"You add {bottle}: the flask looks {LOOKS[bottle]}.")
-        before, strength = (state.heat, state.acid), state.shelf.strengths[bottle]
+        strength = state.shelf.strengths[bottle]
         state.heat = _held(state.heat + strength * HEATS.get(bottle, 0))
         state.acid = _held(state.acid + strength * SOURS.get(bottle, 0))
-        return Outcome(
-            message=f"You add {bottle}: heat {before[0]} -> {state.heat}, acidity {before[1]} -> {state.acid}."
-        )
+        return Outcome(message=f"You add {bottle}.")
 
     def observe(self, state: State) -> dict[str, Any]:
         """Show the flask, the shelf and the batches to come."""
@@ -123,7 +121,7 @@ class CrystalLab(Dynamics[State]):
             "room_acid": shelf.room[1],
             "strengths": shelf.printed,
             "coming": shelf.coming[state.batch],
-            "gauges": {"heat": [state.heat, 0, MOST], "acidity": [state.acid, 0, MOST]},
+            "gauges": {"heat": [state.heat, 0, MOST], "acid": [state.acid, 0, MOST]},
         }
 
 

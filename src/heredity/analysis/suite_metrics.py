@@ -62,9 +62,10 @@ def suite_metrics(runs: Sequence[Run]) -> dict[str, Any]:
     own = {label: [r for r, x in zip(runs, labels, strict=True) if x == label] for label in evolvers}
     leaderboard = _leaderboard(tasksets, own)
     named = _Named(reference_label(runs))
+    protocol = next((run["protocol"] for run in runs if run.get("protocol")), None)
     return {
         "schema_version": SCHEMA_VERSION,
-        "protocol": next((run["protocol"] for run in runs if run.get("protocol")), None),
+        "protocol": protocol,
         "reference": named.label,
         "suite_id": next((run["suite_id"] for run in runs if run.get("suite_id")), None),
         "runs": len(runs),
@@ -74,7 +75,7 @@ def suite_metrics(runs: Sequence[Run]) -> dict[str, Any]:
         "leaderboard": named(leaderboard),
         "tasksets": named([_taskset(t, evolvers) for t in tasksets]),
         "comparisons": named(suite_comparisons(tasksets, [row["evolver"] for row in leaderboard])),
-        "learning": learning_space(tasksets),
+        "learning": learning_space(tasksets) if protocol == "agent-learning" else None,
         "skins": named(skin_comparisons(tasksets)),
         "edits": _by_group(own, _edits),
         "features": _by_group(own, _features),

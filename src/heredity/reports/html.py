@@ -142,7 +142,7 @@ def suite_page(suite_metrics: Json, runs: Sequence[Json], links: Json) -> str:
         crashed=[run for run in members if run.evolver_failure],
         tiers=sorted({run.isolation for run in members if run.isolation}),
         packages=_packages(members),
-        **learning_parts(suite.learning, suite.skins, tones),
+        **learning_parts(suite.learning, suite.skins, tones, suite.terms),
         **_run_parts(suite, members, tones),
     )
 

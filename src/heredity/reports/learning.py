@@ -9,6 +9,7 @@ from typing import Any
 from heredity.reports import page, svg, text
 from heredity.reports.charts import WIDTH
 from heredity.reports.model import Json, finite, items, section, words_of
+from heredity.reports.terms import Terms
 
 _BOUND = "upper bound"
 
@@ -23,31 +24,35 @@ class Line:
     band: tuple[tuple[float, float, float], ...] = ()
 
 
-def learning_parts(learning: Json, skins: Sequence[Json], tones: Mapping[str, str]) -> dict[str, Any]:
+def learning_parts(learning: Json, skins: Sequence[Json], tones: Mapping[str, str], terms: Terms) -> dict[str, Any]:
     """Return what the page of a suite shows of `learning` and `skins` of its metrics; empty values where there are none.
 
     Args:
         learning: see `heredity.analysis.learning_space`; an empty object without one.
         skins: rows of `heredity.analysis.skins`.
         tones: the colour class of each evolver.
+        terms: the words.
     """
     if not learning:
         return {"learning": None, "skins": list(skins)}
     return {
         "learning": learning,
         "learning_plots": [
-            ("Gain over the starting point, by number of environments", page.picture(_by_tasksets(learning, tones))),
+            (
+                f"Gain over the {terms.reference}, by number of {terms.places}",
+                page.picture(_by_tasksets(learning, tones, terms)),
+            ),
             ("Upper bound by number of methods", page.picture(_by_methods(learning))),
         ],
         "skins": list(skins),
     }
 
 
-def learning_markdown(learning: Json) -> list[list[str]]:
+def learning_markdown(learning: Json, terms: Terms) -> list[list[str]]:
     """Return the table of the learning space as rows of text: what, held-out score, how it relates to the bound."""
     bound, fixed = section(learning, "upper_bound"), section(learning, "best_fixed")
     rows = [
-        [_BOUND, text.number(finite(bound.get("mean")), 3), "the best method of each environment, picked afterwards"]
+        [_BOUND, text.number(finite(bound.get("mean")), 3), f"the best method of each {terms.place}, picked afterwards"]
     ]
     gap = text.number(finite(fixed.get("gap")), 3)
     rows.append(
@@ -60,14 +65,14 @@ def learning_markdown(learning: Json) -> list[list[str]]:
     return rows
 
 
-def _by_tasksets(learning: Json, tones: Mapping[str, str]) -> str:
-    """Return mean gains over the k environments of most gain: what one method loses as environments become more."""
+def _by_tasksets(learning: Json, tones: Mapping[str, str], terms: Terms) -> str:
+    """Return mean gains over the k tasksets of most gain: what one method loses as they become more."""
     lines: list[Line] = []
     for row in items(learning, "by_tasksets"):
         name = words_of(row, "evolver")
         gains = [g for g in map(finite, row.get("gains") or ()) if g is not None]
         lines.append(Line(name, tones.get(name, "reference"), tuple((k + 1.0, gain) for k, gain in enumerate(gains))))
-    return chart("Gain over the starting point", lines, "environments, those of most gain first", "mean gain")
+    return chart(f"Gain over the {terms.reference}", lines, f"{terms.places}, those of most gain first", "mean gain")
 
 
 def _by_methods(learning: Json) -> str:

@@ -178,7 +178,7 @@ def suite_markdown(suite_metrics: Json, runs: Sequence[Json]) -> str:
     if suite.overall:
         parts += ["## Comparisons over the suite", _comparisons(suite.overall)]
     if suite.learning:
-        rows = [[escaped(cell) for cell in row] for row in learning_markdown(suite.learning)]
+        rows = [[escaped(cell) for cell in row] for row in learning_markdown(suite.learning, suite.terms)]
         parts += ["## The space of learning methods", table(["entry", "held-out mean", "what it is"], rows)]
     if suite.skins:
         parts += ["## Skins and their inverse", _skins(suite)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,7 +74,10 @@ def lit(cells: Sequence[str], size: int) -> dict[int, str]:
 
 def solved(cells: Sequence[str], size: int) -> bool:
     """Whether every detector gets its own colour and no other."""
-    light = lit(cells, size)
+    return _right(cells, lit(cells, size))
+
+
+def _right(cells: Sequence[str], light: Mapping[int, str]) -> bool:
     return all(light.get(at) == symbol for at, symbol in enumerate(cells) if symbol in COLOURS)
 
 
@@ -136,7 +139,7 @@ class LaserBench(Dynamics[State]):
             if symbol in COLOURS
         ]
         message = f"The lamp flashes. {'; '.join(told)}."
-        if solved(state.cells, size):
+        if _right(state.cells, light):
             return Outcome(1.0, done=True, message=message)
         return Outcome(done=not state.flashes, message=message)
 

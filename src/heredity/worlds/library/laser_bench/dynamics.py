@@ -130,8 +130,10 @@ class LaserBench(Dynamics[State]):
     @staticmethod
     def _flash(state: State) -> Outcome:
         size, light = state.size, lit(state.cells, state.size)
-        shown = "".join(_glow(light.get(at, "")) for at in range(size * size))
-        state.light = tuple(shown[row * size : (row + 1) * size] for row in range(size))
+        shown = ["."] * (size * size)
+        for at, colours in light.items():
+            shown[at] = _glow(colours)
+        state.light = tuple("".join(shown[at : at + size]) for at in range(0, size * size, size))
         state.flashes -= 1
         told = [
             f"{NAMES[symbol]} detector: {_verdict(symbol, light.get(at, ''))}"
@@ -165,7 +167,7 @@ def _put_back(state: State, symbol: str) -> None:
 
 
 def _glow(colours: str) -> str:
-    return {"": ".", "rgb": "W"}.get(colours, colours.upper() if len(colours) == 1 else "*")
+    return colours.upper() if len(colours) == 1 else "W" if colours == COLOURS else "*"
 
 
 def _verdict(wanted: str, colours: str) -> str:

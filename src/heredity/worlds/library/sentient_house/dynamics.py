@@ -1,0 +1,179 @@
+"""The rules of `sentient_house`.
+
+The rooms stand in three rows of three and are numbered from 1; which are open is one number, whose bit i is set if room i + 1
+is open. The house answers every change by the mood that it was in: serene, it does the same in the room opposite (the mirror
+image through the middle); wary, it does the contrary there; angry, it shuts the open room with the most open neighbours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+
+ROOMS = 9
+ANGRIEST = 5
+MOODS = ("serene", "serene", "wary", "wary", "angry", "angry")
+_BESIDE = tuple(
+    sum(1 << other for other in range(ROOMS) if abs(room // 3 - other // 3) + abs(room % 3 - other % 3) == 1)
+    for room in range(ROOMS)
+)
+
+
+class House(NamedTuple):
+    """Which rooms are open (0 to 511), and the mood (0 to 5)."""
+
+    rooms: int
+    mood: int
+
+
+class Guest(NamedTuple):
+    """Somebody who wants to walk between two rooms while another is closed, and pays for it until the last turn that is given."""
+
+    start: int
+    end: int
+    quiet: int
+    worth: int
+    until: int
+
+
+def answered(house: House, verb: str, room: int) -> House:
+    """Return the house after an action, and its answer to it.
+
+    Args:
+        house: the house before.
+        verb: `open`, `close`, `hold`, `praise`, or anything else for nothing.
+        room: 0 to 8; of no matter to praise and to nothing.
+
+    Raises:
+        RefusedError: if the room is open, or closed, already.
+    """
+    rooms, mood = house
+    word = MOODS[mood]
+    if verb in ("open", "close"):
+        if (verb == "open") == bool(rooms >> room & 1):
+            raise RefusedError(f"Room {room + 1} is {'open' if verb == 'open' else 'closed'} already.")
+        rooms ^= 1 << room
+        opposite = 1 << ROOMS - 1 - room
+        if room != ROOMS // 2 or word == "wary":
+            if word != "angry" and (word == "serene") == (verb == "open"):
+                rooms |= opposite
+            elif word != "angry":
+                rooms &= ~opposite
+    if word == "angry":
+        rooms &= ~_grudged(rooms, room if verb == "hold" else None)
+        mood -= 1
+    mood += 1 if verb == "open" else -2 if verb == "praise" else 0
+    return House(rooms, min(ANGRIEST, max(0, mood)))
+
+
+def _grudged(rooms: int, held: int | None) -> int:
+    """Return the bit of the open room with the most open neighbours, the first of equals; 0 if there is none."""
+    candidates = [room for room in range(ROOMS) if rooms >> room & 1 and room != held]
+    return 1 << max(candidates, key=lambda room: ((rooms & _BESIDE[room]).bit_count(), -room)) if candidates else 0
+
+
+def pleased(rooms: int, guest: Guest) -> bool:
+    """Whether a guest can walk through open rooms while the quiet room is closed."""
+    if rooms >> guest.quiet & 1:
+        return False
+    reached, front = 0, rooms & 1 << guest.start
+    while front:
+        reached |= front
+        beside = 0
+        for room in range(ROOMS):
+            if front >> room & 1:
+                beside |= _BESIDE[room]
+        front = beside & rooms & ~reached
+    return bool(reached >> guest.end & 1)
+
+
+@dataclass(slots=True)
+class State:
+    """The house, the guests, the bits of those who have paid, and the turn."""
+
+    house: House
+    guests: tuple[Guest, ...]
+    paid: int = 0
+    turn: int = 0
+
+    def __deepcopy__(self, memo: object) -> State:
+        """Return a copy that goes on by itself; everything in it is immutable."""
+        return State(self.house, self.guests, self.paid, self.turn)
+
+
+class SentientHouse(Dynamics[State]):
+    """Nine rooms with a mind of their own."""
+
+    def start(self, level: LevelData) -> State:
+        """Return the state in which a level begins."""
+        return State(House(*level["house"]), tuple(Guest(*guest) for guest in level["guests"]))
+
+    def act(self, state: State, action: Action) -> Outcome:
+        """Do something to the house, let it answer, and let the guests walk who can."""
+        before, room = state.house, action.params.get("room", 1) - 1
+        state.house = after = answered(before, action.name, room)
+        state.turn += 1
+        told = [_told(before, after, action.name, room)]
+        pay = 0
+        for place, guest in enumerate(state.guests):
+            if state.turn <= guest.until and not state.paid >> place & 1 and pleased(after.rooms, guest):
+                state.paid |= 1 << place
+                pay += guest.worth
+                told.append(f"Guest {place + 1} walks and pays.")
+        return Outcome(float(pay), not _waiting(state), " ".join(told))
+
+    def refuse(self, state: State) -> Outcome:
+        """Lose a turn; the house has its will, and no guest walks."""
+        before = state.house
+        state.house = answered(before, "", 0)
+        state.turn += 1
+        return Outcome(done=not _waiting(state), message=f"A turn goes by. {_told(before, state.house, '', 0)}")
+
+    def observe(self, state: State) -> dict[str, Any]:
+        """Show the rooms, the mood and the guests."""
+        rooms, mood = state.house
+        plan = "".join(["." if rooms >> room & 1 else "#" for room in range(ROOMS)])
+        return {
+            "grid": [plan[0:3], plan[3:6], plan[6:9]],
+            "mood": f"{MOODS[mood]} ({mood})",
+            "guests": [_line(state, place) for place in range(len(state.guests))],
+            "gauges": {"mood": [mood, 0, ANGRIEST]},
+        }
+
+
+def _waiting(state: State) -> bool:
+    return any(state.turn < guest.until and not state.paid >> place & 1 for place, guest in enumerate(state.guests))
+
+
+def _line(state: State, place: int) -> str:
+    guest = state.guests[place]
+    if state.paid >> place & 1:
+        return f"Guest {place + 1} has paid."
+    if state.turn >= guest.until:
+        return f"Guest {place + 1} has left."
+    return (
+        f"Guest {place + 1}: from room {guest.start + 1} to room {guest.end + 1} while room {guest.quiet + 1} is closed;"
+        f" pays {guest.worth} up to turn {guest.until}"
+    )
+
+
+def _told(before: House, after: House, verb: str, room: int) -> str:
+    """Say what the house has done, beside what was done to it."""
+    own = 1 << room if verb in ("open", "close") else 0
+    undone = bool(own & ~(before.rooms ^ after.rooms))
+    changed = (before.rooms ^ after.rooms) & ~own | (own if undone else 0)
+    parts = [
+        f"{'opens' if after.rooms >> other & 1 else 'shuts'} room {other + 1}"
+        for other in range(ROOMS)
+        if changed >> other & 1
+    ]
+    return (
+        f"The {MOODS[before.mood]} house {' and '.join(parts)}."
+        if parts
+        else f"The {MOODS[before.mood]} house keeps still."
+    )
+
+
+DYNAMICS = SentientHouse()

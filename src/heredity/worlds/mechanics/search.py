@@ -168,3 +168,35 @@ def best_within(
         best = max([best, *following], key=worth)
         layer = following
     return worth(best), _back(before, best)
+
+
+def guided_plan(
+    start: P,
+    successors: Callable[[P], Iterable[tuple[M, P]]],
+    guess: Callable[[P], int],
+    most: int,
+) -> list[M] | None:
+    """Return a list of moves to a goal, not always a shortest; None if none was found.
+
+    Situations with the least sum of moves made and moves guessed go on first. The bolder the guess, the fewer situations are
+    looked at, and the longer the list may be.
+
+    Args:
+        start: where it begins.
+        successors: the moves from a situation, each with the situation that it leads to.
+        guess: about how many moves there still are; 0 at a goal and nowhere else.
+        most: how many situations may be looked at.
+    """
+    before: dict[P, tuple[P, M] | None] = {start: None}
+    queue: list[tuple[int, int, int, P]] = [(guess(start), 0, 0, start)]
+    for _ in range(most):
+        if not queue:
+            return None
+        total, made, _, place = heapq.heappop(queue)
+        if total == made:
+            return _back(before, place)
+        for move, other in successors(place):
+            if other not in before:
+                before[other] = (place, move)
+                heapq.heappush(queue, (made + 1 + guess(other), made + 1, len(before), other))
+    return None

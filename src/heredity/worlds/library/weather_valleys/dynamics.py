@@ -83,16 +83,17 @@ def day(air: Air, deed: str, valley: int, wind: int) -> Night:
 
 @dataclass(slots=True)
 class State:
-    """The air, what a day of growth pays in each valley, the winds of all days, and the day."""
+    """The air, what growth pays in each valley, the winds of all days, what the days would pay by themselves, and the day."""
 
     air: Air
     worth: tuple[int, int]
     winds: tuple[int, ...]
+    usual: tuple[int, ...]
     today: int = 0
 
     def __deepcopy__(self, memo: object) -> State:
         """Return a copy that goes on by itself; everything in it is immutable."""
-        return State(self.air, self.worth, self.winds, self.today)
+        return State(self.air, self.worth, self.winds, self.usual, self.today)
 
 
 def growing(air: Air, deed: str, valley: int) -> list[int]:
@@ -108,10 +109,11 @@ class WeatherValleys(Dynamics[State]):
         """Return the state in which a level begins."""
         north, south, above_north, above_south = level["air"]
         air = Air(north, south, above_north, above_south, CALM)
-        return State(air, (level["worth"][0], level["worth"][1]), tuple(level["winds"]))
+        return State(air, (level["worth"][0], level["worth"][1]), tuple(level["winds"]), tuple(level["usual"]))
 
     def act(self, state: State, action: Action) -> Outcome:
-        """Do something about the weather, and let the day pass; every crop that grows pays."""
+        """Do something about the weather, and let the day pass; growth pays, less what the day would pay by itself."""
+        usual = state.usual[state.today]
         valley = VALLEYS.index(action.params["valley"]) if action.params else 0
         night = self._pass(state, action.name, valley)
         told = [_rain(name, night.bursts >> i & 1) for i, name in enumerate(VALLEYS) if night.rain[i]]
@@ -121,13 +123,15 @@ class WeatherValleys(Dynamics[State]):
         grown = growing(night.air, action.name, valley)
         told += [f"The {VALLEYS[i]} crop grows." for i in grown]
         return Outcome(
-            float(sum(state.worth[i] for i in grown)), message=" ".join(told) or "No rain falls, and nothing grows."
+            float(sum(state.worth[i] for i in grown) - usual),
+            message=" ".join(told) or "No rain falls, and nothing grows.",
         )
 
     def refuse(self, state: State) -> Outcome:
         """Waste the day: the weather goes on, and nobody tends the crops."""
+        usual = state.usual[state.today]
         self._pass(state, "", 0)
-        return Outcome(message="The day goes by, and nobody tends the crops.")
+        return Outcome(float(-usual), message="The day goes by, and nobody tends the crops.")
 
     def observe(self, state: State) -> dict[str, Any]:
         """Show the ground, the sky as it looks, and today's wind; not how much vapour there is."""
@@ -140,6 +144,7 @@ class WeatherValleys(Dynamics[State]):
                 for name, water, above, worth in valleys
             ],
             "wind": WINDS[state.winds[state.today]] if state.today < len(state.winds) else "the season is over",
+            "usual": state.usual[state.today] if state.today < len(state.usual) else 0,
             "gauges": {"north": [air.north, 0, SOAKED], "south": [air.south, 0, SOAKED]},
         }
 

@@ -35,7 +35,7 @@ class Winds(Levels):
     """Makes winds with which waiting, or one deed over and over, does not go far."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a level on which no deed done over and over, nor waiting, brings more than a quarter of what can be had."""
+        """Return a level on which no deed done over and over brings more than a quarter of what can be had."""
         days = _DAYS[difficulty]
         while True:
             level: dict[str, Any] = {
@@ -44,9 +44,10 @@ class Winds(Levels):
                 "winds": [_GUSTS[difficulty][int(i)] for i in rng.integers(len(_GUSTS[difficulty]), size=days)],
                 "steps": days,
             }
+            level["usual"] = _usual(level)
             best = self.bound(level).value
             gains = [_gain(level, deed, valley) for deed, valley in _DEEDS]
-            if best >= days and 4 * max(gains) <= best:
+            if best >= days // 2 and 4 * max(gains) <= best:
                 return level
 
     def bound(self, level: LevelData) -> Bound:
@@ -55,7 +56,9 @@ class Winds(Levels):
         start = DYNAMICS.start(level)
         best = max(_hoped(hopes[0], start, move) for move in _DEEDS)
         return Bound(
-            float(best), "exact", "dynamic programming over every state of ground and sky, every day and every deed"
+            float(best - sum(level["usual"])),
+            "exact",
+            "dynamic programming over every state of ground and sky, every day and every deed",
         )
 
     def solve(self, level: LevelData) -> Sequence[Action]:
@@ -100,6 +103,12 @@ def _hopes(winds: tuple[int, ...], worth: tuple[int, int]) -> list[Numbers]:
 def _hoped(hope: Numbers, state: State, move: tuple[str, int]) -> int:
     night = day(state.air, *move, state.winds[state.today])
     return int(hope[_DEEDS.index(move), _number(night.air)])
+
+
+def _usual(level: LevelData) -> list[int]:
+    """Return what each day pays if nothing is ever done."""
+    state = DYNAMICS.start({**level, "usual": [0] * len(level["winds"])})
+    return [int(DYNAMICS.act(state, _action("wait", 0)).reward) for _ in level["winds"]]
 
 
 def _gain(level: LevelData, deed: str, valley: int) -> float:

@@ -82,7 +82,11 @@ def run_metrics(taskset: str, evolver: str, seed: int, episodes: int = 128) -> d
             "failures": 0,
             "missing": 0,
         },
-        "reference": {"name": "random", "heldout_mean": float(random_scores.mean()), "heldout_scores": [float(s) for s in random_scores]},
+        "reference": {
+            "name": "random",
+            "heldout_mean": float(random_scores.mean()),
+            "heldout_scores": [float(s) for s in random_scores],
+        },
         "best_so_far": [[s["budget_used"], s["best_so_far"]] for s in scored],
         "phases": _phases(submissions),
         "traces": _traces(submissions),

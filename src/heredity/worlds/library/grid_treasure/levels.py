@@ -10,21 +10,25 @@ import numpy as np
 from heredity.worlds.contract import Action, Bound, LevelData, Levels
 from heredity.worlds.mechanics.grids import Cell, cells_of, maze, shortest_path
 
+_SHORTEST, _LONGEST = 8, 26
+
 
 class Mazes(Levels):
     """Makes mazes whose treasure is far from the start."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a maze; the treasure lies in the farthest third of its cells."""
+        """Return a maze; the treasure lies in the farthest third of its cells, neither too near nor too far for the oil."""
         size = 5 + 2 * difficulty
-        grid = maze(rng, size, size)
-        cells = cells_of(grid, ".")
-        start = cells[int(rng.integers(len(cells)))]
-        by_distance = sorted(cells, key=lambda cell: (len(_way(grid, start, cell)), cell))
-        far = by_distance[-max(1, len(cells) // 3) :]
-        treasure = far[int(rng.integers(len(far)))]
-        steps = 2 * len(_way(grid, start, treasure)) + 8
-        return {"grid": grid, "at": list(start), "treasure": list(treasure), "steps": steps}
+        while True:
+            grid = maze(rng, size, size)
+            cells = cells_of(grid, ".")
+            start = cells[int(rng.integers(len(cells)))]
+            by_distance = sorted(cells, key=lambda cell: (len(_way(grid, start, cell)), cell))
+            far = by_distance[-max(1, len(cells) // 3) :]
+            treasure = far[int(rng.integers(len(far)))]
+            length = len(_way(grid, start, treasure))
+            if _SHORTEST <= length <= _LONGEST:
+                return {"grid": grid, "at": list(start), "treasure": list(treasure), "steps": 2 * length + 8}
 
     def bound(self, level: LevelData) -> Bound:
         """Return 1: success pays 1 once, and the shortest way is within the horizon."""

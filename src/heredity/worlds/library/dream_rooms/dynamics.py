@@ -105,21 +105,26 @@ def here(dream: Dream, now: Now) -> int | None:
     return None
 
 
+def read_dream(level: LevelData) -> Dream:
+    """Return the dream of a level."""
+    return Dream(
+        rooms=tuple(level["rooms"]),
+        strides=tuple(level["strides"]),
+        ponds=frozenset(level["ponds"]),
+        ladders=frozenset(level["ladders"]),
+        bed=level["bed"],
+        first=level["first"],
+        deepest=level["deepest"],
+        keepsakes=tuple(Keepsake(*k) for k in level["keepsakes"]),
+    )
+
+
 class DreamRooms(Dynamics[State]):
     """Rooms on a circle that the dreamer never sees as a whole."""
 
     def start(self, level: LevelData) -> State:
         """Return the state in which a level begins."""
-        dream = Dream(
-            rooms=tuple(level["rooms"]),
-            strides=tuple(level["strides"]),
-            ponds=frozenset(level["ponds"]),
-            ladders=frozenset(level["ladders"]),
-            bed=level["bed"],
-            first=level["first"],
-            deepest=level["deepest"],
-            keepsakes=tuple(Keepsake(*k) for k in level["keepsakes"]),
-        )
+        dream = read_dream(level)
         return State(dream, Now(dream.first, 0, level["hour"], (False,) * len(dream.keepsakes)))
 
     def act(self, state: State, action: Action) -> Outcome:

@@ -86,7 +86,8 @@ def _days_from(city: City, start: int) -> list[int]:
     return days
 
 
-def _moves(city: City, now: Now) -> Iterator[tuple[Move, Now, int]]:
+def moves_from(city: City, now: Now) -> Iterator[tuple[Move, Now, int]]:
+    """Yield everything that can be done, with what it leads to and pays."""
     beside = city.around(now.dug) & ~now.dug
     for cell in range(len(city.costs)):
         verbs = ("dig", "blast") if beside >> cell & 1 else ("fan",) if now.dug >> cell & 1 else ()
@@ -119,7 +120,7 @@ def _best(city: City, start: Now) -> tuple[int, list[Move]]:
                 total += max(0, hall.worth - now.day - max(1, days + (not now.fans)))
         return total
 
-    return richest_plan(start, lambda now: _moves(city, now), hope)
+    return richest_plan(start, lambda now: moves_from(city, now), hope)
 
 
 LEVELS = Mountains()

@@ -72,7 +72,7 @@ class Parameter(_Part):
 
 
 class ActionDescription(_Part):
-    """An action: what it does, as the agent is told, its parameters, and whether it is `idle`: doing nothing, which must not pay."""
+    """An action: what it does, as the agent is told, its parameters, and whether it is `idle`: it does nothing and must not pay."""
 
     description: str
     params: dict[str, Parameter] = Field(default_factory=dict[str, Parameter])

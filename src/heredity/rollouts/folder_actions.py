@@ -28,7 +28,8 @@ _ENUMS = ("enum", "options", "choices", "values", "allowed_values", "allowed")
 _LOW, _HIGH = ("minimum", "min", "low"), ("maximum", "max", "high")
 _MOST_VALUES = 24
 _IDLE = re.compile(r"^(wait|idle|no_?op|skip|pass|rest|stay|nothing|do_?nothing|hold|stand)([_A-Z].*)?$", re.IGNORECASE)
-_WRONG: tuple[Any, ...] = (None, [], {}, "no such word", "", -1, 2.5, True, 10**9, -(10**9), 1e308)
+_CLEARLY: tuple[Any, ...] = (None, [], {}, "no such word", 10**9, -(10**9), 1e308)
+_WRONG: tuple[Any, ...] = (*_CLEARLY, "", -1, 2.5, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,23 +122,24 @@ def unknown_actions(actions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]
     return [{"action": name, "params": {}} for name in names if name not in known]
 
 
-def malformed_actions(actions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield actions with a name or parameters that cannot be right, each with what is wrong."""
-    yield "no keys", {}
-    yield "no name", {"params": {}}
-    yield "a name that is no text", {"action": None, "params": {}}
+def malformed_actions(actions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any], bool]]:
+    """Yield what is wrong, an action with that, and whether it is clear that such an action must not pay."""
+    yield "no keys", {}, True
+    yield "no name", {"params": {}}, True
+    yield "a name that is no text", {"action": None, "params": {}}, True
     for action in actions:
         name = action["name"]
         values = {key: values_of(said) for key, said in parameters_of(action).items()}
         plain = {key: each.tried[0] for key, each in values.items()}
-        yield "no params", {"action": name}
-        yield "params null", {"action": name, "params": None}
-        yield "an unknown parameter", {"action": name, "params": {**plain, "no_such_parameter": 1}}
+        yield "no params", {"action": name}, bool(values)
+        yield "params null", {"action": name, "params": None}, bool(values)
+        yield "an unknown parameter", {"action": name, "params": {**plain, "no_such_parameter": 1}}, False
         for key, each in values.items():
-            yield f"{key} left out", {"action": name, "params": {k: v for k, v in plain.items() if k != key}}
+            yield f"{key} left out", {"action": name, "params": {k: v for k, v in plain.items() if k != key}}, True
             for value in _WRONG:
                 if not _may_be(value, each):
-                    yield f"{key} is {value!r}", {"action": name, "params": {**plain, key: value}}
+                    clearly = each.complete or value in _CLEARLY
+                    yield f"{key} {value!r}", {"action": name, "params": {**plain, key: value}}, clearly
 
 
 def misfit(given: Mapping[str, Any], actions: Sequence[Mapping[str, Any]]) -> str:

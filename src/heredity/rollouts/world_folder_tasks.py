@@ -26,7 +26,7 @@ _SEEDS = 2**31
 _MISSES = 100
 """After so many seeds in a row without a new level, a generator's levels count as exhausted."""
 _TRIED = 3
-_BATCH = 64
+_LEAST_BATCH, _MOST_BATCH = 32, 64
 _BATCH_S = 60.0
 
 
@@ -201,7 +201,7 @@ def _distinct_seeds(path: str, digest: str, count: int, entropy: int) -> tuple[i
     found: list[int] = []
     misses = 0
     while len(found) < count and misses < _MISSES:
-        seeds = [int(draws.integers(_SEEDS)) for _ in range(min(_BATCH, count - len(found)))]
+        seeds = [int(draws.integers(_SEEDS)) for _ in range(min(_MOST_BATCH, max(_LEAST_BATCH, count - len(found))))]
         for seed, state in zip(seeds, states(folder, (), seeds), strict=True):
             misses = misses + 1 if state in seen else 0
             if state not in seen and len(found) < count:

@@ -12,6 +12,7 @@ import importlib
 import json
 import math
 import os
+import pickle
 import random
 import sys
 import traceback
@@ -21,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-_MOST_TOUCHED = 50
+_MOST_TOUCHED, _MOST_TEXTS = 50, 200
 _STEP_KEYS = frozenset({"_t", "_history", "configs"})
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _CHANGES = ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.truncate", "os.chmod", "os.link", "os.symlink")
@@ -35,9 +36,10 @@ class World:
     Args:
         name: the folder's name.
         watch: whether to note which files are opened, for `touched`.
+        often: whether levels are begun over and over, so that it pays to remember what YAML files hold.
     """
 
-    def __init__(self, name: str, watch: bool = False) -> None:
+    def __init__(self, name: str, watch: bool = False, often: bool = False) -> None:
         self._name, self._root = name, _unpacked(name)
         self._touched: dict[tuple[str, str], None] = {}
         self._env: Any = None
@@ -47,6 +49,8 @@ class World:
         self._readable = (*own, *(path for path in sys.path if path), "/dev/null", "/dev/urandom")
         if watch:
             sys.addaudithook(self._watch)
+        if often:
+            _remember_yaml()
         self._made = _world_class()
 
     def reset(self, level: str | None, seed: int) -> dict[str, Any]:
@@ -128,8 +132,8 @@ class World:
     def _moment(self) -> tuple[str, str]:
         still = _digest({key: value for key, value in vars(self._env).items() if key not in _STEP_KEYS})
         numpy_state: Any = np.random.get_state()
-        drawn = [random.getstate(), numpy_state[1:]]
-        return _digest([still, getattr(self._env, "_t", None), drawn]), still
+        chance = repr((random.getstate(), numpy_state[1].tobytes(), numpy_state[2:]))
+        return _digest([still, getattr(self._env, "_t", None), chance]), still
 
     def _watch(self, event: str, given: tuple[Any, ...]) -> None:
         if event in _LEAVES:
@@ -165,6 +169,7 @@ def _unpacked(name: str) -> Path:
         if path.is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(path.read_bytes())
+    (root / "levels").mkdir(exist_ok=True)  # paths of other levels begin in it, and generators write to it
     return root
 
 
@@ -180,6 +185,23 @@ def _world_class() -> Any:
         names = ", ".join(sorted(each.__name__ for each in leaves)) or "none"
         raise TypeError(f"env_main.py has {len(leaves)} subclasses of SkinEnv ({names}); expected one")
     return leaves[0]
+
+
+def _remember_yaml() -> None:
+    """Have the same text parsed once: parsing takes most of a short play. Every caller gets a copy of its own."""
+    yaml: Any = importlib.import_module("yaml")
+    parse, safe = yaml.load, [getattr(yaml, name, None) for name in ("SafeLoader", "CSafeLoader")]
+    known: dict[Any, bytes] = {}
+
+    def load(stream: Any, Loader: Any) -> Any:  # noqa: N803 - the name that callers use
+        text = stream if isinstance(stream, str | bytes) else stream.read()
+        if Loader not in safe or len(known) > _MOST_TEXTS:
+            return parse(text, Loader)
+        if text not in known:
+            known[text] = pickle.dumps(parse(text, Loader))
+        return pickle.loads(known[text])
+
+    yaml.load = load
 
 
 def _seed(seed: int) -> None:

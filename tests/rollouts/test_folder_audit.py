@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from tests.rollouts.folders import CANAL, FERRY, changed, in_step
+
+from heredity.errors import ConfigError, HeredityError
+from heredity.rollouts import isolation
+from heredity.rollouts.folder_actions import enumerate_actions, malformed_actions, misfit, parameters_of, values_of
+from heredity.rollouts.folder_audit import Finding, FolderReport, audit_folder
+from heredity.rollouts.programs import SandboxedPrograms
+
+try:
+    isolation.resolve()
+except HeredityError:
+    pytest.skip("programs cannot be confined on this machine", allow_module_level=True)
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def programs() -> AsyncIterator[SandboxedPrograms]:
+    async with SandboxedPrograms(2) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def ferry(programs: SandboxedPrograms) -> FolderReport:
+    return await audit_folder(FERRY, programs, 60.0)  # the search ends long before: it exhausts every level
+
+
+def of_kind(report: FolderReport, kind: str) -> list[Finding]:
+    return [finding for finding in report.findings if finding.kind == kind]
+
+
+async def test_nothing_is_found_in_a_clean_folder(programs: SandboxedPrograms) -> None:
+    report = await audit_folder(CANAL, programs, 4.0)
+    assert [finding.text for finding in report.findings] == []
+    assert {row.solvable for row in report.levels} == {"shown"}
+    assert {row.to_json()["share"] for row in report.levels} == {1.0}
+
+
+async def test_pay_for_actions_that_do_not_exist_is_found(ferry: FolderReport) -> None:
+    found = of_kind(ferry, "invalid-income")[0]
+    assert (found.fault, found.level, len(found.actions)) == (True, "level_01", 12)
+    assert {action["action"] for action in found.actions} == {"no_such_action"}
+    assert "level_04" not in {finding.level for finding in of_kind(ferry, "invalid-income")}
+
+
+async def test_pay_for_doing_nothing_is_found(ferry: FolderReport) -> None:
+    assert of_kind(ferry, "idle-income")[0].reproduction == "level_01, seed 0: {'action': 'wait', 'params': {}} x 12"
+
+
+async def test_a_bound_that_is_beaten_is_found_with_the_actions_that_beat_it(ferry: FolderReport) -> None:
+    [found] = of_kind(ferry, "bound-beaten")
+    assert found.level == "level_02"
+    assert 0 < len(found.actions) <= 12
+    rows = {row.level: row.to_json() for row in ferry.levels}
+    assert rows["level_02"]["share"] > 1
+    assert (rows["level_01"]["best"], rows["level_01"]["solvable"]) == (18.0, "shown")
+
+
+async def test_a_level_that_holds_the_same_as_another_is_found(ferry: FolderReport) -> None:
+    assert [finding.text for finding in of_kind(ferry, "duplicate")] == [
+        "levels/level_03.yaml holds the same as levels/level_01.yaml"
+    ]
+
+
+async def test_parameters_that_crash_are_found_one_action_long(ferry: FolderReport) -> None:
+    found = {finding.text.partition(" (")[0]: finding.actions for finding in of_kind(ferry, "malformed-crash")}
+    assert found["sacks left out: KeyError: 'sacks'"] == ({"action": "load", "params": {}},)
+    assert any("sacks None: TypeError" in text for text in found)
+    assert any(text.startswith("no keys, and 1 more: KeyError: 'action'") for text in found)
+
+
+async def test_chance_that_no_seed_governs_is_found(ferry: FolderReport) -> None:
+    assert {finding.level for finding in of_kind(ferry, "not-deterministic")} == {row.level for row in ferry.levels}
+    assert "at the beginning" in of_kind(ferry, "not-deterministic")[0].text
+
+
+async def test_a_level_where_nothing_pays_is_shown_to_be_unsolvable(ferry: FolderReport) -> None:
+    [found] = of_kind(ferry, "unsolvable")
+    assert found.level == "level_04"
+    assert "49 moments" in found.text  # the states of the cargo at each of the steps
+    assert {row.level: row.solvable for row in ferry.levels}["level_04"] == "unsolvable"
+
+
+async def test_files_that_are_read_and_written_are_found(ferry: FolderReport) -> None:
+    assert [finding.text for finding in of_kind(ferry, "outside")] == ["outside read /etc/hostname"]
+    [note] = of_kind(ferry, "writes")
+    assert (note.fault, note.text) == (False, "it writes log.txt in its own folder")
+
+
+async def test_a_generator_that_fails_and_a_bound_that_is_missing_are_found(ferry: FolderReport) -> None:
+    assert "the shipyard is closed" in of_kind(ferry, "generator")[0].text
+    assert [finding.level for finding in of_kind(ferry, "no-bound")] == ["../val_levels/level_12"]
+
+
+async def test_a_report_is_json_and_faults_come_first(ferry: FolderReport) -> None:
+    value = json.loads(json.dumps(ferry.to_json()))
+    assert value["faults"] == ferry.faults == sum(finding["fault"] for finding in value["findings"])
+    assert [finding["fault"] for finding in value["findings"]] == sorted(
+        (finding["fault"] for finding in value["findings"]), reverse=True
+    )
+    assert value["plays"] > 100
+
+
+async def test_missing_and_unreadable_files_are_all_named(programs: SandboxedPrograms, tmp_path: Path) -> None:
+    folder = shutil.copytree(CANAL, tmp_path / "w")
+    for name in ("env_validator.py", "level_max_rewards.json"):
+        (folder / name).unlink()
+    (folder / "config.yaml").write_text("meta: [")
+    (folder / "levels" / "level_02.yaml").write_text("boat: {")
+    report = await audit_folder(folder, programs, 0.0)
+    assert {finding.text for finding in of_kind(report, "missing-file")} == {
+        "env_validator.py is missing",
+        "level_max_rewards.json is missing",
+    }
+    texts = " ".join(finding.text for finding in of_kind(report, "unreadable"))
+    assert "config.yaml" in texts
+    assert "level_02.yaml" in texts
+    with pytest.raises(ConfigError, match="no folder"):
+        await audit_folder(tmp_path / "nowhere", programs)
+
+
+async def test_a_level_that_cannot_be_begun_is_found(programs: SandboxedPrograms, tmp_path: Path) -> None:
+    folder = changed(CANAL, tmp_path / "w", "levels/level_02.yaml", "boat:", "raft:")
+    report = await audit_folder(folder, programs, 0.0)
+    [found] = of_kind(report, "fails")
+    assert (found.level, "KeyError: 'boat'" in found.text) == ("level_02", True)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("if self._t == 4: raise OSError('a leak')", "OSError: a leak"),
+        ("import os; self._t < 1 or os._exit(1)", "crash"),
+    ],
+)
+async def test_a_world_that_fails_in_the_middle_is_found(
+    programs: SandboxedPrograms, tmp_path: Path, lines: str, said: str
+) -> None:
+    report = await audit_folder(in_step(lines, tmp_path / "w"), programs, 0.0)
+    found = of_kind(report, "fails")
+    assert said in found[0].text
+    assert len(found[0].actions) >= 5 or said == "crash"
+
+
+async def test_what_an_episode_leaves_in_the_process_is_noted(programs: SandboxedPrograms, tmp_path: Path) -> None:
+    lines = "type(self).tide = getattr(type(self), 'tide', 0) + 1\nself.mist += type(self).tide"
+    report = await audit_folder(in_step(lines, tmp_path / "w"), programs, 0.0)
+    assert {(finding.kind, finding.fault) for finding in report.findings} == {("leaks-state", False)}
+
+
+async def test_a_bound_that_no_play_can_reach_is_noted(programs: SandboxedPrograms, tmp_path: Path) -> None:
+    folder = changed(
+        FERRY,
+        tmp_path / "w",
+        "level_max_rewards.json",
+        '"level_11": {"max_reward": 20.0}',
+        '"level_11": {"max_reward": 19.0}',
+    )
+    for name in ("level_01", "level_02", "level_03", "level_04"):
+        (folder / "levels" / f"{name}.yaml").unlink()
+    report = await audit_folder(folder, programs, 60.0)
+    [found] = of_kind(report, "bound-unreached")
+    assert found.text == "the bound 19 is out of reach: the most that can be had is 18"
+
+
+# --- action spaces
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "tried", "complete"),
+    [
+        ("int, 0 to 3", "integer", (0, 1, 2, 3), True),
+        ("integer (1-3)", "integer", (1, 2, 3), True),
+        ({"type": "integer", "minimum": 0, "maximum": 2}, "integer", (0, 1, 2), True),
+        ({"type": "integer", "description": "Column index [0, 2]"}, "integer", (0, 1, 2), True),
+        ({"type": "string", "enum": ["red", "blue"]}, "text", ("red", "blue"), True),
+        (["red", "blue"], "text", ("red", "blue"), True),
+        ("string: 'red' or 'blue'", "text", ("red", "blue"), True),
+        ("one of: red, blue", "text", ("red", "blue"), True),
+        ("bool", "boolean", (True, False), True),
+        ("float, 0.0-1.0", "number", (0.0, 0.25, 0.5, 0.75, 1.0), False),
+        ("int", "integer", (0, 1, 2, 3), False),
+    ],
+)
+async def test_what_a_parameter_may_be_is_read_from_prose(
+    said: object, kind: str, tried: tuple[object, ...], complete: bool
+) -> None:
+    found = values_of(said)
+    assert (found.kind, found.tried, found.complete) == (kind, tried, complete)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        {"column": "int"},
+        {"type": "object", "properties": {"column": {"type": "integer"}}},
+        [{"name": "column", "type": "int"}],
+        ["column"],
+    ],
+)
+async def test_parameters_are_found_however_they_are_listed(listed: object) -> None:
+    assert list(parameters_of({"name": "drop", "parameters": listed})) == ["column"]
+
+
+async def test_actions_are_enumerated_by_turns_and_it_is_known_whether_these_are_all() -> None:
+    actions = [{"name": "drop", "parameters": {"column": "int 0-2"}}, {"name": "pass", "parameters": {}}]
+    found, complete = enumerate_actions(actions)
+    assert [action["action"] for action in found] == ["drop", "pass", "drop", "drop"]
+    assert complete
+    assert not enumerate_actions([{"name": "say", "parameters": {"words": "string"}}])[1]
+    assert len(enumerate_actions(actions, 2)[0]) == 2
+    assert not enumerate_actions(actions, 2)[1]
+
+
+async def test_no_malformed_action_fits_the_list_that_it_is_made_from() -> None:
+    actions = [{"name": "drop", "parameters": {"column": "int 0-2", "face": "string: 'up' or 'down'"}}]
+    made = [action for _, action, _ in malformed_actions(actions) if isinstance(action.get("action"), str)]
+    assert len(made) > 20
+    assert [action for action in made if not misfit({**action, "params": action.get("params") or {}}, actions)] == []
+    assert misfit({"action": "drop", "params": {"column": 2, "face": "up"}}, actions) == ""

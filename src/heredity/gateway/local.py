@@ -3,6 +3,9 @@
 Nothing is loaded before the first request. Then one thread per model answers everything that is waiting at once, in batches.
 """
 
+# pyright: reportMissingImports=false
+# torch and transformers are installed by the extra `local` alone.
+
 from __future__ import annotations
 
 import asyncio

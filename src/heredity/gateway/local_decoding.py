@@ -7,6 +7,9 @@ are certain to be what they would have been alone. Sampling adds seeded Gumbel n
 trick"), so the same holds for it.
 """
 
+# pyright: reportMissingImports=false
+# torch and transformers are installed by the extra `local` alone.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -5,6 +5,9 @@ Reading it takes ten seconds or more, so it is dequantised once to 32-bit floats
 `$XDG_CACHE_HOME/heredity/models`, half a gigabyte. The kept files are checked against their digests at each start.
 """
 
+# pyright: reportMissingImports=false
+# torch and transformers are installed by the extra `local` alone.
+
 from __future__ import annotations
 
 import hashlib

@@ -32,6 +32,8 @@ _ADVICE = "Add this rule: "
 class RuleInducer:
     """Answers an optimizer's requests: reflects, selects, criticises, and adds one rule at a time to the system prompt.
 
+    Of libraries it knows what rules they hold: it blames the rule that a failed attempt followed, and adds one for each skill.
+
     Deterministic in the request; different seeds give different proposals.
     """
 
@@ -46,7 +48,8 @@ class RuleInducer:
         block = block_of(request, self.name)
         rng = generator(request.sampling.seed or 0, "offline", "rule-inducer", request.digest)
         answers = {"reflect": _reflect, "select": _select, "critique": _critique, "improve": _improve}
-        answers |= {"dynamics": _signal, "instruction": _signal}
+        answers |= {"dynamics": _signal, "instruction": _signal, "lessons": _lessons, "curate": _curate}
+        answers |= {"summarise": _summarise, "compare": _compare, "consolidate": _consolidate}
         task = str(block.get("task"))
         if task not in answers:
             raise ProviderError(
@@ -124,6 +127,68 @@ def _improve(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, An
     }
 
 
+def _lessons(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    rule, right = _induced(block, rng), not _failures(block)
+    followed = _followed(block, "skillbook")
+    lessons = [{"text": _entry(rule), "section": rule.what}] if rule else []
+    return {"helpful": followed if right else [], "harmful": [] if right else followed, "lessons": lessons}
+
+
+def _curate(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    retired = [e["id"] for e in block["skillbook"] if e["harmful"] > e["helpful"]]
+    added = _one_for_each_skill([str(lesson["text"]) for lesson in block["lessons"]], rng)
+    operations = [{"do": "retire", "id": id_} for id_ in retired] + [{"do": "add", **each} for each in added]
+    return {"operations": operations, "why": "rules that failed go, rules for what failed come"}
+
+
+def _summarise(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    return {"summary": "; ".join(f"it answered {item.get('answer')}" for item in block["evidence"])}
+
+
+def _compare(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    rule = _induced(block, rng)
+    operations: list[dict[str, Any]] = [{"do": "delete", "id": id_} for id_ in _followed(block, "experiences")]
+    operations += [{"do": "add", "text": _entry(rule)}] if rule else []
+    return {"operations": operations, "why": "what the attempts followed was wrong"}
+
+
+def _consolidate(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    proposed = [operation for each in block["proposed"] for operation in each["operations"]]
+    gone = dict.fromkeys(id_ for operation in proposed if operation["do"] == "delete" for id_ in operation["ids"])
+    added = _one_for_each_skill([str(operation["text"]) for operation in proposed if operation["do"] == "add"], rng)
+    operations = [{"do": "delete", "id": id_} for id_ in gone] + [{"do": "add", **each} for each in added]
+    return {"operations": operations, "why": "one rule for each kind of question"}
+
+
+def _followed(block: Mapping[str, Any], library: str) -> list[str]:
+    """Return the id of the entry that the follower heeds with the question of the first attempt; none if it heeds none."""
+    question = str(block["evidence"][0].get("question"))
+    for entry in cast(Sequence[Mapping[str, Any]], block[library]):
+        for rule in read_rules(str(entry["text"])):
+            if rule.what not in SKILLS or rule.cue.casefold() not in question.casefold():
+                continue
+            if apply_skill(rule.what, _body(question)) is not None:
+                return [str(entry["id"])]
+    return []
+
+
+def _one_for_each_skill(texts: Sequence[str], rng: np.random.Generator) -> list[dict[str, str]]:
+    by_skill: dict[str, list[str]] = {}
+    for text in texts:
+        for rule in read_rules(text):
+            by_skill.setdefault(rule.what, []).append(text)
+    return [{"text": own[int(rng.integers(len(own)))], "section": skill} for skill, own in by_skill.items()]
+
+
+def _entry(rule: Rule) -> str:
+    return str(rule).removeprefix("- ")
+
+
+def _body(question: str) -> str:
+    """Return a question without the paragraph that says how to answer."""
+    return question.rpartition("\n\n")[0] or question if "<answer>" in question else question
+
+
 def _failures(block: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     items = cast(Sequence[Mapping[str, Any]], block.get("evidence") or ())
     return [i for i in items if i.get("question") and i.get("expected") and (i.get("score") or 0.0) < 1.0]
@@ -134,7 +199,7 @@ def _induced(block: Mapping[str, Any], rng: np.random.Generator) -> Rule | None:
     failed = _failures(block)
     for place in rng.permutation(len(failed)):
         question, expected = str(failed[int(place)]["question"]).strip(), str(failed[int(place)]["expected"])
-        body = question.rpartition("\n\n")[0] or question if "<answer>" in question else question
+        body = _body(question)
         fitting = [name for name in SKILLS if apply_skill(name, body) == expected.strip().strip("$")]
         words = list(_WORD.finditer(body))
         for _ in range(_CUES if fitting and words else 0):

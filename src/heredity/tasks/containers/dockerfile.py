@@ -72,8 +72,12 @@ class Dockerfile:
     workdir: str
 
 
-def read_dockerfile(file: Path) -> Dockerfile:
+def read_dockerfile(file: Path, base_env: Mapping[str, str] | None = None) -> Dockerfile:
     """Read a Dockerfile.
+
+    Args:
+        file: the Dockerfile.
+        base_env: variables that the base image sets; lines may refer to them.
 
     Raises:
         ConfigError: if it cannot be replayed; the message names the file, the line, the reason and what to do.
@@ -82,7 +86,7 @@ def read_dockerfile(file: Path) -> Dockerfile:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} cannot be read as UTF-8 text ({error}); correct or replace it") from error
-    reader = _Reader(file)
+    reader = _Reader(file, base_env or {})
     for number, line in _logical_lines(text):
         reader.take(number, line)
     if not reader.base:
@@ -111,6 +115,7 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
 @dataclass
 class _Reader:
     file: Path
+    base_env: Mapping[str, str]
     base: str = ""
     workdir: str = "/"
     steps: list[Copy | Run | Workdir] = field(default_factory=list[Copy | Run | Workdir])
@@ -237,7 +242,7 @@ class _Reader:
         )
 
     def _filled(self, value: str) -> str:
-        known = {**self.arguments, **self.env}
+        known = {**self.base_env, **self.arguments, **self.env}
 
         def fill(found: re.Match[str]) -> str:
             if found[0] == "\\$":

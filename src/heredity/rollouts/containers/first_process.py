@@ -1,0 +1,400 @@
+"""The first process of a container task's sandbox. Standard library only; imports nothing of Heredity.
+
+    first_process.py --descriptor N --memory BYTES --processes N --file-bytes BYTES
+
+It does what the host asks over the socket N, one request after the other: run a command, unpack or pack an archive,
+end every other process. A message is its length in four bytes and JSON; an archive is chunks, each with its
+length, of which the last is empty. Commands get none of its descriptors, and cannot trace it. It watches the memory and the
+number of all processes together, and ends them when there is too much, since the kernel's own limits are for each
+process. As the first process of its namespace it takes every other process with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import io
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Generator, Iterator
+from typing import Any
+
+_PR_SET_DUMPABLE = 4
+_CHUNK = 1 << 18
+_TICK_S = 0.02
+_IDLE_S = 0.1
+_DRAIN = 64
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+class _Channel:
+    """The socket to the host."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.socket = socket.socket(fileno=descriptor)
+        self._file = self.socket.makefile("rb")
+
+    def request(self) -> dict[str, Any] | None:
+        """Return the next message, or None when the host is gone."""
+        size = self._file.read(4)
+        return json.loads(self._file.read(int.from_bytes(size, "big"))) if len(size) == 4 else None
+
+    def answer(self, value: dict[str, Any]) -> None:
+        """Send a message."""
+        data = json.dumps(value).encode()
+        self.socket.sendall(len(data).to_bytes(4, "big") + data)
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield what the host sends, up to its empty chunk."""
+        while size := int.from_bytes(self._file.read(4), "big"):
+            yield self._file.read(size)
+
+    def send_chunk(self, data: bytes) -> None:
+        """Send a part of an archive; an empty one ends it."""
+        self.socket.sendall(len(data).to_bytes(4, "big") + data)
+
+
+class _Reading(io.RawIOBase):
+    """An archive that arrives in chunks."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks, self._rest = chunks, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        while size < 0 or len(self._rest) < size:
+            more = next(self._chunks, b"")
+            if not more:
+                break
+            self._rest += more
+        size = len(self._rest) if size < 0 else size
+        found, self._rest = self._rest[:size], self._rest[size:]
+        return found
+
+
+class _TooMuchError(Exception):
+    """What is to be packed exceeds its bounds."""
+
+
+class _Writing(io.RawIOBase):
+    """An archive that leaves in chunks, up to a bound."""
+
+    def __init__(self, channel: _Channel, most: int) -> None:
+        self._channel, self._most, self._size = channel, most, 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._size += len(data)
+        if self._size > self._most:
+            raise _TooMuchError(f"it has more than {self._most} bytes")
+        if data:
+            self._channel.send_chunk(bytes(data))
+        return len(data)
+
+
+class _Output:
+    """What a command says: its beginning and its end, up to a bound."""
+
+    def __init__(self, most: int) -> None:
+        self._half, self._head, self._tail, self.size = most // 2, bytearray(), bytearray(), 0
+
+    def add(self, data: bytes) -> None:
+        self.size += len(data)
+        room = self._half - len(self._head)
+        self._head += data[:room]
+        self._tail = (self._tail + data[room:])[-self._half :] if len(data) > room else self._tail
+
+    def text(self) -> str:
+        left_out = self.size - len(self._head) - len(self._tail)
+        between = f"\n[{left_out} bytes left out]\n".encode() if left_out else b""
+        return bytes(self._head + between + self._tail).decode("utf-8", "replace")
+
+
+class FirstProcess:
+    """Answers the host's requests.
+
+    Args:
+        channel: the socket to the host.
+        memory: bytes that all processes together may use, and each for its data.
+        processes: most processes at once.
+        file_bytes: size of the largest file.
+    """
+
+    def __init__(self, channel: _Channel, memory: int, processes: int, file_bytes: int) -> None:
+        self._channel, self._memory, self._processes, self._file_bytes = channel, memory, processes, file_bytes
+        self._exceeded, self._watched = "", 0.0
+
+    def serve(self) -> None:
+        """Answer requests until the host is gone."""
+        while True:
+            ready, _, _ = select.select([self._channel.socket], [], [], _IDLE_S)
+            self._watch()
+            self._reap(0)
+            if not ready:
+                continue
+            request = self._channel.request()
+            if request is None:
+                return
+            if request["do"] == "interrupt":
+                continue  # What was to be interrupted has ended in the meantime, and was answered.
+            self._channel.answer(getattr(self, f"_do_{request['do']}")(request))
+
+    def _do_exec(self, asked: dict[str, Any]) -> dict[str, Any]:
+        self._exceeded, begun = "", time.monotonic()
+        try:
+            child = subprocess.Popen(
+                asked["command"],
+                env=asked["env"],
+                cwd=asked["workdir"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                preexec_fn=self._limit,  # noqa: PLW1509 - no thread runs here
+            )
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            return {"code": 127, "stdout": "", "stderr": f"{error}\n", "reason": "not_started", "seconds": 0.0}
+        code, timed_out, outputs = self._follow(child, asked["seconds"], asked["output_bytes"])
+        reason, said = "timeout" if timed_out else self._exceeded or "exited", [output.text() for output in outputs]
+        seconds = time.monotonic() - begun
+        return {"code": code, "stdout": said[0], "stderr": said[1], "reason": reason, "seconds": seconds}
+
+    def _follow(self, child: subprocess.Popen[bytes], seconds: float, most: int) -> tuple[int, bool, list[_Output]]:
+        """Wait for a command, reading what it says; what it leaves running does not keep it from having ended."""
+        assert child.stdout is not None
+        assert child.stderr is not None
+        outputs = {child.stdout.fileno(): _Output(most), child.stderr.fileno(): _Output(most)}
+        kept, deadline, code, timed_out = list(outputs.values()), time.monotonic() + seconds, None, False
+        for descriptor in outputs:
+            os.set_blocking(descriptor, False)
+        host: list[Any] = [self._channel.socket]
+        while code is None:
+            ready, _, _ = select.select([*outputs, *host], [], [], _TICK_S)
+            if self._channel.socket in ready:
+                # It is waiting for the answer: it says nothing now but that it no longer wants to wait.
+                host, deadline = [], 0.0
+                self._channel.request()
+            for descriptor in outputs.keys() & ready:
+                if not _read(descriptor, outputs[descriptor]):
+                    del outputs[descriptor]
+            self._watch()
+            code = self._reap(child.pid)
+            if code is None and not timed_out and time.monotonic() > deadline:
+                timed_out = True
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+        for descriptor, output in outputs.items():
+            # Bounded: what the command left running may go on writing.
+            for _ in range(_DRAIN):
+                _read(descriptor, output)
+        child.stdout.close()
+        child.stderr.close()
+        child.returncode = code
+        return code, timed_out, kept
+
+    def _limit(self) -> None:
+        for kind, value in (
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_DATA, self._memory),
+            (resource.RLIMIT_FSIZE, self._file_bytes),
+            (resource.RLIMIT_NPROC, self._processes),
+        ):
+            hard = resource.getrlimit(kind)[1]
+            bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(kind, (bound, bound))
+
+    def _watch(self) -> None:
+        """End every other process if together they use more than they may."""
+        if time.monotonic() - self._watched < _TICK_S:
+            return
+        self._watched, found = time.monotonic(), _others()
+        if len(found) > self._processes:
+            self._exceeded = "processes"
+        elif sum(map(_private_bytes, found)) > self._memory:
+            self._exceeded = "memory"
+        else:
+            return
+        _end_others()
+
+    def _reap(self, waited: int) -> int | None:
+        """Take leave of every process that has ended; return the exit code of `waited` if it is one of them."""
+        code = None
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                if ended[0] == waited:
+                    code = os.waitstatus_to_exitcode(ended[1])
+        return code if code is None or code >= 0 else 128 - code
+
+    def _do_unpack(self, asked: dict[str, Any]) -> dict[str, Any]:
+        chunks = self._channel.chunks()
+        try:
+            os.makedirs(asked["target"], exist_ok=True)
+            with tarfile.open(fileobj=_Reading(chunks), mode="r|", errorlevel=1) as archive:
+                # Nothing here is more trusted than the archive: the sandbox is what confines it.
+                archive.extraction_filter = lambda member, _path: member
+                archive.extractall(asked["target"])
+        except (OSError, tarfile.TarError) as error:
+            return {"error": str(error)}
+        finally:
+            for _ in chunks:
+                pass
+        return {"error": ""}
+
+    def _do_pack(self, asked: dict[str, Any]) -> dict[str, Any]:
+        error, found, folder = "", list[str](), os.path.isdir(asked["root"]) and not os.path.islink(asked["root"])
+        try:
+            packing = _Packing(asked["root"], asked["left_out"], asked["most_files"], found)
+            with tarfile.open(
+                fileobj=_Writing(self._channel, asked["most_bytes"]), mode="w|", dereference=False
+            ) as archive:
+                packing.add_all(archive, folder=folder)
+        except (OSError, tarfile.TarError, _TooMuchError) as caught:
+            error = str(caught)
+        self._channel.send_chunk(b"")
+        return {"error": error, "found": found, "folder": folder}
+
+    def _do_quiet(self, _asked: dict[str, Any]) -> dict[str, Any]:
+        # What has ended and only waits to be reaped has no command line.
+        commands = list(filter(None, map(_command, _others())))
+        _end_others()
+        while True:
+            try:
+                os.waitpid(-1, 0)
+            except ChildProcessError:
+                break
+        disk = os.statvfs("/")
+        return {"ended": commands, "disk_free": disk.f_bavail * disk.f_frsize, "exceeded": self._exceeded}
+
+
+class _Packing:
+    """Puts a folder into an archive: one file system, no links followed, what must not be kept left out and listed."""
+
+    def __init__(self, root: str, left_out: list[str], most_files: int, found: list[str]) -> None:
+        self._root, self._left_out, self._most = root, {path.strip("/") for path in left_out}, most_files
+        self._device, self._count, self.found = os.lstat(root).st_dev, 0, found
+
+    def add_all(self, archive: tarfile.TarFile, *, folder: bool) -> None:
+        """Add a folder's content, or a file."""
+        if not folder:
+            self._add(archive, self._root, os.path.basename(self._root))
+            return
+        self._enter(archive, self._root, "")
+
+    def _enter(self, archive: tarfile.TarFile, folder: str, name: str) -> None:
+        with _owner_may(folder, 0o700):
+            names = sorted(os.listdir(folder))
+        for entry in names:
+            path, inner = os.path.join(folder, entry), f"{name}/{entry}" if name else entry
+            found = os.lstat(path)
+            if found.st_dev != self._device:
+                continue
+            folder_here = stat.S_ISDIR(found.st_mode)
+            if inner in self._left_out:
+                self._list(path, folder_here)
+            elif folder_here:
+                self._add(archive, path, inner)
+                with _owner_may(path, 0o700):
+                    self._enter(archive, path, inner)
+            elif stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode):
+                self._add(archive, path, inner)
+
+    def _list(self, path: str, folder: bool) -> None:
+        if not folder:
+            self.found.append(path)
+            return
+        with _owner_may(path, 0o700):
+            self.found += [os.path.join(path, name) for name in sorted(os.listdir(path))[:20]]
+
+    def _add(self, archive: tarfile.TarFile, path: str, name: str) -> None:
+        self._count += 1
+        if self._count > self._most:
+            raise _TooMuchError(f"it has more than {self._most} files")
+        member = archive.gettarinfo(path, name)
+        member.uid = member.gid = 0
+        member.uname = member.gname = ""
+        if member.isreg():
+            with _owner_may(path, 0o400), open(path, "rb") as file:
+                archive.addfile(member, file)
+        else:
+            archive.addfile(member)
+
+
+@contextlib.contextmanager
+def _owner_may(path: str, bits: int) -> Generator[None]:
+    """Let the owner do something with a file for a while; there are no capabilities here that would allow it anyway."""
+    mode = stat.S_IMODE(os.lstat(path).st_mode)
+    if mode & bits == bits or os.path.islink(path):
+        yield
+        return
+    os.chmod(path, mode | bits)
+    try:
+        yield
+    finally:
+        os.chmod(path, mode)
+
+
+def _read(descriptor: int, output: _Output) -> bool:
+    try:
+        data = os.read(descriptor, _CHUNK)
+    except BlockingIOError:
+        return True
+    output.add(data)
+    return bool(data)
+
+
+def _others() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+
+
+def _private_bytes(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            fields = file.read().split()
+    except OSError:
+        return 0
+    return (int(fields[1]) - int(fields[2])) * _PAGE
+
+
+def _command(pid: int) -> str:
+    found = b""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+        found = file.read(200)
+    return found.replace(b"\0", b" ").decode("utf-8", "replace").strip()
+
+
+def _end_others() -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+
+
+def main() -> int:
+    """Serve the host until it is gone."""
+    parser = argparse.ArgumentParser(prog="first_process")
+    for name in ("descriptor", "memory", "processes", "file-bytes"):
+        parser.add_argument(f"--{name}", type=int, required=True)
+    options = parser.parse_args()
+    # What cannot be dumped cannot be traced or read through /proc either, by a process of the same user.
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    channel = _Channel(options.descriptor)
+    channel.answer({"ready": True})
+    FirstProcess(channel, options.memory, options.processes, options.file_bytes).serve()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,245 @@
+"""How fast every metric of a run is recomputed from its task results, and how much memory that takes.
+
+The run is made up here from a named seed: a split of 20,000 tasks, a train batch of a hundred tasks after another, and an
+assessment of update-validation and replay now and then. Each measurement is a process of its own, so that its peak is its
+own; in the same process, a plain polars group-by reads the same file and takes the mean score and the success rate of each
+view at each evaluation point.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heredity.analysis.harness import harness_metrics, inspect_split, read_rows, read_split, read_task_index
+from heredity.ids import generator
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ROWS = 1_000_000
+TASKS = 20_000
+_SPLITS = {"train": 12_000, "val": 3_000, "test": 5_000}
+_BATCH = 100
+_ASSESSED_EVERY = 30
+_DOMAINS = ("code", "shell", "data", "text")
+_SOURCES = ("terminal-bench", "hle", "gsm8k")
+FORMATS = ("parquet", "jsonl")
+
+
+def measure(rows: int = ROWS, repeats: int = 3) -> dict[str, Any]:
+    """Return how fast the metrics of a run are recomputed from each format.
+
+    Args:
+        rows: task results of the run.
+        repeats: how often each is measured; figures are medians.
+
+    Returns:
+        For each format in `results`: `rows_per_s`, from opening the file to the last metric; `bytes_per_row`, the peak of
+        resident memory above that before reading, over rows; `read_share`, of the time; `baseline_rows_per_s`, the plain
+        group-by; `ratio`, its time over ours (higher is better). At the top those of Parquet; `inspect_s`, reading and
+        checking a split of 20,000 tasks; `load`, of the machine before and after (processes waiting per core).
+    """
+    load = [_load()]
+    with tempfile.TemporaryDirectory(prefix="heredity-metrics-") as name:
+        folder = Path(name)
+        sizes = _write_run(folder, rows)
+        found = {form: [_child(folder / f"rows.{form}") for _ in range(repeats)] for form in FORMATS}
+        inspect_s = _inspect(folder)
+    load.append(_load())
+    results = {
+        form: {key: _rounded(statistics.median(each[key] for each in runs)) for key in runs[0]}
+        for form, runs in found.items()
+    }
+    return {
+        "baseline": "a polars group-by of the same file: mean score and success rate by view and evaluation point",
+        "rows": rows,
+        "repeats": repeats,
+        "file_bytes_per_row": {form: round(size / rows, 1) for form, size in sizes.items()},
+        "rows_per_s": results["parquet"]["rows_per_s"],
+        "bytes_per_row": results["parquet"]["bytes_per_row"],
+        "ratio": results["parquet"]["ratio"],
+        "results": results,
+        "inspect_s": round(inspect_s, 3),
+        "load": load,
+        "cores": os.cpu_count(),
+    }
+
+
+def _load() -> float:
+    return round(os.getloadavg()[0] / (os.cpu_count() or 1), 2)
+
+
+def _rounded(value: float) -> float:
+    return round(value, 3 if value < 100 else 0)
+
+
+def _child(path: Path) -> dict[str, float]:
+    command = [sys.executable, "-m", __name__, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def measure_file(path: Path) -> dict[str, float]:
+    """Recompute every metric of a file of task results, and time it, its memory and the plain group-by."""
+    _plain(path, head=1)
+    before = _resident("VmRSS")
+    started = time.perf_counter()
+    rows = read_rows(path)
+    read = time.perf_counter() - started
+    metrics = harness_metrics(rows)
+    taken = time.perf_counter() - started
+    peak = _resident("VmHWM")
+    count = metrics["rows"]["read"]
+    del rows, metrics
+    started = time.perf_counter()
+    _plain(path)
+    plain = time.perf_counter() - started
+    return {
+        "rows_per_s": count / taken,
+        "bytes_per_row": max(peak - before, 0) / count,
+        "read_share": read / taken,
+        "baseline_rows_per_s": count / plain,
+        "ratio": plain / taken,
+    }
+
+
+def _resident(name: str) -> int:
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(name)) * 1024
+
+
+def _plain(path: Path, head: int | None = None) -> None:
+    import polars as pl
+
+    scan = pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_ndjson(path)
+    scan = scan if head is None else scan.head(head)
+    scan.group_by("view_name", "evaluation_point_id").agg(pl.col("score", "success").mean()).collect()
+
+
+def _inspect(folder: Path) -> float:
+    started = time.perf_counter()
+    inspect_split(read_task_index(folder / "index.json"), read_split(folder / "split.json"))
+    return time.perf_counter() - started
+
+
+def _write_run(folder: Path, rows: int) -> dict[str, int]:
+    """Write the run in each format, and its task index and split; return the sizes of the run's files."""
+    import polars as pl
+
+    ids = [f"task_{i:05d}" for i in range(TASKS)]
+    ends = np.cumsum(list(_SPLITS.values())).tolist()
+    splits = {name: ids[end - size : end] for (name, size), end in zip(_SPLITS.items(), ends, strict=True)}
+    tasks = [
+        {"task_id": each, "source": {"type": "harbor", "task_name": each}, "attributes": _attributes(i), "scoring": {}}
+        for i, each in enumerate(ids)
+    ]
+    (folder / "index.json").write_text(json.dumps({"version": "1", "tasks": tasks}))
+    (folder / "split.json").write_text(json.dumps({"split_id": "bench", "seed": 0, "splits": splits}))
+    parts = folder / "parts"
+    parts.mkdir()
+    with (folder / "rows.jsonl").open("wb") as lines:
+        for i, part in enumerate(run_parts(rows)):
+            part.write_ndjson(lines)
+            part.write_parquet(parts / f"{i:06d}.parquet")
+    pl.scan_parquet(parts / "*.parquet").sink_parquet(folder / "rows.parquet")
+    return {form: (folder / f"rows.{form}").stat().st_size for form in FORMATS}
+
+
+def _attributes(task: int) -> dict[str, str]:
+    return {
+        "domain": _DOMAINS[task % len(_DOMAINS)],
+        "source_benchmark": _SOURCES[task % len(_SOURCES)],
+        "difficulty": "hard",
+    }
+
+
+def run_parts(rows: int) -> Iterator[pl.DataFrame]:
+    """Yield the task results of a run with SEAGym's fields, part by part: validation, training, replay, held-out views."""
+    left = rows
+    for part in _run_parts():
+        yield part.head(left)
+        left -= part.height
+        if left <= 0:
+            return
+
+
+def _run_parts() -> Iterator[pl.DataFrame]:
+    """Yield a run without end; the held-out views come first, so that a short one has them too."""
+    draws = generator(0, "bench", "metrics")
+    train, val, test = (np.arange(*ends) for ends in ((0, 12_000), (12_000, 15_000), (15_000, TASKS)))
+    for view, tasks in (("id_test", test[:4_000]), ("ood_test", test[4_000:])):
+        for role, skill in (("A_0", 0.35), ("A_T", 0.45)):
+            yield _part(draws, tasks, skill, view=view, mode="final", point="E_T", role=role, batch=10_000)
+    order = draws.permutation(train)
+    batch = 0
+    while True:
+        if batch % _ASSESSED_EVERY == 0:
+            skill, seen = 0.35 + 0.1 * (1 - np.exp(-batch / 300)), np.sort(order[: batch * _BATCH])
+            yield _part(draws, val, skill, view="update_validation", mode="validation", point=f"E_{batch}", batch=batch)
+            replayed = seen if batch else train
+            yield _part(draws, replayed, skill, view="replay", mode="replay", point=f"E_{batch}", batch=batch)
+        batch += 1
+        dealt = np.take(order, np.arange((batch - 1) * _BATCH, batch * _BATCH), mode="wrap")
+        yield _part(draws, dealt, 0.4, view="train", mode="train", batch=batch, update=batch)
+
+
+def _part(
+    draws: np.random.Generator, tasks: np.ndarray[Any, Any], skill: float, *, point: str | None = None, **told: Any
+) -> pl.DataFrame:
+    import polars as pl
+
+    count = len(tasks)
+    solved = draws.random(count) < skill
+    failed = draws.random(count) < 0.03
+    tokens = draws.integers(2_000, 60_000, count).astype(float)
+    attributes = [_attributes(int(task)) for task in tasks]
+
+    def same(value: Any, kind: Any) -> pl.Series:
+        return pl.Series([value], dtype=kind).new_from_index(0, count)
+
+    return pl.DataFrame(
+        {
+            "run_id": same("bench", pl.String),
+            "experiment_id": same("bench", pl.String),
+            "evaluation_point_id": same(point, pl.String),
+            "agent_checkpoint_id": same(point, pl.String),
+            "baseline_role": same(told.get("role"), pl.String),
+            "task_id": [f"task_{task:05d}" for task in tasks],
+            "attributes": attributes,
+            "view_name": same(told["view"], pl.String),
+            "mode": same(told["mode"], pl.String),
+            "score": (solved & ~failed).astype(float),
+            "success": solved & ~failed,
+            "rewards": pl.DataFrame({"reward": (solved & ~failed).astype(float)}).to_struct(),
+            "cost": pl.DataFrame(
+                {
+                    "tokens": tokens,
+                    "input_tokens": np.floor(tokens * 0.9),
+                    "output_tokens": tokens - np.floor(tokens * 0.9),
+                    "tool_calls": draws.integers(1, 40, count).astype(float),
+                    "wall_time": draws.random(count).round(3) * 300,
+                    "cost_usd": tokens * 1e-6,
+                }
+            ).to_struct(),
+            "error": pl.Series(np.where(failed, "RuntimeError: no answer", ""), dtype=pl.String),
+            "refs": pl.DataFrame({"job_dir": [f"jobs/{point}/task_{task:05d}" for task in tasks]}).to_struct(),
+            "train_batch_index": same(told["batch"], pl.Int32),
+            "update_repeat_index": same(None, pl.Int32),
+            "global_update_index": same(told.get("update"), pl.Int32),
+        }
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(measure_file(Path(sys.argv[1]))))

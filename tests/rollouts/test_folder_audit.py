@@ -96,6 +96,12 @@ async def test_files_that_are_read_and_written_are_found(ferry: FolderReport) ->
     assert (note.fault, note.text) == (False, "it writes log.txt in its own folder")
 
 
+async def test_a_search_path_that_leads_outside_is_no_fault(programs: SandboxedPrograms, tmp_path: Path) -> None:
+    lines = "import sys\nsys.path.insert(0, '../../../')\n"
+    folder = changed(CANAL, tmp_path / "w", "env_main.py", "import random\n", f"{lines}import random\n")
+    assert (await audit_folder(folder, programs, 0.0)).findings == []
+
+
 async def test_a_generator_that_fails_and_a_bound_that_is_missing_are_found(ferry: FolderReport) -> None:
     assert "the shipyard is closed" in of_kind(ferry, "generator")[0].text
     assert [finding.level for finding in of_kind(ferry, "no-bound")] == ["../val_levels/level_12"]

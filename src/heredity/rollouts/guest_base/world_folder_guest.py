@@ -136,6 +136,9 @@ class World:
         return _digest([still, getattr(self._env, "_t", None), chance]), still
 
     def _watch(self, event: str, given: tuple[Any, ...]) -> None:
+        # Whatever sys.path names is looked into by the import system; asking for the frame is an event of its own.
+        if event in _LISTS and sys._getframe(1).f_code.co_filename.startswith("<frozen importlib"):  # pyright: ignore[reportPrivateUsage]
+            return
         if event in _LEAVES:
             self._note(event, "")
         elif event in _CHANGES:

@@ -187,6 +187,19 @@ def proposing(edit: Callable[[dict[str, Any]], Any]) -> Played:
     return Played(play)
 
 
+def teaching(block: dict[str, Any]) -> Any:
+    """Play the model of methods that update after each batch: it teaches to carry, in another way each round."""
+    text = f"Remember to carry, {block['round']}."
+    if block["task"] == "lessons":
+        known = [entry["id"] for entry in block["skillbook"]]
+        return {"helpful": known[:1], "harmful": [], "lessons": [{"text": text, "section": "sums"}]}
+    if block["task"] == "summarise":
+        return {"summary": f"it said {block['evidence'][0]['answer']}"}
+    if block["task"] == "improve":
+        return {"edits": [{"variable": SYSTEM, "value": text, "why": "to carry"}], "expects": "fewer mistakes"}
+    return {"operations": [{"do": "add", "text": text, "section": "sums"}], "why": "to carry"}
+
+
 def context(
     initial: Candidate, model: Model | None, *, seed: int = 0, train: int = TRAIN, **options: Any
 ) -> EvolverContext:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.evolution.sums import SYSTEM, TRAIN, Played, agent, attempt_at, context, proposing, right_if_taught
+from tests.evolution.sums import SYSTEM, TRAIN, Played, agent, attempt_at, context, proposing, right_if_taught, teaching
 
 from heredity.evolution import Budget, Decision
 from heredity.evolution.registry import method
@@ -42,8 +42,8 @@ def taught(block: dict[str, Any]) -> dict[str, str]:
     return {SYSTEM: "Add and carry." if block["round"] == 2 else f"Take a guess. {block['round']}.{block['draw']}"}
 
 
-def evolve(folder: Path, name: str, model: Played, runner: SumsRunner) -> tuple[Decision, ...]:
-    given = context(agent(), model, batch=4, rounds=4, confirm=2)
+def evolve(folder: Path, name: str, model: Played, runner: SumsRunner, options: dict[str, Any]) -> tuple[Decision, ...]:
+    given = context(agent(), model, **options)
     tasks = [Task(f"train/{i}", "train", i, {}) for i in range(TRAIN)]
 
     async def run() -> tuple[Decision, ...]:
@@ -65,24 +65,37 @@ def units(journal: bytes) -> list[int]:
     return [sum(map(len, lines[:i])) for i in range(1, len(lines)) if times[i] != times[i - 1]]
 
 
-@pytest.mark.parametrize("name", ["reflection", "textgrad", "reinforce-pp", "grpo"])
+OPTIMIZER = {"batch": 4, "rounds": 4, "confirm": 2}
+CASES: dict[str, tuple[Callable[[], Played], dict[str, Any], int]] = {
+    **{name: (lambda: proposing(taught), OPTIMIZER, 2) for name in ("reflection", "textgrad", "reinforce-pp", "grpo")},
+    "ace": (lambda: Played(teaching), {"batch": 4, "rounds": 4}, 5),
+    "tf-grpo": (lambda: Played(teaching), {"batch": 4, "rounds": 4, "repeats": 2, "compare": "unsolved"}, 2),
+    "refine": (lambda: Played(teaching), {"batch": 4, "rounds": 4}, 5),
+    "gepa": (lambda: Played(teaching), {"batch": 3, "pareto": 6, "metric_calls": 60, "proposer": "improve"}, 2),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_an_interrupted_run_takes_the_same_decisions_and_pays_for_nothing_twice(name: str, tmp_path: Path) -> None:
+    if name == "gepa":
+        pytest.importorskip("gepa")
+    play, options, accepted = CASES[name]
     whole = tmp_path / "whole"
     whole.mkdir()
-    first, runner = proposing(taught), SumsRunner()
-    decisions = evolve(whole, name, first, runner)
-    assert [d.accepted for d in decisions].count(True) == 2
+    first, runner = play(), SumsRunner()
+    decisions = evolve(whole, name, first, runner, options)
+    assert [d.accepted for d in decisions].count(True) == accepted
     journal = (whole / "journal.jsonl").read_bytes()
     lengths = units(journal)
     for length in (*lengths[3 :: max(1, len(lengths) // 4)], len(journal)):
-        again, rest, folder = proposing(taught), SumsRunner(), tmp_path / str(length)
+        again, rest, folder = play(), SumsRunner(), tmp_path / str(length)
         (folder / "blobs").mkdir(parents=True)
         (folder / "journal.jsonl").write_bytes(journal[:length])
         for blob in (path for path in (whole / "blobs").rglob("*") if path.is_file()):
             copy = folder / blob.relative_to(whole)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(blob.read_bytes())
-        assert evolve(folder, name, again, rest) == decisions
+        assert evolve(folder, name, again, rest, options) == decisions
         if length == len(journal):
             assert (rest.attempts, len(again.requests)) == (0, 0)
         assert rest.attempts < runner.attempts

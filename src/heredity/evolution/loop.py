@@ -43,12 +43,15 @@ class Recipe:
         value: says what candidates that were measured are worth, given the turn and the initial candidate; the one with
             the largest objective is considered for a commit first.
         staged: whether the parts of the target `solution` are edited in a second stage of each round, on their own.
+        gated: whether a revision has to pass the gate; otherwise the first of a turn is adopted as it is, and what it is
+            worth shows on the next round's tasks.
     """
 
     name: str
     propose: Callable[[Turn], Awaitable[list[Proposed]]]
     value: Callable[[Turn, Sequence[Measured], Candidate], list[Signal]] = by_reward
     staged: bool = False
+    gated: bool = True
 
 
 async def run_loop(recipe: Recipe, session: SessionContract, context: EvolverContext, options: LoopOptions) -> None:
@@ -145,12 +148,16 @@ class _Search:
         for stage, targets in enumerate(self.stages):
             again = Proposal(self.committed, (), f"the committed candidate, on the tasks of round {number}")
             (base,) = await self.measure([again], tasks)
+            if not self.recipe.gated and not self.measurements.payable(self.tasks(number + 1)):
+                raise BudgetError("nothing is left to attempt an update with, so none is made")
             evidence = worst_first(base.evidence, self.options.evidence)
             rejected = self.rejected[max(0, len(self.rejected) - self.options.history) :]
             turn = Turn(number, stage, base, targets, evidence, rejected, self.signals, self.options, self.dialogue)
             revisions = self.fresh(turn, await self.recipe.propose(turn))
-            if revisions:
+            if revisions and self.recipe.gated:
                 gained |= await self.settle(turn, revisions, tasks)
+            elif revisions:
+                gained |= await self.adopt(turn, revisions[0])
         return gained
 
     def fresh(self, turn: Turn, proposed: Sequence[Proposed]) -> list[Revision]:
@@ -159,7 +166,7 @@ class _Search:
         for each in proposed:
             if isinstance(each, Failed):
                 self.failed(turn, each.reason, each.edits)
-            elif each.candidate.digest in self.considered:
+            elif self.recipe.gated and each.candidate.digest in self.considered:
                 self.failed(turn, "improve: the same was considered before", each.edits)
             else:
                 self.considered.add(each.candidate.digest)
@@ -182,6 +189,17 @@ class _Search:
         if self.failures:
             note += f" (before it failed: {'; '.join(shortened(f, _SHOWN) for f in self.failures[-3:])})"
         return Proposal(revision.candidate, (turn.base.candidate.digest,), " ".join(note.split()))
+
+    async def adopt(self, turn: Turn, revision: Revision) -> bool:
+        """Commit a revision as it is, with its attempts at the next round's tasks (as many as can be paid) on record."""
+        tasks = self.measurements.payable(self.tasks(turn.number + 1))
+        (one,) = await self.measure([self.proposal(turn, revision)], tasks)
+        self.failures.clear()
+        submissions = tuple(sorted({*turn.base.submissions, *one.submissions}))
+        base = turn.base.candidate.digest
+        await self.commit(Decision(one.candidate.digest, base, True, "adopted without a gate", submissions))
+        self.committed = one.candidate
+        return True
 
     async def settle(self, turn: Turn, revisions: Sequence[Revision], tasks: Sequence[int]) -> bool:
         """Measure revisions and commit the first that passes, in the order of their objectives; whether one did."""

@@ -10,12 +10,15 @@ from typing import Any, Protocol, cast
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.evolution.contract import Method
+from heredity.evolution.methods.ace import Ace
 from heredity.evolution.methods.adaptive import Adaptive
 from heredity.evolution.methods.best_of_n import BestOfN
 from heredity.evolution.methods.edits import BestOfNEdits, SequentialEdits
+from heredity.evolution.methods.gepa_package import Gepa
 from heredity.evolution.methods.grpo import Grpo
 from heredity.evolution.methods.parametric import Parametric
 from heredity.evolution.methods.random_policy import RandomPolicy
+from heredity.evolution.methods.refine import Refine
 from heredity.evolution.methods.reflection import Reflection
 from heredity.evolution.methods.reinforce_pp import ReinforcePP
 from heredity.evolution.methods.select_optimise_evaluate import SelectOptimiseEvaluate
@@ -23,6 +26,7 @@ from heredity.evolution.methods.sequential import Sequential
 from heredity.evolution.methods.static import Static
 from heredity.evolution.methods.structural import Structural
 from heredity.evolution.methods.textgrad import TextGrad
+from heredity.evolution.methods.tf_grpo import TfGrpo
 from heredity.evolution.options import MethodOptions, parse_options
 
 GROUP = "heredity.methods"
@@ -43,6 +47,7 @@ _BUILT_IN = (
     *(RandomPolicy, BestOfN, Sequential, Parametric, Structural),
     *(Static, BestOfNEdits, SequentialEdits, Reflection, TextGrad, ReinforcePP, Grpo),
     *(SelectOptimiseEvaluate, Adaptive),
+    *(Ace, TfGrpo, Gepa, Refine),
 )
 METHODS: Mapping[str, MethodClass] = MappingProxyType({each.name: cast(MethodClass, each) for each in _BUILT_IN})
 """The built-in methods: name to class."""

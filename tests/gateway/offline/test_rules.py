@@ -112,3 +112,46 @@ async def test_what_is_no_request_of_an_optimizer_is_refused() -> None:
         assert (caught.value.kind, caught.value.transient) == ("unscripted", False)
     with pytest.raises(UnknownNameError, match="rule-follower"):
         open_model("rule-folower")
+
+
+def asked(block: dict[str, Any], seed: int = 0) -> Request:
+    return Request.of(f"```json\n{json.dumps(block)}\n```", sampling=Sampling(seed=seed))
+
+
+async def said(block: dict[str, Any], seed: int = 0) -> dict[str, Any]:
+    return json.loads((await RuleInducer().reply(asked(block, seed))).text)
+
+
+LCM = 'When a question says "LCM", give the least common multiple of the numbers.'
+WRONG = 'When a question says "Give", give the greatest common divisor of the numbers.'
+
+
+def held(text: str, **counts: int) -> dict[str, Any]:
+    return {"id": text[-9:], "text": text, "helpful": 0, "harmful": 0, "section": "", **counts}
+
+
+async def test_the_inducer_praises_and_blames_the_entry_that_an_attempt_followed() -> None:
+    book = [held("Be brief."), held('When a question says "Give", fly.'), held(WRONG), held(LCM)]
+    failed = await said({"task": "lessons", "skillbook": book, "evidence": [FAILED]})
+    assert (failed["helpful"], failed["harmful"]) == ([], [WRONG[-9:]])
+    assert read_rules(failed["lessons"][0]["text"])
+    right = await said({"task": "lessons", "skillbook": book[3:], "evidence": [{**FAILED, "score": 1.0}]})
+    assert right == {"helpful": [LCM[-9:]], "harmful": [], "lessons": []}
+
+
+async def test_the_inducer_retires_what_harms_and_adds_one_rule_for_each_skill() -> None:
+    book = [held(WRONG, harmful=2, helpful=1), held(LCM, helpful=1, harmful=1)]
+    lessons = [{"text": LCM, "section": ""}, {"text": LCM.replace("LCM", "of"), "section": ""}, {"text": "none"}]
+    first, *added = (await said({"task": "curate", "skillbook": book, "lessons": lessons}))["operations"]
+    assert first == {"do": "retire", "id": WRONG[-9:]}
+    assert [o["do"] for o in added] == ["add"]
+
+
+async def test_the_inducer_plays_every_part_of_group_comparison() -> None:
+    assert await said({"task": "summarise", "evidence": [{**FAILED, "answer": "2"}]}) == {"summary": "it answered 2"}
+    changes = (await said({"task": "compare", "experiences": [held(WRONG)], "evidence": [FAILED]}))["operations"]
+    assert [o["do"] for o in changes] == ["delete", "add"]
+    add = {"do": "add", "ids": [], "text": LCM}
+    proposed = [{"operations": [{"do": "delete", "ids": ["a"], "text": ""}, add]}] * 2
+    merged = (await said({"task": "consolidate", "experiences": [], "proposed": proposed}))["operations"]
+    assert [o["do"] for o in merged] == ["delete", "add"]

@@ -67,6 +67,55 @@ FORMS: Mapping[str, _Form] = {
         " stopped too early or too late. Conclude with short rules, general and checkable, that it should have had.",
         {"signal": "the analysis"},
     ),
+    "lessons": _Form(
+        "Study this one attempt. Name the bullets of the skillbook that helped it and those that misled it, by their ids, and"
+        " leave out those that played no part. Then say what the skillbook should have told the agent: short, general"
+        " lessons for tasks of this kind. If it has nothing to learn from, give empty lists.",
+        {"helpful": ["id"], "harmful": ["id"], "lessons": [{"text": "what to do, and when", "section": "a topic"}]},
+    ),
+    "curate": _Form(
+        "Keep the skillbook in order. Add the lessons that are new, refine bullets that lessons make more exact, merge those"
+        " that say the same, and retire those that do more harm than good. An empty list leaves it as it is.",
+        {
+            "operations": [
+                {"do": "add", "text": "a new bullet", "section": "a topic"},
+                {"do": "refine", "id": "id", "text": "its new text"},
+                {"do": "merge", "ids": ["id", "id"], "text": "one for both"},
+                {"do": "retire", "id": "id"},
+            ],
+            "why": "one line",
+        },
+    ),
+    "summarise": _Form(
+        "Tell this one attempt step by step in a few lines: what was tried, which experiences were used, and where it was"
+        " decided how it ended.",
+        {"summary": "the attempt in short"},
+    ),
+    "compare": _Form(
+        "These are attempts at one and the same task. Find out what the better ones did that the worse ones did not, or what"
+        " all of them missed, and say how the library of experiences has to change so that the next attempt does better."
+        " Experiences are short, general, and say when they apply. An empty list leaves it as it is.",
+        {
+            "operations": [
+                {"do": "add", "text": "a new experience"},
+                {"do": "modify", "id": "id", "text": "its new text"},
+                {"do": "delete", "id": "id"},
+            ],
+            "why": "one line",
+        },
+    ),
+    "consolidate": _Form(
+        "Several tasks have led to these proposals. Make one list of them: what says the same becomes one experience, what"
+        " contradicts is settled, what holds for one task alone is left out.",
+        {
+            "operations": [
+                {"do": "add", "text": "a new experience"},
+                {"do": "modify", "id": "id", "text": "its new text"},
+                {"do": "delete", "id": "id"},
+            ],
+            "why": "one line",
+        },
+    ),
     "improve": _Form(
         "Write the new texts. Each edit gives the whole new value of one variable; the value null removes the file. Use"
         " names listed under variables, or add one of those listed under limits. Mind the signal, signals, critiques and selections"

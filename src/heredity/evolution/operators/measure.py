@@ -146,6 +146,12 @@ class Measurements:
                 self._learn(self._known[proposal.candidate.digest], new, answer)
         return [self._measured(proposal.candidate, tasks) for proposal in proposals[:paid]]
 
+    def payable(self, tasks: Sequence[int]) -> list[int]:
+        """Return as many of the tasks, in order, as can be paid for a candidate that has attempted none of them."""
+        if self._submissions is not None and self._submissions < 1:
+            return []
+        return [*tasks] if self._episodes is None else [*tasks[: self._episodes // self._repeats]]
+
     def _reserve(self, missing: Sequence[int]) -> bool:
         if not missing:
             return True

@@ -1,0 +1,55 @@
+"""Prompt refinement: the system prompt is rewritten after every batch, from all of its attempts at once."""
+
+from __future__ import annotations
+
+from pydantic import Field, field_validator
+
+from heredity.actors.contract import SYSTEM
+from heredity.evolution.contract import EvolverContext, SessionContract
+from heredity.evolution.operators.dialogue import Failed
+from heredity.evolution.operators.improve import apply, ask_edits
+from heredity.evolution.options import parse_options
+from heredity.evolution.proposals import Proposed, Turn
+from heredity.evolution.targets import Target
+from heredity.evolution.updates import UpdateOptions, run_updates
+
+_PROMPT = f"{SYSTEM}:prompt.md"
+
+
+class RefineOptions(UpdateOptions):
+    """Options of prompt refinement."""
+
+    target: tuple[Target, ...] = Field(("prompt",), description="always prompt: `prompt/system` alone is rewritten")
+
+    @field_validator("target")
+    @classmethod
+    def _only_prompt(cls, target: tuple[Target, ...]) -> tuple[Target, ...]:
+        if target != ("prompt",):
+            raise ValueError('prompt/system alone is rewritten; leave target as ["prompt"]')
+        return target
+
+
+async def propose(turn: Turn) -> list[Proposed]:
+    """Show the batch and ask for a whole new prompt."""
+    edits = await ask_edits(turn, 0, variables={_PROMPT: turn.variables.get(_PROMPT, "")})
+    if isinstance(edits, Failed):
+        return [edits]
+    if set(edits.values) != {_PROMPT}:
+        return [Failed(f"improve: {_PROMPT} was to be rewritten, and nothing else", edits.values)]
+    return [apply(turn, edits)]
+
+
+class Refine:
+    """Rewrites the system prompt after each batch; every rewrite is adopted unless the gate is asked for."""
+
+    name = "refine"
+    options_model = RefineOptions
+
+    async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
+        """Rewrite until the rounds are over or the budget is spent.
+
+        Raises:
+            ConfigError: if an option is wrong, there is no model, or the prompt may not change.
+        """
+        options = parse_options(RefineOptions, self.name, context.options)
+        await run_updates(self.name, propose, session, context, options)

@@ -1,0 +1,171 @@
+"""Libraries: memories of short entries with ids, one line of a `memory.jsonl` each, that operations change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, Literal, cast
+
+from heredity.errors import ConfigError
+from heredity.evolution.operators.improve import Edits, apply, one_line
+from heredity.evolution.proposals import Proposed, Turn
+from heredity.resources import Candidate
+from heredity.resources.assembly import manifest_of
+
+Kind = Literal["add", "change", "merge", "remove"]
+_FILE = "memory.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a library.
+
+    Attributes:
+        id: unique in the library, and kept when the text changes.
+        text: one line; it is what the solver reads.
+        helpful: how often it helped; `harmful`: how often it misled.
+        section: what it is about.
+    """
+
+    id: str
+    text: str
+    helpful: int = 0
+    harmful: int = 0
+    section: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A change of a library: `ids` are the entries it is about, `text` and `section` what is new."""
+
+    kind: Kind
+    ids: tuple[str, ...] = ()
+    text: str = ""
+    section: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """How a library is kept.
+
+    Attributes:
+        part: the candidate's part it is, such as `"memory/skillbook"`.
+        words: what operations are called in replies.
+        counted: whether entries have counts and sections.
+        size: most entries; those with the least helpful − harmful go first, the oldest of them before others.
+        entry_chars: most characters of an entry.
+    """
+
+    part: str
+    words: Mapping[str, Kind]
+    counted: bool
+    size: int
+    entry_chars: int
+
+    def read(self, candidate: Candidate) -> list[Entry]:
+        """Return a candidate's entries; lines that others wrote get an id if they have none.
+
+        Raises:
+            ConfigError: if a line has no text, or the part may not change.
+        """
+        part = candidate.parts.get(self.part)
+        if part is None:
+            return []
+        if not manifest_of(part, self.part).evolvable:
+            raise ConfigError(f"{self.part} is not evolvable, but the library is kept there; set evolvable to true")
+        entries: dict[str, Entry] = {}
+        for number, line in enumerate(part.text(_FILE).splitlines() if _FILE in part else (), 1):
+            value: Any = json.loads(line)
+            if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+                raise ConfigError(f'{_FILE}:{number} of {self.part} is {line[:80]!r}; expected an object with a "text"')
+            id_ = value.get("id")
+            id_ = id_ if isinstance(id_, str) and id_.isprintable() and id_ not in entries else f"line-{number}"
+            helpful, harmful = (n if isinstance(n := value.get(key), int) else 0 for key in ("helpful", "harmful"))
+            text = " ".join(value["text"].split())
+            entries[id_] = Entry(id_, text, helpful, harmful, one_line(value.get("section")))
+        return list(entries.values())
+
+    def shown(self, entries: Sequence[Entry]) -> list[dict[str, Any]]:
+        """Return entries as JSON objects: for the model, and for the file."""
+        plain: list[dict[str, Any]] = [{"id": e.id, "text": e.text} for e in entries]
+        if not self.counted:
+            return plain
+        more = [{"helpful": e.helpful, "harmful": e.harmful, "section": e.section} for e in entries]
+        return [{**one, **other} for one, other in zip(plain, more, strict=True)]
+
+    def limits(self) -> dict[str, int]:
+        """Return what a model has to heed."""
+        return {"entries": self.size, "entry_chars": self.entry_chars}
+
+    def operations_in(self, reply: Mapping[str, Any], entries: Sequence[Entry]) -> list[Operation]:
+        """Read operations; those that cannot be carried out are left out.
+
+        Raises:
+            ConfigError: if there is no list of them, or not one of those given can be carried out.
+        """
+        given = reply.get("operations")
+        if not isinstance(given, list):
+            raise ConfigError(f'"operations" is {given!r:.80}; expected a list')
+        known = {entry.id for entry in entries}
+        found: list[Operation] = []
+        problem = ""
+        for item in cast("list[Any]", given):
+            try:
+                found.append(self._operation(item, known))
+            except ConfigError as error:
+                problem = problem or str(error)
+        if given and not found:
+            raise ConfigError(problem)
+        return found
+
+    def _operation(self, item: Any, known: set[str]) -> Operation:
+        if not isinstance(item, dict) or item.get("do") not in self.words:
+            raise ConfigError(f'an operation is {item!r:.80}; expected "do" to be one of {", ".join(self.words)}')
+        kind = self.words[item["do"]]
+        ids: list[Any] = item["ids"] if isinstance(item.get("ids"), list) else [item.get("id")]
+        if kind != "add" and (not known.issuperset(map(str, ids)) or len(set(map(str, ids))) < 1 + (kind == "merge")):
+            raise ConfigError(f"{item['do']} is about {ids!r:.80}; the ids are {', '.join(sorted(known)) or 'none'}")
+        text = one_line(item.get("text"), self.entry_chars + 1)
+        if kind != "remove" and not 0 < len(text) <= self.entry_chars:
+            raise ConfigError(f'{item["do"]} needs a "text" of 1 to {self.entry_chars} characters')
+        return Operation(kind, () if kind == "add" else tuple(map(str, ids)), text, one_line(item.get("section")))
+
+    def applied(
+        self, entries: Sequence[Entry], operations: Sequence[Operation], number: int, chars: int
+    ) -> list[Entry]:
+        """Return the entries after operations, in order; what an earlier one removed is passed over by later ones.
+
+        Args:
+            entries: what there is.
+            operations: what is to change. A text that is there already is not added again.
+            number: the round; new ids are `r{number}-1` and so on.
+            chars: most characters of the whole file.
+        """
+        kept = {entry.id: entry for entry in entries}
+        fresh = (id_ for n in count(1) if (id_ := f"r{number}-{n}") not in {e.id for e in entries})
+        for operation in operations:
+            present = [id_ for id_ in dict.fromkeys(operation.ids) if id_ in kept]
+            if operation.kind == "add":
+                if operation.text.casefold() not in {e.text.casefold() for e in kept.values()}:
+                    id_ = next(fresh)
+                    kept[id_] = Entry(id_, operation.text, section=operation.section)
+            elif operation.kind == "remove":
+                for id_ in present:
+                    del kept[id_]
+            elif present:
+                olds = [kept.pop(id_) if place else kept[id_] for place, id_ in enumerate(present)]
+                helpful, harmful = sum(o.helpful for o in olds), sum(o.harmful for o in olds)
+                kept[present[0]] = replace(olds[0], text=operation.text, helpful=helpful, harmful=harmful)
+        found = list(kept.values())
+        while found and (len(found) > self.size or len(self._text(found)) > chars):
+            found.remove(min(found, key=lambda e: e.helpful - e.harmful))
+        return found
+
+    def revision(self, turn: Turn, entries: Sequence[Entry], why: str) -> Proposed:
+        """Return the committed candidate with these entries in place of its own."""
+        return apply(turn, Edits({f"{self.part}:{_FILE}": self._text(entries)}, why, ""))
+
+    def _text(self, entries: Sequence[Entry]) -> str:
+        return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in self.shown(entries))

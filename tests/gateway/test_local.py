@@ -284,6 +284,7 @@ async def test_a_closed_model_opens_again(folder: Path) -> None:
     assert (await model.reply(asks(1)[0])).text == first
 
 
+@needs_torch
 async def test_folders_that_hold_no_model_are_explained(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(UnknownNameError, match=r"'smollm-135m'; did you mean smollm2-135m"):

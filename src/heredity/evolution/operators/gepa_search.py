@@ -1,0 +1,307 @@
+"""What the `gepa` package is given: a search whose steps the event loop takes, and the adapter that its thread calls."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from pydantic import Field
+
+from heredity.errors import ConfigError, ProviderError
+from heredity.evolution.contract import Decision, EvolverContext, SessionContract
+from heredity.evolution.operators.commit import paired_interval
+from heredity.evolution.operators.dialogue import Dialogue, Failed, encodable
+from heredity.evolution.operators.evaluate import UNBOUNDED_EPISODES, Proposal
+from heredity.evolution.operators.evidence import shortened
+from heredity.evolution.operators.improve import edits_in
+from heredity.evolution.operators.measure import Measured, Measurements
+from heredity.evolution.options import MethodOptions
+from heredity.evolution.targets import Target, checked_edits, chosen_variables
+from heredity.gateway import Request
+from heredity.gateway.contract import Sampling
+from heredity.ids import generator, seed_sequence
+from heredity.resources import Candidate
+from heredity.resources.assembly import check_candidate
+from heredity.spans import span
+
+T = TypeVar("T")
+Texts = dict[str, str]
+"""What the package calls a candidate: variable to text."""
+
+NAME = "gepa"
+
+
+class GepaOptions(MethodOptions):
+    """Options of GEPA; those of the package keep its defaults."""
+
+    target: tuple[Target, ...] = Field(("prompt",), min_length=1, description="whose texts may change")
+    batch: int = Field(3, ge=1, le=1_000, description="train tasks of a minibatch")
+    pareto: int = Field(16, ge=1, le=10_000, description="train tasks that candidates are compared on")
+    metric_calls: int = Field(0, ge=0, description="attempts as the package counts them; 0: all of the budget")
+    select: Literal["pareto", "current_best", "epsilon_greedy", "top_k_pareto"] = Field(
+        "pareto", description="which candidate is changed next"
+    )
+    components: Literal["round_robin", "all"] = Field("round_robin", description="which of its texts")
+    proposer: Literal["package", "improve"] = Field(
+        "package", description="the package's own request to the model, or the one of all optimizers"
+    )
+    solved: float = Field(1.0, description="score from which on there is nothing to reflect on")
+    evidence_chars: int = Field(2000, ge=100, le=1_000_000, description="most characters of each text of an attempt")
+    value_chars: int = Field(20_000, ge=1, le=10_000_000, description="most characters of one new text")
+    temperature: float | None = Field(None, ge=0, description="of the model that proposes")
+
+
+class GepaSearch:
+    """What the package asks for, as coroutines of the event loop.
+
+    Attributes:
+        budget: how many attempts the session allows.
+        initial: the texts that may change.
+    """
+
+    def __init__(self, session: SessionContract, context: EvolverContext, options: GepaOptions) -> None:
+        """Begin a search; raises ConfigError if there is no model, or nothing may change."""
+        check_candidate(context.initial)
+        self._session, self._context, self._options, self._model = session, context, options, context.model
+        self._dialogue = Dialogue(context.model, context.seed, NAME, options.temperature)
+        episodes = session.remaining().episodes
+        self.budget = UNBOUNDED_EPISODES if episodes is None else episodes
+        self._measurements = Measurements(session, NAME, 1, options.evidence_chars)
+        self.initial = chosen_variables(context.initial, options.target)
+        if not self.initial:
+            raise ConfigError(f"target = {list(options.target)} names no text of the initial candidate; GEPA adds none")
+        self._asked = 0
+        self._compared: list[int] = []
+        self._committed = self._parent = context.initial
+        self._decided = {context.initial.digest}
+        self._parents: dict[str, tuple[str, ...]] = {context.initial.digest: ()}
+        self._failures: list[str] = []
+
+    async def start(self, compared: list[int]) -> None:
+        """Attempt the tasks that candidates are compared on, and commit the initial candidate."""
+        self._compared = compared
+        first = await self._measure(self._context.initial, compared, "the initial candidate", ())
+        await self._commit(Decision(self._committed.digest, "", True, "the initial candidate", first.submissions))
+
+    def made(self, texts: Texts) -> Candidate | Failed:
+        """Return the candidate that texts make."""
+        edits = {name: text for name, text in texts.items() if text != self.initial[name]}
+        try:
+            for name, text in edits.items():
+                if len(text) > self._options.value_chars:
+                    raise ConfigError(f"{name} has {len(text)} characters; {self._options.value_chars} are allowed")
+            return (
+                checked_edits(self._context.initial, self._options.target, dict(edits))
+                if edits
+                else self._context.initial
+            )
+        except ConfigError as error:
+            return Failed(f"improve: {error}")
+
+    async def evaluate(self, tasks: Sequence[int], texts: Texts) -> tuple[list[float], list[dict[str, Any]]]:
+        """Return scores and evidence; a missing attempt counts as the mean of the others, what cannot be built as failed."""
+        worst, made = self._context.taskset.failure_return, self.made(texts)
+        if isinstance(made, Failed):
+            self._failures.append(made.reason)
+            return [worst] * len(tasks), [{"task": task, "score": worst, "error": made.reason} for task in tasks]
+        note = "again, on other tasks" if made.digest in self._parents else "proposed by the gepa package"
+        if self._failures and made.digest not in self._parents:
+            note += f" (before it failed: {'; '.join(shortened(f, 500) for f in self._failures[-3:])})"
+            self._failures.clear()
+        parents = self._parents.setdefault(made.digest, (self._parent.digest,))
+        measured = await self._measure(made, tasks, " ".join(note.split()), parents)
+        scores = measured.scores
+        usual = measured.mean if scores else worst
+        return [scores.get(t, usual) for t in tasks], [measured.attempts[t][0].evidence for t in tasks]
+
+    def reflects_on(self, texts: Texts) -> None:
+        """Remember whose child comes next."""
+        made = self.made(texts)
+        self._parent = self._parent if isinstance(made, Failed) else made
+
+    async def ask(self, prompt: str) -> str:
+        """Put the package's own request to the model."""
+        place, self._asked = self._asked, self._asked + 1
+        words = seed_sequence(self._context.seed, "method", NAME, "model", place).generate_state(1)
+        sampling = Sampling(temperature=self._options.temperature, seed=int(words[0]) >> 1)
+        assert self._model is not None, "the dialogue has refused to begin without a model"
+        with span("reflect", kind="operator", method=NAME, place=[place]) as step:
+            try:
+                reply = await self._model.reply(
+                    Request.of(encodable(prompt), sampling=sampling, purpose="optimisation")
+                )
+            except ProviderError as error:
+                self._failures.append(f"reflect: the model gave no answer ({error.kind})")
+                step.set(failed=self._failures[-1])
+                raise
+        return reply.text
+
+    async def improve(self, texts: Texts, evidence: Sequence[Mapping[str, Any]], names: list[str]) -> Texts:
+        """Ask in the form that all optimizers share; nothing new if the reply cannot be used."""
+        place, self._asked = self._asked, self._asked + 1
+        known = [item["score"] for item in evidence if item["score"] is not None]
+        data = {
+            "round": place + 1,
+            "variables": {name: texts[name] for name in names},
+            "evidence": [dict(item) for item in evidence],
+            "score": sum(known) / len(known) if known else None,
+            "rejected": [],
+            "signals": [],
+            "limits": {
+                "targets": list(self._options.target),
+                "new_variables": [],
+                "value_chars": self._options.value_chars,
+            },
+            "draw": 0,
+        }
+        edits = await self._dialogue.ask("improve", data, edits_in, (place,))
+        if isinstance(edits, Failed):
+            self._failures.append(edits.reason)
+            return {}
+        return {name: text for name, text in edits.values.items() if name in names and text is not None}
+
+    async def compared(self, texts: Texts, best: bool) -> None:
+        """Put on record how a candidate of the pool did on the Pareto tasks."""
+        made = self.made(texts)
+        if isinstance(made, Failed) or made.digest in self._decided:
+            return
+        one = await self._measure(made, self._compared, "", ())
+        base = await self._measure(self._committed, self._compared, "", ())
+        mine, theirs = one.scores, base.scores
+        differences = np.array([mine[task] - theirs[task] for task in sorted(mine.keys() & theirs.keys())])
+        rng = generator(self._context.seed, "method", NAME, "interval", made.digest)
+        word = "the best" if best else "not the best"
+        decided = Decision(
+            made.digest,
+            self._committed.digest,
+            best,
+            f"{word} of the pool on the Pareto tasks (mean {one.mean:.4g}, of the committed one {base.mean:.4g})",
+            tuple(sorted({*one.submissions, *base.submissions})),
+            float(differences.mean()) if differences.size else None,
+            paired_interval(differences, rng),
+            differences.size,
+        )
+        await self._commit(decided)
+        self._committed = made if best else self._committed
+
+    async def refused(self, texts: Texts, tasks: Sequence[int], reason: str) -> None:
+        """Put on record that a candidate did not enter the pool; one that could not be built was never submitted."""
+        made = self.made(texts)
+        if isinstance(made, Failed) or made.digest in self._decided:
+            return
+        one = await self._measure(made, tasks, "", ())
+        await self._commit(Decision(made.digest, self._parent.digest, False, reason, one.submissions))
+
+    async def _measure(self, made: Candidate, tasks: Sequence[int], note: str, parents: tuple[str, ...]) -> Measured:
+        with span("evaluate", kind="operator", candidates=1, tasks=len(tasks)) as step:
+            (measured,) = await self._measurements.measure([Proposal(made, parents, note)], tasks)
+            step.set(means=[measured.mean] if measured.scores else [])
+        return measured
+
+    async def _commit(self, made: Decision) -> None:
+        self._decided.add(made.candidate)
+        with span("commit", kind="commit", candidate=made.candidate, accepted=made.accepted, reason=made.reason):
+            await self._session.commit(made)
+
+
+class GepaAdapter:
+    """The package's adapter, acceptance criterion and callback, called in its thread: each waits for the event loop.
+
+    Attributes:
+        error: what ended the search; the package swallows some of what is raised, so it is asked to stop too.
+        propose_new_texts: None leaves the request to the package.
+    """
+
+    def __init__(self, search: GepaSearch, batch_type: Any, proposer: str) -> None:
+        """Adapt a search; `batch_type` is the package's class of results."""
+        self._search, self._batch = search, batch_type
+        self._loop = asyncio.get_running_loop()
+        self._waiting: concurrent.futures.Future[Any] | None = None
+        self.error: BaseException | None = None
+        self.propose_new_texts = self._improved if proposer == "improve" else None
+
+    async def driven(self, drive: Callable[[], None]) -> None:
+        """Run the package until it ends, and raise what ended it."""
+        try:
+            await asyncio.to_thread(drive)
+        except asyncio.CancelledError as error:
+            self.error = self.error or error
+            if self._waiting is not None:
+                self._waiting.cancel()
+            raise
+        if self.error is not None:
+            raise self.error
+
+    def stopped(self, state: Any) -> bool:
+        """Whether the package is to stop before it has made all of its metric calls."""
+        return self.error is not None
+
+    def evaluate(self, batch: list[int], candidate: Texts, capture_traces: bool = False) -> Any:
+        """Attempt tasks."""
+        scores, items = self._wait(self._search.evaluate(batch, candidate))
+        return self._batch(outputs=items, scores=scores, trajectories=items if capture_traces else None)
+
+    def make_reflective_dataset(
+        self, candidate: Texts, eval_batch: Any, components_to_update: list[str]
+    ) -> dict[str, list[dict[str, Any]]]:
+        """Return the attempts in the form that the request takes."""
+        self._search.reflects_on(candidate)
+        items: list[dict[str, Any]] = eval_batch.trajectories
+        if self.propose_new_texts is None:
+            items = [_record(item) for item in items]
+        return dict.fromkeys(components_to_update, items)
+
+    def ask(self, prompt: Any) -> str:
+        """Ask the model; there are no pictures, so a prompt is always a text."""
+        return self._wait(self._search.ask(str(prompt)))
+
+    def should_accept(self, proposal: Any, state: Any) -> bool:
+        """Accept what is better than its parent on the minibatch, the package's own rule."""
+        before, after = sum(proposal.subsample_scores_before), sum(proposal.subsample_scores_after)
+        if after > before:
+            return True
+        tasks = [item["task"] for item in proposal.eval_after.outputs]
+        reason = f"not better than its parent on a minibatch ({after:.4g}, before {before:.4g})"
+        self._wait(self._search.refused(proposal.candidate, tasks, reason))
+        return False
+
+    def on_valset_evaluated(self, event: Any) -> None:
+        """Decide about a candidate that has entered the pool."""
+        if event["candidate_idx"]:
+            self._wait(self._search.compared(event["candidate"], event["is_best_program"]))
+
+    def _improved(self, candidate: Texts, reflective_dataset: Any, components_to_update: list[str]) -> Texts:
+        evidence = reflective_dataset[components_to_update[0]]
+        return self._wait(self._search.improve(candidate, evidence, components_to_update))
+
+    def _wait(self, asked: Coroutine[Any, Any, T]) -> T:
+        if self.error is not None:
+            asked.close()
+            raise self.error
+        try:
+            self._waiting = asyncio.run_coroutine_threadsafe(asked, self._loop)
+            return self._waiting.result()
+        except ProviderError:
+            raise
+        except BaseException as error:
+            self.error = self.error or error
+            raise
+
+
+class Silent:
+    """A logger for the package, which would print."""
+
+    def log(self, message: str) -> None:
+        """Drop it: decisions and spans say what happened."""
+
+
+def _record(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an attempt with the keys that the package's request names."""
+    parts = [f"Score: {item['score']}"]
+    parts += [f"{label}: {item[key]}" for label, key in (("Expected", "expected"), ("Error", "error")) if item.get(key)]
+    said = item.get("transcript") or item.get("answer") or "(nothing)"
+    asked = item.get("question") or f"task {item['task']}"
+    return {"Inputs": asked, "Generated Outputs": said, "Feedback": "\n".join(parts)}

@@ -98,6 +98,25 @@ def worlds(
     typer.echo(", ".join(f"{key} {value}" for key, value in medians.items()))
 
 
+@app.command("metrics")
+def metrics(
+    json_output: bool = _JSON,
+    rows: int = typer.Option(1_000_000, "--rows", min=1_000, help="Task results of the run."),
+    repeats: int = typer.Option(3, "--repeats", min=1, help="How often each format is measured; figures are medians."),
+) -> None:
+    """Time recomputing every metric of a run of harness evolution, and weigh its memory, against a plain group-by."""
+    from heredity.bench import metrics as benchmark
+
+    figures = benchmark.measure(rows, repeats)
+    if json_output:
+        typer.echo(json.dumps(figures, indent=1))
+        return
+    results = figures["results"]
+    lines = [[key, *(str(row[key]) for row in results.values())] for key in next(iter(results.values()))]
+    _table(f"Metrics of {rows} task results, baseline: {figures['baseline']}", ["figure", *results], lines)
+    typer.echo(f"inspecting a split of {benchmark.TASKS} tasks: {figures['inspect_s']} s; load {figures['load']}")
+
+
 def _table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     from rich.console import Console
     from rich.table import Table

@@ -163,6 +163,8 @@ def _salvage(lines: list[tuple[int, bytes]], damaged: list[Damage]) -> Iterator[
     """Yield what can be read, halving what cannot until single lines are blamed: the two ways of reading agree."""
     import polars as pl
 
+    if len(damaged) > MAX_DAMAGED:
+        return
     reason = "more than one value on a line"
     try:
         raw = _decode(b"\n".join(line for _, line in lines))
@@ -258,10 +260,7 @@ def _read_parquet(path: Path) -> TaskRows:
                 raise RecordError(f"{path} has no column {name!r} but {list(given)}; give task results")
         flat = "errored" in given
         schema = _frame_schema() if flat else _record_schema()
-        wanted = scan.select(
-            pl.col(name).cast(kind) if name in given else pl.lit(None, kind).alias(name)
-            for name, kind in schema.items()
-        )
+        wanted = scan.select(_column(name, kind, given.get(name)) for name, kind in schema.items())
         frames = [part if flat else _compact(part) for part in wanted.collect_batches(maintain_order=True)]
         frame = pl.concat([_compact(_decode(b"")), *frames], rechunk=False)
     except pl.exceptions.PolarsError as error:
@@ -271,6 +270,22 @@ def _read_parquet(path: Path) -> TaskRows:
         row = lacks.is_not_null().arg_max() or 0
         raise RecordError(f"row {row} of {path} has {lacks[row]}; every task result needs one")
     return TaskRows(frame)
+
+
+def _column(name: str, kind: Any, given: Any) -> pl.Expr:
+    """Return a column as it is wanted, whatever part of it is given; structs are matched by the names of their fields."""
+    import polars as pl
+
+    if given is None or given == pl.Null:
+        return pl.lit(None, kind).alias(name)
+    if not isinstance(kind, pl.Struct) or not isinstance(given, pl.Struct):
+        return pl.col(name).cast(kind)
+    there = {field.name for field in given.fields}
+    parts = (
+        pl.col(name).struct.field(f.name).cast(f.dtype) if f.name in there else pl.lit(None, f.dtype).alias(f.name)
+        for f in kind.fields
+    )
+    return pl.struct(*parts).alias(name)
 
 
 @cache

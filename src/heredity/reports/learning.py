@@ -12,6 +12,9 @@ from heredity.reports.model import Json, finite, items, section, words_of
 from heredity.reports.terms import Terms
 
 _BOUND = "upper bound"
+_PLAIN = "ref"
+_NAME = 26
+"""The longest name at the end of a line; of a longer one the end is shown, where methods differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ def learning_markdown(learning: Json, terms: Terms) -> list[list[str]]:
     )
     for row in items(learning, "controllers"):
         covered = finite(row.get("covered"))
-        share = "no gap to cover" if covered is None else f"{100 * covered:.0f}% of the way to the bound"
+        share = "no gap to cover" if covered is None else f"{text.number(100 * covered, 0)}% of the way to the bound"
         rows.append([words_of(row, "evolver"), text.number(finite(row.get("mean")), 3), f"controller, {share}"])
     return rows
 
@@ -71,7 +74,13 @@ def _by_tasksets(learning: Json, tones: Mapping[str, str], terms: Terms) -> str:
     for row in items(learning, "by_tasksets"):
         name = words_of(row, "evolver")
         gains = [g for g in map(finite, row.get("gains") or ()) if g is not None]
-        lines.append(Line(name, tones.get(name, "reference"), tuple((k + 1.0, gain) for k, gain in enumerate(gains))))
+        lines.append(
+            Line(
+                name,
+                tones.get(name, _PLAIN) if name != _BOUND else _PLAIN,
+                tuple((k + 1.0, gain) for k, gain in enumerate(gains)),
+            )
+        )
     return chart(f"Gain over the {terms.reference}", lines, f"{terms.places}, those of most gain first", "mean gain")
 
 
@@ -80,7 +89,7 @@ def _by_methods(learning: Json) -> str:
     points = tuple((float(row["methods"]), float(row["mean"])) for row in rows)
     band = tuple((float(row["methods"]), float(row["low"]), float(row["high"])) for row in rows)
     return chart(
-        "Upper bound by number of methods", [Line("mean over subsets", "s1", points, band)], "methods", "score"
+        "Upper bound by number of methods", [Line("mean over subsets", "c0", points, band)], "methods", "score"
     )
 
 
@@ -94,8 +103,9 @@ def chart(title: str, lines: Sequence[Line], x_title: str, y_title: str) -> str:
         y_title: what is measured.
     """
     shown = [line for line in lines if line.points]
-    names = [text.shorten(line.name, 24) for line in shown]
-    right = WIDTH - max([30.0, *(svg.text_width(name) + 8 for name in names)])
+    names = [line.name if len(line.name) <= _NAME else f"…{line.name[1 - _NAME :]}" for line in shown]
+    # Names at the end are bold, and ten units from the line.
+    right = WIDTH - max([30.0, *(1.12 * svg.text_width(name) + 10 for name in names)])
     top, bottom = 24.0, 216.0
     values = [v for line in shown for _, v in line.points] + [v for line in shown for b in line.band for v in b[1:]]
     y = svg.fit(values, bottom, top)

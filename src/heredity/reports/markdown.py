@@ -209,7 +209,7 @@ def suite_markdown(suite_metrics: Json, runs: Sequence[Json]) -> str:
 def _skins(suite: Suite) -> str:
     rows = [
         [
-            escaped(suite.names[str(row["taskset"])]),
+            escaped(suite.names.get(str(row["taskset"]), str(row["taskset"]))),
             escaped(str(row["evolver"])),
             text.number(row["plain"], 3),
             text.number(row["inverse"], 3),

@@ -50,7 +50,7 @@ def test_the_summary_in_markdown_says_the_same(metrics: dict[str, Any]) -> None:
     text = suite_markdown(metrics, [])
     assert "controller, 50% of the way to the bound" in text
     assert "## Skins and their inverse" in text
-    assert "| worse" in text
+    assert "worse |" in text
 
 
 def test_a_suite_without_them_has_no_such_sections() -> None:

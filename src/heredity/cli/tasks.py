@@ -1,13 +1,19 @@
-"""`heredity tasks`: tasksets listed, and what a task of one looks like."""
+"""`heredity tasks`: tasksets listed, what a task of one looks like, and whether task folders are sound."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heredity.cli.columns import columns
+
 if TYPE_CHECKING:
+    from heredity.rollouts.containers.check import CheckedTask
     from heredity.tasks import Task, TasksetInfo
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -56,6 +62,42 @@ def show(
             typer.echo(f"\nsecret  {json.dumps(row['secret'], ensure_ascii=False)}")
 
 
+@app.command()
+def check(
+    folder: Annotated[Path, typer.Argument(help="A task folder of the Harbor format, or a folder of them.")],
+    backend: Annotated[str, typer.Option("--backend", help="bubblewrap, or docker (Docker or Podman).")] = "bubblewrap",
+    concurrent: Annotated[int, typer.Option("--concurrent", min=1, help="Most tasks at the same time.")] = 2,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Check that task folders are well-formed, that their solutions pass, and that doing nothing does not."""
+    from heredity.rollouts.containers.check import check_tasks, open_backend
+
+    async def checked() -> list[CheckedTask]:
+        async with open_backend(backend) as opened:
+            return await check_tasks(opened, folder, concurrent)
+
+    found = asyncio.run(checked())
+    faulty = sum(bool(task.faults) for task in found)
+    if as_json:
+        rows = [{**asdict(task), "folder": str(task.folder)} for task in found]
+        typer.echo(json.dumps({"tasks": rows, "faulty": faulty}, indent=2, ensure_ascii=False))
+    else:
+        heads = ("task", "verdict", "solution", "nothing", "seconds")
+        typer.echo(columns(heads, [_checked_row(task) for task in found]))
+        for task in found:
+            said = [f"fault  {fault}" for fault in task.faults] + [f"note   {note}" for note in task.notes]
+            typer.echo("".join(f"\n{task.name}: {line}" for line in said), nl=bool(said))
+        typer.echo(f"\n{len(found) - faulty} of {len(found)} tasks are sound")
+    if faulty:
+        raise typer.Exit(1)
+
+
+def _checked_row(task: CheckedTask) -> tuple[str, ...]:
+    scores = ("-" if score is None else f"{score:g}" for score in (task.oracle, task.noop))
+    return (task.name, "faulty" if task.faults else "sound", *scores, f"{task.seconds:.2f}")
+
+
 def _row(info: TasksetInfo, task: Task, *, answers: bool) -> dict[str, Any]:
     row: dict[str, Any] = {"id": task.id}
     secret = dict(task.spec)
@@ -66,4 +108,8 @@ def _row(info: TasksetInfo, task: Task, *, answers: bool) -> dict[str, Any]:
         row |= {"question": shown.text, "choices": list(shown.choices), "images": len(shown.images)}
         row |= {"instructions": shown.instructions, "prompt": shown.prompt}
         secret = {key: value for key, value in secret.items() if key in ("answer", "verifier", "metadata")}
+    elif info.kind == "container":
+        from heredity.tasks.containers import read_task
+
+        row["prompt"] = read_task(Path(secret["folder"])).instruction
     return {**row, "secret": secret} if answers else row

@@ -19,6 +19,7 @@ GROUP = "heredity.tasksets"
 _OWN = (
     EntryPoint("gymnasium", "heredity.environments.taskset:SOURCE", GROUP),
     EntryPoint("questions", "heredity.tasks.questions:SOURCE", GROUP),
+    EntryPoint("tasks", "heredity.tasks.containers.taskset:SOURCE", GROUP),
     EntryPoint("worlds", "heredity.worlds.taskset:SOURCE", GROUP),
     EntryPoint("world-folders", "heredity.rollouts.world_folder_tasks:SOURCE", GROUP),
 )

@@ -1,0 +1,198 @@
+"""Tasksets of task folders: `tasks/shell`, one for each domain of a folder with a `splits.toml`, and `tasks/all`.
+
+The folder is `tasks/` here or in a folder above, or what the variable HEREDITY_TASKS names. Its `splits.toml` says for each
+domain, a folder of tasks, which of them are for train, validation and heldout (in distribution), and which domains are out of
+distribution: in `tasks/all` every task of theirs is of the split `ood`, and of no other.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.ids import digest_json, generator
+from heredity.tasks.containers.format import read_task
+from heredity.tasks.containers.sections import Section
+from heredity.tasks.containers.task import ContainerTask
+from heredity.tasks.contract import SPLITS, Task, TasksetInfo
+
+PREFIX = "tasks/"
+"""What the names of these tasksets begin with."""
+
+VARIABLE = "HEREDITY_TASKS"
+"""The environment variable that names the folder."""
+
+ALL = "all"
+"""The taskset of every domain."""
+
+OOD = "ood"
+"""The split of the domains that are out of distribution."""
+
+_FILE = "splits.toml"
+
+
+@dataclass(frozen=True)
+class Splits:
+    """A `splits.toml`: for each domain its splits, each the names of task folders, and what is out of distribution."""
+
+    folder: Path
+    version: str
+    domains: Mapping[str, Mapping[str, tuple[str, ...]]]
+    ood: tuple[str, ...]
+
+
+def find_folder() -> Path | None:
+    """Return the folder of tasks: what HEREDITY_TASKS names, or `tasks/` with a splits.toml here or in a folder above."""
+    if named := os.environ.get(VARIABLE):
+        return Path(named).expanduser().absolute()
+    here = Path.cwd()
+    return next((place / "tasks" for place in (here, *here.parents) if (place / "tasks" / _FILE).is_file()), None)
+
+
+def read_splits(folder: Path) -> Splits:
+    """Read a folder's `splits.toml`.
+
+    Raises:
+        ConfigError: if it is missing or wrong: a task that is named twice, or has no folder, or a folder that is not named.
+    """
+    file = folder / _FILE
+    try:
+        parsed = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(
+            f"{file} cannot be read ({error}); correct it, or set {VARIABLE} to another folder"
+        ) from error
+    unknown: list[str] = []
+    top = Section(file, "", parsed, unknown)
+    version, ood, domains = top.text("version") or "1", top.texts("ood"), top.section("domains")
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for name in top.table("domains"):
+        section = domains.section(name)
+        found[name] = {split: section.texts(split) for split in SPLITS}
+        section.close()
+        _check_domain(folder, file, name, found[name])
+    top.close()
+    if unknown or ALL in found or not set(ood) <= found.keys():
+        wrong = unknown or [name for name in (ALL, *ood) if name not in found] or [ALL]
+        raise ConfigError(f"{file}: {', '.join(wrong)} is no domain or key that is known; see docs/containers.md")
+    return Splits(folder, version, found, ood)
+
+
+def _check_domain(folder: Path, file: Path, name: str, splits: Mapping[str, tuple[str, ...]]) -> None:
+    named = [task for tasks in splits.values() for task in tasks]
+    there = {path.parent.name for path in (folder / name).glob("*/task.toml")}
+    if twice := sorted({task for task in named if named.count(task) > 1}):
+        raise ConfigError(f"{file}: domains.{name} names {', '.join(twice)} more than once; splits must be disjoint")
+    if missing := sorted(set(named) - there):
+        raise ConfigError(f"{file}: {folder / name} has no task {', '.join(missing)}; correct the name")
+    if left := sorted(there - set(named)):
+        raise ConfigError(f"{file}: {', '.join(left)} of {folder / name} is in no split; add it to one")
+
+
+class ContainerTaskset:
+    """The tasks of one domain, or of all.
+
+    Args:
+        splits: where they are.
+        domain: the domain, or `ALL`.
+    """
+
+    def __init__(self, splits: Splits, domain: str) -> None:
+        self._splits, self._domain = splits, domain
+
+    @cached_property
+    def info(self) -> TasksetInfo:
+        """What this taskset is; its version changes with any file of any task."""
+        tasks = {split: self._tasks(split) for split in (*SPLITS, OOD)}
+        digests = {split: [[name, task.digest] for name, task in found.items()] for split, found in tasks.items()}
+        counts = {split: len(found) for split, found in tasks.items() if found}
+        domains = sorted({name.partition("/")[0] for found in tasks.values() for name in found})
+        return TasksetInfo(
+            name=PREFIX + self._domain,
+            version=f"{self._splits.version}-{digest_json(digests)[:12]}",
+            kind="container",
+            spec={"folder": str(self._splits.folder), "domain": self._domain},
+            public={"domains": domains, "tasks": counts},
+            description=(
+                "Tasks in a container: an instruction, a folder to work in, and a shell. What is left on the disk is "
+                f"verified; the reward is between 0 and 1.\n\nDomains: {', '.join(domains)}."
+            ),
+            failure_return=0.0,
+            group="containers",
+            family=self._domain,
+        )
+
+    def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
+        """Draw the first `count` tasks of a split, in an order that `entropy` decides.
+
+        Splits are `train`, `validation`, `heldout` (in distribution), and for `tasks/all` also `ood`.
+
+        Raises:
+            UnknownNameError: if there is no such split.
+            ConfigError: if it has fewer tasks.
+        """
+        if split not in (*SPLITS, OOD):
+            raise UnknownNameError("split", split, (*SPLITS, OOD))
+        found = list(self._tasks(split).items())
+        if count > len(found):
+            raise ConfigError(
+                f"{PREFIX}{self._domain} has {len(found)} tasks for {split}; {count} are asked for; ask for fewer"
+            )
+        order = generator(entropy, "tasks", self._domain, split).permutation(len(found))
+        return tuple(
+            Task(name, split, index, _spec(name, task))
+            for index, (name, task) in enumerate(found[place] for place in order[:count])
+        )
+
+    def _tasks(self, split: str) -> dict[str, ContainerTask]:
+        splits, found = self._splits, dict[str, ContainerTask]()
+        for domain, parts in splits.domains.items():
+            if self._domain not in (domain, ALL):
+                continue
+            if self._domain == ALL and domain in splits.ood:
+                names = tuple(name for part in parts.values() for name in part) if split == OOD else ()
+            else:
+                names = parts.get(split, ())
+            found |= {f"{domain}/{name}": read_task(splits.folder / domain / name) for name in names}
+        return found
+
+
+class ContainerTasksets:
+    """The tasksets named `"tasks/…"`."""
+
+    def names(self) -> tuple[str, ...]:
+        """Return all names; none if there is no folder of tasks."""
+        folder = find_folder()
+        return () if folder is None else tuple(PREFIX + name for name in (*read_splits(folder).domains, ALL))
+
+    def taskset(self, name: str) -> ContainerTaskset:
+        """Return the taskset with a full name.
+
+        Raises:
+            UnknownNameError: if there is none.
+            ConfigError: if there is no folder of tasks, or its splits are wrong.
+        """
+        folder = find_folder()
+        if folder is None:
+            raise ConfigError(
+                f"{name}: there is no folder tasks/ with a {_FILE} here or above; go where one is, or set {VARIABLE}"
+            )
+        splits, domain = read_splits(folder), name.removeprefix(PREFIX)
+        if domain not in (*splits.domains, ALL):
+            raise UnknownNameError("taskset", name, self.names())
+        return ContainerTaskset(splits, domain)
+
+
+SOURCE = ContainerTasksets()
+"""What `heredity.tasks.registry` loads."""
+
+
+def _spec(name: str, task: ContainerTask) -> dict[str, Any]:
+    domain, _, short = name.partition("/")
+    return {"folder": str(task.folder), "domain": domain, "name": short, "digest": task.digest}

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.tasks import SPLITS
+from heredity.tasks.containers import read_task
+from heredity.tasks.containers.taskset import OOD, SOURCE, read_splits
+from heredity.tasks.registry import taskset, taskset_names
+from tasks.containers.folders import write_task
+
+OWN = Path(__file__).parents[3] / "tasks"
+TEXT = """
+version = "7"
+ood = ["b"]
+[domains.a]
+train = ["one", "two", "three"]
+validation = ["four"]
+heldout = ["five"]
+[domains.b]
+train = ["six"]
+heldout = ["seven"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    made = tmp_path / "tasks"
+    for name in ("a/one", "a/two", "a/three", "a/four", "a/five", "b/six", "b/seven"):
+        write_task(made / name)
+    (made / "splits.toml").write_text(TEXT)
+    monkeypatch.setenv("HEREDITY_TASKS", str(made))
+    return made
+
+
+def test_every_domain_is_a_taskset_and_so_are_all_together(folder: Path) -> None:
+    assert SOURCE.names() == ("tasks/a", "tasks/b", "tasks/all")
+    found = taskset("tasks/a")
+    assert (found.info.kind, found.info.name, found.info.public["tasks"]) == (
+        "container",
+        "tasks/a",
+        {"train": 3, "validation": 1, "heldout": 1},
+    )
+    [task] = found.draw("heldout", 1, 0)
+    assert (task.id, task.spec["domain"], task.spec["folder"]) == ("a/five", "a", str(folder / "a" / "five"))
+
+
+def test_the_tasks_of_a_domain_out_of_distribution_are_in_no_other_split(folder: Path) -> None:
+    everything = taskset("tasks/all")
+    assert {task.id for task in everything.draw(OOD, 2, 1)} == {"b/six", "b/seven"}
+    others = {
+        task.id for split, count in zip(SPLITS, (3, 1, 1), strict=True) for task in everything.draw(split, count, 1)
+    }
+    assert others == {"a/one", "a/two", "a/three", "a/four", "a/five"}
+    assert [task.id for task in taskset("tasks/b").draw("train", 1, 1)] == ["b/six"]
+
+
+def test_the_order_follows_the_entropy_and_a_larger_draw_extends_a_smaller_one(folder: Path) -> None:
+    found = taskset("tasks/a")
+    assert found.draw("train", 2, 5) == found.draw("train", 3, 5)[:2]
+    assert [task.index for task in found.draw("train", 3, 5)] == [0, 1, 2]
+    assert len({tuple(task.id for task in found.draw("train", 3, entropy)) for entropy in range(20)}) > 1
+
+
+def test_the_version_changes_with_any_file_of_a_task(folder: Path) -> None:
+    before = taskset("tasks/a").info.version
+    assert taskset("tasks/a").info.version == before
+    (folder / "a" / "one" / "tests" / "test.sh").write_text("true\n")
+    assert taskset("tasks/a").info.version != before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"two"', '"one"', "more than once"),
+        ('"two"', '"nine"', "no task nine"),
+        ('"two", ', "", "two of .* in no split"),
+        ('ood = ["b"]', 'ood = ["c"]', "c is no domain"),
+        ("[domains.b]", "[domains.b]\nextra = 1", "domains.b.extra"),
+        ("[domains.a]", "[domains.a", "cannot be read"),
+    ],
+)
+def test_wrong_splits_are_refused(folder: Path, old: str, new: str, message: str) -> None:
+    (folder / "splits.toml").write_text(TEXT.replace(old, new))
+    with pytest.raises(ConfigError, match=message):
+        read_splits(folder)
+
+
+def test_what_is_not_there_is_said(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnknownNameError):
+        taskset("tasks/c")
+    with pytest.raises(UnknownNameError):
+        taskset("tasks/a").draw("test", 1, 0)
+    with pytest.raises(ConfigError, match="3 tasks for train; 4"):
+        taskset("tasks/a").draw("train", 4, 0)
+    monkeypatch.delenv("HEREDITY_TASKS")
+    monkeypatch.chdir(tmp_path)
+    assert "tasks/a" in taskset_names()
+    monkeypatch.chdir("/")
+    assert not [name for name in taskset_names() if name.startswith("tasks/")]
+    with pytest.raises(ConfigError, match="HEREDITY_TASKS"):
+        taskset("tasks/a")
+
+
+def test_our_own_tasks_have_three_domains_and_all_splits() -> None:
+    splits = read_splits(OWN)
+    assert splits.ood == ("programs",)
+    assert all(sum(map(len, parts.values())) >= 8 for parts in splits.domains.values())
+    for domain, parts in splits.domains.items():
+        for name in (name for names in parts.values() for name in names):
+            task = read_task(OWN / domain / name)
+            assert (task.name, task.unknown_keys) == (f"heredity/{name}", ())
+            assert task.solution_folder is not None
+            assert task.environment.network.mode == "no-network"

@@ -301,6 +301,7 @@ def test_the_best_snapshot_on_validation_is_the_earliest_of_equals_and_is_found_
         *judged("update_validation", "E_0", {"a": 0.0, "b": 0.0}, 0),
         *judged("update_validation", "E_1", {"a": 1.0, "b": 0.0}, 1),
         *judged("update_validation", "E_2", {"a": 0.0, "b": 1.0}, 2),
+        *judged("update_validation", "E_3", {"a": 0.0, "b": 0.0}, 3),
         *judged("id_test", "E_T", {"x": 0.0}, 2, baseline_role="A_0"),
         *judged("id_test", "E_T", {"x": 0.0}, 2, baseline_role="A_T"),
         *judged("id_test", "E_T", {"x": 1.0}, 1, baseline_role="best-validation"),
@@ -309,6 +310,59 @@ def test_the_best_snapshot_on_validation_is_the_earliest_of_equals_and_is_found_
     assert found["best_validation"] == {"view": "update_validation", "snapshot": "E_1", "selection_perf": 0.5}
     gains = {t["of"]: (t["after"], t["micro"]["difference"]) for t in found["transfer"]}
     assert gains == {"final": ("A_T", 0.0), "best_validation": ("best-validation", 1.0)}
+
+
+def test_where_no_update_helped_the_base_is_the_best() -> None:
+    rows = [
+        *judged("update_validation", "E_0", {"a": 1.0}, 0),
+        *judged("update_validation", "E_1", {"a": 0.0}, 1),
+        *judged("id_test", "E_T", {"x": 1.0}, 1, baseline_role="A_0"),
+        *judged("id_test", "E_T", {"x": 0.0}, 1, baseline_role="A_T"),
+    ]
+    gains = {t["of"]: (t["before"], t["after"]) for t in metrics(rows)["transfer"]}
+    assert gains == {"final": ("A_0", "A_T"), "best_validation": ("A_0", "A_0")}
+
+
+def test_verdicts_are_corrected_for_how_many_points_were_looked_at() -> None:
+    names = [f"t{i}" for i in range(9)]
+    rows = judged("update_validation", "E_0", dict.fromkeys(names, 0.0), 0)
+    for i in range(1, 5):
+        rows += judged("update_validation", f"E_{i}", {t: float(n < 5 + i) for n, t in enumerate(names)}, i)
+    found = [each["micro"] for each in metrics(rows)["uvg"]["update_validation"]["base"]]
+    assert [each["p"] for each in found] == [pytest.approx(2 / 2**n) for n in (6, 7, 8, 9)]
+    assert [each["p_holm"] for each in found] == [
+        pytest.approx(p) for p in (2 / 64, 2 * 2 / 128, 3 * 2 / 256, 4 * 2 / 512)
+    ]
+
+
+def test_points_without_a_batch_are_in_the_order_of_their_numbers() -> None:
+    rows = [r for p in ("E_10", "E_0", "E_9") for r in judged("update_validation", p, {"a": 1.0})]
+    found = metrics(rows)["uvg"]["update_validation"]["prev"]
+    assert [(g["before"], g["after"]) for g in found] == [("E_0", "E_9"), ("E_9", "E_10")]
+
+
+def test_a_resumed_judgement_replaces_the_old_one_though_it_says_otherwise_when_it_was_made() -> None:
+    rows = judged("replay", "E_4", {"a": 0.0}, 4) + judged("replay", "E_4", {"a": 1.0}, 4, global_update_index=9)
+    found = metrics(rows)
+    assert (found["rows"]["duplicates"], found["rows"]["conflicting"]) == (1, 1)
+    assert found["views"]["replay"]["snapshots"]["E_4"]["perf"]["micro"] == 1.0
+
+
+def test_curves_of_snapshots_are_by_source_group() -> None:
+    rows = judged("replay", "E_0", {"a": 1.0, "b": 0.5}, 0) + judged(
+        "replay", "E_3", {"a": 0.0, "b": 1.0}, 3, error="boom"
+    )
+    other = {"attributes": {"domain": "text", "source_benchmark": "other"}}
+    curve = metrics([{**r, **other} if r["task_id"] == "b" else r for r in rows])["curves"]["snapshots"]
+    found = list(zip(*(curve[k] for k in ("source", "train_batch_index", "perf", "sr", "errors")), strict=True))
+    assert found == [
+        ("all", 0, 0.75, 0.5, 0),
+        ("all", 3, 0.5, 0.5, 2),
+        ("bench", 0, 1.0, 1.0, 0),
+        ("bench", 3, 0.0, 0.0, 1),
+        ("other", 0, 0.5, 0.0, 0),
+        ("other", 3, 1.0, 1.0, 1),
+    ]
 
 
 def test_a_second_judgement_of_the_same_harness_is_no_update() -> None:

@@ -48,6 +48,15 @@ def test_an_unknown_cost_stays_unknown() -> None:
     assert table["worlds"]["maze"]["cost_usd"] == 0.5
 
 
+def test_failed_episodes_are_counted_by_their_status() -> None:
+    table = world_table(
+        [*rows("maze", [[1.0]], status="ok"), *rows("reef", [[0.0], [0.0]], status="act_error")],
+        {"maze": MAZE, "reef": REEF},
+    )
+    assert table["failed"] == table["worlds"]["reef"]["failed"] == {"act_error": 2}
+    assert table["worlds"]["maze"]["failed"] == {}
+
+
 def test_nothing_played_is_an_empty_table() -> None:
     table = world_table([], {"maze": MAZE})
     assert table["groups"]["average"] == {"mean": None, "interval": None, "worlds": 0}

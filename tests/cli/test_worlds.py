@@ -206,6 +206,18 @@ def test_a_folder_with_a_program_plays(tmp_path: Path) -> None:
     assert (table["groups"]["average"]["mean"], table["episodes"], table["cost_usd"]) == (0.0, 2, 0.0)
 
 
+@pytest.mark.skipif(not _confined(), reason="programs cannot be confined on this machine")
+def test_a_program_that_raises_is_said_to_have_failed(tmp_path: Path) -> None:
+    folder, out = tmp_path / "agent" / "player", tmp_path / "out"
+    folder.mkdir(parents=True)
+    (folder / "agent.py").write_text(
+        PLAYER.split("def act")[0] + "def act(self, observation):\n        raise ValueError('no idea')\n"
+    )
+    result = run("bench", "--agent", str(tmp_path), "--worlds", NAME, "--runs", "1", "--levels", "1", "--out", str(out))
+    assert "1 act_error" in result.stdout
+    assert "no idea" in json.loads((out / "episodes.jsonl").read_text())["failure"]
+
+
 def test_a_bench_without_a_player_or_with_a_wrong_one_says_what_to_give() -> None:
     with pytest.raises(ConfigError, match="--model NAME, --agent NAME"):
         run("bench")

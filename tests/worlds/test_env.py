@@ -13,6 +13,7 @@ from heredity.errors import ConfigError, UnknownNameError
 from heredity.worlds.env import SKINS, WorldEnv
 from heredity.worlds.glyphs import glyph, line
 from heredity.worlds.pictures import SIZE, png
+from heredity.worlds.skins import inverted
 from heredity.worlds.world import world_names
 
 SOME = sorted({*world_names()[::9], "grid_treasure", "gear_train"})
@@ -106,6 +107,32 @@ def test_a_png_holds_the_picture() -> None:
     image = pytest.importorskip("PIL.Image")
     picture, _ = WorldEnv("grid_treasure", "picture").reset(options={"level": "test-01"})
     assert (np.asarray(image.open(io.BytesIO(png(picture)))) == picture).all()
+
+
+@pytest.mark.parametrize("name", world_names())
+def test_everything_that_is_to_be_mirrored_is_shown_otherwise(name: str) -> None:
+    env = WorldEnv(name)
+    _, info = env.reset(options={"level": "test-01"})
+    skin, straight = env.world.description.skin, info["omega"]
+    shown = inverted(skin, straight)
+    pairs = ((straight, shown), (straight.get("gauges", {}), shown.get("gauges", {})))
+    for key in skin.mirror:
+        seen = [(plain[key], other[key]) for plain, other in pairs if key in plain]
+        assert seen, key
+        assert all(plain != other for plain, other in seen), key
+
+
+def test_what_a_refused_action_is_not_paid_for_is_said() -> None:
+    env = WorldEnv("entropy_door")
+    for level in (f"test-{number:02}" for number in range(1, 11)):
+        env.reset(options={"level": level})
+        done = False
+        while not done:
+            _, reward, terminated, truncated, info = env.step({"action": "knock"})
+            done, message = terminated or truncated, info["omega"]["message"]
+            gained = message.count("order changes by +") and not message.count("order changes by +0")
+            assert reward <= 0
+            assert bool(gained) == message.endswith("Nothing is paid for it after a refused action.")
 
 
 def test_a_mirrored_whole_number_stays_whole() -> None:

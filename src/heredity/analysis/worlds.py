@@ -6,6 +6,7 @@ the same, whatever it pays.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,13 +22,13 @@ def world_table(rows: Sequence[Mapping[str, Any]], groups: Mapping[str, Sequence
     """Tabulate episodes.
 
     Args:
-        rows: an episode each: `world`, `level`, `run`, `score`, `steps`, and `cost_usd` where it is known.
+        rows: an episode each: `world`, `level`, `run`, `score`, `steps`, and `status` and `cost_usd` where they are known.
         groups: each world to those of `GROUPS` that it is in.
 
     Returns:
         `groups` (each group, and `average`, to mean score, interval and number of worlds), `std` (of the average, over runs;
-        None for one run), `steps` (mean), `cost_usd` (total; None if a part of it is unknown), `episodes`, `runs`, and
-        `worlds` (the same for each world).
+        None for one run), `steps` (mean), `cost_usd` (total; None if a part of it is unknown), `episodes`, `failed` (how many
+        ended in each status but `"ok"`), `runs`, and `worlds` (the same for each world).
     """
     names = [name for name in groups if any(row["world"] == name for row in rows)]
     tables = {name: _scores([row for row in rows if row["world"] == name]) for name in names}
@@ -76,6 +77,7 @@ def _sums(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "steps": _mean([row["steps"] for row in rows]),
         "cost_usd": sum(known) if len(known) == len(costs) else None,
         "episodes": len(rows),
+        "failed": dict(Counter(row["status"] for row in rows if row.get("status", "ok") != "ok")),
         "runs": len({row["run"] for row in rows}),
     }
 

@@ -136,6 +136,9 @@ def _print(table: dict[str, Any]) -> None:
         f"std over {table['runs']} runs {spread}; {_plain(table['steps'])} steps an episode; {table['episodes']} episodes"
         f"{missing}; {_plain(table['cost_usd'])} USD"
     )
+    if table["failed"]:
+        kinds = ", ".join(f"{count} {status}" for status, count in table["failed"].items())
+        typer.echo(f"failed, and scored at most 0: {kinds}; their messages are in episodes.jsonl with --out")
 
 
 def _percent(value: float | None) -> str:

@@ -198,6 +198,7 @@ def _row(trajectory: Trajectory, bound: float) -> Row:
         "total": score * bound,
         "steps": trajectory.length,
         "status": trajectory.status,
+        "failure": trajectory.failure.message if trajectory.failure else None,
         "cost_usd": cost.get("cost_usd"),
         "tokens": None if None in tokens else sum(t for t in tokens if t is not None),
         "model_calls": cost.get("model_calls"),

@@ -52,7 +52,8 @@ class Episode:
             outcome, refused = self._dynamics.act(self.state, action), False
         except RefusedError as error:
             passed = self._dynamics.refuse(self.state)
-            message = f"{error} {passed.message}".strip()
+            unpaid = "Nothing is paid for it after a refused action." if passed.reward > 0 else ""
+            message = " ".join(filter(None, (str(error), passed.message, unpaid)))
             outcome, refused = Outcome(min(0.0, passed.reward), passed.done, message), True
         self.t += 1
         reward, truncated = outcome.reward, False

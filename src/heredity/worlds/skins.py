@@ -54,6 +54,8 @@ def inverted(skin: SkinDescription, omega: Mapping[str, Any]) -> dict[str, Any]:
 def _mirrored(value: Any, total: float) -> Any:
     if isinstance(value, list):
         return [_mirrored(v, total) for v in cast(list[Any], value)]
+    if isinstance(value, dict):
+        return {name: _mirrored(v, total) for name, v in cast(dict[str, Any], value).items()}
     if isinstance(value, int) and total == int(total):
         # A whole number must stay one: "4.0" would tell the inverse skin from the plain one.
         return int(total) - value

@@ -87,7 +87,7 @@ def test_the_command_says_which_tasks_are_sound(backend: BubblewrapBackend, tmp_
 
 @pytest.mark.slow
 async def test_our_own_tasks_are_sound(backend: BubblewrapBackend) -> None:
-    found = await check_tasks(BubblewrapBackend(), OWN)
+    found = await check_tasks(backend, OWN)
     assert len(found) >= 24
     assert {task.name: task.faults for task in found if task.faults} == {}
 

@@ -85,3 +85,9 @@ def test_a_taskset_is_called_by_its_last_part_and_a_mix_by_its_members() -> None
 def test_tasksets_that_would_be_called_alike_keep_their_full_names() -> None:
     names = ["a/x", "b/x", "c/y", "questions/mix/m+n+o+p", "questions/mix/m+n+q+r"]
     assert text.task_names(names) == {name: "y" if name == "c/y" else name for name in names}
+
+
+def test_long_names_keep_both_ends() -> None:
+    assert text.shorten("learn-best-instruction-agent", 22) == "learn-best-…tion-agent"
+    assert text.shorten("short", 22) == "short"
+    assert len(text.shorten("learn-best-instruction-prompt", 15)) == 15

@@ -129,8 +129,11 @@ def clean(value: Any) -> str:
 
 
 def shorten(value: str, limit: int) -> str:
-    """Cut text to `limit` characters with an ellipsis."""
-    return value if len(value) <= limit else value[: max(1, limit - 1)].rstrip() + "…"
+    """Cut text to `limit` characters, 3 or more, with an ellipsis in its middle: names differ at either end."""
+    if len(value) <= limit:
+        return value
+    tail = (limit - 1) // 2
+    return value[: limit - 1 - tail].rstrip() + "…" + value[-tail:].lstrip()
 
 
 def short_task(name: str) -> str:

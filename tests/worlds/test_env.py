@@ -16,7 +16,7 @@ from heredity.worlds.pictures import SIZE, png
 from heredity.worlds.skins import inverted
 from heredity.worlds.world import world_names
 
-SOME = sorted({*world_names()[::9], "grid_treasure", "gear_train"})
+SOME = sorted({*world_names()[::9], "grid_treasure", "crystal_lab"})
 
 
 @pytest.mark.parametrize("skin", SKINS)
@@ -141,3 +141,9 @@ def test_a_mirrored_whole_number_stays_whole() -> None:
     seen, _ = inverse.reset(options={"level": "test-01"})
     assert seen != straight
     assert "." not in "".join(line for line in seen.splitlines() if line.count(" ") == 9)
+
+
+def test_a_world_without_an_inverse_skin_says_so() -> None:
+    for skin in ("inverse", "inverse-picture"):
+        with pytest.raises(ConfigError, match="gear_train has no inverse skin"):
+            WorldEnv("gear_train", skin)

@@ -39,7 +39,7 @@ app.add_typer(tasks.app, name="tasks", help="Tasksets: list, show.")
 app.add_typer(
     resources.app, name="resources", help="Versions of prompts, agents, tools, environments, memories, models."
 )
-app.add_typer(worlds.app, name="worlds", help="Worlds: list, show, play, levels, verify, bench.")
+app.add_typer(worlds.app, name="worlds", help="Worlds: list, show, play, levels, verify, bench, audit.")
 app.add_typer(bench.app, name="bench", help="Benchmarks of the hot paths, each as a ratio to a baseline.")
 
 

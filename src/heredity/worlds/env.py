@@ -9,11 +9,11 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity.errors import ConfigError
 from heredity.ids import generator
 from heredity.worlds.episode import Episode
 from heredity.worlds.pictures import SIZE
-from heredity.worlds.skins import SKINS, inverted, picture, render
+from heredity.worlds.skins import check_skin, inverted, picture, render
 from heredity.worlds.spaces import ActionSpace
 from heredity.worlds.world import DIFFICULTIES, Level, world
 
@@ -41,9 +41,8 @@ class WorldEnv(gymnasium.Env[Any, dict[str, Any]]):
     }
 
     def __init__(self, name: str, skin: str = "text", render_mode: str | None = None) -> None:
-        if skin not in SKINS:
-            raise UnknownNameError("skin", skin, SKINS)
         self.world, self.skin, self.render_mode = world(name), skin, render_mode
+        check_skin(name, self.world.description.skin, skin)
         self.action_space = ActionSpace(self.world.description.actions)
         picture = spaces.Box(0, 255, (SIZE, SIZE, 3), np.uint8)
         self.observation_space: gymnasium.Space[Any] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
+from heredity.errors import ConfigError, UnknownNameError
 from heredity.worlds.description import SkinDescription
 from heredity.worlds.pictures import Picture, draw, written
 
@@ -21,6 +22,21 @@ def look(skin: SkinDescription, name: str, omega: Mapping[str, Any]) -> str | Pi
 def picture(skin: SkinDescription, omega: Mapping[str, Any]) -> Picture:
     """Draw what is exposed: its grid and gauges, or where there are none, its text."""
     return draw(skin, omega) if omega.get("grid") or omega.get("gauges") else written(render(skin, omega))
+
+
+def check_skin(world: str, skin: SkinDescription, name: str) -> None:
+    """Refuse a skin that a world does not have.
+
+    Raises:
+        UnknownNameError: if there is no skin of that name.
+        ConfigError: if it is an inverse one, and the world says of nothing how it is inverted.
+    """
+    if name not in SKINS:
+        raise UnknownNameError("skin", name, SKINS)
+    if name.startswith("inverse") and not (skin.swap or skin.mirror):
+        raise ConfigError(
+            f"{world} has no inverse skin: its description neither swaps symbols nor mirrors numbers; take text or picture"
+        )
 
 
 def render(skin: SkinDescription, omega: Mapping[str, Any]) -> str:

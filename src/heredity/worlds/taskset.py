@@ -15,7 +15,7 @@ from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import digest_bytes, digest_json, generator
 from heredity.tasks import SPLITS, Task, Taskset, TasksetInfo
 from heredity.worlds.description import Description, read_description
-from heredity.worlds.skins import SKINS
+from heredity.worlds.skins import check_skin
 from heredity.worlds.spaces import ActionSpace
 from heredity.worlds.world import DIFFICULTIES, LIBRARY, Level, World, world, world_names
 
@@ -48,11 +48,10 @@ class WorldTaskset:
     """
 
     def __init__(self, name: str, skin: str = "text", difficulty: int | None = None) -> None:
-        if skin not in SKINS:
-            raise UnknownNameError("skin", skin, SKINS)
         if difficulty is not None and difficulty not in DIFFICULTIES:
             raise ConfigError(f"difficulty is {difficulty!r}; expected 1, 2 or 3")
         self.world, self.skin = world(name), skin
+        check_skin(name, self.world.description.skin, skin)
         self.difficulties: Sequence[int] = DIFFICULTIES if difficulty is None else (difficulty,)
         options = {"difficulty": difficulty, "skin": None if skin == "text" else skin}
         query = "&".join(f"{key}={value}" for key, value in options.items() if value is not None)

@@ -10,10 +10,10 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from heredity.errors import ConfigError, UnknownNameError
-from heredity.worlds.env import SKINS, WorldEnv
+from heredity.worlds.env import WorldEnv
 from heredity.worlds.glyphs import glyph, line
 from heredity.worlds.pictures import SIZE, png
-from heredity.worlds.skins import inverted
+from heredity.worlds.skins import SKINS, inverted
 from heredity.worlds.world import world_names
 
 SOME = sorted({*world_names()[::9], "grid_treasure", "crystal_lab"})

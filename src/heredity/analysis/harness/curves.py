@@ -27,7 +27,8 @@ def train_curve(results: Results) -> dict[str, list[Any]]:
         with a score), `perf`, `sr`, `execution_success` (micro means), `errors`.
     """
     rows = np.flatnonzero((results.kind == TRAIN) & ~np.isnan(results.score))
-    batch, update = results.steps["train_batch_index"][rows], results.steps["global_update_index"][rows]
+    batch = results.steps["train_batch_index"][rows].astype(np.int64)
+    update = results.steps["global_update_index"][rows]
     updates = int(update.max(initial=-1)) + 2
     points, point = np.unique((batch + 1) * updates + update + 1, return_inverse=True)
     source = results.source[rows]

@@ -161,7 +161,7 @@ def code_results(rows: TaskRows, run_id: str | None = None) -> Results:
     modes, mode = _coded(frame["mode"])
     kind = np.array([_KINDS.get(name, JUDGED) for name in modes] or [JUDGED], dtype=np.int8)[mode]
     snapshots, snapshot = _snapshots(frame, kind)
-    steps = {name: frame[name].cast(int).fill_null(-1).to_numpy() for name in STEPS}
+    steps = {name: frame[name].fill_null(-1).to_numpy() for name in STEPS}
     key = _identity(kind, view, snapshot, task, steps)
     keep, duplicates = _last_of_each(frame, key)
     chosen = frame if keep is None else frame.filter(keep)

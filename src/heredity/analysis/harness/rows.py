@@ -20,7 +20,7 @@ from heredity.errors import ConfigError, RecordError
 if TYPE_CHECKING:
     import polars as pl
 
-BLOCK_BYTES = 4 << 20
+BLOCK_BYTES = 16 << 20
 """How much of a JSON-lines file is parsed at a time."""
 
 MAX_DAMAGED = 10_000
@@ -219,6 +219,11 @@ def _lacks() -> pl.Expr:
 
 
 def _compact(raw: pl.DataFrame) -> pl.DataFrame:
+    return raw.select(_columns())
+
+
+def _columns() -> list[pl.Expr]:
+    """Return the columns of `TaskRows.frame` from those of a record."""
     import polars as pl
 
     def known(value: pl.Expr) -> pl.Expr:
@@ -239,14 +244,14 @@ def _compact(raw: pl.DataFrame) -> pl.DataFrame:
         "domain": told.field("domain").fill_null(_UNKNOWN),
         "source": pl.coalesce(told.field("source_benchmark"), told.field("domain"), pl.lit(_UNKNOWN)),
     }
-    return raw.select(
+    return [
         *(names[name].cast(pl.Categorical).alias(name) for name in NAMES),
         *(known(costs[name]).alias(name) for name in COSTS),
-        *STEPS,
+        *map(pl.col, STEPS),
         known(pl.col("score")).alias("score"),
-        "success",
+        pl.col("success"),
         (pl.col("error").fill_null("") != "").alias("errored"),
-    )
+    ]
 
 
 def _read_parquet(path: Path) -> TaskRows:
@@ -261,8 +266,7 @@ def _read_parquet(path: Path) -> TaskRows:
         flat = "errored" in given
         schema = _frame_schema() if flat else _record_schema()
         wanted = scan.select(_column(name, kind, given.get(name)) for name, kind in schema.items())
-        frames = [part if flat else _compact(part) for part in wanted.collect_batches(maintain_order=True)]
-        frame = pl.concat([_compact(_decode(b"")), *frames], rechunk=False)
+        frame = (wanted if flat else wanted.select(_columns())).collect(engine="streaming")
     except pl.exceptions.PolarsError as error:
         raise RecordError(f"{path} holds no task results: {error}; give SEAGym's fields as columns") from error
     lacks = frame.select(_lacks()).to_series()

@@ -38,10 +38,12 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
     assert isinstance(error, ConfigError)
 
 
-def test_nothing_near_is_not_suggested() -> None:
-    error = UnknownNameError("method", "xyzzy", ["random"])
-    assert str(error) == "unknown method 'xyzzy'"
+def test_where_nothing_is_near_a_few_names_are_listed_and_many_are_not() -> None:
+    error = UnknownNameError("method", "xyzzy", ["random", "grpo"])
+    assert str(error) == "unknown method 'xyzzy'; known: grpo, random"
     assert error.suggestions == []
+    many = UnknownNameError("method", "xyzzy", [f"method-{number}" for number in range(50)])
+    assert str(many) == "unknown method 'xyzzy'"
 
 
 def test_a_missing_extra_says_what_to_install() -> None:

@@ -23,6 +23,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_FEW = 24  # names that are listed whole where none resembles what was asked for
+
 
 class HeredityError(Exception):
     """Base of every error that Heredity raises on purpose."""
@@ -33,12 +35,17 @@ class ConfigError(HeredityError):
 
 
 class UnknownNameError(ConfigError):
-    """A name that is not registered; the message suggests the nearest known names."""
+    """A name that is not registered; the message suggests the nearest known names, or all where they are few."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         self.name = name
+        known = list(known)
         self.suggestions = nearest(name, known)
-        hint = f"; did you mean {' or '.join(self.suggestions)}?" if self.suggestions else ""
+        hint = ""
+        if self.suggestions:
+            hint = f"; did you mean {' or '.join(self.suggestions)}?"
+        elif 0 < len(known) <= _FEW:
+            hint = f"; known: {', '.join(sorted(known))}"
         super().__init__(f"unknown {what} {name!r}{hint}")
 
 

@@ -146,13 +146,16 @@ def _files(given: Any) -> SourceTree:
 def _content(path: str, value: Any) -> str | bytes:
     if isinstance(value, str):
         return value
-    if set(value) == {"text"} and isinstance(value["text"], str):
-        return value["text"]
-    if set(value) == {"base64"} and isinstance(value["base64"], str):
-        try:
-            return base64.b64decode(value["base64"], validate=True)
-        except (binascii.Error, ValueError) as error:
-            raise ConfigError(f"{path} is not base64: {error}") from error
+    match value:
+        case {"text": str(text), **others} if not others:
+            return text
+        case {"base64": str(encoded), **others} if not others:
+            try:
+                return base64.b64decode(encoded, validate=True)
+            except (binascii.Error, ValueError) as error:
+                raise ConfigError(f"{path} is not base64: {error}") from error
+        case _:
+            pass
     raise ConfigError(f'{path} must be a text, {{"text": …}} or {{"base64": …}}, not {value!r:.80}')
 
 

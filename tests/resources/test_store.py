@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import resource
 import signal
 import sqlite3
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, DamagedRecordError, UnknownNameError
+from heredity.errors import ConfigError, DamagedRecordError, RecordError, UnknownNameError
 from heredity.resources import Draft, Number, Registry, SourceTree, Store
 
 
@@ -34,6 +35,17 @@ def test_a_new_store_holds_nothing_and_is_sound(tmp_path: Path) -> None:
 def test_a_missing_store_is_not_made_by_reading(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is no store"):
         Store(tmp_path / "s.db", create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_that_a_full_disk_cannot_hold_is_reported(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        with pytest.raises(RecordError, match=r"s\.db could not be used"):
+            Store(tmp_path / "s.db")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert list(tmp_path.iterdir()) == []
 
 

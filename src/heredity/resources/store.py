@@ -40,12 +40,14 @@ class Store:
         Raises:
             ConfigError: if there is none and `create` is false.
             DamagedRecordError: if the file or its `-wal` is cut short or damaged, or something else; it is left as it is.
+            RecordError: if it cannot be made or opened, as on a full disk.
         """
         self.path = path
         if not path.exists():
             if not create:
                 raise ConfigError(f"there is no store of resources at {path}; name another, or register one first")
-            create_file(path)
+            with self._reporting():
+                create_file(path)
         if path.stat().st_size == 0:
             raise DamagedRecordError(f"{path} is empty, which a store never is; take it from a backup or remove it")
         with self._reporting():

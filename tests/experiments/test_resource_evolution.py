@@ -128,3 +128,14 @@ def test_a_token_budget_ends_the_evolution_and_the_run_is_judged(tmp_path: Path)
     assert spent >= 3000
     assert metrics["heldout"]["n"] == 15
     assert json.dumps(metrics["decisions"])
+
+
+@needs_sandbox
+def test_why_attempts_are_missing_is_said(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[[rule]]\nwhen = { any = "." }\nreply = { error = "auth" }\n')
+    gateway = {"execution": f"scripted/{rules}"}
+    chosen = config(gateway=gateway, budget={"attempts": 9, "train_cases": 9}, views={"heldout": 2})
+    folder = tmp_path / "runs" / "q"
+    (note,) = asyncio.run(run_suite(folder, open_suite(folder, chosen))).notes.values()
+    assert note.startswith("9 train and 2 held-out attempts are missing: auth: ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import time
 from collections.abc import Generator
@@ -21,6 +22,7 @@ from heredity.experiments.plans import plan_of
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
 from heredity.experiments.references import References
 from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
+from heredity.judging.attempts import MISSING
 from heredity.judging.bench import Verdict
 from heredity.judging.cases import FILE_NAME, Sealed
 from heredity.judging.run import Conditions, run_evolution
@@ -51,7 +53,7 @@ class SuiteResult:
         runs: the metrics.json of its runs.
         failures: name of each run that did not end, to the reason; `REPORT` if the suite's report could not be written.
         evolver_failures: name of each run whose evolver raised, to what it raised. What it had submitted was judged.
-        notes: name of a run to what is to be known of it that does no harm to its result, such as a trace with gaps.
+        notes: name of a run to what is to be known of it, such as a trace with gaps, or why attempts are missing.
     """
 
     folder: Path
@@ -229,6 +231,7 @@ class _Suite:
         try:
             verdict = await self._judged(cell, engine, sealed, references)
             await asyncio.to_thread(rebuild_run, self._path(cell))
+            missing = _missing(self._path(cell), verdict)
         except asyncio.CancelledError:
             progress.end("stopped")
             raise
@@ -237,12 +240,15 @@ class _Suite:
             self.failures[cell.id] = str(error)
             progress.end("failed", str(error))
         else:
-            progress.heldout = verdict.heldout.mean if verdict.heldout else None
+            mean = verdict.heldout.mean if verdict.heldout else math.nan
+            progress.heldout = None if math.isnan(mean) else mean
+            if missing:
+                self.notes[cell.id] = "; ".join(filter(None, (self.notes.get(cell.id), missing)))
             if verdict.status == "failed":
                 self.evolver_failures[cell.id] = _evolver_failure(self._path(cell))
                 progress.end("failed", f"the evolver failed: {self.evolver_failures[cell.id]}")
             else:
-                progress.end("done", verdict.reason if verdict.heldout is None else "")
+                progress.end("done", verdict.reason if verdict.heldout is None else missing)
         self.watcher.changed(progress)
 
     async def _judged(self, cell: Cell, engine: Engine, sealed: Sealed, references: References) -> Verdict:
@@ -274,6 +280,17 @@ class _Suite:
 
     def _path(self, cell: Cell) -> Path:
         return self.folder / "runs" / cell.id
+
+
+def _missing(folder: Path, verdict: Verdict) -> str:
+    """Say how many attempts no provider or host could make, and why, as far as the journal knows; or `""`."""
+    made = [e.data for e in read_journal(folder / "journal.jsonl") if e.kind == "submission.completed"]
+    train = [outcome for data in made for outcome in data["outcomes"] if outcome["status"] == MISSING]
+    heldout = verdict.heldout.statuses.count(MISSING) if verdict.heldout else 0
+    if not train and not heldout:
+        return ""
+    why = train[-1]["failure"]["message"] if train else f"heredity trace {folder} says why"
+    return f"{len(train)} train and {heldout} held-out attempts are missing: {why}"
 
 
 def _evolver_failure(folder: Path) -> str:

@@ -201,7 +201,10 @@ class ZygoteProcess:
             self._process.communicate(timeout=patience_s)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.communicate()
+            self._process.wait()
+            # Not read to its end: whatever outlived the zygote may hold it open.
+            if self._process.stderr is not None:
+                self._process.stderr.close()
 
     def _profile(self, profile: Mapping[str, Any]) -> int:
         text = json.dumps(profile, sort_keys=True).encode()

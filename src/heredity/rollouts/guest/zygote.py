@@ -80,6 +80,12 @@ class Zygote:
             theirs.close()
             return pid, ours
         try:
+            import confine
+
+            # Outside a namespace of its own nothing else ends it with the zygote: neither the kernel, nor the end of its
+            # link as long as it holds both ends.
+            ours.close()
+            confine.die_with_parent()
             self._work(theirs)
         finally:
             os._exit(0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,6 +31,7 @@ from heredity.actors.tools import Toolbox
 from heredity.errors import CandidateError, ConfigError, HostError, IsolationError, ProviderError
 from heredity.gateway import Model, Reply, Request
 from heredity.ids import seed_sequence
+from heredity.rollouts.as_they_end import as_they_end
 from heredity.rollouts.contract import Job, Limits
 from heredity.rollouts.folder_stage import folder_stage
 from heredity.rollouts.stages import LibraryStage, Stage, StageError, Told
@@ -92,14 +93,9 @@ class WorldRunner:
             async with self._places:
                 return position, await self._attempt(job, limits)
 
-        tasks = [asyncio.create_task(attempt(position, job)) for position, job in enumerate(jobs)]
-        try:
-            for ended in asyncio.as_completed(tasks):
-                yield await ended
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        async with aclosing(as_they_end(attempt(position, job) for position, job in enumerate(jobs))) as ended:
+            async for each in ended:
+                yield each
 
     async def close(self) -> None:
         """Do nothing: the runner starts no process of its own."""

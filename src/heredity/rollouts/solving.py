@@ -7,7 +7,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
@@ -22,6 +22,7 @@ from heredity.gateway import Message, Model
 from heredity.gateway.contract import NOTHING_USED
 from heredity.ids import seed_sequence
 from heredity.resources import Candidate
+from heredity.rollouts.as_they_end import as_they_end
 from heredity.rollouts.contract import Job, Limits
 from heredity.rollouts.trajectory import Column, Failure, Trajectory
 from heredity.spans import span
@@ -85,14 +86,9 @@ class SolvingRunner:
                 talk = Conversation(self._model, settings, seeds[position])
                 return position, await self._attempt(_Record(job, talk), solvers[job.candidate])
 
-        tasks = [asyncio.create_task(attempt(position, job)) for position, job in enumerate(jobs)]
-        try:
-            for ended in asyncio.as_completed(tasks):
-                yield await ended
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        async with aclosing(as_they_end(attempt(position, job) for position, job in enumerate(jobs))) as ended:
+            async for each in ended:
+                yield each
 
     async def close(self) -> None:
         """Do nothing: the runner starts no process of its own."""

@@ -45,8 +45,8 @@ async def test_no_more_programs_run_at_once_than_there_are_places(programs: Sand
     assert time.monotonic() - started >= 0.6
 
 
-def guests() -> list[int]:
-    """Return the processes below this one."""
+def guests(top: int | None = None) -> list[int]:
+    """Return the processes below this one, or `top` and those below it."""
     parents: dict[int, int] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -55,10 +55,33 @@ def guests() -> list[int]:
             continue
         if fields[0] != "Z":
             parents[int(stat.parent.name)] = int(fields[1])
-    found = {os.getpid()}
+    found = {top or os.getpid()}
     while more := {p for p, parent in parents.items() if parent in found} - found:
         found |= more
     return sorted(found - {os.getpid()})
+
+
+def children() -> set[int]:
+    """Return the processes that this one started itself: one for each sandbox that stands."""
+    listed = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    return {int(child) for path in listed for child in path.read_text().split()}
+
+
+async def steady() -> int:
+    """Wait until a sandbox has started what it keeps ready; return how many processes there are."""
+    count = -1
+    while count != len(guests()):
+        count = len(guests())
+        await asyncio.sleep(0.3)
+    return count
+
+
+async def gone(processes: set[int]) -> bool:
+    for _ in range(250):
+        if not processes & set(guests()):
+            return True
+        await asyncio.sleep(0.02)
+    return False
 
 
 async def settled(count: int) -> bool:
@@ -71,8 +94,7 @@ async def settled(count: int) -> bool:
 
 async def test_a_cancelled_call_ends_its_process_and_the_next_one_works(programs: SandboxedPrograms) -> None:
     assert (await programs.call(TOOL, "tool:run", {"a": 1}, seconds=5)).value
-    await asyncio.sleep(0.1)
-    before = len(guests())
+    before = await steady()
     calls = [asyncio.create_task(programs.call(HANG, "tool:run", {}, seconds=30)) for _ in range(4)]
     await asyncio.sleep(0.2)
     assert len(guests()) > before
@@ -95,18 +117,20 @@ async def test_the_event_loop_goes_on_while_programs_run(programs: SandboxedProg
 
 async def test_closing_ends_everything_and_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    before = len(guests())
+    before = children()
     programs = SandboxedPrograms(2)
     call = asyncio.create_task(programs.call(HANG, "tool:run", {}, seconds=30))
     kept = programs.open(TOOL, "tool:Box", {})
     await kept.__aenter__()
+    started = {process for top in children() - before for process in guests(top)}
+    assert started
     await programs.close()
     with pytest.raises(HostError, match="the sandbox ended"):
         await call
     assert not kept.alive
     await kept.__aexit__()
     await programs.close()
-    assert await settled(before)
+    assert await gone(started)
     assert os.listdir(tmp_path) == []
     with pytest.raises(HostError, match="closed"):
         await programs.call(TOOL, "tool:run", {"a": 1}, seconds=1)

@@ -37,7 +37,7 @@ class Grid:
         score: NaN where missing, and where a replayed task had not been trained yet.
         solved: verified success; False where the score is NaN.
         errored: an execution error is on record; False where the score is NaN.
-        untrained: there is a result on a replayed task that had not been trained yet.
+        untrained: a replayed task had not been trained yet.
     """
 
     view: str
@@ -146,7 +146,6 @@ def _grid(results: Results, rows: Ints, view: str, kind: str, first: Floats | No
     domain, source = np.zeros(len(tasks), dtype=np.int64), np.zeros(len(tasks), dtype=np.int64)
     domain[row], source[row] = results.domain[rows], results.source[rows]
     untrained = np.zeros(shape, dtype=bool) if first is None else _untrained(first[tasks], snapshots)
-    untrained &= ~np.isnan(score)
     score[untrained] = np.nan
     known = ~np.isnan(score)
     return Grid(

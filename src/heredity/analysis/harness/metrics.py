@@ -6,6 +6,7 @@ The same rows give the same values to the last digit. Sums are taken in the orde
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +21,42 @@ from heredity.errors import UnknownNameError
 
 SCHEMA_VERSION = 1
 _RANKS = ("base", "point", "final", "best")
-_MEASURES = {"id": "IDG", "ood": "OODG", "replay": "FR"}
+MEASURES = {"id": "IDG", "ood": "OODG", "replay": "FR"}
+"""What a view of a kind measures: gain in and out of distribution, and the forgetting rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """How the snapshots of a run were judged.
+
+    Attributes:
+        tables: one for each view.
+        batches: the number of the last train batch; None if the rows hold no training.
+        best: the view of update-validation, the snapshot that is best on it, and its macro Perf there; None without one.
+    """
+
+    tables: Sequence[Grid]
+    batches: int | None
+    best: tuple[str, Snapshot, float] | None
+
+    def roles(self, table: Grid) -> dict[str, int | None]:
+        """Return where the base, the final snapshot and the best on validation are among the snapshots of a view."""
+        best = None if self.best is None else table.named(self.best[1], self.batches)
+        return {"base": table.base, "final": table.final(self.batches), "best_validation": best}
+
+
+def judgement(results: Results, kinds: Mapping[str, str] | None = None) -> Judgement:
+    """Return how the snapshots of a run were judged.
+
+    Args:
+        results: the run's results.
+        kinds: as for `harness_metrics`.
+
+    Raises:
+        UnknownNameError: if `kinds` names a view that there is not.
+    """
+    tables = grids(results, _kinds(results, kinds or {}))
+    return Judgement(tables, train_batches(results), _best_validation(tables))
 
 
 def harness_metrics(
@@ -41,9 +77,8 @@ def harness_metrics(
         UnknownNameError: if there is no such run or view.
     """
     results = code_results(rows, run_id)
-    tables = grids(results, _kinds(results, kinds or {}))
-    batches = train_batches(results)
-    best = _best_validation(tables)
+    judged = judgement(results, kinds)
+    tables, batches, best = judged.tables, judged.batches, judged.best
     costs = cost_metrics(results)
     by_snapshot = costs.pop("snapshots")
     return {
@@ -55,7 +90,7 @@ def harness_metrics(
         "views": {t.view: _view(t, by_snapshot[t.view]) for t in tables},
         "uvg": {t.view: _update_validation(t) for t in tables if t.kind == "validation"},
         "best_validation": best and {"view": best[0], "snapshot": best[1].name, "selection_perf": best[2]},
-        "transfer": _transfer(tables, batches, best and best[1]),
+        "transfer": _transfer(judged),
         "replay": {t.view: replay_metrics(t) for t in tables if t.kind == "replay"},
         "costs": costs,
         "curves": {"train": train_curve(results), "snapshots": snapshot_curves(tables)},
@@ -104,12 +139,13 @@ def _update_validation(table: Grid) -> dict[str, Any]:
     chain, base = table.chain(), table.base
     later = [] if base is None else [i for i in chain if i != base]
     return {
-        "prev": gains_to_json([_gain(table, before, after) for before, after in pairwise(chain)]),
-        "base": gains_to_json([_gain(table, base, after) for after in later if base is not None]),
+        "prev": gains_to_json([snapshot_gain(table, before, after) for before, after in pairwise(chain)]),
+        "base": gains_to_json([snapshot_gain(table, base, after) for after in later if base is not None]),
     }
 
 
-def _gain(table: Grid, before: int, after: int) -> Gain:
+def snapshot_gain(table: Grid, before: int, after: int) -> Gain:
+    """Compare two snapshots of a view by task."""
     return gain(table.column(before), table.column(after), table.domain)
 
 
@@ -124,18 +160,18 @@ def _best_validation(tables: Sequence[Grid]) -> tuple[str, Snapshot, float] | No
     return None
 
 
-def _transfer(tables: Sequence[Grid], batches: int | None, best: Snapshot | None) -> list[dict[str, Any]]:
+def _transfer(judged: Judgement) -> list[dict[str, Any]]:
     """Return IDG, OODG and FR (equations 8 to 10) of the final snapshot and of the one best on validation."""
     asked: list[tuple[Grid, str, Gain]] = []
-    for table in (t for t in tables if t.kind in _MEASURES):
-        after = {"final": table.final(batches), "best_validation": best and table.named(best, batches)}
-        base = table.base
-        for role, index in after.items():
+    for table in (t for t in judged.tables if t.kind in MEASURES):
+        roles = judged.roles(table)
+        base = roles.pop("base")
+        for role, index in roles.items():
             if base is not None and index is not None:
-                asked.append((table, role, _gain(table, base, index)))
+                asked.append((table, role, snapshot_gain(table, base, index)))
     rows = gains_to_json([gained for _, _, gained in asked])
     return [
-        {"view": table.view, "metric": _MEASURES[table.kind], "of": role, **row, **_forgetting(table, row)}
+        {"view": table.view, "metric": MEASURES[table.kind], "of": role, **row, **_forgetting(table, row)}
         for (table, role, _), row in zip(asked, rows, strict=True)
     ]
 

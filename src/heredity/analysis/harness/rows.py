@@ -8,7 +8,7 @@ dropped while reading, so that a row takes about a hundred bytes, whatever its r
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
@@ -104,6 +104,19 @@ def rows_of(results: Iterable[Mapping[str, Any]]) -> TaskRows:
     """Return results, given as mappings with SEAGym's fields and JSON values, as rows; a wrong one is listed as damaged."""
     text = b"".join(json.dumps(dict(each)).encode() + b"\n" for each in results)
     return _read_lines(BytesIO(text), "the given results")
+
+
+def rows_of_columns(columns: Mapping[str, Sequence[Any]]) -> TaskRows:
+    """Return results, given as the columns of `TaskRows.frame`, as rows.
+
+    Args:
+        columns: all of them, of equal length; None is unknown, as is a score or a cost that is not finite.
+    """
+    import polars as pl
+
+    frame = pl.DataFrame({name: columns[name] for name in _frame_schema()}, schema=_frame_schema(), strict=False)
+    numbers = pl.col("score", *COSTS)
+    return TaskRows(frame.with_columns(pl.when(numbers.is_finite()).then(numbers)))
 
 
 def write_rows(rows: TaskRows, path: Path) -> None:

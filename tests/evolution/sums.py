@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from heredity.errors import BudgetError, ClosedError, RejectedError
-from heredity.evolution.contract import Budget, Decision, EvolverContext, Feedback, Outcome, Trial
+from heredity.errors import BudgetError, ClosedError, ConfigError, RejectedError
+from heredity.evolution.contract import Batch, Budget, Decision, EvolverContext, Feedback, Outcome, Trial
 from heredity.gateway import Model, Reply, Request
 from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.trajectory import Failure, Trajectory
@@ -83,10 +83,14 @@ class SumsSession:
     def remaining(self) -> Budget:
         return Budget(episodes=self._episodes)
 
-    async def commit(self, decision: Decision) -> None:
+    async def commit(self, decision: Decision, candidate: Candidate | None = None) -> Decision:
         if decision.candidate not in {t.candidate.digest for _, t in self.trials}:
             raise RejectedError("the candidate was never submitted")
         self.decisions.append(decision)
+        return decision
+
+    def batches(self) -> AsyncIterator[Batch]:
+        raise ConfigError("this session has no schedule")
 
     @property
     def committed(self) -> Candidate:
@@ -195,7 +199,7 @@ def teaching(block: dict[str, Any]) -> Any:
         return {"helpful": known[:1], "harmful": [], "lessons": [{"text": text, "section": "sums"}]}
     if block["task"] == "summarise":
         return {"summary": f"it said {block['evidence'][0]['answer']}"}
-    if block["task"] == "improve":
+    if block["task"] in ("improve", "engineer"):
         return {"edits": [{"variable": SYSTEM, "value": text, "why": "to carry"}], "expects": "fewer mistakes"}
     return {"operations": [{"do": "add", "text": text, "section": "sums"}], "why": "to carry"}
 

@@ -58,7 +58,7 @@ def test_a_plugin_loads_by_its_entry_point():
 
 def test_the_documentation_lists_every_option_with_its_default():
     text = DOCS.read_text() + OPTIMIZERS.read_text()
-    rows = {(m, o): d for m, o, d in re.findall(r"^\| `([\w-]+)` \| `(\w+)` \| (\S+) \|", text, re.M)}
+    rows = {(m, o): d for m, o, d in re.findall(r"^\| `([\w-]+)` \| `(\w+)` \| (.+?) \|", text, re.M)}
     shared = {("all", option): str(field.default) for option, field in LoopOptions.model_fields.items()}
     fields = {
         (name, option): str(field.default)

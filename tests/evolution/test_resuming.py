@@ -81,6 +81,7 @@ CASES: dict[str, tuple[Callable[[], Played], dict[str, Any], int]] = {
     "ace": (lambda: Played(teaching), {"batch": 4, "rounds": 4}, 5),
     "tf-grpo": (lambda: Played(teaching), {"batch": 4, "rounds": 4, "repeats": 2, "compare": "unsolved"}, 2),
     "refine": (lambda: Played(teaching), {"batch": 4, "rounds": 4}, 5),
+    "ahe": (lambda: Played(teaching), {"batch": 4, "rounds": 4}, 5),
     "gepa": (lambda: Rewriting(teaching), {"batch": 3, "pareto": 6, "metric_calls": 60}, 2),
     "gepa:improve": (lambda: Played(teaching), {"batch": 3, "pareto": 6, "metric_calls": 60, "proposer": "improve"}, 2),
 }

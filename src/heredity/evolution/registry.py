@@ -12,6 +12,7 @@ from heredity.errors import ConfigError, UnknownNameError
 from heredity.evolution.contract import Method
 from heredity.evolution.methods.ace import Ace
 from heredity.evolution.methods.adaptive import Adaptive
+from heredity.evolution.methods.ahe import Ahe
 from heredity.evolution.methods.best_of_n import BestOfN
 from heredity.evolution.methods.edits import BestOfNEdits, SequentialEdits
 from heredity.evolution.methods.gepa_package import Gepa
@@ -33,7 +34,10 @@ GROUP = "heredity.methods"
 
 
 class MethodClass(Protocol):
-    """What is registered: a class (or a function) that makes a method, with its name and its options."""
+    """What is registered: a class (or a function) that makes a method, with its name and its options.
+
+    Methods that take their train tasks from `SessionContract.batches`, where a run has a schedule, say `scheduled = True`.
+    """
 
     name: str
     options_model: type[MethodOptions]
@@ -47,7 +51,7 @@ _BUILT_IN = (
     *(RandomPolicy, BestOfN, Sequential, Parametric, Structural),
     *(Static, BestOfNEdits, SequentialEdits, Reflection, TextGrad, ReinforcePP, Grpo),
     *(SelectOptimiseEvaluate, Adaptive),
-    *(Ace, TfGrpo, Gepa, Refine),
+    *(Ace, TfGrpo, Ahe, Gepa, Refine),
 )
 METHODS: Mapping[str, MethodClass] = MappingProxyType({each.name: cast(MethodClass, each) for each in _BUILT_IN})
 """The built-in methods: name to class."""

@@ -6,6 +6,7 @@ own answer), PS-Joint-Evo is both, and Agent-Evo is all five.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
@@ -24,6 +25,8 @@ _NEW: Mapping[Target, tuple[str, ...]] = {
     "memory": ("memory/NAME:memory.md", "memory/NAME:memory.jsonl"),
     "agent": (f"{SOLVER}:agent.py", "agent/player:agent.py"),
 }
+_INSIDE = (f"{SOLVER}:middleware/NAME.py", f"{SOLVER}:project/PATH")
+"""What may be added to a solver's program that is there."""
 
 
 def target_of(variable: str) -> str:
@@ -46,15 +49,27 @@ def chosen_variables(candidate: Candidate, targets: Iterable[Target]) -> dict[st
 
 
 def new_variables(candidate: Candidate, targets: Iterable[Target]) -> list[str]:
-    """Return the names under which something may be added, `NAME` standing for any name."""
+    """Return the names under which something may be added, `NAME` standing for any name and `PATH` for any path."""
+    targets = tuple(targets)
     names = [name for target in targets for name in _NEW[target]]
     # A candidate is driven by one program: beside a solver there is no player.
     driven = any(part.startswith("agent/") for part in candidate.parts)
+    solver = candidate.parts.get(SOLVER)
+    inside = "agent" in targets and solver is not None and manifest_of(solver, SOLVER).evolvable
     return [
-        name
-        for name in names
-        if name.partition(":")[0] not in candidate.parts and not (driven and name.startswith("agent/"))
+        *(
+            name
+            for name in names
+            if name.partition(":")[0] not in candidate.parts and not (driven and name.startswith("agent/"))
+        ),
+        *(_INSIDE if inside else ()),
     ]
+
+
+def may_be_added(variable: str, new: Iterable[str]) -> bool:
+    """Return whether a variable is one of those of `new_variables`, by its name or by what stands for any."""
+    patterns = (re.escape(name).replace("NAME", "[^/:]+").replace("PATH", ".+") for name in new)
+    return any(re.fullmatch(pattern, variable) for pattern in patterns)
 
 
 def checked_edits(candidate: Candidate, targets: Iterable[Target], edits: Mapping[str, str | None]) -> Candidate:
@@ -92,7 +107,6 @@ def _check_name(
         raise ConfigError(f"{part} is not evolvable, so {path} of it stays as it is")
     if "/" in part and target_of(name) not in targets:
         raise ConfigError(f"{name} is no target of this evolution, which is to change {', '.join(targets)} only")
-    kind, _, own = part.partition("/")
-    code = kind in ("tool", "agent") and part in candidate.parts and path
-    if not code and name not in new and not (own and f"{kind}/NAME:{path}" in new):
+    code = part.partition("/")[0] in ("tool", "agent") and part in candidate.parts and path
+    if not code and not may_be_added(name, new):
         raise UnknownNameError("variable", name, [*known, *new])

@@ -125,6 +125,20 @@ FORMS: Mapping[str, _Form] = {
             "expects": "one line",
         },
     ),
+    "engineer": _Form(
+        "Engineer the agent's harness: its prompts, tools, memories, program, middleware and project files. Begin with the"
+        " groups of failures that cost most, and with the part of the harness that can prevent them: a text reminds, a tool"
+        " enables, middleware enforces. Use the history: keep what held, mend or take back what missed its predictions or"
+        " broke tasks that were solved, and do not repeat what is listed under rejected. Each edit gives the whole new text"
+        " of one variable; the value null removes the file. Use names listed under variables, or add one of those under"
+        " limits (NAME and PATH stand for any). Then say which tasks this will fix, and what it may break: your prediction"
+        " is checked. If nothing should change, give an empty list of edits.",
+        {
+            "edits": [{"variable": "type/name:path", "value": "the whole new text", "why": "one line"}],
+            "fixes": [0],
+            "risks": "one line",
+        },
+    ),
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from heredity.errors import ConfigError
 from heredity.evolution.operators.dialogue import Failed
 from heredity.evolution.proposals import Turn
+from heredity.evolution.targets import may_be_added
 
 Items = list[dict[str, Any]]
 
@@ -29,16 +30,12 @@ async def select(turn: Turn, hypotheses: Items) -> Items | Failed:
 
     def read(reply: Mapping[str, Any]) -> Items:
         selections = _reader("selections", "variable")(reply)
-        kept = [s for s in selections if s["variable"] in known or _named_freely(s["variable"], limits)]
+        kept = [s for s in selections if s["variable"] in known or may_be_added(s["variable"], limits)]
         if not kept:
             raise ConfigError(f"no selection names a variable that may change; these may: {', '.join(sorted(known))}")
         return kept
 
     return await turn.dialogue.ask("select", data, read, (turn.number, turn.stage))
-
-
-def _named_freely(variable: str, limits: list[str]) -> bool:
-    return any(variable.startswith(name.partition("NAME")[0]) for name in limits if "/NAME:" in name)
 
 
 def _reader(key: str, text: str) -> Any:

@@ -5,7 +5,7 @@ An evolver may learn only through a session. Everything it is told about a candi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -131,6 +131,25 @@ class Decision:
     tolerance: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Train tasks that a schedule pushes (SEAGym, section 3.2).
+
+    Attributes:
+        number: counts batches from 1 over the run.
+        epoch: counts passes over the train tasks from 1.
+        tasks: train handles; until the next batch begins, only these can be attempted.
+        updates: how many updates a method may make on it.
+        reset: whether what was learned before is to be forgotten: the batch begins from the initial candidate.
+    """
+
+    number: int
+    epoch: int
+    tasks: tuple[int, ...]
+    updates: int = 1
+    reset: bool = False
+
+
 class SessionContract(Protocol):
     """The only door to evidence."""
 
@@ -151,14 +170,31 @@ class SessionContract(Protocol):
         """Return what is left of the budget."""
         ...
 
-    async def commit(self, decision: Decision) -> None:
+    async def commit(self, decision: Decision, candidate: Candidate | None = None) -> Decision:
         """Put a decision on record; the last accepted candidate is what a run by commits ends with.
 
         The same decision at the same place of the run is recorded once, so a resumed method may repeat it.
 
+        Args:
+            decision: what the method decided.
+            candidate: the candidate itself, where it was never submitted.
+
+        Returns:
+            What is on record: where the protocol has a contract gate, an accepted decision may come back refused.
+
         Raises:
-            RejectedError: if the candidate was never submitted.
+            RejectedError: if the candidate was never submitted and is not given.
             ReplayDivergedError: if a resumed method decides otherwise than its journal records.
+        """
+        ...
+
+    def batches(self) -> AsyncIterator[Batch]:
+        """Return the batches of the run's schedule, one after the other; beginning one freezes what is committed.
+
+        Raises:
+            ConfigError: if the run has no schedule.
+            RejectedError: if the next batch is begun while submissions are in flight.
+            ClosedError: if the session is closed.
         """
         ...
 
@@ -175,6 +211,7 @@ class EvolverContext:
         options: the method's own options, from the configuration.
         model: the language model that proposes edits (`[gateway] optimisation`); None if none is configured. Its replies
             are journalled, and a resumed method is given the same ones again.
+        scheduled: whether the run has a schedule: train tasks then come from `SessionContract.batches` alone.
     """
 
     taskset: TasksetInfo
@@ -183,6 +220,7 @@ class EvolverContext:
     train_tasks: int
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     model: Model | None = None
+    scheduled: bool = False
 
 
 class Method(Protocol):

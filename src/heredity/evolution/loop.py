@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from heredity.errors import BudgetError, ConfigError
-from heredity.evolution.contract import Decision, EvolverContext, SessionContract
+from heredity.evolution.contract import Batch, Decision, EvolverContext, SessionContract
 from heredity.evolution.operators.commit import Finding, GateRules, decision, weigh
 from heredity.evolution.operators.dialogue import Dialogue, Failed
 from heredity.evolution.operators.evaluate import Proposal, until_closed
@@ -66,12 +66,28 @@ async def run_loop(recipe: Recipe, session: SessionContract, context: EvolverCon
     search = _Search(recipe, session, context, options)
     with until_closed():
         await search.start()
+        if context.scheduled:
+            await search.follow()
+            return
         stale = 0
         for number in range(1, options.rounds + 1):
             with span("round", kind="round", method=recipe.name, number=number):
                 stale = 0 if await search.round(number) else stale + 1
             if options.patience and stale >= options.patience:
                 return
+
+
+def check_scheduled(options: Mapping[str, Any]) -> None:
+    """Check that a method's options leave to the schedule what is the schedule's.
+
+    Raises:
+        ConfigError: if they do not.
+    """
+    for name in ("batch", "rounds", "epochs", "patience", "canaries", "confirm"):
+        if name in options:
+            raise ConfigError(
+                f"the option {name} = {options[name]!r} has no meaning in a run with a schedule; leave it out and see [schedule]"
+            )
 
 
 @dataclass
@@ -93,9 +109,12 @@ class _Search:
         self.dialogue = Dialogue(context.model, context.seed, name, options.temperature)
         self.measurements = Measurements(self.session, name, options.repeats, options.evidence_chars)
         self.rules = GateRules(*(getattr(options, f.name) for f in fields(GateRules)))
+        self.batch: Batch | None = None
         check_candidate(context.initial)
         if not chosen_variables(context.initial, options.target) and not new_variables(context.initial, options.target):
             raise ConfigError(f"target = {list(options.target)} names nothing that may change in the initial candidate")
+        if context.scheduled:
+            check_scheduled(context.options)
         wrong = [task for task in options.canaries if not 0 <= task < context.train_tasks]
         if wrong:
             raise ConfigError(f"canaries names {wrong[0]}; expected train tasks, 0 to {context.train_tasks - 1}")
@@ -115,7 +134,12 @@ class _Search:
         return [self.options.target]
 
     def tasks(self, number: int) -> list[int]:
-        """Return the train tasks of a round: the next of an order that is drawn anew when it is used up; then canaries."""
+        """Return the train tasks of a round: the next of an order that is drawn anew when it is used up; then canaries.
+
+        Under a schedule they are those of the open batch.
+        """
+        if self.batch is not None:
+            return list(self.batch.tasks)
         train = max(self.context.train_tasks, 1)
         batch = min(self.options.batch, train)
         epoch, place = divmod(number - 1, train // batch)
@@ -133,13 +157,35 @@ class _Search:
         self.attempted.update(tasks)
         return measured
 
-    async def start(self) -> None:
-        (first,) = await self.measure([Proposal(self.committed, (), "the initial candidate")], self.tasks(1))
-        await self.commit(Decision(self.committed.digest, "", True, "the initial candidate", first.submissions))
+    async def follow(self) -> None:
+        """Play the rounds of a schedule: as many for each batch as it allows updates. Its attempts are made anew."""
+        number = 0
+        async for batch in self.session.batches():
+            self.batch = batch
+            self.measurements.forget()
+            if batch.reset:
+                self.committed = self.context.initial
+                self.considered = {self.committed.digest}
+                for learned in (self.rejected, self.signals, self.failures):
+                    learned.clear()
+            for _ in range(batch.updates):
+                number += 1
+                with span("round", kind="round", method=self.recipe.name, number=number, batch=batch.number):
+                    await self.round(number)
 
-    async def commit(self, made: Decision) -> None:
-        with span("commit", kind="commit", candidate=made.candidate, accepted=made.accepted, reason=made.reason):
-            await self.session.commit(made)
+    async def start(self) -> None:
+        if self.context.scheduled:
+            await self.commit(Decision(self.committed.digest, "", True, "the initial candidate"), self.committed)
+            return
+        (first,) = await self.measure([Proposal(self.committed, (), "the initial candidate")], self.tasks(1))
+        made = Decision(self.committed.digest, "", True, "the initial candidate", first.submissions)
+        await self.commit(made, self.committed)
+
+    async def commit(self, asked: Decision, candidate: Candidate) -> Decision:
+        with span("commit", kind="commit", candidate=asked.candidate) as step:
+            made = await self.session.commit(asked, candidate)
+            step.set(accepted=made.accepted, reason=made.reason)
+        return made
 
     async def round(self, number: int) -> bool:
         """Play one round; whether anything was committed."""
@@ -148,7 +194,7 @@ class _Search:
         for stage, targets in enumerate(self.stages):
             again = Proposal(self.committed, (), f"the committed candidate, on the tasks of round {number}")
             (base,) = await self.measure([again], tasks)
-            if not self.recipe.gated and not self.measurements.payable(self.tasks(number + 1)):
+            if not (self.recipe.gated or self.batch or self.measurements.payable(self.tasks(number + 1))):
                 raise BudgetError("nothing is left to attempt an update with, so none is made")
             evidence = worst_first(base.evidence, self.options.evidence)
             rejected = self.rejected[max(0, len(self.rejected) - self.options.history) :]
@@ -191,14 +237,24 @@ class _Search:
         return Proposal(revision.candidate, (turn.base.candidate.digest,), " ".join(note.split()))
 
     async def adopt(self, turn: Turn, revision: Revision) -> bool:
-        """Commit a revision as it is, with its attempts at the next round's tasks (as many as can be paid) on record."""
-        tasks = self.measurements.payable(self.tasks(turn.number + 1))
-        (one,) = await self.measure([self.proposal(turn, revision)], tasks)
+        """Commit a revision as it is, unless the protocol's gate refuses it; whether it was committed.
+
+        Its attempts at the next round's tasks, as many as can be paid, are on record before; under a schedule they are the
+        next batch's.
+        """
+        proposal, submissions = self.proposal(turn, revision), turn.base.submissions
+        if self.batch is None:
+            tasks = self.measurements.payable(self.tasks(turn.number + 1))
+            (one,) = await self.measure([proposal], tasks)
+            submissions = tuple(sorted({*submissions, *one.submissions}))
         self.failures.clear()
-        submissions = tuple(sorted({*turn.base.submissions, *one.submissions}))
-        base = turn.base.candidate.digest
-        await self.commit(Decision(one.candidate.digest, base, True, "adopted without a gate", submissions))
-        self.committed = one.candidate
+        reason = f"adopted without a gate: {proposal.note}" if self.batch else "adopted without a gate"
+        asked = Decision(revision.candidate.digest, turn.base.candidate.digest, True, reason, submissions)
+        made = await self.commit(asked, revision.candidate)
+        if not made.accepted:
+            self.reject(turn, revision.edits, made.reason, None)
+            return False
+        self.committed = revision.candidate
         return True
 
     async def settle(self, turn: Turn, revisions: Sequence[Revision], tasks: Sequence[int]) -> bool:
@@ -234,12 +290,12 @@ class _Search:
                 base, one, finding = await self.confirm(turn, one)
             except BudgetError:
                 unpaid = replace(finding, accepted=False, reason="the budget is too small to confirm it")
-                await self.commit(decision(self.rules, base, one, unpaid))
+                await self.commit(decision(self.rules, base, one, unpaid), one.candidate)
                 raise
-        await self.commit(decision(self.rules, base, one, finding))
-        if finding.accepted:
+        made = await self.commit(decision(self.rules, base, one, finding), one.candidate)
+        if made.accepted:
             self.committed = one.candidate
-        return finding
+        return replace(finding, accepted=made.accepted, reason=made.reason)
 
     async def confirm(self, turn: Turn, one: Measured) -> tuple[Measured, Measured, Finding]:
         """Attempt fresh tasks with both; what holds on all tasks together and does not fall on the fresh ones is confirmed.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from heredity.errors import BudgetError, RejectedError, SessionError
 from heredity.evolution import Trial
 from heredity.ids import digest_json
 from heredity.judging.attempts import encodable
+from heredity.judging.session_log import SessionLog
 from heredity.records import Blob
 from heredity.resources.candidate import AGENT, Candidate
 
@@ -100,6 +102,50 @@ def category_of(error: SessionError) -> str:
     if isinstance(error, MalformedError):
         return error.category
     return "budget_invalid" if isinstance(error, BudgetError) else "run_closed"
+
+
+def admission_lines(
+    log: SessionLog,
+    orders: Sequence[Order],
+    key: str,
+    request: tuple[str, Sequence[int]],
+    left: int | None,
+    at_s: float,
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return what is journalled when a request is admitted, and note in the log what it says of lineage.
+
+    Args:
+        log: what the journal says so far.
+        orders: the checked trials.
+        key: the request's key.
+        request: its digest, and the numbers of its submissions.
+        left: episodes that were left before it; None without a limit.
+        at_s: what the run's clock shows.
+    """
+    lines: list[tuple[str, Mapping[str, Any]]] = []
+    digest_of_request, ids = request
+    for position, (submit_id, order) in enumerate(zip(ids, orders, strict=True)):
+        digest = order.candidate.digest
+        lineage = (order.parents, order.note)
+        if log.lineage.get(digest) != lineage:
+            log.lineage[digest] = lineage
+            parents = list(order.parents)
+            line = {"digest": digest, "blob": order.blob.digest, "parents": parents, "note": order.note}
+            lines.append(("candidate", line))
+        left = None if left is None else left - len(order.tasks)
+        data = {
+            "submit_id": submit_id,
+            "key": key,
+            "request": digest_of_request,
+            "position": [position, len(orders)],
+            "candidate": digest,
+            "tasks": list(order.tasks),
+            "charge": len(order.tasks),
+            "remaining": left,
+            "at_s": at_s,
+        }
+        lines.append(("submission.admitted", data))
+    return lines
 
 
 def can_attempt(candidate: Candidate, kind: str) -> bool:

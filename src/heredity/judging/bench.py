@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from heredity.errors import ConfigError
@@ -16,10 +16,11 @@ from heredity.evolution import Decision
 from heredity.judging.attempts import Attempter
 from heredity.judging.cases import Opening
 from heredity.judging.session_log import Submission, score_to_json
+from heredity.judging.terms import HarnessTerms
 from heredity.judging.views import View, ViewScores, score_candidate
 from heredity.records import Committer
 from heredity.resources import Candidate
-from heredity.tasks import TasksetInfo
+from heredity.tasks import Task, TasksetInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,11 @@ class Bench:
         taskset: what the tasks belong to.
         validation: the view that picks the checkpoint; None where commits do.
         heldout: the view that scores it.
-        opening: opens the commitment to both views.
+        opening: opens the commitment to the views.
+        train: the train tasks, by handle.
+        more: further views, by name.
+        others: what attempts jobs under other execution models, by their names.
+        terms: what a run of harness evolution is judged by.
     """
 
     records: Committer
@@ -41,6 +46,10 @@ class Bench:
     validation: View | None
     heldout: View
     opening: Opening
+    train: Sequence[Task] = ()
+    more: Mapping[str, View] = field(default_factory=dict[str, View])
+    others: Mapping[str, Attempter] = field(default_factory=dict[str, Attempter])
+    terms: HarnessTerms | None = None
 
     def journalled(self, kind: str, **fields: Any) -> Mapping[str, Any] | None:
         """Return the data of the first event of a kind whose fields are these, if there is one."""
@@ -63,11 +72,13 @@ class Evolved:
         submissions: all of them, in order.
         decisions: commits and refusals, in order.
         status: `"finished"`, or `"failed"` if the evolver failed.
+        batches: the data of each batch that was begun, in order, and how many decisions were made before it.
     """
 
     submissions: Sequence[Submission]
     decisions: Sequence[Decision]
     status: str
+    batches: Sequence[tuple[Mapping[str, Any], int]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,8 +141,21 @@ class Sealed:
 
     def opening(self, tasksets: Sequence[Taskset], counts: Mapping[str, int]) -> Opening:
         """Return what proves that the cases were those committed to."""
-        cases = self.cases(tasksets, counts)
-        salt = digest_bytes(self.salt + canonical_json([[t.info.name for t in tasksets], dict(counts)]))
+        return self._opening(self.cases(tasksets, counts), [[t.info.name for t in tasksets], dict(counts)])
+
+    def opening_of(self, draws: Sequence[tuple[Taskset, str, int]]) -> Opening:
+        """Return what proves it of cases that are drawn from several splits of several tasksets.
+
+        Args:
+            draws: tasksets, each with a split and how many of its cases.
+        """
+        cases: dict[str, Any] = {}
+        for taskset, split, count in draws:
+            cases.setdefault(taskset.info.name, {}).update(self.cases([taskset], {split: count})[taskset.info.name])
+        return self._opening(cases, [[taskset.info.name, split, count] for taskset, split, count in draws])
+
+    def _opening(self, cases: Mapping[str, Any], named: Any) -> Opening:
+        salt = digest_bytes(self.salt + canonical_json(named))
         return Opening(_commit(salt, cases), salt, digest_json(cases))
 
     def _to_json(self) -> dict[str, Any]:

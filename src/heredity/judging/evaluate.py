@@ -86,6 +86,9 @@ class Evaluator:
             "seconds": round(time.monotonic() - started, 6),
             "invalid_steps": [invalid_steps(o.trajectory) if o.trajectory else 0 for o in outcomes],
         }
+        if self._taskset.kind != "episode" and trajectories:
+            data["costs"] = [dict(t.cost) for t in trajectories]
+            data["attempt_seconds"] = [round(t.seconds, 6) for t in trajectories]
         usage = total_usage([usage_of(self._taskset.kind, t) for t in trajectories])
         if usage is not None:
             data["usage"] = usage.to_json()

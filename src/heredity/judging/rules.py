@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from heredity.errors import ConfigError
 from heredity.evolution import Budget
+from heredity.judging.decisions import Probe
+from heredity.judging.schedule import BatchPlan
 from heredity.rollouts.contract import Limits
 
 
@@ -21,6 +24,8 @@ class SessionRules:
         retries: how often an attempt is repeated that failed through no fault of the candidate.
         replay: the evolver is deterministic and starts again from the beginning when the run is resumed. What it asked
             before is answered from the journal, and `remaining` shows what it would have shown the first time.
+        plan: the batches of train tasks; None if the evolver chooses tasks freely.
+        probe: what the contract gate checks candidates with, where the plan's schedule has one.
     """
 
     budget: Budget
@@ -30,3 +35,9 @@ class SessionRules:
     max_episodes: int = 128
     retries: int = 2
     replay: bool = False
+    plan: BatchPlan | None = None
+    probe: Probe | None = None
+
+    def __post_init__(self) -> None:
+        if self.plan is not None and self.plan.schedule.gate and self.probe is None:
+            raise ConfigError("schedule.gate is true, and tasks of this kind have no contract to check; leave it out")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,12 @@ from heredity.evolution import Budget
 from heredity.judging.attempts import Attempter, encodable
 from heredity.judging.bench import Bench, Evolved, Reference, Verdict
 from heredity.judging.cases import Opening, Sealed
+from heredity.judging.decisions import Probe
+from heredity.judging.open_batch import journal_plan
 from heredity.judging.protocols import JUDGES
 from heredity.judging.session import Publish, Session, SessionRules
 from heredity.judging.session_log import cut_torn_request
+from heredity.judging.terms import HarnessTerms, check_disjoint, ood_views
 from heredity.judging.views import View
 from heredity.records import Committer, RunFolder, config_digest
 from heredity.rollouts.contract import Limits, Runner
@@ -59,6 +62,7 @@ class RunPlan:
         isolation: the tier in which candidates run.
         packages: versions of every package that can change a score.
         protocol: how it is judged, one of `heredity.judging.protocols.JUDGES`.
+        terms: the schedule and the further views of harness evolution; None in other protocols.
     """
 
     run_id: str
@@ -77,10 +81,15 @@ class RunPlan:
     isolation: str = "unknown"
     packages: Mapping[str, str] = field(default_factory=dict[str, str])
     protocol: str = "policy-evolution"
+    terms: HarnessTerms | None = None
 
     def __post_init__(self) -> None:
         if self.protocol not in JUDGES:
             raise UnknownNameError("protocol", self.protocol, JUDGES)
+        if (self.terms is not None) != (self.protocol == "harness-evolution"):
+            raise ConfigError(f"terms are those of harness-evolution, and the protocol is {self.protocol}")
+        if self.terms is not None and self.validation < 1:
+            raise ConfigError("validation is 0; snapshots are judged on update-validation: give 1 or more")
         for name in ("heldout", "train_tasks", "min_episodes"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; expected 1 or more")
@@ -104,12 +113,18 @@ class Conditions:
         runner: what attempts them; the caller closes it.
         sealed: the suite's secret.
         reference: what every run is compared with; None leaves the comparison out.
+        ood: tasksets whose held-out tasks are out of distribution.
+        others: runners that use another execution model, by its name.
+        probe: what a contract gate checks candidates with.
     """
 
     taskset: Taskset
     runner: Runner
     sealed: Sealed
     reference: Reference | None = None
+    ood: Sequence[Taskset] = ()
+    others: Mapping[str, Runner] = field(default_factory=dict[str, Runner])
+    probe: Probe | None = None
 
 
 async def run_evolution(
@@ -142,13 +157,15 @@ async def run_evolution(
     with RunFolder.open(path) as folder:
         cut_torn_request(folder.journal)
         records = Committer(folder.journal, folder.blobs)
-        opening = conditions.sealed.opening([conditions.taskset], plan.views)
-        await _begin(folder, records, plan, conditions, opening)
-        session = _open_session(records, plan, conditions, publisher)
+        cases = Cases(plan, conditions)
+        await _begin(folder, records, plan, conditions, cases.opening)
+        if plan.terms is not None:
+            await journal_plan(records, plan.terms.plan, cases.train)
+        session = _open_session(records, plan, conditions, cases, publisher)
         await _evolve(session, evolve, records)
         failed = any(event.kind == "evolver.failed" for event in records.journal.events)
-        evolved = Evolved(session.snapshot(), session.decisions, "failed" if failed else "finished")
-        bench = _bench(records, plan, conditions, opening)
+        evolved = Evolved(session.snapshot(), session.decisions, "failed" if failed else "finished", session.begun)
+        bench = _bench(records, plan, conditions, cases)
         with span("judge", kind="other", protocol=plan.protocol):
             return await JUDGES[plan.protocol](bench, evolved, conditions.reference)
 
@@ -184,7 +201,7 @@ def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> dict[st
         "evolver": dict(plan.evolver),
         "seed": plan.seed,
         "budget": budget,
-        "views": plan.views,
+        "views": {**plan.views, **({"ood": plan.terms.ood, "replay": plan.terms.replay} if plan.terms else {})},
         "failure_return": info.failure_return,
         "isolation": plan.isolation,
         "packages": dict(plan.packages),
@@ -217,7 +234,11 @@ def _check_same_run(before: Mapping[str, Any], now: Mapping[str, Any], path: Pat
 
 
 def _open_session(
-    records: Committer, plan: RunPlan, conditions: Conditions, publisher: Callable[[Session], Publish] | None
+    records: Committer,
+    plan: RunPlan,
+    conditions: Conditions,
+    cases: Cases,
+    publisher: Callable[[Session], Publish] | None,
 ) -> Session:
     rules = SessionRules(
         budget=plan.budget,
@@ -226,24 +247,52 @@ def _open_session(
         min_episodes=plan.min_episodes,
         max_episodes=plan.max_episodes,
         replay=plan.replay,
+        plan=plan.terms.plan if plan.terms else None,
+        probe=conditions.probe,
     )
-    tasks = conditions.sealed.tasks(conditions.taskset, "train", plan.train_tasks)
-    return Session(
-        records, conditions.runner, taskset=conditions.taskset.info, tasks=tasks, rules=rules, publisher=publisher
-    )
+    info = conditions.taskset.info
+    return Session(records, conditions.runner, taskset=info, tasks=cases.train, rules=rules, publisher=publisher)
 
 
-def _bench(records: Committer, plan: RunPlan, conditions: Conditions, opening: Opening) -> Bench:
-    views = {
-        name: View(name, conditions.sealed.tasks(conditions.taskset, name, count)) for name, count in plan.views.items()
-    }
+class Cases:
+    """The tasks of a run: those of training, and those of its views, which nothing that evolves may see."""
+
+    def __init__(self, plan: RunPlan, conditions: Conditions) -> None:
+        """Draw them.
+
+        Raises:
+            ConfigError: if a split has too few tasks, or a task is in two of them.
+        """
+        sealed, own, terms = conditions.sealed, conditions.taskset, plan.terms
+        self.train = sealed.tasks(own, "train", plan.train_tasks)
+        self.views = {name: View(name, sealed.tasks(own, name, count)) for name, count in plan.views.items()}
+        self.more: dict[str, View] = {}
+        if terms is None:
+            self.opening = sealed.opening([own], plan.views)
+            return
+        self.views["heldout"] = View("id", self.views["heldout"].tasks)
+        self.more["update_validation"] = View("update_validation", self.views["validation"].tasks)
+        drawn = [(own, name, count) for name, count in plan.views.items()]
+        for name, (taskset, split) in ood_views(own, conditions.ood).items() if terms.ood else ():
+            self.more[name] = View(name, sealed.tasks(taskset, split, terms.ood), taskset.info)
+            drawn.append((taskset, split, terms.ood))
+        self.opening = sealed.opening_of(drawn)
+        hidden = {"id": self.views["heldout"], **self.more}
+        check_disjoint(self.train, {name: view.tasks for name, view in hidden.items()})
+
+
+def _bench(records: Committer, plan: RunPlan, conditions: Conditions, cases: Cases) -> Bench:
     return Bench(
         records=records,
         attempter=Attempter(conditions.runner, plan.limits),
         taskset=conditions.taskset.info,
-        validation=views.get("validation"),
-        heldout=views["heldout"],
-        opening=opening,
+        validation=cases.views.get("validation"),
+        heldout=cases.views["heldout"],
+        opening=cases.opening,
+        train=cases.train,
+        more=cases.more,
+        others={name: Attempter(runner, plan.limits) for name, runner in conditions.others.items()},
+        terms=plan.terms,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,17 +20,19 @@ from heredity.errors import (
     RejectedError,
     ReplayDivergedError,
 )
-from heredity.evolution import Budget, Decision, Feedback, Trial
+from heredity.evolution import Batch, Budget, Decision, Feedback, Trial
 from heredity.gateway import Model
 from heredity.judging.accounts import Accounts
-from heredity.judging.admission import MAX_KEY, EpisodeRange, Order, category_of, request_digest
+from heredity.judging.admission import MAX_KEY, EpisodeRange, Order, admission_lines, category_of, request_digest
 from heredity.judging.attempts import Attempter, encodable
 from heredity.judging.clock import RunClock
+from heredity.judging.decisions import Decisions, gate_of
 from heredity.judging.evaluate import Evaluator
 from heredity.judging.gathering import all_of
+from heredity.judging.open_batch import OpenBatch
 from heredity.judging.recorded_model import RecordedModel
 from heredity.judging.rules import SessionRules
-from heredity.judging.session_log import SessionLog, Submission, decision_to_json
+from heredity.judging.session_log import SessionLog, Submission
 from heredity.records import Blob, Committer
 from heredity.resources import Candidate
 from heredity.rollouts.contract import Runner
@@ -91,7 +93,10 @@ class Session:
         self._log = SessionLog()
         self._log.apply(records.journal.events)
         self._accounts = Accounts(rules.budget, self._log, records.journal.events, replay=rules.replay)
-        self._decided = 0 if rules.replay else len(self._log.decisions)
+        self._decisions = Decisions(
+            self._log, self._commit, gate_of(rules.plan, rules.probe, self._submitted), replay=rules.replay
+        )
+        self._batches = OpenBatch(rules.plan, self._log, self._commit, replay=rules.replay)
         self._requests = {key: self._earlier(ids) for key, ids in self._log.requests.items()}
         self._next_id = len(self._log.submissions) + 1
         self._ended = asyncio.Event()
@@ -115,11 +120,16 @@ class Session:
             RecordError: if the disk is full or fails; the run is to be resumed.
             HostError: if the runner fails, or something failed before; the run is to be resumed.
         """
+        return await self._submitted(trials, key, evolvers=True)
+
+    async def _submitted(self, trials: Sequence[Trial], key: str, *, evolvers: bool = False) -> list[Feedback]:
         try:
             orders = self._range.check(trials, key)
             digest = request_digest(orders)
             request = self._requests.get(key)
             if request is None:
+                if evolvers:
+                    self._batches.check(orders, key)
                 request = self._admit(orders, key, digest)
             else:
                 self._check_same(request, digest, key)
@@ -132,36 +142,59 @@ class Session:
         """Return what is left of the budget, as the evolver is to see it."""
         return self._accounts.seen(self.clock.now())
 
-    async def commit(self, decision: Decision) -> None:
+    async def commit(self, decision: Decision, candidate: Candidate | None = None) -> Decision:
         """Journal a decision; a replaying method repeats its earlier ones, which are recorded already.
 
+        Args:
+            decision: what the method decided.
+            candidate: the candidate itself, where it was never submitted or a gate stands before commits.
+
+        Returns:
+            What is on record: behind a contract gate, an accepted decision may come back refused.
+
         Raises:
-            RejectedError: if the candidate was never submitted.
+            RejectedError: if the candidate was never submitted and is not given.
             ReplayDivergedError: if a replaying method decides otherwise than its journal records.
             ClosedError: if the session is closed.
         """
-        place, decided = self._decided, self._log.decisions
-        self._decided += 1
-        if place < len(decided):
-            if decided[place] != decision:
-                raise ReplayDivergedError(
-                    f"decision {place + 1} of the resumed run differs from its journal: start a new run"
-                )
-            return
-        if self.closed is not None:
-            raise ClosedError(f"the session is closed ({self.closed}); nothing more can be committed")
-        if decision.candidate not in self._log.candidates:
-            raise RejectedError(f"the candidate {decision.candidate[:12]} was never submitted; submit it first")
-        await self._commit([("candidate.decided", decision_to_json(decision))])
+        known = self._decisions.repeated(decision)
+        if known is not None:
+            return known
+        self._check_open("committed")
+        return await self._decisions.make(decision, candidate)
+
+    async def batches(self) -> AsyncIterator[Batch]:
+        """Yield the batches of the schedule; beginning one freezes what is committed.
+
+        Raises:
+            ConfigError: if the run has no schedule.
+            RejectedError: if the next batch is begun while submissions are in flight.
+            ClosedError: if the session is closed, or its budget is spent.
+        """
+        for batch in self._batches.left():
+            if not self._batches.repeating:
+                self._check_open("begun")
+                self._check_unspent()
+                if self._running():
+                    raise RejectedError(
+                        f"batch {batch.number} cannot begin while submissions are in flight; await them"
+                    )
+            await self._batches.begin(batch)
+            yield batch
 
     def recorded(self, model: Model) -> RecordedModel:
         """Return a model for the evolver, whose calls are journalled and paid for by this session's budget."""
         return RecordedModel(model, self._records, self._check_unspent, self._accounts.pay)
 
     @property
-    def decisions(self) -> tuple[Decision, ...]:
+    def decisions(self) -> Sequence[Decision]:
         """The commits and refusals so far, in order."""
-        return tuple(self._log.decisions)
+        return (*self._log.decisions,)
+
+    @property
+    def begun(self) -> Sequence[tuple[Mapping[str, Any], int]]:
+        """The data of each batch that was begun, and how many decisions were made before it."""
+        return tuple(self._log.batches)
 
     @property
     def closed(self) -> str | None:
@@ -248,8 +281,7 @@ class Session:
 
     def _admit(self, orders: Sequence[Order], key: str, digest: str) -> _Request:
         self._check_unbroken()
-        if self._closing or self._log.closed is not None:
-            raise ClosedError(f"the session is closed ({self._log.closed or 'closing'}); nothing more can be submitted")
+        self._check_open("submitted")
         left = self._accounts.left(self.clock.now())
         if left.spent:
             raise ClosedError("the session is closed: its budget is spent")
@@ -258,36 +290,10 @@ class Session:
         ids = range(self._next_id, self._next_id + len(orders))
         self._next_id += len(orders)
         request = self._requests[key] = _Request(digest, ids, charge, earlier=False)
-        self._start(request, self._admission(orders, key, request, left.episodes), orders)
-        return request
-
-    def _admission(
-        self, orders: Sequence[Order], key: str, request: _Request, left: int | None
-    ) -> list[tuple[str, Mapping[str, Any]]]:
-        lines: list[tuple[str, Mapping[str, Any]]] = []
         at_s = round(self.clock.now(), 3)
-        for position, (submit_id, order) in enumerate(zip(request.ids, orders, strict=True)):
-            digest = order.candidate.digest
-            lineage = (order.parents, order.note)
-            if self._log.lineage.get(digest) != lineage:
-                self._log.lineage[digest] = lineage
-                parents = list(order.parents)
-                line = {"digest": digest, "blob": order.blob.digest, "parents": parents, "note": order.note}
-                lines.append(("candidate", line))
-            left = None if left is None else left - len(order.tasks)
-            data = {
-                "submit_id": submit_id,
-                "key": key,
-                "request": request.digest,
-                "position": [position, len(orders)],
-                "candidate": digest,
-                "tasks": list(order.tasks),
-                "charge": len(order.tasks),
-                "remaining": left,
-                "at_s": at_s,
-            }
-            lines.append(("submission.admitted", data))
-        return lines
+        lines = admission_lines(self._log, orders, key, (digest, ids), left.episodes, at_s)
+        self._start(request, lines, orders)
+        return request
 
     def _check_same(self, request: _Request, digest: str, key: str) -> None:
         if request.digest != digest:
@@ -372,6 +378,10 @@ class Session:
             told = self._publish(feedback, trajectories)
             if inspect.isawaitable(told):
                 await told
+
+    def _check_open(self, what: str) -> None:
+        if self._closing or self._log.closed is not None:
+            raise ClosedError(f"the session is closed ({self._log.closed or 'closing'}); nothing more can be {what}")
 
     def _check_unspent(self) -> None:
         self._check_unbroken()

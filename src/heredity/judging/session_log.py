@@ -83,6 +83,8 @@ class SessionLog:
         clock_s: the run's clock at its last reading.
         episodes: how many were charged.
         decisions: commits and refusals, in order.
+        probed: digest to what the contract gate's probe said of it.
+        batches: the data of each batch that was begun, in order, and how many decisions were made before it.
     """
 
     submissions: dict[int, Submission] = field(default_factory=dict[int, Submission])
@@ -94,6 +96,8 @@ class SessionLog:
     clock_s: float = 0.0
     episodes: int = 0
     decisions: list[Decision] = field(default_factory=list[Decision])
+    probed: dict[str, str] = field(default_factory=dict[str, str])
+    batches: list[tuple[Mapping[str, Any], int]] = field(default_factory=list[tuple[Mapping[str, Any], int]])
 
     def apply(self, events: Iterable[Event]) -> None:
         """Take events into account, in the order of the journal; kinds of other parts of a run are passed over."""
@@ -111,6 +115,10 @@ class SessionLog:
                     self.rejections.add((data["key"], data["category"], data["message"]))
                 case "candidate.decided":
                     self.decisions.append(decision_from_json(data))
+                case "candidate.probed":
+                    self.probed[data["candidate"]] = data["problem"]
+                case "batch.started":
+                    self.batches.append((data, len(self.decisions)))
                 case "session.closed":
                     self.closed = data["reason"]
                 case "heartbeat":

@@ -25,12 +25,14 @@ class View:
     """A named, frozen set of tasks.
 
     Attributes:
-        name: `"validation"` or `"heldout"`.
+        name: such as `"validation"` or `"heldout"`.
         tasks: in a fixed order; scores are listed in the same order.
+        taskset: what they belong to, where it is not the run's own taskset.
     """
 
     name: str
     tasks: tuple[Task, ...]
+    taskset: TasksetInfo | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,14 @@ class Task:
         split: the split it was drawn for.
         index: the integer handle by which an evolver names it; counts from 0 in each split.
         spec: what a runner needs to attempt it (seed, options). Trusted and secret: it never enters an untrusted process.
+        attributes: labels to aggregate by, such as `domain` and `source_benchmark`; no actor or evolver is told of them.
     """
 
     id: str
     split: str
     index: int
     spec: Mapping[str, Any] = field(repr=False)
+    attributes: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
 @dataclass(frozen=True, slots=True)

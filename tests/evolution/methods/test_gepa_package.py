@@ -162,10 +162,10 @@ def test_nonsense_changes_nothing() -> None:
 
 def test_an_error_of_the_session_comes_out_although_the_package_swallows_it() -> None:
     class Diverging(SumsSession):
-        async def commit(self, decision: Any) -> None:
+        async def commit(self, decision: Any, candidate: Any = None) -> Any:
             if decision.baseline:
                 raise ReplayDivergedError("differs from its journal")
-            await super().commit(decision)
+            return await super().commit(decision, candidate)
 
     with pytest.raises(ReplayDivergedError):
         run(Instructing("Add and carry."), session=Diverging())

@@ -54,6 +54,7 @@ class Ace:
     """Keeps a skillbook in `memory/skillbook`; every update is adopted unless the gate is asked for."""
 
     name = "ace"
+    scheduled = True
     options_model = AceOptions
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:

@@ -31,6 +31,7 @@ class BestOfNEdits:
     """Draws N edits of the initial candidate from its first attempts, and commits the best of them if it gains."""
 
     name = "best-of-n-edits"
+    scheduled = True
     options_model = BestOfNOptions
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
@@ -47,6 +48,7 @@ class SequentialEdits:
     """Asks for one edit after the other, and commits each that gains."""
 
     name = "sequential-edits"
+    scheduled = True
     options_model = SequentialOptions
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:

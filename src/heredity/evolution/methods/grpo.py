@@ -32,6 +32,7 @@ class Grpo:
     """
 
     name = "grpo"
+    scheduled = True
     options_model = GrpoOptions
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:

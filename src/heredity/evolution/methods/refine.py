@@ -43,6 +43,7 @@ class Refine:
     """Rewrites the system prompt after each batch; every rewrite is adopted unless the gate is asked for."""
 
     name = "refine"
+    scheduled = True
     options_model = RefineOptions
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:

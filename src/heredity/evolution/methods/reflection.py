@@ -33,6 +33,7 @@ class Reflection:
     """Reflects on attempts, edits what the hypotheses point to, and commits what does better on the same tasks."""
 
     name = "reflection"
+    scheduled = True
     options_model = ReflectionOptions
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:

@@ -33,6 +33,7 @@ class ReinforcePP:
     """
 
     name = "reinforce-pp"
+    scheduled = True
     options_model = ReinforceOptions
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from heredity.evolution.contract import Decision, EvolverContext, SessionContract, Trial
+from heredity.evolution.loop import check_scheduled
 from heredity.evolution.operators.evaluate import until_closed
 from heredity.evolution.options import MethodOptions, parse_options
 
@@ -19,6 +20,7 @@ class Static:
     """Submits the initial candidate once and commits it."""
 
     name = "static"
+    scheduled = True
     options_model = StaticOptions
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
@@ -28,6 +30,9 @@ class Static:
             ConfigError: if an option is wrong.
         """
         options = parse_options(StaticOptions, self.name, context.options)
+        if context.scheduled:
+            await self._follow(session, context)
+            return
         left = session.remaining().episodes
         count = min(options.batch, context.train_tasks, options.batch if left is None else left)
         with until_closed():
@@ -35,3 +40,12 @@ class Static:
             (feedback,) = await session.submit([trial], key=f"{self.name}/0")
             evidence = (feedback.submit_id,)
             await session.commit(Decision(context.initial.digest, "", True, "the initial candidate", evidence))
+
+    async def _follow(self, session: SessionContract, context: EvolverContext) -> None:
+        check_scheduled(context.options)
+        with until_closed():
+            first = Decision(context.initial.digest, "", True, "the initial candidate")
+            await session.commit(first, context.initial)
+            async for batch in session.batches():
+                trial = Trial(context.initial, batch.tasks, note="the initial candidate")
+                await session.submit([trial], key=f"{self.name}/{batch.number}")

@@ -61,6 +61,7 @@ class TextGrad:
     """Descends along textual gradients: what critiques of failed attempts say of each prompt."""
 
     name = "textgrad"
+    scheduled = True
     options_model = TextGradOptions
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:

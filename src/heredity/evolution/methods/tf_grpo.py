@@ -52,6 +52,7 @@ class TfGrpo:
     """Keeps an experience library in `memory/experiences`; every update is adopted unless the gate is asked for."""
 
     name = "tf-grpo"
+    scheduled = True
     options_model = TfGrpoOptions
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:

@@ -146,6 +146,10 @@ class Measurements:
                 self._learn(self._known[proposal.candidate.digest], new, answer)
         return [self._measured(proposal.candidate, tasks) for proposal in proposals[:paid]]
 
+    def forget(self) -> None:
+        """Remember no attempt any more: what is asked for next is bought anew."""
+        self._known.clear()
+
     def payable(self, tasks: Sequence[int]) -> list[int]:
         """Return as many of the tasks, in order, as can be paid for a candidate that has attempted none of them."""
         if self._submissions is not None and self._submissions < 1:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
 from heredity.judging.bench import Bench, Evolved, Reference, Verdict
-from heredity.judging.protocols import policy_evolution, resource_evolution
+from heredity.judging.protocols import harness_evolution, policy_evolution, resource_evolution
 
 Judge = Callable[[Bench, Evolved, Reference | None], Awaitable[Verdict]]
 
@@ -15,6 +15,7 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
         "policy-evolution": policy_evolution.judge,
         "resource-evolution": resource_evolution.judge,
         "agent-learning": resource_evolution.judge,
+        "harness-evolution": harness_evolution.judge,
     }
 )
 """Name of a protocol to its judge."""

@@ -1,0 +1,104 @@
+"""Assessment: a frozen snapshot of a harness on a view, with everything of each attempt kept (SEAGym, section 3.3).
+
+A snapshot is content-addressed and read from the disk, where it cannot change unnoticed. Whatever an attempt changes, in
+memories or files, stays with that attempt; that the snapshot itself is still the same is checked afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from heredity.errors import DamagedRecordError
+from heredity.evolution import Outcome
+from heredity.judging.admission import can_attempt
+from heredity.judging.attempts import MISSING_POLICY, Attempter, outcome_of, plain_text, policy_seed
+from heredity.judging.bench import Bench, load_candidate
+from heredity.judging.open_batch import labelled
+from heredity.judging.session_log import score_to_json
+from heredity.judging.views import JUDGE_SEED, View
+from heredity.records import Blob
+from heredity.resources import Candidate
+from heredity.rollouts.contract import Job
+from heredity.rollouts.trajectory import Failure, Trajectory, encode_many
+
+EVENT = "snapshot.assessed"
+
+
+async def assess(bench: Bench, view: View, digest: str, model: str | None = None) -> Mapping[str, Any]:
+    """Attempt every task of a view with a snapshot and journal it; what is journalled already is not attempted again.
+
+    Args:
+        bench: what the judge works with.
+        view: the tasks.
+        digest: which snapshot.
+        model: another execution model than the run's own, one of `bench.others`.
+
+    Returns:
+        The data of the journal's event.
+
+    Raises:
+        HostError: if the runner fails.
+        DamagedRecordError: if the snapshot is not what it was when it was frozen.
+    """
+    known = bench.journalled(EVENT, view=view.name, candidate=digest, model=model)
+    if known is not None:
+        return known
+    candidate = await asyncio.to_thread(_frozen, bench, digest)
+    attempter = bench.attempter if model is None else bench.others[model]
+    trajectories = await _attempt(bench, attempter, view, candidate)
+    if candidate.digest != digest or Candidate.from_bytes(candidate.to_bytes()).digest != digest:
+        raise DamagedRecordError(f"the snapshot {digest} was changed while it was assessed; nothing of it is kept")
+    await asyncio.to_thread(_frozen, bench, digest)
+    blob = await asyncio.to_thread(Blob.of, encode_many(trajectories)) if trajectories else None
+    outcomes = _outcomes(bench, view, trajectories)
+    data = {
+        "view": view.name,
+        "candidate": digest,
+        "taskset": (view.taskset or bench.taskset).name,
+        "model": model,
+        "tasks": [labelled(task) for task in view.tasks],
+        **_columns(outcomes, trajectories),
+        "blob": blob.digest if blob else None,
+    }
+    await bench.records.commit([(EVENT, data)], [blob] if blob else [])
+    return data
+
+
+def _frozen(bench: Bench, digest: str) -> Candidate:
+    candidate = load_candidate(bench, digest)
+    if candidate.digest != digest:
+        raise DamagedRecordError(f"the snapshot {digest} is another one on the disk; restore the run from a copy")
+    return candidate
+
+
+async def _attempt(bench: Bench, attempter: Attempter, view: View, candidate: Candidate) -> list[Trajectory]:
+    info = view.taskset or bench.taskset
+    if not can_attempt(candidate, info.kind):
+        return []
+    jobs = [
+        Job(info, candidate, task, episode_index=place, policy_seed=policy_seed(JUDGE_SEED, task))
+        for place, task in enumerate(view.tasks)
+    ]
+    return [plain_text(t) for t in await attempter.all(jobs)]
+
+
+def _outcomes(bench: Bench, view: View, trajectories: Sequence[Trajectory]) -> list[Outcome]:
+    floor = (view.taskset or bench.taskset).failure_return
+    if not trajectories:
+        failure = Failure(MISSING_POLICY, "the program has no file policy.py; put it at the top of its folder")
+        return [Outcome(task.index, floor, 0, MISSING_POLICY, failure) for task in view.tasks]
+    return [outcome_of(task, t, floor) for task, t in zip(view.tasks, trajectories, strict=True)]
+
+
+def _columns(outcomes: Sequence[Outcome], trajectories: Sequence[Trajectory]) -> dict[str, Any]:
+    failures = [outcome.failure for outcome in outcomes]
+    return {
+        "scores": [score_to_json(outcome.score) for outcome in outcomes],
+        "lengths": [outcome.length for outcome in outcomes],
+        "statuses": [outcome.status for outcome in outcomes],
+        "errors": [failure and f"{failure.category}: {failure.message}" for failure in failures],
+        "seconds": [round(t.seconds, 6) for t in trajectories],
+        "costs": [dict(t.cost) for t in trajectories],
+    }

@@ -142,7 +142,7 @@ async def test_a_sandbox_that_reports_a_timeout_gives_one() -> None:
         async def call(self, *_: Any, **__: Any) -> ToolResult:
             return ToolResult(error="timeout", message="the call took more than 1 s")
 
-    assert (await solve(program("return 'B'"), ListedModel([]), Late())).status == "timeout"
+    assert (await solve(program("return 'B'"), ListedModel([]), Late())).status == "program_timeout"
 
 
 async def test_a_program_runs_once_for_each_round_and_is_told_of_the_last() -> None:

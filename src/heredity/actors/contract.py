@@ -11,7 +11,8 @@ its manifest):
 - `tool/NAME`: `tool.py` with a function `run(**arguments)` that returns JSON values, run in the sandbox, or `SKILL.md`
   alone: a text that the model may read.
 - `memory/NAME`: `memory.jsonl`, one JSON object with `"text"` per line, or `memory.md`.
-- `agent/solver`: `agent.py`, a program that drives the conversation itself, in the sandbox.
+- `agent/solver`: `agent.py`, a program that drives the conversation itself, in the sandbox. Harnesses have more files there
+  (docs/harnesses.md).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from heredity.gateway import Message, Usage
+from heredity.gateway import Message, ToolSpec, Usage
 from heredity.resources import SourceTree
 
 SYSTEM = "prompt/system"
@@ -61,6 +62,8 @@ class Solving:
         temperature: passed to the model; None leaves it.
         max_tokens: most tokens of one reply; None leaves it.
         seconds: wall seconds of the whole attempt.
+        program_seconds: wall seconds that a program which drives the conversation may take of a round for itself, without what
+            it waits for.
         tool_seconds: wall seconds of one tool call.
         tool_output_chars: how much of a tool's result the model is shown; the rest is cut and the cut is said.
     """
@@ -71,6 +74,7 @@ class Solving:
     temperature: float | None = None
     max_tokens: int | None = None
     seconds: float = 600.0
+    program_seconds: float = 600.0
     tool_seconds: float = 10.0
     tool_output_chars: int = 8000
 
@@ -100,6 +104,21 @@ class ToolResult:
 
 Service = Callable[[Any], Awaitable[Any]]
 """Something the host does for a sandboxed program: takes and returns JSON values."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProvidedTool:
+    """A tool that the place of a task provides, such as the shell of a container.
+
+    A model calls it as any other tool, and programs may ask for it as a service of its name.
+
+    Attributes:
+        spec: what a model is told of it.
+        run: takes arguments that fit the spec and returns a text. What it raises is the host's failure.
+    """
+
+    spec: ToolSpec
+    run: Callable[[Mapping[str, Any]], Awaitable[str]]
 
 
 class Programs(Protocol):
@@ -136,7 +155,8 @@ class Answer:
         messages: the whole conversation, in order.
         usage: of all its model calls.
         calls: how many model calls it made; `tool_calls`: how many tools it called.
-        status: `"ok"`, or `"turns"` (out of turns), `"empty"`, `"refusal"`, `"timeout"`, `"program_error"`.
+        status: `"ok"`, or `"turns"` (out of turns), `"empty"`, `"refusal"`, `"timeout"`, `"program_timeout"` (its program took too
+            long for itself), `"program_error"`.
         detail: one line on a status that is not ok.
     """
 

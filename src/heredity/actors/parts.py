@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from string import ascii_uppercase
 from typing import Any
@@ -13,6 +13,7 @@ from heredity.actors.contract import SOLVER, Problem
 from heredity.actors.react import instructions
 from heredity.actors.tools import Tool, read_tool, specs_of
 from heredity.errors import ConfigError, UnknownNameError
+from heredity.gateway import ToolSpec
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import check_candidate, files_of, manifest_of
 from heredity.resources.building import PROMPT
@@ -45,9 +46,13 @@ class Parts:
     @property
     def system(self) -> str:
         """The system message: prompt, memories, and in the style `"react"` how to call tools; `""` for none."""
+        return self.system_for(specs_of(self.tools))
+
+    def system_for(self, tools: Sequence[ToolSpec]) -> str:
+        """Return the system message where these are the tools, those that a task provides among them."""
         text = fill(self.prompts.get("system", ""), {"memory": "\n\n".join(self.memories.values())})
-        if self.style == "react" and self.tools:
-            return "\n\n".join(part for part in (text, instructions(specs_of(self.tools))) if part)
+        if self.style == "react" and tools:
+            return "\n\n".join(part for part in (text, instructions(tools)) if part)
         return text
 
     def question(self, problem: Problem) -> str:

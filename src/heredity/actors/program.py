@@ -7,21 +7,23 @@ this process:
     reply = ask("model", {"messages": [{"role": "user", "content": "…"}], "tools": host["tools"]})
     result = ask("tool", {"name": "calculator", "arguments": {"expression": "6*7"}})
 
-Everything it passes is checked; what is wrong with it is raised in the program.
+Tools that the place of a task provides may also be asked for by their names: `ask("shell", {"command": "ls"})` gives a text.
+Everything a program passes is checked; what is wrong with it is raised in the program.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 
-from heredity.actors.contract import Problem, Programs, ToolResult
+from heredity.actors.contract import Problem, Service, ToolResult
 from heredity.actors.conversation import Conversation, NoAnswerError, encodable
 from heredity.actors.parts import Parts, render
-from heredity.actors.tools import Toolbox, specs_of
+from heredity.actors.tools import Toolbox
 from heredity.errors import BudgetError, CandidateError, HeredityError, HostError
 from heredity.gateway import Image, Message, ToolCall, ToolSpec
 from heredity.gateway.contract import ROLES
@@ -38,10 +40,8 @@ class Earlier:
     feedback: str = ""
 
 
-async def run_program(
-    parts: Parts, problem: Problem, talk: Conversation, programs: Programs | None, earlier: Earlier
-) -> str:
-    """Run a candidate's program for one round and return its answer.
+async def run_program(parts: Parts, problem: Problem, toolbox: Toolbox, earlier: Earlier) -> str:
+    """Run a candidate's program for one round, in the sandbox of its tools, and return its answer.
 
     Raises:
         NoAnswerError: if it fails, takes too long, or returns no text.
@@ -50,22 +50,21 @@ async def run_program(
         HostError: if the sandbox fails.
         IsolationError: if the program cannot be confined.
     """
-    if parts.program is None or programs is None:
+    if parts.program is None or toolbox.programs is None:
         raise CandidateError("there is no program, or no sandbox to run it in")
-    services = Services(talk, Toolbox(parts.tools, programs, talk))
-    arguments = {"problem": _problem(problem), "host": _host(parts, earlier)}
-    offered = {"model": services.model, "tool": services.tool}
-    seconds = talk.settings.seconds
-    result = await programs.call(parts.program, _SOLVE, arguments, seconds=seconds, services=offered)
+    services, settings = Services(toolbox.talk, toolbox), toolbox.talk.settings
+    arguments = {"problem": _problem(problem), "host": _host(parts, problem, toolbox, earlier)}
+    seconds = min(settings.seconds, settings.program_seconds)
+    result = await toolbox.programs.call(parts.program, _SOLVE, arguments, seconds=seconds, services=services.all)
     if services.fatal is not None:
         raise services.fatal
-    return _answer(result, talk)
+    return _answer(result, toolbox.talk)
 
 
 def _answer(result: ToolResult, talk: Conversation) -> str:
     if result.error:
         talk.notes.append(result.traceback or result.message)
-        status = "timeout" if result.error == "timeout" else "program_error"
+        status = "program_timeout" if result.error == "timeout" else "program_error"
         raise NoAnswerError(status, f"{result.error}: {result.message}")
     if not isinstance(result.value, str):
         detail = f"solve returned {json.dumps(result.value)[:80]}; expected the answer as text"
@@ -88,9 +87,12 @@ def _problem(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _host(parts: Parts, earlier: Earlier) -> dict[str, Any]:
-    specs = specs_of(parts.tools)
+def _host(parts: Parts, problem: Problem, toolbox: Toolbox, earlier: Earlier) -> dict[str, Any]:
+    specs = toolbox.specs
     return {
+        "system": parts.system_for(specs),
+        "question": parts.question(problem),
+        "turns": toolbox.talk.settings.max_turns,
         "prompts": dict(parts.prompts),
         "memories": dict(parts.memories),
         "tools": [{"name": s.name, "description": s.description, "parameters": dict(s.parameters)} for s in specs],
@@ -108,6 +110,12 @@ class Services:
     said: list[Message] = field(default_factory=list[Message])
     asked: int = 0
     fatal: HeredityError | None = None
+
+    @property
+    def all(self) -> dict[str, Service]:
+        """The services by the names under which a program asks for them."""
+        provided = {name: partial(self._provided, service) for name, service in self.toolbox.services.items()}
+        return {**provided, "model": self.model, "tool": self.tool}
 
     async def model(self, asked: Any) -> dict[str, Any]:
         """Answer `{"messages": […], "tools": […]}` with `{"text", "tool_calls", "finish"}`."""
@@ -142,6 +150,15 @@ class Services:
             return {"error": f"{result.error}: {result.message}", "traceback": result.traceback}
         return {"value": result.value}
 
+    async def _provided(self, service: Service, asked: Any) -> Any:
+        try:
+            return await service(asked)
+        except CandidateError:
+            raise
+        except HeredityError as error:
+            self.fatal = self.fatal or error
+            raise
+
 
 def _common(said: list[Message], messages: list[Message]) -> int:
     """Return how many messages at the beginning are those that were said before."""
@@ -153,7 +170,23 @@ def _request(asked: Any) -> tuple[list[Message], list[ToolSpec]]:
     messages = [_message(m) for m in _field(asked, "messages", list)]
     if not messages:
         raise CandidateError("messages is empty; give at least one")
+    _check_results(messages)
     return messages, [_spec(t) for t in _field(asked, "tools", list, [])]
+
+
+def _check_results(messages: Sequence[Message]) -> None:
+    """Check that each call has its result right after it: a provider would refuse the request, and be blamed for that."""
+    waiting: set[str] = set()
+    for message in messages:
+        if message.role == "tool" and message.tool_call_id not in waiting:
+            raise CandidateError(
+                f"the tool's message for {message.tool_call_id[:80]!r} does not follow a reply that made this call"
+            )
+        if message.role != "tool" and waiting:
+            break
+        waiting = waiting - {message.tool_call_id} if waiting else {call.id for call in message.tool_calls}
+    if waiting:
+        raise CandidateError(f"the call {min(waiting)[:80]!r} has no tool's message right after it; give its result")
 
 
 def _message(value: Any) -> Message:

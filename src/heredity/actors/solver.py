@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heredity.actors.contract import Answer, Problem, Programs, Solving
+from heredity.actors.contract import Answer, Problem, Programs, ProvidedTool, Solving
 from heredity.actors.conversation import Conversation, NoAnswerError
 from heredity.actors.parts import Parts, read_parts
 from heredity.actors.program import Earlier, run_program
 from heredity.actors.react import has_action, parse_action
 from heredity.actors.rounds import Feedback, revision
-from heredity.actors.tools import Toolbox, specs_of
+from heredity.actors.tools import Toolbox
 from heredity.errors import ConfigError
 from heredity.gateway import Image, Message, Model, Reply, ToolCall
 from heredity.resources import Candidate
@@ -50,7 +51,12 @@ class Solver:
         return await self.attempt(problem, Conversation(model, settings, seed), programs)
 
     async def attempt(
-        self, problem: Problem, talk: Conversation, programs: Programs | None, feedback: Feedback | None = None
+        self,
+        problem: Problem,
+        talk: Conversation,
+        programs: Programs | None,
+        feedback: Feedback | None = None,
+        provided: Sequence[ProvidedTool] = (),
     ) -> Answer:
         """Answer a problem in a conversation, which holds what was said also when this raises.
 
@@ -60,9 +66,10 @@ class Solver:
             programs: runs tools and programs; None if the candidate has none.
             feedback: tells of answers between rounds, where the settings say `"public"` or `"verdict"`. The time that it
                 takes is not the solver's.
+            provided: tools that the place of the task provides.
 
         Raises:
-            ConfigError: if programs or feedback are needed and not given.
+            ConfigError: if programs or feedback are needed and not given, or a tool has the name of one that is provided.
             ProviderError: if the model gives no answer through no fault of the candidate.
             BudgetError: if the budget does not allow a model call.
             HostError: if the sandbox fails.
@@ -70,11 +77,11 @@ class Solver:
         """
         if self.needs_programs and programs is None:
             raise ConfigError("the candidate has programs, and there is no sandbox to run them in; give programs")
-        seconds = talk.settings.seconds
+        seconds, toolbox = talk.settings.seconds, Toolbox(self.parts.tools, programs, talk, provided)
         clock = asyncio.timeout(seconds)
         try:
             async with clock:
-                await self._rounds(problem, talk, programs, feedback and _off(clock, feedback))
+                await self._rounds(problem, toolbox, feedback and _off(clock, feedback))
         except NoAnswerError as error:
             return talk.answer(error.status, str(error))
         except TimeoutError:
@@ -83,20 +90,18 @@ class Solver:
             return talk.answer("timeout", f"no answer within {seconds:g} seconds")
         return talk.answer()
 
-    async def _rounds(
-        self, problem: Problem, talk: Conversation, programs: Programs | None, feedback: Feedback | None
-    ) -> None:
-        question = self.parts.question(problem)
+    async def _rounds(self, problem: Problem, toolbox: Toolbox, feedback: Feedback | None) -> None:
+        talk, question, words = toolbox.talk, self.parts.question(problem), self.parts.system_for(toolbox.specs)
         images = tuple(Image(*image) for image in problem.images)
-        system = [Message("system", self.parts.system)] if self.parts.system else []
+        system = [Message("system", words)] if words else []
         context, told = list[Message](), [*system, Message("user", question, images)]
         earlier = Earlier()
         for number in range(1, talk.settings.rounds + 1):
             with span("round", kind="round", number=number) as step:
                 if self.parts.program is not None:
-                    text = await run_program(self.parts, problem, talk, programs, earlier)
+                    text = await run_program(self.parts, problem, toolbox, earlier)
                 else:
-                    text = await self._converse(talk, context, told, Toolbox(self.parts.tools, programs, talk))
+                    text = await self._converse(context, told, toolbox)
                 step.set(text=text)
             talk.rounds.append(text)
             if number == talk.settings.rounds:
@@ -106,10 +111,10 @@ class Solver:
                 return
             told, earlier = [Message("user", words)], Earlier(number, text, words)
 
-    async def _converse(self, talk: Conversation, context: list[Message], told: list[Message], toolbox: Toolbox) -> str:
+    async def _converse(self, context: list[Message], told: list[Message], toolbox: Toolbox) -> str:
         """Ask, run what the reply calls for, tell the results, until a reply calls for nothing: that is the answer."""
-        native = self.parts.style == "tools"
-        tools = specs_of(self.parts.tools) if native else ()
+        talk, native = toolbox.talk, self.parts.style == "tools"
+        tools = toolbox.specs if native else ()
         for _ in range(talk.settings.max_turns):
             context += told
             reply = await talk.ask(context, told, tools)
@@ -135,7 +140,7 @@ async def _tool_results(reply: Reply, toolbox: Toolbox) -> list[Message]:
 
 
 async def _observation(reply: Reply, toolbox: Toolbox) -> list[Message]:
-    if not toolbox.tools or not has_action(reply.text):
+    if not toolbox.specs or not has_action(reply.text):
         return []
     action = parse_action(reply.text)
     if isinstance(action, str):

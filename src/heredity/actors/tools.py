@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 from heredity.actors.calling import check_arguments
-from heredity.actors.contract import Programs, ToolResult
+from heredity.actors.contract import Programs, ProvidedTool, Service, ToolResult
 from heredity.actors.conversation import Conversation
 from heredity.actors.react import loads
 from heredity.actors.signature import parameters_of
-from heredity.errors import ConfigError, nearest
+from heredity.errors import CandidateError, ConfigError, nearest
 from heredity.gateway import ToolCall, ToolSpec
 from heredity.resources import SourceTree
 from heredity.resources.assembly import files_of, manifest_of
@@ -76,7 +78,7 @@ def specs_of(tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
     return tuple(specs)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Toolbox:
     """The tools of one attempt: whatever a model asks of them, it gets a text back.
 
@@ -84,11 +86,31 @@ class Toolbox:
         tools: what there is.
         programs: what runs the programs; None if there are none.
         talk: the conversation they are used in, whose settings bound each call.
+        provided: what the place of the task provides beside them.
+
+    Raises:
+        ConfigError: if a tool has the name of one that is provided.
     """
 
     tools: Sequence[Tool]
     programs: Programs | None
     talk: Conversation
+    provided: Sequence[ProvidedTool] = ()
+
+    def __post_init__(self) -> None:
+        taken = {tool.spec.name for tool in self.provided} & {tool.name for tool in self.tools}
+        if taken:
+            raise ConfigError(f"tool/{min(taken)} has the name of a tool that the task provides; give it another name")
+
+    @cached_property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """All of them as a model is told of them."""
+        return (*(tool.spec for tool in self.provided), *specs_of(self.tools))
+
+    @cached_property
+    def services(self) -> dict[str, Service]:
+        """What programs may ask for by name: the tools that are provided."""
+        return {tool.spec.name: partial(self._serve, tool.spec.name) for tool in self.provided}
 
     async def answer_all(self, calls: Sequence[ToolCall]) -> list[str]:
         """Run the calls of one reply at once and return what the model is shown, in their order.
@@ -114,7 +136,7 @@ class Toolbox:
             result = ToolResult(error="arguments", message=f"the arguments of {call.name} are not JSON: {error}")
         else:
             result = await self.run(call.name, arguments)
-        return self._shown(result)
+        return self._shown(call.name, result)
 
     async def run(self, name: str, arguments: Any) -> ToolResult:
         """Check arguments and run a tool; what is wrong with either comes back as a result. Raises as `answer_all`."""
@@ -125,7 +147,7 @@ class Toolbox:
             return result
 
     async def _run(self, name: str, arguments: Any) -> ToolResult:
-        specs = {spec.name: spec for spec in specs_of(self.tools)}
+        specs = {spec.name: spec for spec in self.specs}
         if name not in specs:
             hint = f"; did you mean {' or '.join(near)}?" if (near := nearest(name, specs)) else ""
             known = ", ".join(specs) or "none"
@@ -134,19 +156,32 @@ class Toolbox:
             check_arguments({**specs[name].parameters, "type": "object"}, arguments, where=name)
         except ConfigError as error:
             return ToolResult(error="arguments", message=str(error))
+        for tool in self.provided:
+            if tool.spec.name == name:
+                begun = time.monotonic()
+                return ToolResult(await tool.run(arguments), seconds=time.monotonic() - begun)
         by_name = {tool.name: tool for tool in self.tools}
         if name == READ_SKILL:
             return ToolResult(by_name[arguments["name"]].text)
         tree = by_name[name].tree
         if tree is None or self.programs is None:
             raise ConfigError(f"tool/{name} is a program; give the solver a sandbox to run it in (programs)")
-        return await self.programs.call(tree, _RUN, arguments, seconds=self.talk.settings.tool_seconds)
+        seconds = self.talk.settings.tool_seconds
+        return await self.programs.call(tree, _RUN, arguments, seconds=seconds, services=self.services)
 
-    def _shown(self, result: ToolResult) -> str:
+    async def _serve(self, name: str, arguments: Any) -> Any:
+        result = await self.run(name, arguments)
+        if result.error:
+            raise CandidateError(result.message)
+        return result.value
+
+    def _shown(self, name: str, result: ToolResult) -> str:
         limit = self.talk.settings.tool_output_chars
         if result.error:
             trace = f"\n{result.traceback.strip()}" if result.traceback else ""
             return _cut(f"error: {result.error}: {result.message}{trace}", limit)
+        if name in self.services:
+            return _cut(result.value, limit)
         return _cut(json.dumps(result.value, ensure_ascii=False), limit)
 
 

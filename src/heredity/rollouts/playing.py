@@ -172,8 +172,7 @@ class WorldRunner:
             "prompts": dict(parts.prompts),
             "memories": dict(parts.memories),
         }
-        offered = {"model": services.model, "tool": services.tool}
-        async with self._programs.open(parts.program, "agent:Player", given, services=offered) as program:
+        async with self._programs.open(parts.program, "agent:Player", given, services=services.all) as program:
             if services.fatal is not None:
                 raise services.fatal
             record.program = ProgramPlayer(program, services, limits.act_s)

@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import time
-from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
-
-import numpy as np
 
 from heredity.actors.contract import Answer, Problem, Programs, RoundFeedback, Solving
 from heredity.actors.conversation import Conversation
 from heredity.actors.parts import render
-from heredity.actors.solver import Solver, build
+from heredity.actors.solver import Solver
 from heredity.errors import ConfigError, HostError, IsolationError, ProviderError, UnknownNameError
 from heredity.gateway import Message, Model
 from heredity.gateway.contract import NOTHING_USED
-from heredity.ids import seed_sequence
-from heredity.resources import Candidate
 from heredity.rollouts.as_they_end import as_they_end
 from heredity.rollouts.contract import Job, Limits
-from heredity.rollouts.trajectory import Column, Failure, Trajectory
+from heredity.rollouts.conversation_record import ConversationRecord, built, check_solving, seeds_of
+from heredity.rollouts.trajectory import Trajectory
 from heredity.spans import span
 from heredity.tasks import Task
 from heredity.tasks.questions import Verification, present, verify
 
 PublicTests = Callable[[Task, str], Awaitable[str | None]]
 """What a task says in public of an answer; None if there is nothing to say against it."""
-
-_CATEGORIES = {"timeout": "rollout_timeout", "program_error": "act_error"}
-_NO_ANSWER = "no_answer"
-_INFO = ("question", "expected", "extracted", "correct", "reason", "rounds", "notes")
 
 
 class SolvingRunner:
@@ -78,8 +68,8 @@ class SolvingRunner:
             ConfigError: if a candidate needs a sandbox or a question needs a judge, and there is none.
         """
         settings = replace(self.settings, seconds=min(self.settings.seconds, limits.episode_s))
-        seeds = _seeds(jobs, settings)
-        solvers = {job.candidate: _built(job.candidate) for job in jobs}
+        seeds = seeds_of(jobs, settings)
+        solvers = {job.candidate: built(job.candidate) for job in jobs}
 
         async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
             async with self._places:
@@ -154,14 +144,12 @@ class _VerifierError(Exception):
 
 
 @dataclass
-class _Record:
-    """What is known of one attempt while it lasts, and how it becomes a trajectory."""
+class _Record(ConversationRecord):
+    """What is known of one attempt at a question."""
 
-    job: Job
-    talk: Conversation
-    question: str | None = None
+    keys = ("question", "expected", "extracted", "correct", "reason", "rounds", "notes")
+
     verdicts: dict[str, Verification] = field(default_factory=dict[str, Verification])
-    started: float = field(default_factory=time.monotonic)
 
     def scored(self, answer: Answer, verdict: Verification, scores: list[float]) -> Trajectory:
         """Return the record of an answered attempt: its score is that of the last round."""
@@ -172,72 +160,22 @@ class _Record:
             "rounds": scores,
         }
         told = f"{'right' if verdict.correct else 'wrong'}, score {verdict.score:g}: {verdict.reason}"
-        return self._trajectory(info, told, score=float(verdict.score))
+        return self.trajectory(info, told, score=float(verdict.score))
 
     def unanswered(self, answer: Answer, scores: list[float]) -> Trajectory:
         """Return the record of an attempt in which the candidate gave no answer in its last round."""
-        status = _CATEGORIES.get(answer.status, _NO_ANSWER)
-        info = {"correct": False, "reason": answer.detail, "rounds": [*scores, 0.0]}
-        trace = answer.notes[-1] if answer.status == "program_error" and answer.notes else ""
-        failure = Failure(status, f"{answer.status}: {answer.detail}", trace, self._last_step())
-        return self._trajectory(info, failure.message, failure=failure, truncated=answer.status == "turns")
+        info, failure = {"correct": False, "reason": answer.detail, "rounds": [*scores, 0.0]}, self.failure_of(answer)
+        return self.trajectory(info, failure.message, failure=failure, truncated=answer.status == "turns")
 
-    def failed(self, status: str, blame: str, message: str) -> Trajectory:
-        """Return the record of an attempt that something else ended."""
-        failure = Failure(status, message, "", self._last_step())
-        return self._trajectory({"reason": message}, message, failure=failure, blame=blame)
+    def trajectory(self, info: Mapping[str, Any], told: str, **how: Any) -> Trajectory:
+        """Return the record, with the expected answer."""
+        return super().trajectory({"expected": self.job.task.spec.get("answer"), **info}, told, **how)
 
-    def _trajectory(
-        self,
-        info: Mapping[str, Any],
-        told: str,
-        *,
-        score: float = 0.0,
-        failure: Failure | None = None,
-        blame: str = "candidate",
-        truncated: bool = False,
-    ) -> Trajectory:
-        steps = [turn for turn in self.talk.turns if turn.reply is not None]
-        length = len(steps)
-        known = {"question": self.question, "expected": self.job.task.spec.get("answer"), **info}
-        if self.talk.notes:
-            known["notes"] = list(self.talk.notes)
-        columns: dict[str, Column] = {
-            "obs": [*(_text(turn.told) for turn in steps), told],
-            "action": [_said(turn.reply) for turn in steps if turn.reply is not None],
-            "reward": _at_end(length, score, np.float64),
-            "terminated": _at_end(length, failure is None, np.bool_),
-            "truncated": _at_end(length, truncated, np.bool_),
-            "messages": [message.to_json() for message in self.talk.messages],
-            **{f"info/{key}": [None] * (length - 1) + [known.get(key)] * bool(length) for key in _INFO},
-        }
-        return Trajectory(
-            task_id=self.job.task.id,
-            candidate=self.job.candidate.digest,
-            status=failure.category if failure else "ok",
-            blame=blame if failure else "none",
-            total_reward=score,
-            length=length,
-            terminated=failure is None,
-            columns=columns,
-            failure=failure,
-            seconds=time.monotonic() - self.started,
-            cost=self._cost(),
-        )
-
-    def _cost(self) -> dict[str, float]:
+    def cost(self) -> dict[str, float]:
+        """Return what the conversation and the judge used."""
         judged = sum((v.usage for v in self.verdicts.values()), NOTHING_USED)
-        amounts = {
-            **self.talk.usage.to_json(),
-            "model_calls": self.talk.calls,
-            "tool_calls": self.talk.tool_calls,
-            **({} if judged == NOTHING_USED else {"judge_tokens": judged.tokens, "judge_cost_usd": judged.cost_usd}),
-        }
-        return {name: float(amount) for name, amount in amounts.items() if amount is not None}
-
-    def _last_step(self) -> int | None:
-        steps = sum(turn.reply is not None for turn in self.talk.turns)
-        return steps - 1 if steps else None
+        found = {"judge_tokens": judged.tokens, "judge_cost_usd": judged.cost_usd} if judged != NOTHING_USED else {}
+        return {**super().cost(), **{name: float(amount) for name, amount in found.items() if amount is not None}}
 
 
 def conversation_of(trajectory: Trajectory) -> tuple[Message, ...]:
@@ -245,61 +183,8 @@ def conversation_of(trajectory: Trajectory) -> tuple[Message, ...]:
     return tuple(Message.from_json(message) for message in trajectory.columns.get("messages", ()))
 
 
-def _built(candidate: Candidate) -> Solver | ConfigError:
-    try:
-        return build(candidate)
-    except ConfigError as error:
-        return error
-
-
-def _seeds(jobs: Sequence[Job], settings: Solving) -> list[int]:
-    """Return the model's seed of each job: the policy's, and for repeats of an attempt others, or they would all be alike."""
-    seen: Counter[tuple[Candidate, str]] = Counter()
-    seeds: list[int] = []
-    for job in jobs:
-        repeat = seen[job.candidate, job.task.id]
-        seen[job.candidate, job.task.id] += 1
-        if repeat and settings.temperature != 0:
-            seeds.append(int(seed_sequence(job.policy_seed, "repeat", repeat).generate_state(1)[0]))
-        else:
-            seeds.append(job.policy_seed)
-    return seeds
-
-
-def _at_end(length: int, value: float | bool, dtype: type[np.generic]) -> np.ndarray:
-    column = np.zeros(length, dtype)
-    column[-1:] = value
-    return column
-
-
-def _text(told: Sequence[Message]) -> str:
-    if len(told) == 1 and told[0].role == "user":
-        return told[0].content
-    return "\n\n".join(f"[{message.role}]\n{message.content}" for message in told)
-
-
-def _said(reply: Message) -> str:
-    calls = [_call(call.name, call.arguments) for call in reply.tool_calls]
-    return "\n".join(part for part in (reply.content, *calls) if part)
-
-
-def _call(name: str, arguments: str) -> str:
-    given: Any = arguments
-    with suppress(ValueError, RecursionError):
-        given = json.loads(arguments)
-    return json.dumps({"tool": name, "arguments": given}, ensure_ascii=False)
-
-
 def _check(settings: Solving, concurrent: int, public: PublicTests | None) -> None:
-    least = {"max_turns": 1, "rounds": 1, "tool_output_chars": 1}
-    for name, minimum in least.items():
-        if getattr(settings, name) < minimum:
-            raise ConfigError(f"{name} is {getattr(settings, name)}; expected {minimum} or more")
-    for name in ("seconds", "tool_seconds"):
-        if not getattr(settings, name) > 0:
-            raise ConfigError(f"{name} is {getattr(settings, name)}; expected more than 0")
-    if concurrent < 1:
-        raise ConfigError(f"concurrent is {concurrent}; expected 1 or more")
+    check_solving(settings, concurrent)
     if settings.feedback not in get_args(RoundFeedback):
         raise UnknownNameError("feedback", settings.feedback, get_args(RoundFeedback))
     if settings.feedback == "public" and settings.rounds > 1 and public is None:

@@ -106,7 +106,7 @@ async def attempt(backend: Backend, task: ContainerTask, agent: Agent | None) ->
     """
     begun = time.monotonic()
     image = await backend.build(task)
-    with span("container", kind="attempt", task=task.name) as step:
+    with span("container", kind="container", task=task.name) as step:
         sandbox = backend.sandbox(task, image, Phase())
         try:
             await sandbox.start()

@@ -205,8 +205,8 @@ def main() -> None:
             os.makedirs(os.path.join(settings["scratch"], str(slot)), 0o700, exist_ok=True)
     import spaces
 
-    # The guest modules are loaded here so that workers find them in memory.
-    for name in ("frames", "harness", "program", *settings["preload"]):
+    # The guest modules are loaded here so that workers find them in memory; programs may import the last of them by its name.
+    for name in ("frames", "harness", "program", "heredity_harness", *settings["preload"]):
         with contextlib.suppress(ImportError):
             __import__(name)
     spaces.load_space_classes(settings["gymnasium"])

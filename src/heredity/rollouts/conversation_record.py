@@ -1,0 +1,176 @@
+"""What runners of conversations share: building solvers, seeds of attempts, and how a conversation becomes a trajectory."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from heredity.actors.contract import Answer, Solving
+from heredity.actors.conversation import Conversation
+from heredity.actors.solver import Solver, build
+from heredity.errors import ConfigError
+from heredity.gateway import Message
+from heredity.ids import seed_sequence
+from heredity.resources import Candidate
+from heredity.rollouts.contract import Job
+from heredity.rollouts.trajectory import Column, Failure, Trajectory
+
+_CATEGORIES = {"timeout": "rollout_timeout", "program_timeout": "rollout_timeout", "program_error": "act_error"}
+_NO_ANSWER = "no_answer"
+
+
+@dataclass
+class ConversationRecord:
+    """What is known of one attempt while it lasts, and how it becomes a trajectory.
+
+    Attributes:
+        keys: the columns `info/KEY`, whose values stand in the last row.
+        job: what is attempted.
+        talk: the conversation.
+        question: what is asked; None while it is not known.
+    """
+
+    keys: ClassVar[tuple[str, ...]] = ()
+
+    job: Job
+    talk: Conversation
+    question: str | None = None
+    started: float = field(default_factory=time.monotonic)
+
+    def failed(self, status: str, blame: str, message: str) -> Trajectory:
+        """Return the record of an attempt that something else ended."""
+        failure = Failure(status, message, "", self._last_step())
+        return self.trajectory({"reason": message}, message, failure=failure, blame=blame)
+
+    def failure_of(self, answer: Answer) -> Failure:
+        """Return why there is no answer."""
+        trace = answer.notes[-1] if answer.status == "program_error" and answer.notes else ""
+        category = _CATEGORIES.get(answer.status, _NO_ANSWER)
+        return Failure(category, f"{answer.status}: {answer.detail}", trace, self._last_step())
+
+    def trajectory(
+        self,
+        info: Mapping[str, Any],
+        told: str,
+        *,
+        score: float = 0.0,
+        failure: Failure | None = None,
+        blame: str = "candidate",
+        truncated: bool = False,
+    ) -> Trajectory:
+        """Return the record of an attempt.
+
+        Args:
+            info: values of `keys`; others are left out.
+            told: what the last step led to.
+            score: the whole reward.
+            failure: what went wrong.
+            blame: whose fault that is; with `"none"` the score counts and the status is ok.
+            truncated: whether the attempt was cut.
+        """
+        steps = [turn for turn in self.talk.turns if turn.reply is not None]
+        length, failed = len(steps), failure is not None and blame != "none"
+        known = {"question": self.question, **info}
+        if self.talk.notes:
+            known["notes"] = list(self.talk.notes)
+        columns: dict[str, Column] = {
+            "obs": [*(_text(turn.told) for turn in steps), told],
+            "action": [_said(turn.reply) for turn in steps if turn.reply is not None],
+            "reward": _at_end(length, score, np.float64),
+            "terminated": _at_end(length, failure is None, np.bool_),
+            "truncated": _at_end(length, truncated, np.bool_),
+            "messages": [message.to_json() for message in self.talk.messages],
+            **{f"info/{key}": [None] * (length - 1) + [known.get(key)] * bool(length) for key in self.keys},
+        }
+        return Trajectory(
+            task_id=self.job.task.id,
+            candidate=self.job.candidate.digest,
+            status=failure.category if failure and failed else "ok",
+            blame=blame if failed else "none",
+            total_reward=score,
+            length=length,
+            terminated=failure is None,
+            columns=columns,
+            failure=failure,
+            seconds=time.monotonic() - self.started,
+            cost=self.cost(),
+        )
+
+    def cost(self) -> dict[str, float]:
+        """Return what the conversation used; what is unknown is absent."""
+        amounts = {**self.talk.usage.to_json(), "model_calls": self.talk.calls, "tool_calls": self.talk.tool_calls}
+        return {name: float(amount) for name, amount in amounts.items() if amount is not None}
+
+    def _last_step(self) -> int | None:
+        steps = sum(turn.reply is not None for turn in self.talk.turns)
+        return steps - 1 if steps else None
+
+
+def built(candidate: Candidate) -> Solver | ConfigError:
+    """Return the solver of a candidate, or why there is none."""
+    try:
+        return build(candidate)
+    except ConfigError as error:
+        return error
+
+
+def seeds_of(jobs: Sequence[Job], settings: Solving) -> list[int]:
+    """Return the model's seed of each job: the policy's, and for repeats of an attempt others, or they would all be alike."""
+    seen: Counter[tuple[Candidate, str]] = Counter()
+    seeds: list[int] = []
+    for job in jobs:
+        repeat = seen[job.candidate, job.task.id]
+        seen[job.candidate, job.task.id] += 1
+        if repeat and settings.temperature != 0:
+            seeds.append(int(seed_sequence(job.policy_seed, "repeat", repeat).generate_state(1)[0]))
+        else:
+            seeds.append(job.policy_seed)
+    return seeds
+
+
+def check_solving(settings: Solving, concurrent: int) -> None:
+    """Check numbers.
+
+    Raises:
+        ConfigError: if one is out of range.
+    """
+    least = {"max_turns": 1, "rounds": 1, "tool_output_chars": 1}
+    for name, minimum in least.items():
+        if getattr(settings, name) < minimum:
+            raise ConfigError(f"{name} is {getattr(settings, name)}; expected {minimum} or more")
+    for name in ("seconds", "program_seconds", "tool_seconds"):
+        if not getattr(settings, name) > 0:
+            raise ConfigError(f"{name} is {getattr(settings, name)}; expected more than 0")
+    if concurrent < 1:
+        raise ConfigError(f"concurrent is {concurrent}; expected 1 or more")
+
+
+def _at_end(length: int, value: float | bool, dtype: type[np.generic]) -> np.ndarray:
+    column = np.zeros(length, dtype)
+    column[-1:] = value
+    return column
+
+
+def _text(told: Sequence[Message]) -> str:
+    if len(told) == 1 and told[0].role == "user":
+        return told[0].content
+    return "\n\n".join(f"[{message.role}]\n{message.content}" for message in told)
+
+
+def _said(reply: Message) -> str:
+    calls = [_call(call.name, call.arguments) for call in reply.tool_calls]
+    return "\n".join(part for part in (reply.content, *calls) if part)
+
+
+def _call(name: str, arguments: str) -> str:
+    given: Any = arguments
+    with suppress(ValueError, RecursionError):
+        given = json.loads(arguments)
+    return json.dumps({"tool": name, "arguments": given}, ensure_ascii=False)

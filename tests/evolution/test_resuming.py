@@ -5,17 +5,31 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.evolution.sums import SYSTEM, TRAIN, Played, agent, attempt_at, context, proposing, right_if_taught, teaching
+from tests.evolution.sums import (
+    SYSTEM,
+    TRAIN,
+    Played,
+    agent,
+    all_texts,
+    attempt_at,
+    context,
+    proposing,
+    right_if_taught,
+    teaching,
+)
 
 from heredity.evolution import Budget, Decision
 from heredity.evolution.registry import method
-from heredity.gateway import Reply, Request
+from heredity.gateway import Model, Reply, Request
 from heredity.judging import Session, SessionRules
+from heredity.judging.schedule import Schedule, draw_plan
 from heredity.records import BlobStore, Committer, Journal
+from heredity.resources import Candidate
 from heredity.rollouts.contract import Job, Limits
 from heredity.rollouts.trajectory import Trajectory
 from heredity.tasks import Task
@@ -30,10 +44,13 @@ class SumsRunner:
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
         for place, job in enumerate(jobs):
             self.attempts += 1
-            said = right_if_taught(job.candidate, job.task.index)
+            said = self.answer(job.candidate, job.task.index)
             trajectory = attempt_at(job.candidate, job.task.index, said).trajectory
             assert trajectory is not None
             yield place, trajectory
+
+    def answer(self, candidate: Candidate, task: int) -> str:
+        return right_if_taught(candidate, task)
 
     async def close(self) -> None:
         pass
@@ -43,15 +60,24 @@ def taught(block: dict[str, Any]) -> dict[str, str]:
     return {SYSTEM: "Add and carry." if block["round"] == 2 else f"Take a guess. {block['round']}.{block['draw']}"}
 
 
-def evolve(folder: Path, name: str, model: Played, runner: SumsRunner, options: dict[str, Any]) -> tuple[Decision, ...]:
-    given = context(agent(), model, **options)
+async def guesses(candidate: Candidate) -> str:
+    """Play the contract gate's probe."""
+    return "it guesses" if "guess" in all_texts(candidate) else ""
+
+
+def evolve(
+    folder: Path, name: str, model: Model, runner: SumsRunner, options: dict[str, Any], schedule: Schedule | None = None
+) -> tuple[Decision, ...]:
+    """Evolve over a real session, with at most 200 attempts; under a schedule, by its batches."""
+    plan = schedule and draw_plan(schedule, TRAIN, seed=0)
     tasks = [Task(f"train/{i}", "train", i, {}) for i in range(TRAIN)]
 
     async def run() -> tuple[Decision, ...]:
         records = Committer(Journal.open(folder / "journal.jsonl"), BlobStore(folder / "blobs"))
-        rules = SessionRules(Budget(episodes=200), seed=0, replay=True)
+        rules = SessionRules(Budget(episodes=200), seed=0, replay=True, plan=plan, probe=guesses)
+        given = context(agent(), model, **options)
         session = Session(records, runner, taskset=given.taskset, tasks=tasks, rules=rules)
-        answering = context(agent(), session.recorded(model), **given.options)
+        answering = replace(given, model=session.recorded(model), scheduled=plan is not None)
         await method(name).evolve(session, answering)
         records.journal.close()
         return session.decisions
@@ -87,20 +113,39 @@ CASES: dict[str, tuple[Callable[[], Played], dict[str, Any], int]] = {
 }
 
 
+BATCHES = Schedule(batch_size=5, epochs=2, updates=2, canaries=2, gate=True)
+SCHEDULED: dict[str, tuple[Callable[[], Played], dict[str, Any], int]] = {
+    "ahe": (lambda: Played(teaching), {}, 13),
+    "ace": (lambda: Played(teaching), {}, 13),
+    "gepa": (lambda: Rewriting(teaching), {"batch_calls": 30}, 2),
+}
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_an_interrupted_run_takes_the_same_decisions_and_pays_for_nothing_twice(name: str, tmp_path: Path) -> None:
-    play, options, accepted = CASES[name]
+    interrupted(name, *CASES[name], tmp_path)
+
+
+@pytest.mark.parametrize("name", SCHEDULED)
+def test_so_does_one_under_a_schedule_with_a_contract_gate(name: str, tmp_path: Path) -> None:
+    interrupted(name, *SCHEDULED[name], tmp_path, BATCHES)
+
+
+def interrupted(
+    name: str, play: Callable[[], Played], options: dict[str, Any], accepted: int, tmp_path: Path,
+    schedule: Schedule | None = None,
+) -> None:  # fmt: skip
     name = name.partition(":")[0]
     if name == "gepa":
         pytest.importorskip("gepa")
     whole = tmp_path / "whole"
     whole.mkdir()
     first, runner = play(), SumsRunner()
-    decisions = evolve(whole, name, first, runner, options)
+    decisions = evolve(whole, name, first, runner, options, schedule)
     assert [d.accepted for d in decisions].count(True) == accepted
     journal = (whole / "journal.jsonl").read_bytes()
     lengths = units(journal)
-    for length in (*lengths[3 :: max(1, len(lengths) // 4)], len(journal)):
+    for length in (*lengths[8 :: max(1, len(lengths) // 4)], len(journal)):
         again, rest, folder = play(), SumsRunner(), tmp_path / str(length)
         (folder / "blobs").mkdir(parents=True)
         (folder / "journal.jsonl").write_bytes(journal[:length])
@@ -108,7 +153,7 @@ def test_an_interrupted_run_takes_the_same_decisions_and_pays_for_nothing_twice(
             copy = folder / blob.relative_to(whole)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(blob.read_bytes())
-        assert evolve(folder, name, again, rest, options) == decisions
+        assert evolve(folder, name, again, rest, options, schedule) == decisions
         if length == len(journal):
             assert (rest.attempts, len(again.requests)) == (0, 0)
         assert rest.attempts < runner.attempts

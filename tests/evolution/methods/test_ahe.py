@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.evolution.sums import (
     SYSTEM,
     TRAIN,
@@ -17,8 +19,11 @@ from tests.evolution.sums import (
     context,
     right_if_taught,
 )
+from tests.evolution.test_resuming import SumsRunner, evolve
 
+from heredity.errors import ConfigError
 from heredity.evolution.registry import method
+from heredity.judging.schedule import Schedule
 from heredity.resources import Candidate
 
 PROGRAM = {"agent.py": "def solve(problem, host): ..."}
@@ -133,3 +138,41 @@ def test_programs_that_fail_are_counted_as_errors_and_grouped() -> None:
     assert block["statistics"] == {"score": 0.0, "solved": 0, "failed": TRAIN, "errors": TRAIN}
     error = "act_error: hook after_model returned None on message 0"
     assert block["failures"] == [{"error": error, "tasks": list(range(TRAIN))}]
+
+
+def test_under_a_schedule_each_batch_has_its_tasks_and_predictions_are_checked_when_tasks_come_again(
+    tmp_path: Path,
+) -> None:
+    model = Played(lambda block: edit(SYSTEM, f"Remember to carry, {block['round']}.", *range(TRAIN)))
+    decisions = evolve(tmp_path, "ahe", model, runner := SumsRunner(), {}, Schedule(batch_size=6, epochs=2))
+    assert runner.attempts == 2 * TRAIN
+    assert [d.accepted for d in decisions] == [True] * 5
+    seen = [sorted(item["task"] for item in block["evidence"]) for block in model.blocks]
+    assert sorted(seen[0] + seen[1]) == sorted(seen[2] + seen[3]) == list(range(TRAIN))
+    predictions = model.blocks[-1]["predictions"]
+    assert predictions[0]["tasks"]
+    assert predictions[0]["held"] == predictions[0]["tasks"]
+    assert "[expected to fix tasks: " in decisions[1].reason
+
+
+def test_what_the_contract_gate_refuses_is_told_and_not_built_upon(tmp_path: Path) -> None:
+    model = Played(lambda block: edit(SYSTEM, "Guess." if block["round"] == 1 else f"Take a guess. {block['round']}"))
+    schedule = Schedule(batch_size=6, epochs=1, updates=2, gate=True)
+    decisions = evolve(tmp_path, "ahe", model, SumsRunner(), {}, schedule)
+    refused = [d for d in decisions if not d.accepted]
+    assert [d.reason for d in refused] == ["contract gate: it guesses"] * 3
+    assert model.blocks[-1]["variables"] == {SYSTEM: "Guess."}
+    assert [each["reason"] for each in model.blocks[-1]["rejected"]] == ["contract gate: it guesses"] * 2
+    assert [each["round"] for each in model.blocks[-1]["history"]] == [1]
+
+
+def test_a_reset_begins_without_history(tmp_path: Path) -> None:
+    model = Played(lambda block: edit(SYSTEM, f"Remember to carry, {block['round']}."))
+    evolve(tmp_path, "ahe", model, SumsRunner(), {}, Schedule(batch_size=6, updates=2, persistence="reset"))
+    assert [len(block["history"]) for block in model.blocks] == [0, 1, 0, 1]
+    assert [block["variables"][SYSTEM] for block in model.blocks][::2] == ["Add the numbers."] * 2
+
+
+def test_options_of_rounds_have_no_meaning_under_a_schedule(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="option rounds = 3 has no meaning in a run with a schedule"):
+        evolve(tmp_path, "ahe", Played(lambda _: ""), SumsRunner(), {"rounds": 3}, Schedule(batch_size=6))

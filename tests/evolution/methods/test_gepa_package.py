@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,10 +23,14 @@ from tests.evolution.sums import (
     system_of,
     teaching,
 )
+from tests.evolution.test_resuming import SumsRunner, evolve
 
 from heredity.errors import BudgetError, ConfigError, MissingExtraError, ProviderError, ReplayDivergedError
+from heredity.evolution import Decision
 from heredity.evolution.registry import method
 from heredity.gateway import Reply, Request
+from heredity.judging.schedule import Schedule
+from heredity.resources import Candidate
 from heredity.spans import Span, collecting
 
 gepa = pytest.importorskip("gepa")
@@ -222,3 +228,80 @@ def test_what_a_run_may_not_begin_with_is_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(importlib, "import_module", absent)
     with pytest.raises(MissingExtraError, match=r"heredity\[gepa\]"):
         run(Instructing(""))
+
+
+# --- under a schedule
+
+
+def scheduled(tmp_path: Path, model: Any, runner: SumsRunner | None = None, **options: Any) -> tuple[Decision, ...]:
+    given = {name: options.pop(name) for name in ("batch_calls", "proposer", "pareto") if name in options}
+    return evolve(tmp_path, "gepa", model, runner or SumsRunner(), given, Schedule(**{"batch_size": 6, **options}))
+
+
+def test_each_update_is_a_search_on_its_batch_and_commits_the_best_it_found_once(tmp_path: Path) -> None:
+    model = Instructing("Add and carry.", "Add them.", "Carry and add.", "Take a guess.")
+    decisions = scheduled(tmp_path, model, batch_calls=60)
+    first, *rest = decisions
+    assert (first.baseline, first.submissions) == ("", ())
+    (gain,) = [d for d in rest if d.accepted]
+    assert gain.baseline == agent().digest
+    assert gain.pairs == 6
+    assert all(d.baseline for d in rest)
+    assert len({d.candidate for d in decisions}) == len(decisions)
+
+
+def test_the_next_batch_begins_from_what_is_committed_and_attempts_it_anew(tmp_path: Path) -> None:
+    model = Played(teaching)
+    decisions = scheduled(tmp_path, model, epochs=2, proposer="improve", batch_calls=20)
+    assert [d.accepted for d in decisions].count(True) == 2
+    shown = [block["variables"][SYSTEM] for block in model.blocks]
+    assert shown[0] == "Add the numbers."
+    journal = [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
+    begun = [line["data"]["candidate"] for line in journal if line["kind"] == "batch.started"]
+    assert begun[0] == agent().digest
+    assert begun[-1] == next(d.candidate for d in reversed(decisions) if d.accepted)
+    bought = [line["data"] for line in journal if line["kind"] == "submission.admitted"]
+    assert sum(line["charge"] for line in bought if line["candidate"] == begun[-1]) > TRAIN
+
+
+def test_metric_calls_of_each_batch_are_bounded(tmp_path: Path) -> None:
+    few, many = SumsRunner(), SumsRunner()
+    (tmp_path / "many").mkdir()
+    scheduled(tmp_path, Instructing(*(f"Try {n}." for n in range(99))), few, batch_calls=7)
+    scheduled(tmp_path / "many", Instructing(*(f"Try {n}." for n in range(99))), many)
+    assert 2 * 6 <= few.attempts < 2 * (7 + 2 * 3)
+    assert few.attempts < many.attempts < 2 * (8 * 6 + 6)
+
+
+def test_what_the_contract_gate_refuses_is_no_start_and_is_told(tmp_path: Path) -> None:
+    def play(block: dict[str, Any]) -> Any:
+        return {"edits": [{"variable": SYSTEM, "value": f"Carry, or guess. {block['round']}", "why": "to carry"}]}
+
+    model = Played(play)
+    decisions = scheduled(tmp_path, model, Lucky(), gate=True, proposer="improve", batch_calls=12)
+    assert [d.accepted for d in decisions].count(True) == 1
+    refused = [d.baseline for d in decisions if d.reason == "contract gate: it guesses"]
+    assert refused == [agent().digest] * 2
+    (told, *_) = [block["rejected"] for block in model.blocks if block["rejected"]]
+    assert told[0]["reason"] == "contract gate: it guesses"
+    assert "Carry, or guess." in told[0]["edits"][SYSTEM]
+
+
+class Lucky(SumsRunner):
+    """Solves every sum with a guess."""
+
+    def answer(self, candidate: Candidate, task: int) -> str:
+        return str(2 * task) if "guess" in all_texts(candidate) else right_if_taught(candidate, task)
+
+
+def test_a_reset_searches_from_the_initial_candidate(tmp_path: Path) -> None:
+    decisions = scheduled(tmp_path, Instructing("Add and carry."), persistence="reset", batch_calls=20)
+    gains = [d for d in decisions if d.accepted and d.baseline]
+    assert [d.baseline for d in gains] == [agent().digest] * 2
+
+
+def test_options_that_have_no_meaning_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="the option pareto = 3 has no meaning here: batch_calls bounds"):
+        scheduled(tmp_path, Instructing(""), pareto=3)
+    with pytest.raises(ConfigError, match="the option batch_calls = 3 has no meaning here: metric_calls bounds"):
+        run(Instructing(""), batch_calls=3)

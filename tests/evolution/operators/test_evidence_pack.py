@@ -167,6 +167,16 @@ def test_a_change_that_was_refused_is_forgotten_and_the_one_before_stays_the_las
     assert "+b" in course.diffs(2000)[SYSTEM]
 
 
+def test_the_next_attempt_counts_even_if_later_ones_come_out_otherwise() -> None:
+    course = Course(1.0)
+    course.reached(first := turn(1, agent("a"), {1: 0.0, 2: 0.0}))
+    course.changed(first, *change("b", 1, 2))
+    course.reached(turn(2, agent("b"), {1: 1.0, 2: 0.0}))
+    course.reached(turn(3, agent("b"), {1: 0.0, 2: 1.0}))
+    assert course.predictions() == [{"round": 1, "tasks": [1, 2], "held": [1], "missed": [2], "broke": []}]
+    assert course.unsolved == {1}
+
+
 def test_a_reset_forgets_the_changes_before_it() -> None:
     course = Course(1.0)
     course.reached(first := turn(1, agent("a"), {1: 0.0}))

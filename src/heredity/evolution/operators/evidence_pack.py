@@ -61,7 +61,7 @@ class _State:
         candidate: the harness.
         round: when it was proposed; 0 for the first.
         manifest: of the change that led to it; None for the first.
-        solved: train handle to whether it was solved when last attempted.
+        solved: train handle to whether it was solved when last attempted; `first`: when first attempted.
         means: its mean score of each turn; None if unknown.
     """
 
@@ -69,6 +69,7 @@ class _State:
     round: int = 0
     manifest: Manifest | None = None
     solved: dict[int, bool] = field(default_factory=dict[int, bool])
+    first: dict[int, bool] = field(default_factory=dict[int, bool])
     means: list[float | None] = field(default_factory=list[float | None])
 
 
@@ -91,9 +92,10 @@ class Course:
         while states and states[-1].candidate != base.candidate:
             states.pop()
         self._states, self._proposed = states or [_State(base.candidate)], None
-        solved = base.solved(self._threshold)
-        self._states[-1].solved |= {task: task in solved for task in base.scores}
-        self._states[-1].means.append(base.mean if base.scores else None)
+        good, state = base.solved(self._threshold), self._states[-1]
+        came = {task: task in good for task in base.scores}
+        state.solved, state.first = state.solved | came, came | state.first
+        state.means.append(base.mean if base.scores else None)
 
     def changed(self, turn: Turn, candidate: Candidate, manifest: Manifest) -> None:
         """Remember what was proposed; the next turn shows whether it was committed."""
@@ -102,7 +104,7 @@ class Course:
     @property
     def unsolved(self) -> set[int]:
         """The train tasks that were not solved when last attempted."""
-        return {task for task, solved in _merged(self._states).items() if not solved}
+        return {task for task, solved in _merged(s.solved for s in self._states).items() if not solved}
 
     def history(self) -> list[dict[str, Any]]:
         """Return the changes, with the mean scores of the turns before and after each.
@@ -130,7 +132,8 @@ class Course:
         for place, state in enumerate(self._states):
             if state.manifest is None:
                 continue
-            before, after = _merged(self._states[:place]), _merged(reversed(self._states[place:]))
+            before = _merged(s.solved for s in self._states[:place])
+            after = _merged(s.first for s in reversed(self._states[place:]))
             fixes = state.manifest.fixes
             found.append(
                 {
@@ -154,8 +157,8 @@ class Course:
         }
 
 
-def _merged(states: Iterable[_State]) -> dict[int, bool]:
-    return {task: solved for state in states for task, solved in state.solved.items()}
+def _merged(each: Iterable[dict[int, bool]]) -> dict[int, bool]:
+    return {task: solved for known in each for task, solved in known.items()}
 
 
 def _diff(old: str, new: str) -> Iterable[str]:

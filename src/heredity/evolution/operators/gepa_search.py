@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 from pydantic import Field
 
-from heredity.errors import ConfigError, ProviderError
-from heredity.evolution.contract import Decision, EvolverContext, SessionContract
+from heredity.errors import BudgetError, ConfigError, ProviderError
+from heredity.evolution.contract import Batch, Decision, EvolverContext, SessionContract
 from heredity.evolution.operators.commit import paired_interval
 from heredity.evolution.operators.dialogue import Dialogue, Failed, encodable
 from heredity.evolution.operators.evaluate import UNBOUNDED_EPISODES, Proposal
@@ -41,6 +41,9 @@ class GepaOptions(MethodOptions):
     batch: int = Field(3, ge=1, le=1_000, description="train tasks of a minibatch")
     pareto: int = Field(16, ge=1, le=10_000, description="train tasks that candidates are compared on")
     metric_calls: int = Field(0, ge=0, description="attempts as the package counts them; 0: all of the budget")
+    batch_calls: int = Field(
+        0, ge=0, description="likewise, for each update under a schedule; 0: eight times the tasks of the batch"
+    )
     select: Literal["pareto", "current_best", "epsilon_greedy", "top_k_pareto"] = Field(
         "pareto", description="which candidate is changed next"
     )
@@ -59,7 +62,7 @@ class GepaSearch:
 
     Attributes:
         budget: how many attempts the session allows.
-        initial: the texts that may change.
+        initial: the texts that may change, as they are where the search begins.
     """
 
     def __init__(self, session: SessionContract, context: EvolverContext, options: GepaOptions) -> None:
@@ -70,21 +73,63 @@ class GepaSearch:
         episodes = session.remaining().episodes
         self.budget = UNBOUNDED_EPISODES if episodes is None else episodes
         self._measurements = Measurements(session, NAME, 1, options.evidence_chars)
-        self.initial = chosen_variables(context.initial, options.target)
+        self._asked = 0
+        self._failures: list[str] = []
+        self._rejected: list[dict[str, Any]] = []
+        self._committed = context.initial
+        self._begin([])
         if not self.initial:
             raise ConfigError(f"target = {list(options.target)} names no text of the initial candidate; GEPA adds none")
-        self._asked = 0
-        self._compared: list[int] = []
-        self._committed = self._parent = context.initial
-        self._decided = {context.initial.digest}
-        self._parents: dict[str, tuple[str, ...]] = {context.initial.digest: ()}
-        self._failures: list[str] = []
+
+    def _begin(self, compared: list[int]) -> None:
+        """Begin at the committed candidate."""
+        self._compared, self._base = compared, self._committed
+        self.initial = chosen_variables(self._base, self._options.target)
+        self._parent = self._base
+        self._decided = {self._base.digest}
+        self._parents: dict[str, tuple[str, ...]] = {self._base.digest: ()}
+        self._best: Candidate | None = None
 
     async def start(self, compared: list[int]) -> None:
-        """Attempt the tasks that candidates are compared on, and commit the initial candidate."""
-        self._compared = compared
-        first = await self._measure(self._context.initial, compared, "the initial candidate", ())
-        await self._commit(Decision(self._committed.digest, "", True, "the initial candidate", first.submissions))
+        """Commit the initial candidate; without a schedule, attempt the tasks first that candidates are compared on."""
+        evidence: tuple[int, ...] = ()
+        if not self._context.scheduled:
+            self._begin(compared)
+            evidence = (await self._measure(self._committed, compared, "the initial candidate", ())).submissions
+        await self._commit(
+            Decision(self._committed.digest, "", True, "the initial candidate", evidence), self._committed
+        )
+
+    def open(self, batch: Batch) -> None:
+        """Begin a batch of a schedule; its attempts are made anew."""
+        self._measurements.forget()
+        if batch.reset:
+            self._committed = self._context.initial
+            self._rejected.clear()
+            self._failures.clear()
+
+    async def update(self, tasks: Sequence[int], drive: Callable[[], Awaitable[None]]) -> None:
+        """Search on the tasks of a batch, from the committed candidate, and commit the best that was found."""
+        self._begin([*tasks])
+        await self._measure(self._base, tasks, "the committed candidate", ())
+        try:
+            await drive()
+        except BudgetError:
+            await self._adopt()
+            raise
+        await self._adopt()
+
+    async def _adopt(self) -> None:
+        if self._best is None:
+            return
+        made = await self._commit(await self._weighed(self._best, best=True), self._best)
+        if made.accepted:
+            self._committed = self._best
+            return
+        self._failures.append(made.reason)
+        after = chosen_variables(self._best, self._options.target)
+        edits = {name: shortened(text, 500) for name, text in after.items() if text != self.initial[name]}
+        self._rejected.append({"round": self._asked, "edits": edits, "reason": made.reason, "difference": None})
 
     def made(self, texts: Texts) -> Candidate | Failed:
         """Return the candidate that texts make."""
@@ -93,11 +138,7 @@ class GepaSearch:
             for name, text in edits.items():
                 if len(text) > self._options.value_chars:
                     raise ConfigError(f"{name} has {len(text)} characters; {self._options.value_chars} are allowed")
-            return (
-                checked_edits(self._context.initial, self._options.target, dict(edits))
-                if edits
-                else self._context.initial
-            )
+            return checked_edits(self._base, self._options.target, dict(edits)) if edits else self._base
         except ConfigError as error:
             return Failed(f"improve: {error}")
 
@@ -148,7 +189,7 @@ class GepaSearch:
             "variables": {name: texts[name] for name in names},
             "evidence": [dict(item) for item in evidence],
             "score": sum(known) / len(known) if known else None,
-            "rejected": [],
+            "rejected": self._rejected[-6:],
             "signals": [],
             "limits": {
                 "targets": list(self._options.target),
@@ -164,17 +205,27 @@ class GepaSearch:
         return {name: text for name, text in edits.values.items() if name in names and text is not None}
 
     async def compared(self, texts: Texts, best: bool) -> None:
-        """Put on record how a candidate of the pool did on the Pareto tasks."""
+        """Decide about a candidate that has entered the pool; under a schedule the best of a batch waits for its end."""
         made = self.made(texts)
         if isinstance(made, Failed) or made.digest in self._decided:
             return
+        if self._context.scheduled and best:
+            self._decided.add(made.digest)
+            made, self._best, best = self._best, made, False
+            if made is None:
+                return
+        if (await self._commit(await self._weighed(made, best=best), made)).accepted:
+            self._committed = made
+
+    async def _weighed(self, made: Candidate, *, best: bool) -> Decision:
+        """Return the decision on a candidate of the pool, by how it did on the Pareto tasks."""
         one = await self._measure(made, self._compared, "", ())
         base = await self._measure(self._committed, self._compared, "", ())
         mine, theirs = one.scores, base.scores
         differences = np.array([mine[task] - theirs[task] for task in sorted(mine.keys() & theirs.keys())])
         rng = generator(self._context.seed, "method", NAME, "interval", made.digest)
         word = "the best" if best else "not the best"
-        decided = Decision(
+        return Decision(
             made.digest,
             self._committed.digest,
             best,
@@ -184,8 +235,6 @@ class GepaSearch:
             paired_interval(differences, rng),
             differences.size,
         )
-        await self._commit(decided)
-        self._committed = made if best else self._committed
 
     async def refused(self, texts: Texts, tasks: Sequence[int], reason: str) -> None:
         """Put on record that a candidate did not enter the pool; one that could not be built was never submitted."""
@@ -193,7 +242,7 @@ class GepaSearch:
         if isinstance(made, Failed) or made.digest in self._decided:
             return
         one = await self._measure(made, tasks, "", ())
-        await self._commit(Decision(made.digest, self._parent.digest, False, reason, one.submissions))
+        await self._commit(Decision(made.digest, self._parent.digest, False, reason, one.submissions), made)
 
     async def _measure(self, made: Candidate, tasks: Sequence[int], note: str, parents: tuple[str, ...]) -> Measured:
         with span("evaluate", kind="operator", candidates=1, tasks=len(tasks)) as step:
@@ -201,10 +250,12 @@ class GepaSearch:
             step.set(means=[measured.mean] if measured.scores else [])
         return measured
 
-    async def _commit(self, made: Decision) -> None:
-        self._decided.add(made.candidate)
-        with span("commit", kind="commit", candidate=made.candidate, accepted=made.accepted, reason=made.reason):
-            await self._session.commit(made)
+    async def _commit(self, asked: Decision, candidate: Candidate) -> Decision:
+        self._decided.add(asked.candidate)
+        with span("commit", kind="commit", candidate=asked.candidate) as step:
+            made = await self._session.commit(asked, candidate)
+            step.set(accepted=made.accepted, reason=made.reason)
+        return made
 
 
 class GepaAdapter:

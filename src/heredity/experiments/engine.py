@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack
 from typing import Self
@@ -10,14 +11,18 @@ from heredity.errors import ConfigError
 from heredity.experiments.config import Config
 from heredity.gateway import Model
 from heredity.gateway.gateway import Gateway
+from heredity.rollouts.containers import Backend
+from heredity.rollouts.containers.check import open_backend
 from heredity.rollouts.contract import Job, Limits, Runner
 from heredity.rollouts.episodes import EpisodeRunner
 from heredity.rollouts.playing import WorldRunner
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.rollouts.solving import SolvingRunner
 from heredity.rollouts.trajectory import Trajectory
+from heredity.rollouts.working import ContainerRunner
 
-KINDS = ("episode", "question", "world")
+KINDS = ("container", "episode", "question", "world")
+_MODELS = {"container": "container tasks are worked on", "question": "questions are answered"}
 
 
 class Engine:
@@ -27,14 +32,19 @@ class Engine:
         isolation: the tier in which candidates run.
     """
 
-    def __init__(self, config: Config, kinds: Iterable[str]) -> None:
+    def __init__(self, config: Config, kinds: Iterable[str], containers: str = "bubblewrap") -> None:
         """Check that every kind of task can be attempted.
+
+        Args:
+            config: what the engine is to be like.
+            kinds: of the tasks to attempt.
+            containers: what makes the environments of container tasks, `"bubblewrap"` or `"docker"`.
 
         Raises:
             ConfigError: if a kind is unknown, or needs a model and none is configured.
             IsolationError: if this machine cannot isolate candidates.
         """
-        self._config = config
+        self._config, self._containers = config, containers
         self._kinds = frozenset(kinds)
         for kind in self._kinds:
             if kind not in KINDS:
@@ -54,7 +64,7 @@ class Engine:
         try:
             if "episode" in self._kinds:
                 self._runners["episode"] = self._hidden["episode"] = await self._episodes()
-            if self._kinds & {"question", "world"}:
+            if self._kinds & {"container", "question", "world"}:
                 await self._conversations()
         except BaseException:
             await self._stack.aclose()
@@ -94,18 +104,25 @@ class Engine:
 
     async def _conversations(self) -> None:
         settings = self._config.gateway
-        if not settings.execution and "question" in self._kinds:
+        for kind in self._kinds & _MODELS.keys() if not settings.execution else ():
             raise ConfigError(
-                "questions are answered by a language model: set gateway.execution, such as local/smollm2-135m or openai/gpt-5"
+                f"{_MODELS[kind]} by a language model: set gateway.execution, such as local/smollm2-135m or openai/gpt-5"
             )
         engine = self._config.engine
         programs = await self._stack.enter_async_context(SandboxedPrograms(engine.workers, unsafe=engine.unsafe))
         self.isolation = programs.isolation.tier
+        backend = (
+            await self._stack.enter_async_context(open_backend(self._containers))
+            if "container" in self._kinds
+            else None
+        )
         for runners, gateway in ((self._runners, self._gateway), (self._hidden, self._judging)):
             if "question" in self._kinds:
                 runners["question"] = self._solving(gateway, programs)
             if "world" in self._kinds:
                 runners["world"] = self._playing(gateway, programs)
+            if backend is not None:
+                runners["container"] = self._working(gateway, programs, backend)
 
     def _solving(self, gateway: Gateway, programs: SandboxedPrograms) -> Runner:
         solver = self._config.solver
@@ -115,6 +132,16 @@ class Engine:
             programs=programs,
             settings=solver.solving(),
             concurrent=solver.concurrent,
+        )
+
+    def _working(self, gateway: Gateway, programs: SandboxedPrograms, backend: Backend) -> Runner:
+        solver = self._config.solver
+        return ContainerRunner(
+            gateway.model("execution"),
+            backend=backend,
+            programs=programs,
+            settings=solver.solving(),
+            concurrent=min(solver.concurrent, 2 * len(os.sched_getaffinity(0))),
         )
 
     def _playing(self, gateway: Gateway, programs: SandboxedPrograms) -> Runner:

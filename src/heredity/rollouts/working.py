@@ -236,12 +236,14 @@ def _harness(job: Job, folder: Path) -> _Harness | ConfigError:
     files, place = project_of(solver.parts.program), folder / job.candidate.digest
     if files is not None:
         files.write_to(place)
+        for path in files:
+            (place / path).chmod(0o755)  # a tree has no modes, and what is put there may be scripts
     return _Harness(solver, None if files is None else place)
 
 
 async def _put(project: Path, sandbox: ContainerSandbox) -> None:
     try:
-        await sandbox.upload(project, PROJECT, mode=0o755)
+        await sandbox.upload(project, PROJECT)
     except CandidateError as error:
         raise _BrokenError(Failure("init_error", f"the project's files cannot be put at {PROJECT}: {error}")) from error
 

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from heredity.errors import ConfigError
+from heredity.experiments.config import resolve
+from heredity.experiments.engine import Engine
+from heredity.resources import Candidate, SourceTree
+from heredity.rollouts.bubblewrap_root import available
+from heredity.rollouts.contract import Job, Limits
+from heredity.tasks import Task, TasksetInfo
+from heredity.tasks.containers import read_task
+
+sys.path.append(str(Path(__file__).parents[1]))  # where the small task folders of tests/tasks are
+
+from tasks.containers.folders import write_task
+
+INFO = TasksetInfo("tasks/small", "1", "container", {}, {}, "Small.", 0.0)
+CANDIDATE = Candidate({"prompt/system": SourceTree({"prompt.md": "Work."})})
+
+
+def engine(gateway: Mapping[str, str], containers: str = "bubblewrap") -> Engine:
+    return Engine(resolve({"run": {"tasksets": ["tasks/data"]}, "gateway": dict(gateway)}), ["container"], containers)
+
+
+@pytest.mark.skipif(available() is not None, reason="container tasks cannot be isolated here")
+async def test_container_tasks_are_attempted_in_both_halves_of_a_run(tmp_path: Path) -> None:
+    task = read_task(write_task(tmp_path))
+    spec = {"folder": str(task.folder), "digest": task.digest}
+    async with engine({"execution": "offline/rule-follower"}) as running:
+        for split in ("train", "heldout"):
+            jobs = [Job(INFO, CANDIDATE, Task(f"{split}/0", split, 0, spec))]
+            [(_, found)] = [each async for each in running.run(jobs, Limits())]
+            assert (found.status, found.total_reward) == ("ok", 0.0)
+
+
+async def test_container_tasks_need_a_model() -> None:
+    with pytest.raises(ConfigError, match="container tasks are worked on by a language model"):
+        async with engine({}):
+            pass
+
+
+async def test_an_unknown_backend_is_refused() -> None:
+    with pytest.raises(ConfigError, match="expected bubblewrap or docker"):
+        async with engine({"execution": "offline/rule-follower"}, "chroot"):
+            pass

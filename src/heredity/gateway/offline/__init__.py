@@ -2,24 +2,31 @@
 
 They are honest about what they can do: `offline/rule-follower` answers by the rules that stand in its prompt and by nothing
 else, `offline/rule-inducer` writes such rules from the attempts it is shown, by search over a fixed list of skills, and
-`offline/world-learner` does the like for players of worlds. What they show is that a method, a session and a judge work as
-they should. What they cannot show is how well a method does with a language model.
+`offline/world-learner` does the like for players of worlds. `offline/shell-worker` works on the container tasks that come
+with Heredity, with habits that its harness has to mend, and `offline/harness-writer` mends them by what attempts have shown.
+What they show is that a method, a session and a judge work as they should. What they cannot show is how well a method does
+with a language model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from heredity.errors import UnknownNameError
 from heredity.gateway.contract import Model
 from heredity.gateway.offline.follower import RuleFollower
+from heredity.gateway.offline.harness_writer import CarelessHarnessWriter, HarnessWriter
 from heredity.gateway.offline.inducer import RuleInducer
+from heredity.gateway.offline.shell_worker import ShellWorker
 from heredity.gateway.offline.world_learner import WorldLearner
 
-_MODELS: Mapping[str, type[RuleFollower] | type[RuleInducer] | type[WorldLearner]] = {
+_MODELS: Mapping[str, Callable[[], Model]] = {
     "rule-follower": RuleFollower,
     "rule-inducer": RuleInducer,
     "world-learner": WorldLearner,
+    "shell-worker": ShellWorker,
+    "harness-writer": HarnessWriter,
+    "harness-writer-careless": CarelessHarnessWriter,
 }
 
 

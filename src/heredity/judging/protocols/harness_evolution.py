@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from heredity.gateway import Usage
@@ -126,7 +126,8 @@ def _replay(bench: Bench, terms: HarnessTerms, trained: Mapping[str, int]) -> Vi
     order = generator(terms.plan.seed, "schedule", "replay").permutation(len(bench.train))
     known = [bench.train[int(place)] for place in order if bench.train[int(place)].id in trained]
     chosen = sorted(known[: terms.replay], key=lambda task: task.index)
-    return View(REPLAY, tuple(chosen)) if chosen else None
+    # Not a train task any more: what judges shares nothing with what evolves.
+    return View(REPLAY, tuple(replace(task, split=REPLAY) for task in chosen)) if chosen else None
 
 
 async def _nothing(bench: Bench, evolved: Evolved) -> Verdict:

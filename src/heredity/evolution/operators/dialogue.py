@@ -131,8 +131,9 @@ FORMS: Mapping[str, _Form] = {
         " enables, middleware enforces. Use the history: keep what held, mend or take back what missed its predictions or"
         " broke tasks that were solved, and do not repeat what is listed under rejected. Each edit gives the whole new text"
         " of one variable; the value null removes the file. Use names listed under variables, or add one of those under"
-        " limits (NAME and PATH stand for any). Then say which tasks this will fix, and what it may break: your prediction"
-        " is checked. If nothing should change, give an empty list of edits.",
+        " limits (NAME and PATH stand for any); a new tool needs its resource.json too, with a description and arguments. Then"
+        " say which tasks this will fix, and what it may break: your prediction is checked. If nothing should change, give an"
+        " empty list of edits.",
         {
             "edits": [{"variable": "type/name:path", "value": "the whole new text", "why": "one line"}],
             "fixes": [0],

@@ -181,9 +181,8 @@ async def verify(backend: Backend, task: ContainerTask, image: Image) -> Verdict
         except CandidateError as error:
             message = f"what the agent left cannot be verified: {error}"
             return Verdict("unrestorable", "candidate", 0.0, message=message, seconds=time.monotonic() - begun)
-        await sandbox.exec(_MEND, workdir="/")
         # The agent may have removed the folder, or closed it: that must not look like a fault of the verifier.
-        command = f"cd {shlex.quote(image.workdir)} 2>/dev/null; {_TEST}"
+        command = f"{{ {_MEND}; cd {shlex.quote(image.workdir)}; }} >/dev/null 2>&1; {_TEST}"
         done = await sandbox.exec(command, timeout_s=task.verifier.timeout_s, workdir="/")
         with tempfile.TemporaryDirectory(prefix="heredity-rewards-") as name:
             status, message, rewards = await _fetch_rewards(sandbox, done, Path(name))

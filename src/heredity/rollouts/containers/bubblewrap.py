@@ -220,10 +220,8 @@ class BubblewrapSandbox:
         arguments += ["--ro-bind", str(FIRST_PROCESS), _INSIDE, "--dir", LOGS]
         if self._phase.verifying:
             arguments += ["--size", str(_LOGS_BYTES), "--tmpfs", LOGS]
-        bounds = {"descriptor": channel, "memory": self._memory, "file-bytes": self._disk}
-        bounds["processes"] = self._limits.processes
-        own = [word for name, value in bounds.items() for word in (f"--{name}", str(value))]
-        return [*arguments, "--chdir", "/", "--", str(interpreter()), "-I", _INSIDE, *own]
+        own = map(str, (channel, self._memory, self._limits.processes, self._disk))
+        return [*arguments, "--chdir", "/", "--", str(interpreter()), "-I", "-S", _INSIDE, *own]
 
     async def _ask(self, **request: Any) -> dict[str, Any]:
         async with self._exchange(request) as (reader, _):

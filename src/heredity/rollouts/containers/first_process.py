@@ -1,17 +1,15 @@
 """The first process of a container task's sandbox. Standard library only; imports nothing of Heredity.
 
-    first_process.py --descriptor N --memory BYTES --processes N --file-bytes BYTES
+    first_process.py DESCRIPTOR MEMORY PROCESSES FILE_BYTES
 
-It does what the host asks over the socket N, one request after the other: run a command, unpack or pack an archive,
-end every other process. A message is its length in four bytes and JSON; an archive is chunks, each with its
-length, of which the last is empty. Commands get none of its descriptors, and cannot trace it. It watches the memory and the
-number of all processes together, and ends them when there is too much, since the kernel's own limits are for each
-process. As the first process of its namespace it takes every other process with it.
+It does what the host asks over that socket, one request after the other: run a command, unpack or pack an archive, end every
+other process. A message is its length in four bytes and JSON; an archive is chunks, each with its length, the last one empty.
+Commands get none of its descriptors, and cannot trace it. It watches the memory and the number of all processes together, and
+ends them when there is too much: the kernel's own limits are for each process. It takes every other process with it.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import ctypes
 import io
@@ -181,9 +179,9 @@ class FirstProcess:
         kept, deadline, code, timed_out = list(outputs.values()), time.monotonic() + seconds, None, False
         for descriptor in outputs:
             os.set_blocking(descriptor, False)
-        host: list[Any] = [self._channel.socket]
+        host, ending = list[Any]([self._channel.socket]), os.pidfd_open(child.pid)
         while code is None:
-            ready, _, _ = select.select([*outputs, *host], [], [], _TICK_S)
+            ready, _, _ = select.select([*outputs, *host, ending], [], [], _TICK_S)
             if self._channel.socket in ready:
                 # It is waiting for the answer: it says nothing now but that it no longer wants to wait.
                 host, deadline = [], 0.0
@@ -201,6 +199,7 @@ class FirstProcess:
             # Bounded: what the command left running may go on writing.
             for _ in range(_DRAIN):
                 _read(descriptor, output)
+        os.close(ending)
         child.stdout.close()
         child.stderr.close()
         child.returncode = code
@@ -381,20 +380,16 @@ def _end_others() -> None:
         os.kill(-1, signal.SIGKILL)
 
 
-def main() -> int:
+def main() -> None:
     """Serve the host until it is gone."""
-    parser = argparse.ArgumentParser(prog="first_process")
-    for name in ("descriptor", "memory", "processes", "file-bytes"):
-        parser.add_argument(f"--{name}", type=int, required=True)
-    options = parser.parse_args()
     # What cannot be dumped cannot be traced or read through /proc either, by a process of the same user.
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    channel = _Channel(options.descriptor)
+    descriptor, *bounds = map(int, sys.argv[1:])
+    channel = _Channel(descriptor)
     channel.answer({"ready": True})
-    FirstProcess(channel, options.memory, options.processes, options.file_bytes).serve()
-    return 0
+    FirstProcess(channel, *bounds).serve()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -14,6 +14,7 @@ from heredity.analysis.changes import changes
 from heredity.analysis.code_features import Bundle, read_bundle
 from heredity.analysis.commits import decisions, gain, model_usage
 from heredity.analysis.edits import Edit, EditClassifier, Step, phases
+from heredity.analysis.harness.journal_metrics import journal_metrics
 from heredity.analysis.run_record import RunRecord, Submission, finite, mean, read_run
 from heredity.analysis.statistics import mean_interval
 from heredity.analysis.syntax import SourceReader
@@ -38,7 +39,8 @@ def run_metrics(events: Iterable[Mapping[str, Any]], load_candidate: LoadCandida
     Returns:
         The content of `metrics.json`: JSON values only, no NaN.
     """
-    record = read_run(events)
+    listed = list(events)
+    record = read_run(listed)
     rows = _submission_rows(record, _bundle_loader(load_candidate))
     started = record.started
     heldout, reference = _heldout(record), _reference(record)
@@ -67,6 +69,7 @@ def run_metrics(events: Iterable[Mapping[str, Any]], load_candidate: LoadCandida
         "traces": _traces(record, rows),
         "diagnostics": _diagnostics(record, rows),
         "tokens": total_usage(record.usage).to_json() if record.usage else None,
+        "harness": journal_metrics(listed, load_candidate),
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from heredity.analysis.harness.study import harness_study
 from heredity.analysis.learning_space import learning_space
 from heredity.analysis.ranking import (
     Standing,
@@ -77,6 +78,7 @@ def suite_metrics(runs: Sequence[Run]) -> dict[str, Any]:
         "comparisons": named(suite_comparisons(tasksets, [row["evolver"] for row in leaderboard])),
         "learning": learning_space(tasksets) if protocol == "agent-learning" else None,
         "skins": named(skin_comparisons(tasksets)),
+        "harness": harness_study(runs, labels),
         "edits": _by_group(own, _edits),
         "features": _by_group(own, _features),
         "budget": [{"evolver": label, **_budget(found)} for label, found in own.items()],

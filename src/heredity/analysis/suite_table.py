@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from heredity.analysis.harness.study import settings
 from heredity.analysis.ranking import mean_of_known
 from heredity.analysis.statistics import Floats
 from heredity.ids import canonical_json
@@ -96,10 +97,10 @@ def reference_label(runs: Sequence[Run]) -> str:
 
 
 def evolver_labels(runs: Sequence[Run]) -> list[str]:
-    """Name the evolver of each run; where a name occurs with several options, those that differ are added."""
+    """Name the evolver of each run; where a name occurs with several options or schedules, what differs is added."""
     options: dict[str, list[Mapping[str, Any]]] = {}
     for run in runs:
-        options.setdefault(_name(run), []).append(run["evolver"].get("options") or {})
+        options.setdefault(_name(run), []).append(_options(run))
     differing = {name: _differing(found) for name, found in options.items()}
     return [_label(run, differing[_name(run)]) for run in runs]
 
@@ -136,8 +137,12 @@ def _name(run: Run) -> str:
     return str(run["evolver"].get("name"))
 
 
+def _options(run: Run) -> dict[str, Any]:
+    return {**(run["evolver"].get("options") or {}), **settings(run)}
+
+
 def _label(run: Run, keys: Iterable[str]) -> str:
-    options = run["evolver"].get("options") or {}
+    options = _options(run)
     shown = ", ".join(f"{key}={options[key]}" for key in keys if key in options)
     return f"{_name(run)} ({shown})" if shown else _name(run)
 

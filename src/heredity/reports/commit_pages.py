@@ -8,7 +8,7 @@ from typing import Any
 
 from heredity.gateway import Usage
 from heredity.gateway.contract import NOTHING_USED
-from heredity.reports import charts, commit_charts, page, run_charts, text
+from heredity.reports import charts, commit_charts, harness_pages, page, run_charts, text
 from heredity.reports.model import Run
 from heredity.reports.run_charts import budget_of
 from heredity.reports.sentences import run_summary, state_of
@@ -23,10 +23,11 @@ def run_page(run: Run) -> str:
     """Return the page of one run."""
     scores = (run.heldout, run.commits.gain.difference) if run.commits.gain else (run.heldout,)
     changed = [change.name.partition(":")[0] for change in run.commits.changes or ()]
+    more = harness_pages.sections(run)
     return page.render(
-        "run_commits.html.j2",
+        "run_harness.html.j2" if more else "run_commits.html.j2",
         run=run,
-        sections=[*_SECTIONS.items(), *_LAST.items()],
+        sections=[*more.items(), *_SECTIONS.items(), *_LAST.items()],
         summary=run_summary(run),
         state=state_of(run),
         places=text.decimals_for(text.spread_of(score.bounds for score in scores), run.heldout.value),
@@ -38,6 +39,7 @@ def run_page(run: Run) -> str:
         decisions_wide=page.picture(commit_charts.differences(run, run_charts.WIDEST)),
         failed=[s for s in run.submissions if s.failures or s.failure or s.status not in ("ok", "unfinished")],
         parts=list(dict.fromkeys(name for name in changed if "/" in name)),
+        **(harness_pages.run_parts(run) if more else {}),
     )
 
 

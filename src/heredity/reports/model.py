@@ -82,7 +82,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run, as its metrics.json tells it."""
+    """One run, as its metrics.json tells it; `harness`, empty in other protocols, is read by the pages that show it."""
 
     run_id: str
     suite_id: str
@@ -112,6 +112,7 @@ class Run:
     tokens: Mapping[str, float | None]
     terms: Terms
     commits: Commits
+    harness: Json
     evolver_failure: Problem | None = None
     extra: Json = field(default_factory=dict[str, Any])
 
@@ -235,6 +236,7 @@ def read_run(metrics: Json) -> Run:
         tokens=numbers(section(source, "tokens")),
         terms=terms_of(words_of(source, "protocol"), words_of(reference, "name")),
         commits=read_commits(source, submissions),
+        harness=section(source, "harness"),
         evolver_failure=problem(source.get("evolver_failure")),
         extra={key: source[key] for key in ("commitment", "config_digest", "taskset_version") if source.get(key)},
     )

@@ -105,7 +105,7 @@ class Troubles:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A suite's metrics; tables that are only written out again stay JSON (`edits`, `features`, `budget`, `learning`, `skins`)."""
+    """A suite's metrics; tables that are only written out again stay JSON (`edits` to `budget`, `learning` to `harness`)."""
 
     suite_id: str
     run_count: int
@@ -124,6 +124,7 @@ class Suite:
     terms: Terms
     learning: Json
     skins: tuple[Json, ...]
+    harness: Json
 
     @property
     def names(self) -> dict[str, str]:
@@ -292,6 +293,7 @@ def read_suite(metrics: Json) -> Suite:
         terms=terms_of(words_of(source, "protocol"), words_of(source, "reference")),
         learning=section(source, "learning"),
         skins=tuple(items(source, "skins")),
+        harness=section(source, "harness"),
     )
 
 

@@ -49,6 +49,7 @@ _BY_PROTOCOL: Mapping[str, Terms] = MappingProxyType(
         "policy-evolution": POLICIES,
         "resource-evolution": _AGENTS,
         "agent-learning": replace(_AGENTS, score="score", place="environment"),
+        "harness-evolution": replace(_AGENTS, score="score", product="harness", products="harnesses"),
     }
 )
 _REFERENCES: Mapping[str, tuple[str, str]] = MappingProxyType(

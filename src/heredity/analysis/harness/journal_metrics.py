@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -14,7 +15,7 @@ from heredity.analysis.harness.grids import Grid, macro_perf
 from heredity.analysis.harness.metrics import Judgement, harness_metrics, judgement, snapshot_gain
 from heredity.analysis.harness.paired import gains_to_json
 from heredity.analysis.harness.records import RunResults
-from heredity.analysis.harness.results import Floats, code_results
+from heredity.analysis.harness.results import Floats, Snapshot, code_results
 from heredity.analysis.harness.rows import TaskRows
 from heredity.errors import RecordError
 from heredity.ids import digest_json
@@ -115,43 +116,38 @@ def _gate(plan: Json, events: Sequence[Json]) -> dict[str, Any]:
 
 
 def collapses(tables: Sequence[Grid]) -> list[dict[str, Any]]:
-    """Return the snapshots at which execution success falls to 0 on a view where it was above 0 before any update.
+    """Return the snapshots at which execution success falls to 0 on a view: nothing that was solved before is solved.
 
     SEAGym (section 5.2 and appendix C.4) tells such a collapse, in which the harness no longer works, from forgetting.
+    Snapshots are compared with the base on the tasks that both attempted.
 
     Returns:
-        For each: `snapshot`, `train_batch_index`, `views` (those that fell), `every` (all of those that could fall did), and
-        `recovered` (the last snapshot of each of these views is above 0 again).
+        For each: `snapshot`, `train_batch_index`, `views` (those that fell, each with the number of tasks `lost`), `every`
+        (no view is left on which it could have fallen and did not), and `recovered` (at the end of training, something is
+        solved again on each of these views).
     """
-    fallen: dict[str, list[Grid]] = {}
-    able: dict[str, int] = {}
-    batches: dict[str, int | None] = {}
+    lost: dict[Snapshot, dict[str, int]] = {}
+    able: Counter[Snapshot] = Counter()
+    alive: dict[str, bool] = {}
     for table in tables:
-        success = _execution_success(table)
-        if table.base is None or not success[table.base] > 0.0:
-            continue
-        for snapshot, share in zip(table.snapshots, success, strict=True):
-            if not np.isnan(share):
-                able[snapshot.name] = able.get(snapshot.name, 0) + 1
-                batches[snapshot.name] = snapshot.batch
-            if share == 0.0:
-                fallen.setdefault(snapshot.name, []).append(table)
+        clean = table.solved & ~table.errored
+        alive[table.view] = bool(clean[:, table.chain()[-1:]].any())
+        for i, snapshot in enumerate(table.snapshots):
+            attempted = ~np.isnan(table.score[:, i])
+            before = 0 if table.base is None else int((clean[:, table.base] & attempted).sum())
+            able[snapshot] += before > 0
+            if before and not clean[:, i].any():
+                lost.setdefault(snapshot, {})[table.view] = before
     return [
         {
-            "snapshot": name,
-            "train_batch_index": batches[name],
-            "views": [table.view for table in views],
-            "every": len(views) == able[name],
-            "recovered": all(_execution_success(table)[table.chain()[-1]] > 0.0 for table in views),
+            "snapshot": snapshot.name,
+            "train_batch_index": snapshot.batch,
+            "views": [{"view": view, "lost": count} for view, count in lost[snapshot].items()],
+            "every": len(lost[snapshot]) == able[snapshot],
+            "recovered": all(alive[view] for view in lost[snapshot]),
         }
-        for name, views in sorted(fallen.items(), key=lambda item: (batches[item[0]] or 0, item[0]))
+        for snapshot in sorted(lost, key=lambda s: s.order)
     ]
-
-
-def _execution_success(table: Grid) -> Floats:
-    """Return the share of each snapshot's attempts that are solved without an error; NaN without any."""
-    known = (~np.isnan(table.score)).sum(axis=0)
-    return np.where(known, (table.solved & ~table.errored).sum(axis=0) / np.maximum(known, 1), np.nan)
 
 
 def _paired(table: Grid, judged: Judgement) -> dict[str, Any]:

@@ -24,7 +24,8 @@ CANDIDATE = Candidate({"prompt/system": SourceTree({"prompt.md": "Work."})})
 
 
 def engine(gateway: Mapping[str, str], containers: str = "bubblewrap") -> Engine:
-    return Engine(resolve({"run": {"tasksets": ["tasks/data"]}, "gateway": dict(gateway)}), ["container"], containers)
+    data = {"run": {"tasksets": ["tasks/data"]}, "gateway": dict(gateway), "engine": {"containers": containers}}
+    return Engine(resolve(data), ["container"])
 
 
 @pytest.mark.skipif(available() is not None, reason="container tasks cannot be isolated here")
@@ -45,6 +46,6 @@ async def test_container_tasks_need_a_model() -> None:
 
 
 async def test_an_unknown_backend_is_refused() -> None:
-    with pytest.raises(ConfigError, match="expected bubblewrap or docker"):
+    with pytest.raises(ConfigError, match="Input should be 'bubblewrap' or 'docker'"):
         async with engine({"execution": "offline/rule-follower"}, "chroot"):
             pass

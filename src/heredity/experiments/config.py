@@ -14,20 +14,22 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from heredity.errors import ConfigError, nearest
 from heredity.evolution.proposals import LoopOptions
-from heredity.evolution.registry import method_class
+from heredity.evolution.registry import METHODS, method_class, method_names
 from heredity.experiments.sections import (
     BudgetSection,
     EngineSection,
     EvolverSection,
     LimitsSection,
     RunSection,
+    ScheduleSection,
     Section,
     SolverSection,
     SuiteSection,
+    TransferSection,
     ViewsSection,
 )
 from heredity.gateway.settings import GatewaySettings
@@ -39,12 +41,17 @@ BASELINES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "policy-evolution": ("random", "best-of-n", "sequential"),
         "resource-evolution": ("best-of-n-edits", "sequential-edits"),
         "agent-learning": ("best-of-n-edits", "sequential-edits"),
+        "harness-evolution": ("static",),
     }
 )
 """By protocol: added to every suite unless it says otherwise, each with the same budget, since simple methods are competitive."""
 
+SCHEDULED = "harness-evolution"
+"""The protocol whose runs have a schedule."""
+
+_MOST_ATTEMPTS = 10_000
 _LONGEST_NAME = 80
-_VARIED = ("evolver.", "budget.", "limits.", "engine.lockstep")
+_VARIED = ("evolver.", "budget.", "limits.", "schedule.", "gateway.execution", "engine.lockstep")
 """What a matrix may vary: tasksets and seeds are lists of their own, and every run is judged on the same views."""
 
 
@@ -55,12 +62,48 @@ class Config(Section):
     evolver: EvolverSection = Field(default_factory=EvolverSection)
     budget: BudgetSection = Field(default_factory=BudgetSection)
     views: ViewsSection = Field(default_factory=ViewsSection)
+    schedule: ScheduleSection = Field(default_factory=ScheduleSection)
+    transfer: TransferSection = Field(default_factory=TransferSection)
     limits: LimitsSection = Field(default_factory=LimitsSection)
     solver: SolverSection = Field(default_factory=SolverSection)
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
     engine: EngineSection = Field(default_factory=EngineSection)
     suite: SuiteSection = Field(default_factory=SuiteSection)
     matrix: dict[str, list[Any]] = Field(default_factory=dict[str, list[Any]])
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bounded_by_the_schedule(cls, given: Any) -> Any:
+        """In harness evolution the schedule says how much is attempted, so that a budget of episodes need not."""
+        data: Any = given
+        if not isinstance(data, Mapping) or not isinstance(data.get("run"), Mapping):
+            return data
+        if data["run"].get("protocol") != SCHEDULED or not isinstance(data.get("budget", {}), Mapping):
+            return data
+        budget = dict(data.get("budget", {}))
+        if not {"episodes", "attempts"} & budget.keys():
+            budget["episodes"] = None
+        budget.setdefault("max_per_submit", _MOST_ATTEMPTS)
+        return {**data, "budget": budget}
+
+    @model_validator(mode="after")
+    def _of_the_protocol(self) -> Config:
+        if self.run.protocol == SCHEDULED:
+            if self.evolver.agent is not None:
+                raise ValueError(
+                    "harness evolution pushes batches to a method; set evolver.method instead of evolver.agent"
+                )
+            return self
+        for name, section in (("schedule", self.schedule), ("transfer", self.transfer)):
+            if section != type(section)():
+                raise ValueError(
+                    f"[{name}] is of harness-evolution, and the protocol is {self.run.protocol}; leave it out"
+                )
+        if self.run.ood or self.views.ood or self.views.replay:
+            raise ValueError(f"ood and replay are of harness-evolution, and the protocol is {self.run.protocol}")
+        if self.budget.episodes is None:
+            raise ValueError("budget.episodes is missing; give how many episodes may be bought")
+        return self
 
 
 class Cell(Section):
@@ -129,7 +172,7 @@ def resolve(
     """
     given = {**dict(map(_parse_override, overrides)), **(changes or {})}
     config = _with_absolute_paths(_validated(_with(data, given), source))
-    return _set(config, {"run.tasksets": expand(config.run.tasksets)})
+    return _set(config, {"run.tasksets": expand(config.run.tasksets), "run.ood": expand(config.run.ood)})
 
 
 def cells(config: Config) -> list[Cell]:
@@ -145,13 +188,15 @@ def cells(config: Config) -> list[Cell]:
         if not key.startswith(_VARIED):
             hint = "list them under [run]" if key.startswith("run.") else "set it for the whole suite"
             raise ConfigError(
-                f"a matrix cannot vary {key}, only evolver.*, budget.*, limits.* and engine.lockstep; {hint}"
+                f"a matrix cannot vary {key}, only evolver.*, budget.*, limits.*, schedule.*, gateway.execution and "
+                f"engine.lockstep; {hint}"
             )
     variants = [_variant(config, dict(choice)) for choice in itertools.product(*axes)]
     single = len(variants) * len(config.run.tasksets) * len(config.run.seed_list) == 1
     variants += _baselines(config, {label for label, _ in variants}, single=single)
     found: dict[str, Cell] = {}
     for taskset, (label, variant), seed in itertools.product(config.run.tasksets, variants, config.run.seed_list):
+        _check_scheduled(variant)
         resolved = _set(variant, {"run.tasksets": [taskset], "run.seeds": [seed]})
         cell_id = "--".join((_short(slug(taskset.removeprefix("gymnasium/"))), _short(slug(label)), f"s{seed}"))
         if cell_id in found:
@@ -173,11 +218,32 @@ def _short(name: str) -> str:
 def _variant(config: Config, choice: Mapping[str, Any]) -> tuple[str, Config]:
     changed = _set(config, {"matrix": {}, **choice})
     names = [
-        "+".join(map(str, value)) if isinstance(value, list) else str(value)
+        _shown(key, value)
         for key, value in choice.items()
         if key not in ("evolver.method", "evolver.agent", "evolver.name")
     ]
     return "-".join([changed.evolver.label, *names]), changed
+
+
+def _shown(key: str, value: Any) -> str:
+    if isinstance(value, list):
+        return "+".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType]
+    return f"{key.removeprefix('schedule.')}={str(value).lower()}" if key.startswith("schedule.") else str(value)
+
+
+def _check_scheduled(config: Config) -> None:
+    """Check that a run with a schedule has a method that follows it, and a schedule that can be drawn.
+
+    Raises:
+        ConfigError: if not.
+    """
+    name = config.evolver.method
+    if config.run.protocol != SCHEDULED or name is None:
+        return
+    config.schedule.schedule()
+    if not getattr(method_class(name), "scheduled", False):
+        able = [each for each in method_names() if getattr(METHODS.get(each), "scheduled", False)]
+        raise ConfigError(f"the method {name!r} follows no schedule; methods that do: {', '.join(able)}")
 
 
 def _baselines(config: Config, present: set[str], *, single: bool) -> Iterable[tuple[str, Config]]:
@@ -203,6 +269,8 @@ def _with_absolute_paths(config: Config) -> Config:
     changes: dict[str, Any] = {"evolver.read_only": [str(Path(p).absolute()) for p in config.evolver.read_only]}
     if config.evolver.initial is not None:
         changes[key] = str(Path(config.evolver.initial).absolute())
+    if config.schedule.plan is not None:
+        changes["schedule.plan"] = str(Path(config.schedule.plan).absolute())
     if key in config.matrix:
         changes[f"matrix.{key}"] = [str(Path(p).absolute()) if isinstance(p, str) else p for p in config.matrix[key]]
     return _set(config, changes)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from typing import Self
 
 from heredity.errors import ConfigError
 from heredity.experiments.config import Config
 from heredity.gateway import Model
 from heredity.gateway.gateway import Gateway
+from heredity.resources import Candidate
 from heredity.rollouts.containers import Backend
 from heredity.rollouts.containers.check import open_backend
 from heredity.rollouts.contract import Job, Limits, Runner
 from heredity.rollouts.episodes import EpisodeRunner
 from heredity.rollouts.playing import WorldRunner
+from heredity.rollouts.probing import probe
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.rollouts.solving import SolvingRunner
 from heredity.rollouts.trajectory import Trajectory
@@ -32,19 +35,18 @@ class Engine:
         isolation: the tier in which candidates run.
     """
 
-    def __init__(self, config: Config, kinds: Iterable[str], containers: str = "bubblewrap") -> None:
+    def __init__(self, config: Config, kinds: Iterable[str]) -> None:
         """Check that every kind of task can be attempted.
 
         Args:
             config: what the engine is to be like.
             kinds: of the tasks to attempt.
-            containers: what makes the environments of container tasks, `"bubblewrap"` or `"docker"`.
 
         Raises:
             ConfigError: if a kind is unknown, or needs a model and none is configured.
             IsolationError: if this machine cannot isolate candidates.
         """
-        self._config, self._containers = config, containers
+        self._config = config
         self._kinds = frozenset(kinds)
         for kind in self._kinds:
             if kind not in KINDS:
@@ -52,8 +54,10 @@ class Engine:
         self._gateway = Gateway(config.gateway)
         # Judging shares no cache with the evolution: what was answered there must be answered anew.
         self._judging = Gateway(config.gateway, realm="judging") if config.gateway.cache else self._gateway
-        self._runners: dict[str, Runner] = {}
-        self._hidden: dict[str, Runner] = {}
+        self._episode_runner: EpisodeRunner | None = None
+        self._programs: SandboxedPrograms | None = None
+        self._backend: Backend | None = None
+        self._under: dict[str, _Runners] = {}
         self._stack = AsyncExitStack()
         self.isolation = "none needed"
 
@@ -63,9 +67,10 @@ class Engine:
             self._stack.push_async_callback(self._judging.close)
         try:
             if "episode" in self._kinds:
-                self._runners["episode"] = self._hidden["episode"] = await self._episodes()
+                await self._open_episodes()
             if self._kinds & {"container", "question", "world"}:
-                await self._conversations()
+                await self._open_programs()
+            self.under()
         except BaseException:
             await self._stack.aclose()
             raise
@@ -74,11 +79,115 @@ class Engine:
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
-    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
+    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+        """Attempt jobs, which are all of one kind (see `Runner.run`), with the configured execution model."""
+        stream = self.under().run(jobs, limits)
+        try:
+            async for item in stream:
+                yield item
+        finally:
+            await stream.aclose()
+
+    def under(self, execution: str = "") -> _Runners:
+        """Return the runners that use an execution model, by its name; by default the configured one.
+
+        Raises:
+            UnknownNameError: if there is no such model.
+            ConfigError: if it cannot be opened as configured.
+        """
+        name = execution or self._config.gateway.execution
+        if name not in self._under:
+            self._under[name] = _Runners(self._runners(self._gateway, name), self._runners(self._judging, name))
+        return self._under[name]
+
+    def probe(self, kind: str) -> Callable[[Candidate], Awaitable[str]] | None:
+        """Return what checks a candidate against the contract of what attempts tasks of a kind; None if there is none."""
+        programs = self._programs
+        if kind not in ("container", "question") or programs is None:
+            return None
+        return lambda candidate: probe(candidate, programs)
+
+    async def close(self) -> None:
+        """End every process."""
+        await self._stack.aclose()
+
+    def optimiser(self) -> Model | None:
+        """Return the model that proposes edits, if one is configured."""
+        return self._gateway.model("optimisation") if self._config.gateway.optimisation else None
+
+    async def _open_episodes(self) -> None:
+        engine = self._config.engine
+        self._episode_runner = EpisodeRunner(engine.workers, lockstep=engine.lockstep, unsafe=engine.unsafe)
+        self.isolation = self._episode_runner.isolation.tier
+        await self._stack.enter_async_context(self._episode_runner)
+
+    async def _open_programs(self) -> None:
+        engine, settings = self._config.engine, self._config.gateway
+        for kind in self._kinds & _MODELS.keys() if not settings.execution else ():
+            raise ConfigError(
+                f"{_MODELS[kind]} by a language model: set gateway.execution, such as local/smollm2-135m or openai/gpt-5"
+            )
+        self._programs = SandboxedPrograms(engine.workers, unsafe=engine.unsafe)
+        self.isolation = self._programs.isolation.tier
+        await self._stack.enter_async_context(self._programs)
+        if "container" in self._kinds:
+            self._backend = await self._stack.enter_async_context(open_backend(engine.containers))
+
+    def _runners(self, gateway: Gateway, execution: str) -> dict[str, Runner]:
+        model, programs = gateway.model(execution) if execution else None, self._programs
+        found: dict[str, Runner] = {}
+        if self._episode_runner is not None:
+            found["episode"] = self._episode_runner
+        if programs is not None and "world" in self._kinds:
+            found["world"] = self._playing(model, programs)
+        if programs is not None and model is not None and "question" in self._kinds:
+            found["question"] = self._solving(gateway, model, programs)
+        if programs is not None and model is not None and self._backend is not None:
+            found["container"] = self._working(model, programs, self._backend)
+        return found
+
+    def _solving(self, gateway: Gateway, model: Model, programs: SandboxedPrograms) -> Runner:
+        solver = self._config.solver
+        return SolvingRunner(
+            model,
+            judge=gateway.model("judge") if self._config.gateway.judge else None,
+            programs=programs,
+            settings=solver.solving(),
+            concurrent=solver.concurrent,
+        )
+
+    def _working(self, model: Model, programs: SandboxedPrograms, backend: Backend) -> Runner:
+        solver = self._config.solver
+        return ContainerRunner(
+            model,
+            backend=backend,
+            programs=programs,
+            settings=solver.solving(),
+            concurrent=min(solver.concurrent, 2 * len(os.sched_getaffinity(0))),
+        )
+
+    def _playing(self, model: Model | None, programs: SandboxedPrograms) -> Runner:
+        solver = self._config.solver
+        return WorldRunner(
+            model,
+            programs=programs,
+            settings=solver.solving(),
+            concurrent=solver.concurrent,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Runners:
+    """The runners of one execution model, by kind; hidden tasks have their own."""
+
+    train: Mapping[str, Runner]
+    hidden: Mapping[str, Runner]
+
+    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt jobs, which are all of one kind (see `Runner.run`)."""
         if not jobs:
             return
-        runners = self._runners if jobs[0].task.split == "train" else self._hidden
+        runners = self.train if jobs[0].task.split == "train" else self.hidden
         stream = runners[jobs[0].taskset.kind].run(jobs, limits)
         try:
             async for item in stream:
@@ -89,66 +198,4 @@ class Engine:
                 await close()
 
     async def close(self) -> None:
-        """End every process."""
-        await self._stack.aclose()
-
-    def optimiser(self) -> Model | None:
-        """Return the model that proposes edits, if one is configured."""
-        return self._gateway.model("optimisation") if self._config.gateway.optimisation else None
-
-    async def _episodes(self) -> Runner:
-        engine = self._config.engine
-        runner = EpisodeRunner(engine.workers, lockstep=engine.lockstep, unsafe=engine.unsafe)
-        self.isolation = runner.isolation.tier
-        return await self._stack.enter_async_context(runner)
-
-    async def _conversations(self) -> None:
-        settings = self._config.gateway
-        for kind in self._kinds & _MODELS.keys() if not settings.execution else ():
-            raise ConfigError(
-                f"{_MODELS[kind]} by a language model: set gateway.execution, such as local/smollm2-135m or openai/gpt-5"
-            )
-        engine = self._config.engine
-        programs = await self._stack.enter_async_context(SandboxedPrograms(engine.workers, unsafe=engine.unsafe))
-        self.isolation = programs.isolation.tier
-        backend = (
-            await self._stack.enter_async_context(open_backend(self._containers))
-            if "container" in self._kinds
-            else None
-        )
-        for runners, gateway in ((self._runners, self._gateway), (self._hidden, self._judging)):
-            if "question" in self._kinds:
-                runners["question"] = self._solving(gateway, programs)
-            if "world" in self._kinds:
-                runners["world"] = self._playing(gateway, programs)
-            if backend is not None:
-                runners["container"] = self._working(gateway, programs, backend)
-
-    def _solving(self, gateway: Gateway, programs: SandboxedPrograms) -> Runner:
-        solver = self._config.solver
-        return SolvingRunner(
-            gateway.model("execution"),
-            judge=gateway.model("judge") if self._config.gateway.judge else None,
-            programs=programs,
-            settings=solver.solving(),
-            concurrent=solver.concurrent,
-        )
-
-    def _working(self, gateway: Gateway, programs: SandboxedPrograms, backend: Backend) -> Runner:
-        solver = self._config.solver
-        return ContainerRunner(
-            gateway.model("execution"),
-            backend=backend,
-            programs=programs,
-            settings=solver.solving(),
-            concurrent=min(solver.concurrent, 2 * len(os.sched_getaffinity(0))),
-        )
-
-    def _playing(self, gateway: Gateway, programs: SandboxedPrograms) -> Runner:
-        solver = self._config.solver
-        return WorldRunner(
-            gateway.model("execution") if self._config.gateway.execution else None,
-            programs=programs,
-            settings=solver.solving(),
-            concurrent=solver.concurrent,
-        )
+        """Leave everything open: it is the engine's."""

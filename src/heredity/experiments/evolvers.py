@@ -14,7 +14,7 @@ from heredity.errors import ConfigError
 from heredity.evolution import EvolverContext, Feedback
 from heredity.evolution.registry import method
 from heredity.evolution.starter import starter_candidate
-from heredity.experiments.config import Cell
+from heredity.experiments.config import SCHEDULED, Cell
 from heredity.gateway import Model
 from heredity.judging.session import Session
 from heredity.launchers import CommandAgent
@@ -84,7 +84,10 @@ def build_evolver(
         return _agent(cell, info, folder, initial, secrets)
     assert cell.evolver.method is not None
     chosen = method(cell.evolver.method, cell.evolver.options)
-    context = EvolverContext(info, initial, cell.seed, cell.config.budget.train_cases, cell.evolver.options)
+    scheduled = cell.config.run.protocol == SCHEDULED
+    context = EvolverContext(
+        info, initial, cell.seed, cell.config.budget.train_cases, cell.evolver.options, scheduled=scheduled
+    )
 
     async def evolve(session: Session) -> None:
         asked = None if model is None else session.recorded(model)
@@ -100,7 +103,7 @@ def _agent(cell: Cell, info: TasksetInfo, folder: Path, initial: Candidate, secr
     terms = RunTerms(
         taskset=info,
         train_tasks=config.budget.train_cases,
-        episode_budget=config.budget.episodes,
+        episode_budget=config.budget.episodes or 0,
         min_episodes=config.budget.min_per_submit,
         max_episodes=config.budget.max_per_submit,
         limits=config.limits.limits(),

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Mapping, Sequence
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
+from heredity.errors import RecordError
 from heredity.evolution import Budget
-from heredity.experiments.config import Cell
+from heredity.experiments.config import SCHEDULED, Cell, Config, slug
 from heredity.judging import RunPlan
+from heredity.judging.schedule import draw_plan, read_plan
+from heredity.judging.terms import HarnessTerms
+from heredity.records.run_folder import write_atomic
 
 _RECORDED_PACKAGES = (
     "heredity", "gymnasium", "numpy", "box2d", "mujoco", "minigrid", "highway-env", "gymnasium-robotics", "pygame-ce",
@@ -17,7 +23,55 @@ _RECORDED_PACKAGES = (
 )  # fmt: skip
 
 
-def plan_of(cell: Cell, suite_id: str, description: Mapping[str, Any], *, replay: bool, isolation: str) -> RunPlan:
+def terms_of(cell: Cell, folder: Path) -> HarnessTerms | None:
+    """Return the schedule and the further views of a run of harness evolution; None in other protocols.
+
+    Runs with the same seed have the same batches, whatever their method. The batch plan is saved in the suite's folder
+    `plans`, for people and for other suites.
+
+    Args:
+        cell: the run.
+        folder: the suite's folder.
+
+    Raises:
+        ConfigError: if the schedule cannot be drawn, or a saved plan is not of it.
+        RecordError: if a saved plan cannot be read, or the plan not be written.
+    """
+    config = cell.config
+    if config.run.protocol != SCHEDULED:
+        return None
+    schedule, train = config.schedule.schedule(), config.budget.train_cases
+    if config.schedule.plan is not None:
+        plan = read_plan(Path(config.schedule.plan), schedule, train)
+    else:
+        plan = draw_plan(schedule, train, cell.seed)
+    saved = folder / "plans" / f"{slug(cell.taskset)}-s{cell.seed}-{plan.digest[:8]}.json"
+    if not saved.exists():
+        try:
+            saved.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RecordError(f"{saved.parent} cannot be created: {error.strerror}") from error
+        write_atomic(saved, (json.dumps(plan.to_json(), indent=1) + "\n").encode())
+    views = config.views
+    return HarnessTerms(plan, views.ood, views.replay, views.points, tuple(config.transfer.models))
+
+
+def planned_episodes(config: Config) -> int:
+    """Return how many train episodes a run may buy; under a schedule alone, those of one attempt for each task."""
+    if config.budget.episodes is not None:
+        return config.budget.episodes
+    return config.budget.train_cases * config.schedule.epochs
+
+
+def plan_of(
+    cell: Cell,
+    suite_id: str,
+    description: Mapping[str, Any],
+    *,
+    replay: bool,
+    isolation: str,
+    terms: HarnessTerms | None = None,
+) -> RunPlan:
     """Return the plan of one run.
 
     Args:
@@ -26,6 +80,7 @@ def plan_of(cell: Cell, suite_id: str, description: Mapping[str, Any], *, replay
         description: of its evolver, for the record.
         replay: whether the evolver is resumed by running it again.
         isolation: the tier in which candidates run.
+        terms: of harness evolution (see `terms_of`).
     """
     budget, protocol = cell.config.budget, cell.config.run.protocol
     return RunPlan(
@@ -35,7 +90,7 @@ def plan_of(cell: Cell, suite_id: str, description: Mapping[str, Any], *, replay
         seed=cell.seed,
         protocol=protocol,
         budget=Budget(budget.episodes, budget.submissions, budget.tokens, budget.cost_usd, budget.seconds),
-        validation=cell.config.views.validation if protocol == "policy-evolution" else 0,
+        validation=cell.config.views.validation if protocol in ("policy-evolution", SCHEDULED) else 0,
         heldout=cell.config.views.heldout,
         train_tasks=budget.train_cases,
         min_episodes=budget.min_per_submit,
@@ -45,6 +100,7 @@ def plan_of(cell: Cell, suite_id: str, description: Mapping[str, Any], *, replay
         config=cell.config.model_dump(exclude_none=True, exclude={"engine": {"parallel_runs", "workers"}}),
         isolation=isolation,
         packages=package_versions(),
+        terms=terms,
     )
 
 

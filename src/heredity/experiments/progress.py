@@ -29,10 +29,11 @@ class RunProgress:
         taskset: its taskset.
         label: its evolver.
         seed: its seed.
-        episodes: its budget of train episodes.
+        episodes: its budget of train episodes; under a schedule, those of one attempt per task.
         state: `waiting`, `evolving`, `judging`, `done`, `failed` or `stopped`.
         session: its session while it evolves.
         attempts: episodes run so far, hidden ones included.
+        trained: train episodes run so far.
         heldout: mean held-out return once it is judged.
         started: monotonic time at which it started.
         seconds: how long it took.
@@ -47,6 +48,7 @@ class RunProgress:
     state: str = "waiting"
     session: Remaining | None = None
     attempts: int = 0
+    trained: int = 0
     heldout: float | None = None
     started: float = 0.0
     seconds: float = 0.0
@@ -56,6 +58,8 @@ class RunProgress:
     def used(self) -> int:
         """Train episodes charged so far."""
         left = self.session.remaining().episodes if self.session else None
+        if left is None and self.trained:
+            return min(self.trained, self.episodes)
         if left is None:
             # A run that was resumed after its session had closed has no session to ask.
             return self.episodes if self.state in ("judging", "done") else 0
@@ -115,6 +119,7 @@ class CountingRunner:
         try:
             async for item in stream:
                 self.progress.attempts += 1
+                self.progress.trained += jobs[0].task.split == "train"
                 yield item
         finally:
             close = getattr(stream, "aclose", None)

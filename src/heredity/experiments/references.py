@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 
 from heredity.evolution.starter import starter_candidate
-from heredity.experiments.config import Cell, Config
+from heredity.experiments.config import SCHEDULED, Cell, Config
 from heredity.experiments.evolvers import initial_candidate
 from heredity.ids import digest_json
 from heredity.judging import Sealed
@@ -32,8 +32,10 @@ class References:
         self._gate = asyncio.Lock()
         self._known: dict[str, list[float | None]] = json.loads(self._path.read_bytes()) if self._path.exists() else {}
 
-    async def of(self, tasks: Taskset, cell: Cell) -> Reference:
-        """Return the reference of a run on its taskset's held-out cases."""
+    async def of(self, tasks: Taskset, cell: Cell) -> Reference | None:
+        """Return the reference of a run on its taskset's held-out cases; None where a run's first snapshot is it."""
+        if cell.config.run.protocol == SCHEDULED:
+            return None
         if cell.config.run.protocol == "policy-evolution":
             name, candidate = "random", starter_candidate(tasks.info)
         else:

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation, model_validator
 
 from heredity.actors.contract import Solving
+from heredity.judging.schedule import Persistence, Schedule
+from heredity.judging.terms import Points
 from heredity.rollouts.contract import Limits
 
 
@@ -64,12 +66,16 @@ class RunSection(Section):
     Attributes:
         protocol: the rules of the run.
         tasksets: names of tasksets; each is run on its own.
+        ood: of harness evolution, tasksets whose held-out tasks are out of distribution; by default the taskset's own split `ood`.
         seeds: how many seeds (0, 1, …), or a list of them.
         name: what the suite is called; the file's name by default.
     """
 
-    protocol: Literal["policy-evolution", "resource-evolution", "agent-learning"] = "policy-evolution"
+    protocol: Literal["policy-evolution", "resource-evolution", "agent-learning", "harness-evolution"] = (
+        "policy-evolution"
+    )
     tasksets: list[str] = Field(min_length=1)
+    ood: list[str] = Field(default_factory=list[str])
     seeds: Seeds = 1
     name: str = ""
 
@@ -135,7 +141,8 @@ class BudgetSection(Section):
     """`[budget]`: the bounded supply of feedback.
 
     Attributes:
-        episodes: train episodes of the whole run (paper: 128); of questions, attempts. `attempts` is another name for it.
+        episodes: train episodes of the whole run (paper: 128); of questions, attempts. `attempts` is another name for it. In
+            harness evolution the schedule bounds the run, and by default nothing else does.
         submissions: most submissions; no limit by default.
         tokens: most tokens of the solver's and the method's models together; no limit by default.
         cost_usd: most US dollars likewise; refused if a model's prices are unknown.
@@ -145,7 +152,7 @@ class BudgetSection(Section):
         train_cases: how many train cases there are to choose from.
     """
 
-    episodes: Annotated[Count, Field(validation_alias=AliasChoices("episodes", "attempts"))] = 128
+    episodes: Annotated[Count | None, Field(validation_alias=AliasChoices("episodes", "attempts"))] = 128
     submissions: Count | None = None
     tokens: Count | None = None
     cost_usd: Annotated[float, Field(gt=0)] | None = None
@@ -156,7 +163,8 @@ class BudgetSection(Section):
 
     @model_validator(mode="after")
     def _can_be_spent(self) -> BudgetSection:
-        if self.min_per_submit > min(self.max_per_submit, self.episodes):
+        most = self.max_per_submit if self.episodes is None else min(self.max_per_submit, self.episodes)
+        if self.min_per_submit > most:
             raise ValueError(
                 f"min_per_submit is {self.min_per_submit}, more than max_per_submit ({self.max_per_submit}) or "
                 f"episodes ({self.episodes}); nothing could be submitted"
@@ -165,10 +173,60 @@ class BudgetSection(Section):
 
 
 class ViewsSection(Section):
-    """`[views]`: how many hidden cases pick the checkpoint (`validation`; unused where commits do) and score it (`heldout`)."""
+    """`[views]`: how many hidden cases a run is judged on.
 
-    validation: Count = 16
-    heldout: Count = 32
+    Attributes:
+        validation: pick the checkpoint; unused where commits do. In harness evolution, `update_validation` is another name.
+        heldout: score it. In harness evolution these are the tasks in distribution, and `id` is another name.
+        ood: of harness evolution, tasks of each view out of distribution.
+        replay: of harness evolution, trained tasks that are attempted again.
+        points: of harness evolution, the snapshots that views beside update-validation are judged at: `ends` (the first,
+            the best and the last) or `all`.
+    """
+
+    validation: Annotated[Count, Field(validation_alias=AliasChoices("validation", "update_validation"))] = 16
+    heldout: Annotated[Count, Field(validation_alias=AliasChoices("heldout", "id"))] = 32
+    ood: Annotated[int, Field(ge=0)] = 0
+    replay: Annotated[int, Field(ge=0)] = 0
+    points: Points = "ends"
+
+
+class ScheduleSection(Section):
+    """`[schedule]`: how harness evolution pushes train tasks; see `heredity.judging.schedule.Schedule`.
+
+    Attributes:
+        batch_size: tasks of a batch.
+        epochs: passes over the train tasks (`budget.train_cases`).
+        updates: how many updates a method may make on one batch.
+        persistence: `persistent`, or `reset`: each batch begins from the initial candidate.
+        assess: a snapshot is judged after every so many batches; 0 for the ends of epochs.
+        gate: whether the contract gate stands before every commit.
+        canaries: how many train tasks the gate attempts.
+        plan: a batch plan that was saved, to be followed instead of drawing one: a file of a suite's folder `plans`.
+    """
+
+    batch_size: Count = 8
+    epochs: Count = 1
+    updates: Count = 1
+    persistence: Persistence = "persistent"
+    assess: Annotated[int, Field(ge=0)] = 1
+    gate: bool = False
+    canaries: Annotated[int, Field(ge=0)] = 0
+    plan: str | None = None
+
+    def schedule(self) -> Schedule:
+        """Return the settings as the judge takes them."""
+        return Schedule(**self.model_dump(exclude={"plan"}))
+
+
+class TransferSection(Section):
+    """`[transfer]`: of harness evolution, what else snapshots are judged under.
+
+    Attributes:
+        models: further execution models; the first, the best and the last snapshot are judged under each, on ID and OOD.
+    """
+
+    models: list[str] = Field(default_factory=list[str])
 
 
 class LimitsSection(Section):
@@ -217,12 +275,14 @@ class EngineSection(Section):
         lockstep: episodes that share one policy process; 1 separates them.
         parallel_runs: runs of a suite at the same time.
         unsafe: run with the isolation that works here instead of refusing.
+        containers: what runs container tasks: `bubblewrap`, or `docker` (also Podman) where an engine answers.
     """
 
     workers: Count | None = None
     lockstep: Annotated[int, Field(ge=1, le=1024)] = 1
     parallel_runs: Count = 3
     unsafe: bool = False
+    containers: Literal["bubblewrap", "docker"] = "bubblewrap"
 
 
 class SuiteSection(Section):

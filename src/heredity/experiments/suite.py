@@ -18,12 +18,12 @@ from heredity.errors import ConfigError, HeredityError, RecordError
 from heredity.experiments.config import Cell, Config, cells, read_toml, resolve, slug
 from heredity.experiments.engine import Engine
 from heredity.experiments.evolvers import build_evolver
-from heredity.experiments.plans import plan_of
+from heredity.experiments.plans import plan_of, planned_episodes, terms_of
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
 from heredity.experiments.references import References
 from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
 from heredity.judging.attempts import MISSING
-from heredity.judging.bench import Verdict
+from heredity.judging.bench import Reference, Verdict
 from heredity.judging.cases import FILE_NAME, Sealed
 from heredity.judging.run import Conditions, run_evolution
 from heredity.judging.session import Session
@@ -199,9 +199,9 @@ class _Suite:
     def __init__(self, folder: Path, config: Config, watcher: Watcher) -> None:
         self.folder, self.config, self.watcher = folder, config, watcher
         self.cells = cells(config)
-        self.tasksets: dict[str, Taskset] = {name: taskset(name) for name in config.run.tasksets}
+        self.tasksets: dict[str, Taskset] = {name: taskset(name) for name in (*config.run.tasksets, *config.run.ood)}
         self.progress = {
-            c.id: RunProgress(c.id, c.taskset, c.label, c.seed, c.config.budget.episodes) for c in self.cells
+            c.id: RunProgress(c.id, c.taskset, c.label, c.seed, planned_episodes(c.config)) for c in self.cells
         }
         self.failures: dict[str, str] = {}
         self.evolver_failures: dict[str, str] = {}
@@ -211,7 +211,14 @@ class _Suite:
             build_evolver(cell, self.tasksets[cell.taskset].info, self._path(cell), (self.hidden,))
 
     async def run(self, engine: Engine) -> None:
-        """Run every cell, a few at a time."""
+        """Run every cell, a few at a time.
+
+        Raises:
+            ConfigError: if a model that one of them needs is not there.
+        """
+        for cell in self.cells:
+            for name in (cell.config.gateway.execution, *cell.config.transfer.models):
+                engine.under(name)
         sealed = Sealed.create(self.hidden)
         references = References(self.folder, sealed, self.config, engine)
         gate = asyncio.Semaphore(self.config.engine.parallel_runs)
@@ -260,12 +267,31 @@ class _Suite:
             await evolver.evolve(session)
 
         reference = await references.of(tasks, cell)
-        conditions = Conditions(tasks, CountingRunner(engine, progress), sealed, reference)
-        plan = plan_of(cell, self.folder.name, evolver.description, replay=evolver.replay, isolation=engine.isolation)
+        conditions = self._conditions(cell, engine, sealed, reference)
+        plan = plan_of(
+            cell,
+            self.folder.name,
+            evolver.description,
+            replay=evolver.replay,
+            isolation=engine.isolation,
+            terms=terms_of(cell, self.folder),
+        )
         with self._traced(cell) as trace:
             verdict = await run_evolution(self._path(cell), plan, conditions, evolve, evolver.publisher)
             trace.set(status=verdict.status, heldout=verdict.heldout.mean if verdict.heldout else None)
         return verdict
+
+    def _conditions(self, cell: Cell, engine: Engine, sealed: Sealed, reference: Reference | None) -> Conditions:
+        progress, execution = self.progress[cell.id], cell.config.gateway.execution
+        return Conditions(
+            self.tasksets[cell.taskset],
+            CountingRunner(engine.under(execution), progress),
+            sealed,
+            reference,
+            ood=[self.tasksets[name] for name in cell.config.run.ood],
+            others={name: CountingRunner(engine.under(name), progress) for name in cell.config.transfer.models},
+            probe=engine.probe(self.tasksets[cell.taskset].info.kind),
+        )
 
     @contextmanager
     def _traced(self, cell: Cell) -> Generator[Span]:

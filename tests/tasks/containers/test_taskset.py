@@ -55,6 +55,17 @@ def test_the_tasks_of_a_domain_out_of_distribution_are_in_no_other_split(folder:
     }
     assert others == {"a/one", "a/two", "a/three", "a/four", "a/five"}
     assert [task.id for task in taskset("tasks/b").draw("train", 1, 1)] == ["b/six"]
+    assert {task.id for task in taskset("tasks/a").draw(OOD, 2, 1)} == {"b/six", "b/seven"}
+
+
+def test_domains_can_be_joined_and_label_their_tasks(folder: Path) -> None:
+    joined = taskset("tasks/a+b")
+    drawn = joined.draw("train", 4, 1)
+    assert {task.id for task in drawn} == {"a/one", "a/two", "a/three", "b/six"}
+    assert all(task.attributes == {"domain": task.id.partition("/")[0]} for task in drawn)
+    for wrong in ("tasks/a+a", "tasks/a+c", "tasks/all+a"):
+        with pytest.raises(UnknownNameError):
+            taskset(wrong)
 
 
 def test_the_order_follows_the_entropy_and_a_larger_draw_extends_a_smaller_one(folder: Path) -> None:

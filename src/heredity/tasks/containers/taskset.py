@@ -1,8 +1,9 @@
-"""Tasksets of task folders: `tasks/shell`, one for each domain of a folder with a `splits.toml`, and `tasks/all`.
+"""Tasksets of task folders: `tasks/shell`, one for each domain of a folder with a `splits.toml`, `tasks/shell+data`, `tasks/all`.
 
 The folder is `tasks/` here or in a folder above, or what the variable HEREDITY_TASKS names. Its `splits.toml` says for each
 domain, a folder of tasks, which of them are for train, validation and heldout (in distribution), and which domains are out of
-distribution: in `tasks/all` every task of theirs is of the split `ood`, and of no other.
+distribution: in `tasks/all` every task of theirs is of the split `ood`, and of no other. In a taskset of named domains the split
+`ood` has the tasks of the other domains that are out of distribution.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ VARIABLE = "HEREDITY_TASKS"
 
 ALL = "all"
 """The taskset of every domain."""
+
+JOINT = "+"
+"""Joins domains: `tasks/shell+data`."""
 
 OOD = "ood"
 """The split of the domains that are out of distribution."""
@@ -100,7 +104,7 @@ class ContainerTaskset:
 
     Args:
         splits: where they are.
-        domain: the domain, or `ALL`.
+        domain: the domain, several joined by `+`, or `ALL`.
     """
 
     def __init__(self, splits: Splits, domain: str) -> None:
@@ -109,7 +113,8 @@ class ContainerTaskset:
     @cached_property
     def info(self) -> TasksetInfo:
         """What this taskset is; its version changes with any file of any task."""
-        tasks = {split: self._tasks(split) for split in (*SPLITS, OOD)}
+        splits = (*SPLITS, OOD) if self._domain == ALL else SPLITS
+        tasks = {split: self._tasks(split) for split in splits}
         digests = {split: [[name, task.digest] for name, task in found.items()] for split, found in tasks.items()}
         counts = {split: len(found) for split, found in tasks.items() if found}
         domains = sorted({name.partition("/")[0] for found in tasks.values() for name in found})
@@ -131,7 +136,7 @@ class ContainerTaskset:
     def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
         """Draw the first `count` tasks of a split, in an order that `entropy` decides.
 
-        Splits are `train`, `validation`, `heldout` (in distribution), and for `tasks/all` also `ood`.
+        Splits are `train`, `validation`, `heldout` (in distribution) and `ood`.
 
         Raises:
             UnknownNameError: if there is no such split.
@@ -146,19 +151,19 @@ class ContainerTaskset:
             )
         order = generator(entropy, "tasks", self._domain, split).permutation(len(found))
         return tuple(
-            Task(name, split, index, _spec(name, task))
+            Task(name, split, index, _spec(name, task), {"domain": name.partition("/")[0]})
             for index, (name, task) in enumerate(found[place] for place in order[:count])
         )
 
     def _tasks(self, split: str) -> dict[str, ContainerTask]:
         splits, found = self._splits, dict[str, ContainerTask]()
+        own = [d for d in splits.domains if d not in splits.ood] if self._domain == ALL else self._domain.split(JOINT)
         for domain, parts in splits.domains.items():
-            if self._domain not in (domain, ALL):
-                continue
-            if self._domain == ALL and domain in splits.ood:
-                names = tuple(name for part in parts.values() for name in part) if split == OOD else ()
+            if split == OOD:
+                foreign = domain in splits.ood and domain not in own
+                names = tuple(name for part in parts.values() for name in part) if foreign else ()
             else:
-                names = parts.get(split, ())
+                names = parts.get(split, ()) if domain in own else ()
             found |= {f"{domain}/{name}": read_task(splits.folder / domain / name) for name in names}
         return found
 
@@ -184,7 +189,8 @@ class ContainerTasksets:
                 f"{name}: there is no folder tasks/ with a {_FILE} here or above; go where one is, or set {VARIABLE}"
             )
         splits, domain = read_splits(folder), name.removeprefix(PREFIX)
-        if domain not in (*splits.domains, ALL):
+        parts = domain.split(JOINT)
+        if domain != ALL and (not set(parts) <= splits.domains.keys() or len(set(parts)) != len(parts)):
             raise UnknownNameError("taskset", name, self.names())
         return ContainerTaskset(splits, domain)
 

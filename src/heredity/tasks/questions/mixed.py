@@ -51,4 +51,7 @@ class MixedTaskset:
         size = len(self._members)
         shares = [member.draw(split, (count + size - 1 - i) // size, entropy) for i, member in enumerate(self._members)]
         drawn = [shares[i % size][i // size] for i in range(count)]
-        return tuple(replace(task, id=f"{split}/{i}", index=i) for i, task in enumerate(drawn))
+        labels = [{"domain": member.info.name.removeprefix("questions/")} for member in self._members]
+        return tuple(
+            replace(task, id=f"{split}/{i}", index=i, attributes=labels[i % size]) for i, task in enumerate(drawn)
+        )

@@ -12,6 +12,8 @@ import numpy as np
 
 from heredity.gateway.offline.lessons import BRIEF, LESSONS, TABLES, lessons_in, read_report
 
+_MIDDLEWARE = re.compile(r"middleware/[\w-]+\.py")
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -65,6 +67,14 @@ def blamed(found: Sequence[Finding]) -> dict[str, list[int]]:
             weights[name] = weights.get(name, 0.0) + 1 / (place + 1)
             tasks.setdefault(name, []).extend([each.task] if each.task is not None else [])
     return {name: sorted(set(tasks[name])) for name in sorted(weights, key=lambda name: -weights[name])}
+
+
+def broken_middleware(block: Mapping[str, Any]) -> list[str]:
+    """Return the variables of the middleware that attempts failed with: those that a breach of contract names."""
+    items = cast(Sequence[Mapping[str, Any]], block.get("evidence") or ())
+    errors = [str(item.get("error") or "") for item in items]
+    files = [name for error in errors if "ContractError" in error for name in _MIDDLEWARE.findall(error)]
+    return [f"agent/solver:{name}" for name in dict.fromkeys(files)]
 
 
 def taught(names: Sequence[str]) -> list[str]:

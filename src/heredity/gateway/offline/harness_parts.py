@@ -10,6 +10,7 @@ from heredity.gateway.offline.lessons import LESSONS
 
 PROMPT = "prompt/system:prompt.md"
 TOOL = "tool/tables:tool.py"
+TOOL_ABOUT = "tool/tables:resource.json"
 MIDDLEWARE = "agent/solver:middleware/brief.py"
 MOST = 5
 """How many lessons a prompt that is rewritten as a whole keeps."""
@@ -33,6 +34,10 @@ def run(path: str):
     printed = shell(f"python3 -c {shlex.quote(program)} {shlex.quote(path)}")
     return next((json.loads(line) for line in printed.splitlines() if line.startswith("{")), {"problem": printed})
 '''
+
+TOOL_ABOUT_TEXT = json.dumps(
+    {"description": "Looks at a table (CSV) in a file: says how it begins and whether cells are quoted."}
+)
 
 MIDDLEWARE_TEXT = '''"""Keeps the results of tools short: a long one makes the model lose sight of its notes."""
 
@@ -94,8 +99,8 @@ def place_of(texts: Mapping[str, str], new: Sequence[str]) -> str:
     return "memory/lessons:memory.md" if "memory/NAME:memory.md" in new and PROMPT not in texts else PROMPT
 
 
-def edit(variable: str, value: str, why: str) -> dict[str, Any]:
-    """Return one edit of a reply."""
+def edit(variable: str, value: str | None, why: str) -> dict[str, Any]:
+    """Return one edit of a reply; None removes the file."""
     return {"variable": variable, "value": value, "why": why}
 
 

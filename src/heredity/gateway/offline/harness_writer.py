@@ -12,6 +12,7 @@ from heredity.errors import ProviderError
 from heredity.gateway.contract import Reply, Request, Usage
 from heredity.gateway.offline.diagnosis import (
     blamed,
+    broken_middleware,
     findings,
     gepa_block,
     known_in,
@@ -25,6 +26,8 @@ from heredity.gateway.offline.harness_parts import (
     MIDDLEWARE_TEXT,
     PROMPT,
     TOOL,
+    TOOL_ABOUT,
+    TOOL_ABOUT_TEXT,
     TOOL_TEXT,
     appended,
     because,
@@ -38,7 +41,7 @@ from heredity.ids import generator
 
 _EACH = 2
 """How many lessons it takes from one attempt, and from one minibatch of GEPA."""
-_AT_ONCE = 3
+_AT_ONCE = 2
 """How many lessons it adds with one update of the form `engineer`."""
 
 
@@ -159,17 +162,15 @@ def _engineer(
         where = place_of(texts, new)
         edits.append(edit(where, appended(where, texts.get(where, ""), fresh), because(fresh)))
     if TABLES in causes and TABLES not in known and "tool/NAME:tool.py" in new:
-        edits.append(edit(TOOL, TOOL_TEXT, because([TABLES])))
-    faulty = (
-        texts.get(MIDDLEWARE) == CARELESS_TEXT and not careless and bool(found) and not any(f.solved for f in found)
-    )
+        edits += [edit(TOOL, TOOL_TEXT, because([TABLES])), edit(TOOL_ABOUT, TOOL_ABOUT_TEXT, "says what it is for")]
     wanted = BRIEF in causes and BRIEF not in known and "agent/solver:middleware/NAME.py" in new
-    if faulty or wanted:
+    if wanted:
         forgets = careless and not told_of(block.get("rejected"), MIDDLEWARE)
         edits.append(edit(MIDDLEWARE, CARELESS_TEXT if forgets else MIDDLEWARE_TEXT, LESSONS[BRIEF].lacked))
+    broken = () if careless else broken_middleware(block)
+    edits += [edit(name, _MENDED.get(name), "it breaks its contract") for name in broken if name in texts]
     mended = {name for each in edits for name in _mended(each["variable"], fresh)}
-    # A task gets better when nothing that its attempt lacked is left out.
-    fixes = [f.task for f in found if f.task is not None and not f.solved and mended & set(f.lacked)]
+    fixes = [f.task for f in found if f.task is not None and not f.solved and (broken or mended & set(f.lacked))]
     risks = "a lesson may mislead where it does not apply" if edits else "nothing was learned"
     return {"edits": edits, "fixes": sorted(set(fixes)), "risks": risks}
 
@@ -268,6 +269,10 @@ def _new(block: Mapping[str, Any]) -> list[str]:
 
 def _home(name: str, where: str) -> str:
     return {TABLES: TOOL, BRIEF: MIDDLEWARE}.get(name, where)
+
+
+_MENDED = {MIDDLEWARE: MIDDLEWARE_TEXT}
+"""What broken middleware is replaced by; other than its own it removes."""
 
 
 def _mended(variable: str, fresh: Sequence[str]) -> Sequence[str]:

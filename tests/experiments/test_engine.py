@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from tests.tasks.containers.folders import write_task
 
 from heredity.errors import ConfigError
 from heredity.experiments.config import resolve
@@ -14,10 +14,6 @@ from heredity.rollouts.bubblewrap_root import available
 from heredity.rollouts.contract import Job, Limits
 from heredity.tasks import Task, TasksetInfo
 from heredity.tasks.containers import read_task
-
-sys.path.append(str(Path(__file__).parents[1]))  # where the small task folders of tests/tasks are
-
-from tasks.containers.folders import write_task
 
 INFO = TasksetInfo("tasks/small", "1", "container", {}, {}, "Small.", 0.0)
 CANDIDATE = Candidate({"prompt/system": SourceTree({"prompt.md": "Work."})})

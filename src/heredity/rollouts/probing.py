@@ -8,7 +8,7 @@ message contract fails every task from then on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from heredity.actors.contract import Problem, Programs, ProvidedTool, Solving, ToolResult
@@ -23,7 +23,10 @@ from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.container_shell import SHELL
 from heredity.rollouts.working import harness_solver
 
-_SETTINGS = Solving(max_turns=20, seconds=30.0, program_seconds=10.0)
+PROGRAM_SECONDS = 10.0
+"""What loading a part, calling its hooks and the trial may each take."""
+
+_SETTINGS = Solving(seconds=60.0)
 _COMMAND = "ls"
 _PRINTED = "notes.txt\n[exit code: 0]"
 _PROBLEM = "Say in one word whether there is a file notes.txt in this folder."
@@ -89,11 +92,11 @@ async def _loaded(solver: Solver, programs: Programs) -> str:
 
 async def _call(programs: Programs, tree: SourceTree, text: str, arguments: Mapping[str, Any]) -> str:
     probing = tree.with_file(f"{_ENTRY}.py", text)
-    return _wrong(await programs.call(probing, f"{_ENTRY}:run", arguments, seconds=_SETTINGS.program_seconds))
+    return _wrong(await programs.call(probing, f"{_ENTRY}:run", arguments, seconds=PROGRAM_SECONDS))
 
 
 async def _tried(solver: Solver, programs: Programs) -> str:
-    talk = Conversation(_Canned(), _SETTINGS)
+    talk = Conversation(_Canned(), replace(_SETTINGS, program_seconds=PROGRAM_SECONDS))
     answer = await solver.attempt(Problem(_PROBLEM), talk, programs, provided=[ProvidedTool(SHELL, _shell)])
     if answer.status == "ok":
         return ""

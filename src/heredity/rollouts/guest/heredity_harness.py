@@ -20,7 +20,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = ["ContractError", "Harness", "Message", "Middleware", "Reply", "ToolCall", "load_middleware", "shell"]
@@ -54,15 +54,24 @@ class ToolCall:
         name: the tool.
         arguments: by name; empty where `malformed` is not.
         malformed: what the model wrote where that is no JSON object.
+        written: the arguments as the model wrote them; its own words are what it is shown again.
     """
 
     id: str
     name: str
     arguments: dict[str, Any]
     malformed: str = ""
+    written: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        _check_fields(self, id=str, name=str, arguments=dict, malformed=str)
+        _check_fields(self, id=str, name=str, arguments=dict, malformed=str, written=str)
+
+    @property
+    def text(self) -> str:
+        """The arguments as text, as the model wrote them unless they were changed."""
+        if self.malformed or (self.written and _arguments(self.written) == self.arguments):
+            return self.malformed or self.written
+        return json.dumps(self.arguments, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -322,20 +331,22 @@ def _ask(service: str, value: Any) -> Any:
 
 
 def _call(own: str, name: str, text: str) -> ToolCall:
+    arguments = _arguments(text)
+    return ToolCall(own, name, {}, text) if arguments is None else ToolCall(own, name, arguments, written=text)
+
+
+def _arguments(text: str) -> dict[str, Any] | None:
     try:
-        arguments = json.loads(text) if text.strip() else {}
+        found: Any = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError):
-        arguments = None
-    return ToolCall(own, name, arguments) if isinstance(arguments, dict) else ToolCall(own, name, {}, text)
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _message_json(message: Message) -> dict[str, Any]:
     value: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.tool_calls:
-        value["tool_calls"] = [
-            {"id": c.id, "name": c.name, "arguments": c.malformed or json.dumps(c.arguments, ensure_ascii=False)}
-            for c in message.tool_calls
-        ]
+        value["tool_calls"] = [{"id": c.id, "name": c.name, "arguments": c.text} for c in message.tool_calls]
     if message.tool_call_id:
         value["tool_call_id"] = message.tool_call_id
     return value

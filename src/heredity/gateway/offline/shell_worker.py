@@ -23,7 +23,7 @@ SWAMPED = 1200
 ATTENTION = 300
 """Words of the system message that it takes in: the first half of them and the last half, where there are more."""
 LUCK = 0.15
-"""Probability with which it does the right thing by itself: for each lesson, task and seed of the request."""
+"""Probability with which it takes care by itself, and has all lessons of a task: for each task and seed of the request."""
 
 _MARK = re.compile(r" #([+-])(\w+)$")
 _BEGUN = "# Work on"
@@ -89,7 +89,7 @@ class ShellWorker:
     It knows a script for each of them, and has bad habits: what a script needs beyond them are the lessons of
     `heredity.gateway.offline.lessons`. It has a lesson if the system message teaches it (in its first or last words, where
     the message is long); `tables` if it is offered a tool that looks at tables, and the tool says that cells are quoted. After
-    a tool's result that is too long it has none. With a seed it has each of them by luck now and then.
+    a tool's result that is too long it has none. With some seeds it takes care by itself.
 
     A task that it does not know it leaves alone, and says so. Deterministic in the request. Usage counts words.
     """
@@ -139,8 +139,8 @@ def _lessons(request: Request, task: Known) -> frozenset[str]:
         found.add(TABLES)
     seed = request.sampling.seed
     if seed is not None:
-        draws = generator(seed, "offline", "shell-worker", task.name).random(len(LESSONS))
-        found |= {name for name, draw in zip(LESSONS, draws, strict=True) if draw < LUCK and name in task.needs}
+        careful = generator(seed, "offline", "shell-worker", task.name).random() < LUCK
+        found |= set(task.needs) if careful else set()
     return frozenset(found)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from heredity.records.run_folder import write_atomic
-from heredity.reports import charts, commit_pages, page, run_charts, text
+from heredity.reports import charts, commit_pages, harness_suite, page, run_charts, text
 from heredity.reports.fields import Json, Mean
 from heredity.reports.learning import learning_parts
 from heredity.reports.model import Run, read_run
@@ -143,6 +143,7 @@ def suite_page(suite_metrics: Json, runs: Sequence[Json], links: Json) -> str:
         tiers=sorted({run.isolation for run in members if run.isolation}),
         packages=_packages(members),
         **learning_parts(suite.learning, suite.skins, tones, suite.terms),
+        **harness_suite.suite_parts(suite, members, tones),
         **_run_parts(suite, members, tones),
     )
 
@@ -163,7 +164,7 @@ def _suite_sections(suite: Suite, members: Sequence[Run]) -> list[tuple[str, str
         "gains": "Before and after",
         "usage": "Model usage",
     }
-    return _sections(ids if members else alone, **names)
+    return [*harness_suite.sections(suite), *_sections(ids if members else alone, **names)]
 
 
 def _run_parts(suite: Suite, members: Sequence[Run], tones: dict[str, str]) -> dict[str, Any]:

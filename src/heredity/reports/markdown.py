@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from heredity.records.run_folder import write_atomic
-from heredity.reports import page, text
+from heredity.reports import harness_markdown, page, text
 from heredity.reports.fields import Json, Mean
+from heredity.reports.harness_pages import collapse_lines
 from heredity.reports.learning import learning_markdown
 from heredity.reports.model import Run, read_run
 from heredity.reports.sentences import run_summary, suite_caution, suite_summary, trouble_summary
@@ -80,7 +81,8 @@ def run_markdown(metrics: Json) -> str:
         ),
         [
             f"{run.terms.attempts} used",
-            f"{text.number(run.budget.get('used'))} of {text.number(run.budget.get('episodes'))}",
+            text.number(run.budget.get("used"))
+            + (f" of {text.number(bought)}" if (bought := run.budget.get("episodes")) is not None else ""),
         ],
         ["wall time", text.duration(run.budget.get("wall_seconds"))],
         ["isolation", escaped(run.isolation) or "not recorded"],
@@ -89,6 +91,8 @@ def run_markdown(metrics: Json) -> str:
     parts.append(table(["", "value"], facts, left=2))
     if run.evolver_failure:
         parts.append(f"**The evolver stopped:** {escaped(run.evolver_failure.message)}")
+    parts += [f"- {escaped(line)}" for line in collapse_lines(run.harness)]
+    parts += _harness_parts(harness_markdown.run_tables(run.harness))
     if run.terms.commits:
         parts += _commit_parts(run)
     else:
@@ -96,6 +100,14 @@ def run_markdown(metrics: Json) -> str:
         parts += ["## Submissions", _submissions(run, places), "## Diagnostics", table(["measure", "value"], rows)]
     parts += ["## Reproduce", _fence("heredity run run.toml\nheredity report .")]
     return "\n\n".join(parts) + "\n"
+
+
+def _harness_parts(tables: Sequence[harness_markdown.Table]) -> list[str]:
+    parts: list[str] = []
+    for title, head, rows, left in tables:
+        cells = [[escaped(cell) for cell in row] for row in rows]
+        parts += [f"## {title}", table([escaped(name) for name in head], cells, left)]
+    return parts
 
 
 def _fence(commands: str) -> str:
@@ -172,6 +184,7 @@ def suite_markdown(suite_metrics: Json, runs: Sequence[Json]) -> str:
     parts = [f"# {escaped(suite.suite_id)}", escaped(suite_summary(suite))]
     parts += [escaped(said) for said in (suite_caution(suite), trouble_summary(suite)) if said]
     parts.append(f"{suite.finished} of {suite.run_count} runs finished. Intervals are {suite.interval_name}s.")
+    parts += _harness_parts(harness_markdown.suite_tables(suite.harness))
     parts += ["## Leaderboard", _leaderboard(suite)]
     if suite.places:
         parts += [f"## Held-out {suite.terms.score} by {suite.terms.place}", _matrix(suite)]

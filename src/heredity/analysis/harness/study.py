@@ -132,7 +132,7 @@ def _measured(measure: _Measure, runs: Sequence[Run]) -> dict[str, Any] | None:
     scored = [(run, row) for run in runs if (row := _gains(run, measure))]
     strata = _by_taskset(scored)
     several = strata and min(len(table) for table in strata) >= FEW_RUNS
-    found = (crossed_mean if several else case_mean)(strata)
+    found = crossed_mean(strata) if several else case_mean(_over_runs(strata))
     if found is None:
         return None
     return {
@@ -156,6 +156,11 @@ def _by_taskset(scored: Sequence[tuple[Run, Mapping[str, float]]]) -> list[Float
     for run, row in scored:
         found.setdefault(str(run["taskset"]), []).append(row)
     return [_table(rows) for rows in found.values()]
+
+
+def _over_runs(strata: Sequence[Floats]) -> list[Floats]:
+    """Return the mean gain of each task, shape (1, tasks): where runs attempted different tasks, all count alike."""
+    return [np.nanmean(table, axis=0, keepdims=True) for table in strata]
 
 
 def _spent(runs: Sequence[Run]) -> dict[str, dict[str, float | None]]:
@@ -203,8 +208,12 @@ def _difference(
     for plan, run in left.items():
         if plan in right:
             mine, theirs = _gains(run, measure), _gains(right[plan], measure)
-            scored.append((run, {task: gain - theirs[task] for task, gain in mine.items() if task in theirs}))
-    found = compare_paired(_by_taskset([(run, row) for run, row in scored if row]), tests)
+            gaps = {task: gain - theirs[task] for task, gain in mine.items() if task in theirs}
+            scored += [(run, gaps)] if gaps else []
+    strata = _by_taskset(scored)
+    found = compare_paired(strata, tests)
+    if found is not None and found.unit == "case":
+        found = compare_paired(_over_runs(strata))
     if found is None:
         return None
     return {
@@ -218,8 +227,8 @@ def _difference(
         "p": found.p,
         "mde": found.mde,
         "unit": "run" if found.unit == "run" else "task",
-        "pairs": found.runs,
-        "cases": found.cases,
+        "pairs": len(scored),
+        "tasks": sum(table.shape[1] for table in strata),
         "unpaired": len(left) + len(right) - 2 * len(scored),
     }
 

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from heredity.experiments.results import rebuild, rebuild_run
+
+sys.path.append(str(Path(__file__).parents[1] / "analysis" / "harness"))
+from journals import HarnessJournal, Told
+
+DERIVED = ("metrics.json", "report.md", "report.html")
+
+
+def derived(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.name in DERIVED}
+
+
+def test_what_is_derived_of_a_run_is_made_again_byte_for_byte(tmp_path: Path) -> None:
+    told = Told(gate=True, broken=(2,), refusals={3: "agent.py: solve is missing"}, models=("other/model",))
+    folder = HarnessJournal(told).save(tmp_path / "run")
+    metrics = rebuild_run(folder)
+    before = derived(folder)
+    assert metrics["harness"]["points"][1]["changed"], "harnesses are read from the blobs"
+    for name in before:
+        (folder / name).unlink()
+    rebuild_run(folder)
+    assert derived(folder) == before
+    assert len(before) == 3
+
+
+def test_what_is_derived_of_a_suite_is_made_again_byte_for_byte(tmp_path: Path) -> None:
+    folder = tmp_path / "suite"
+    for told in (Told("ace"), Told("ahe", broken=(4,)), Told("ahe", gate=True), Told("ace", 1, finished=False)):
+        journal = HarnessJournal(told)
+        journal.save(folder / "runs" / journal.events[0][1]["run_id"])
+    found = rebuild(folder)
+    before = derived(folder)
+    assert [m["evolver"] for m in found.metrics["harness"]["methods"]] == ["ace", "ahe (gate=off)", "ahe (gate=on)"]
+    for name in before:
+        (folder / name).unlink()
+    rebuild(folder)
+    assert derived(folder) == before
+    assert len(before) == 3 * 5

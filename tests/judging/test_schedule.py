@@ -72,5 +72,13 @@ def test_a_schedule_that_cannot_be_drawn_is_refused() -> None:
         draw_plan(Schedule(batch_size=9), 8, 0)
     with pytest.raises(ConfigError, match=r"schedule.epochs is 0"):
         Schedule(epochs=0)
-    with pytest.raises(ConfigError, match=r"canaries are the gate's"):
-        Schedule(canaries=2)
+    with pytest.raises(ConfigError, match=r"schedule.canaries is 9, and there are 8 train tasks"):
+        draw_plan(Schedule(gate=True, canaries=9), 8, 0)
+
+
+def test_what_is_done_with_batches_does_not_change_them() -> None:
+    plain = draw_plan(Schedule(batch_size=3), 8, 1)
+    gated = draw_plan(Schedule(batch_size=3, updates=2, gate=True, canaries=2, assess=0), 8, 1)
+    assert gated.digest == plain.digest
+    assert len(gated.canaries) == 2
+    assert plain.canaries == ()

@@ -6,7 +6,7 @@ A plan is drawn once, from the schedule and the run's seed alone, so that method
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -32,8 +32,8 @@ class Schedule:
         updates: how many updates a method may make on one batch.
         persistence: see `Persistence`.
         assess: a snapshot is judged after every so many batches; 0 for the ends of epochs. The first and the last always are.
-        canaries: how many train tasks the contract gate attempts; 0 for none.
         gate: whether the contract gate stands before every commit.
+        canaries: how many train tasks it attempts; 0 for none, as without a gate.
     """
 
     batch_size: int = 8
@@ -48,10 +48,6 @@ class Schedule:
         for name, least in (("batch_size", 1), ("epochs", 1), ("updates", 1), ("assess", 0), ("canaries", 0)):
             if getattr(self, name) < least:
                 raise ConfigError(f"schedule.{name} is {getattr(self, name)}; expected {least} or more")
-        if self.canaries and not self.gate:
-            raise ConfigError(
-                f"schedule.canaries is {self.canaries}, and canaries are the gate's; set schedule.gate = true"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +70,8 @@ class BatchPlan:
 
     @property
     def digest(self) -> str:
-        """Identifies the plan."""
-        return digest_json(self._fields())
+        """Identifies the batches and what they were drawn from; what is done with them may differ."""
+        return digest_json([self.seed, self.train, self.schedule.batch_size, self.schedule.epochs, self._batches()])
 
     def assessed(self, begun: int) -> list[int]:
         """Return after how many batches snapshots are judged, if `begun` batches were begun: 0 first, `begun` last."""
@@ -85,19 +81,19 @@ class BatchPlan:
         return sorted({0, *inner, begun})
 
     def to_json(self) -> dict[str, Any]:
-        """Return the plan as JSON values, with its digest."""
-        return {"schema_version": 1, "digest": self.digest, **self._fields()}
-
-    def _fields(self) -> dict[str, Any]:
-        batches = [{"number": b.number, "epoch": b.epoch, "tasks": list(b.tasks)} for b in self.batches]
-        canaries = list(self.canaries)
+        """Return the plan as JSON values, with its digest and the settings of its run."""
         return {
+            "schema_version": 1,
+            "digest": self.digest,
             **asdict(self.schedule),
             "seed": self.seed,
             "train": self.train,
-            "batches": batches,
-            "canary_tasks": canaries,
+            "canary_tasks": list(self.canaries),
+            "batches": self._batches(),
         }
+
+    def _batches(self) -> list[dict[str, Any]]:
+        return [{"number": b.number, "epoch": b.epoch, "tasks": list(b.tasks)} for b in self.batches]
 
 
 def draw_plan(schedule: Schedule, train: int, seed: int) -> BatchPlan:
@@ -111,15 +107,20 @@ def draw_plan(schedule: Schedule, train: int, seed: int) -> BatchPlan:
     for name, count in (("batch_size", schedule.batch_size), ("canaries", schedule.canaries)):
         if count > train:
             raise ConfigError(f"schedule.{name} is {count}, and there are {train} train tasks; ask for fewer")
-    drawn: list[Batch] = []
+    drawn: list[tuple[int, tuple[int, ...]]] = []
     for epoch in range(1, schedule.epochs + 1):
-        order = generator(seed, "schedule", "epoch", epoch).permutation(train).tolist()
-        for start in range(0, train, schedule.batch_size):
-            tasks = tuple(sorted(order[start : start + schedule.batch_size]))
-            reset = schedule.persistence == "reset"
-            drawn.append(Batch(len(drawn) + 1, epoch, tasks, schedule.updates, reset))
-    chosen = generator(seed, "schedule", "canaries").permutation(train)[: schedule.canaries]
-    return BatchPlan(schedule, seed, train, tuple(drawn), tuple(sorted(int(task) for task in chosen)))
+        order: list[int] = generator(seed, "schedule", "epoch", epoch).permutation(train).tolist()
+        starts = range(0, train, schedule.batch_size)
+        drawn += [(epoch, tuple(sorted(order[start : start + schedule.batch_size]))) for start in starts]
+    return _made(schedule, seed, train, drawn)
+
+
+def _made(schedule: Schedule, seed: int, train: int, drawn: Sequence[tuple[int, tuple[int, ...]]]) -> BatchPlan:
+    reset = schedule.persistence == "reset"
+    batches = [Batch(i, epoch, tasks, schedule.updates, reset) for i, (epoch, tasks) in enumerate(drawn, 1)]
+    order = generator(seed, "schedule", "canaries").permutation(train)
+    canaries = sorted(int(task) for task in order[: schedule.canaries]) if schedule.gate else []
+    return BatchPlan(schedule, seed, train, tuple(batches), tuple(canaries))
 
 
 def read_plan(path: Path, schedule: Schedule, train: int) -> BatchPlan:
@@ -127,7 +128,7 @@ def read_plan(path: Path, schedule: Schedule, train: int) -> BatchPlan:
 
     Args:
         path: a JSON file that `BatchPlan.to_json` gave.
-        schedule: what the run asks for; the plan must have been drawn for the same.
+        schedule: what the run asks for; the plan must have been drawn for the same batch size and epochs.
         train: how many train tasks there are.
 
     Raises:
@@ -141,23 +142,18 @@ def read_plan(path: Path, schedule: Schedule, train: int) -> BatchPlan:
     except ValueError as error:
         raise ConfigError(f"{path} is not JSON: {error}; give the file of a saved plan") from error
     try:
-        plan = _plan_of(data)
-    except (KeyError, TypeError, ValueError) as error:
+        seed, drawn_for = data["seed"], {name: data[name] for name in ("train", "batch_size", "epochs")}
+        plan = _made(schedule, seed, train, [(b["epoch"], tuple(b["tasks"])) for b in data["batches"]])
+        digest = data["digest"]
+    except (KeyError, TypeError) as error:
         raise ConfigError(
             f"{path} is no saved plan ({error!r}); give a file of the folder plans/ of a suite"
         ) from error
-    if plan.digest != data["digest"]:
+    for name, here in (("train", train), ("batch_size", schedule.batch_size), ("epochs", schedule.epochs)):
+        if drawn_for[name] != here:
+            raise ConfigError(
+                f"{path} was drawn for {name} = {drawn_for[name]!r}, and this run has {here!r}; make them the same"
+            )
+    if plan.digest != digest:
         raise ConfigError(f"{path} was changed after it was drawn; restore it, or draw a new one")
-    for name, here in (("train", train), *asdict(schedule).items()):
-        there = plan.train if name == "train" else getattr(plan.schedule, name)
-        if there != here:
-            raise ConfigError(f"{path} was drawn for {name} = {there!r}, and this run has {here!r}; make them the same")
     return plan
-
-
-def _plan_of(data: Mapping[str, Any]) -> BatchPlan:
-    schedule = Schedule(**{name: data[name] for name in Schedule.__dataclass_fields__})
-    reset = schedule.persistence == "reset"
-    given: Sequence[Mapping[str, Any]] = data["batches"]
-    batches = tuple(Batch(b["number"], b["epoch"], tuple(b["tasks"]), schedule.updates, reset) for b in given)
-    return BatchPlan(schedule, data["seed"], data["train"], batches, tuple(data["canary_tasks"]))

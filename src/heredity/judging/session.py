@@ -143,14 +143,9 @@ class Session:
         return self._accounts.seen(self.clock.now())
 
     async def commit(self, decision: Decision, candidate: Candidate | None = None) -> Decision:
-        """Journal a decision; a replaying method repeats its earlier ones, which are recorded already.
+        """Journal a decision and return what is on record (see `SessionContract.commit`).
 
-        Args:
-            decision: what the method decided.
-            candidate: the candidate itself, where it was never submitted or a gate stands before commits.
-
-        Returns:
-            What is on record: behind a contract gate, an accepted decision may come back refused.
+        Behind a contract gate the candidate itself has to be given.
 
         Raises:
             RejectedError: if the candidate was never submitted and is not given.
@@ -389,7 +384,7 @@ class Session:
             raise ClosedError("the session is closed: its budget is spent")
 
     def _running(self) -> list[asyncio.Task[list[Feedback]]]:
-        return [r.task for r in self._requests.values() if r.task is not None]
+        return [r.task for r in self._requests.values() if r.task is not None and not r.task.done()]
 
     def _check_unbroken(self) -> None:
         if self.broken is not None:

@@ -292,6 +292,20 @@ async def test_partial_rewards_and_what_was_left_behind_are_recorded(place: Plac
     assert last(found, "discarded") == ["/logs/verifier/reward.txt"]
 
 
+async def test_a_conversation_is_on_record_once_whatever_middleware_adds_to_it(attempt: Attempt) -> None:
+    adding = harness(middleware="def before_model(self, messages):\n    return [*messages, Message('user', 'Look.')]")
+    said = (await attempt(adding, calling("ls", GREET))).columns["messages"]
+    assert [message["role"] for message in said] == [
+        "user",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+
+
 # --- harnesses that are wrong
 
 
@@ -491,9 +505,9 @@ async def test_cancelling_leaves_neither_processes_nor_folders(
             [Job(INFO, with_files(harness(), {"project/x": "y"}), place.task())] * 2, LIMITS
         )
         running = asyncio.ensure_future(anext(stream))
-        deadline = time.monotonic() + 20
-        while sandboxes() < 2 * 2 and time.monotonic() < deadline:
-            await asyncio.sleep(0.05)
+        for _ in range(400):
+            if sandboxes() < 2 * 2:
+                await asyncio.sleep(0.05)
         assert [name.startswith("heredity-harnesses-") for name in os.listdir(tmp_path)] == [True]
         assert sandboxes() == 2 * 2  # bubblewrap itself and the first process
         running.cancel()

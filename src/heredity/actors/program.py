@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -107,7 +108,7 @@ class Services:
 
     talk: Conversation
     toolbox: Toolbox
-    said: list[Message] = field(default_factory=list[Message])
+    recorded: Counter[Message] = field(default_factory=Counter[Message])
     asked: int = 0
     fatal: HeredityError | None = None
 
@@ -124,14 +125,13 @@ class Services:
         if self.asked >= most:
             raise CandidateError(f"the {most} model calls of this round are used up; return an answer")
         self.asked += 1
-        known = _common(self.said, messages)
-        self.said = messages
+        told = self._new(messages)
         try:
-            reply = await self.talk.ask(messages, messages[known:], tools)
+            reply = await self.talk.ask(messages, told, tools)
         except (HostError, BudgetError) as error:
             self.fatal = self.fatal or error
             raise
-        self.said = [*messages, reply.message]
+        self.recorded[reply.message] += 1
         calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls]
         return {"text": reply.text, "tool_calls": calls, "finish": reply.finish}
 
@@ -150,6 +150,16 @@ class Services:
             return {"error": f"{result.error}: {result.message}", "traceback": result.traceback}
         return {"value": result.value}
 
+    def _new(self, messages: Sequence[Message]) -> list[Message]:
+        """Return what is not on record yet; a program may show the same again elsewhere, or in other company."""
+        here, found = Counter[Message](), list[Message]()
+        for message in messages:
+            here[message] += 1
+            if here[message] > self.recorded[message]:
+                found.append(message)
+        self.recorded |= here
+        return found
+
     async def _provided(self, service: Service, asked: Any) -> Any:
         try:
             return await service(asked)
@@ -158,12 +168,6 @@ class Services:
         except HeredityError as error:
             self.fatal = self.fatal or error
             raise
-
-
-def _common(said: list[Message], messages: list[Message]) -> int:
-    """Return how many messages at the beginning are those that were said before."""
-    pairs = zip(said, messages, strict=False)
-    return next((i for i, (before, now) in enumerate(pairs) if before != now), min(len(said), len(messages)))
 
 
 def _request(asked: Any) -> tuple[list[Message], list[ToolSpec]]:

@@ -19,12 +19,13 @@ from heredity.rollouts.contract import Job, Limits, Runner
 from heredity.rollouts.episodes import EpisodeRunner
 from heredity.rollouts.playing import WorldRunner
 from heredity.rollouts.probing import probe
-from heredity.rollouts.programs import SandboxedPrograms
+from heredity.rollouts.programs import ProgramLimits, SandboxedPrograms
 from heredity.rollouts.solving import SolvingRunner
 from heredity.rollouts.trajectory import Trajectory
 from heredity.rollouts.working import ContainerRunner
 
 KINDS = ("container", "episode", "question", "world")
+_SLACK_S = 60.0
 _MODELS = {"container": "container tasks are worked on", "question": "questions are answered"}
 
 
@@ -127,7 +128,9 @@ class Engine:
             raise ConfigError(
                 f"{_MODELS[kind]} by a language model: set gateway.execution, such as local/smollm2-135m or openai/gpt-5"
             )
-        self._programs = SandboxedPrograms(engine.workers, unsafe=engine.unsafe)
+        # A program that drives a conversation waits for as long as its attempt may take, which has a bound of its own.
+        limits = ProgramLimits(wall_s=max(ProgramLimits().wall_s, self._config.solver.seconds + _SLACK_S))
+        self._programs = SandboxedPrograms(engine.workers, limits, unsafe=engine.unsafe)
         self.isolation = self._programs.isolation.tier
         await self._stack.enter_async_context(self._programs)
         if "container" in self._kinds:

@@ -22,6 +22,7 @@ from heredity.judging.gathering import all_of
 from heredity.judging.session_log import Submission
 from heredity.judging.terms import HarnessTerms
 from heredity.judging.views import View, ViewScores
+from heredity.tasks import Task
 
 VALIDATION, ID, REPLAY = "update_validation", "id", "replay"
 """Names of views; those out of distribution are named by `heredity.judging.terms.ood_views`."""
@@ -60,7 +61,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     """
     terms = bench.terms
     assert terms is not None, "the plan of a run says the terms of its schedule"
-    points, trained = _points(terms, evolved), _trained(bench, evolved)
+    points, trained = points_of(terms, evolved), trained_in(bench.train, evolved)
     await bench.journal_once(
         "snapshots.frozen", {"points": [point.to_json() for point in points], "trained": dict(trained)}
     )
@@ -72,7 +73,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     chosen = points if terms.points == "all" else [points[0], best, points[-1]]
     heldout = {data["candidate"]: data for data in await _on(bench, bench.heldout, chosen)}
     others = [view for name, view in bench.more.items() if name != VALIDATION]
-    replay = _replay(bench, terms, trained)
+    replay = replay_view(terms, bench.train, trained)
     for view in [*others, *([replay] if replay else [])]:
         await _on(bench, view, chosen)
     for model in bench.others:
@@ -96,7 +97,7 @@ def macro(data: Mapping[str, Any]) -> float:
     return math.fsum(means) / len(means) if means else -math.inf
 
 
-def _points(terms: HarnessTerms, evolved: Evolved) -> list[Point]:
+def points_of(terms: HarnessTerms, evolved: Evolved) -> list[Point]:
     """Return the snapshots that are judged, in order; none if nothing was ever committed."""
     decisions, batches = evolved.decisions, evolved.batches
     first = frozen(decisions[:1])
@@ -110,21 +111,32 @@ def _points(terms: HarnessTerms, evolved: Evolved) -> list[Point]:
     return [Point(n, first if n == 0 else after[n - 1], roles.get(n)) for n in numbers]
 
 
-def _trained(bench: Bench, evolved: Evolved) -> dict[str, int]:
-    """Return the tasks that were attempted in training, each with the first batch that had it."""
+def trained_in(train: Sequence[Task], evolved: Evolved) -> dict[str, int]:
+    """Return the ids of the tasks that were attempted in training, each with the first batch that had it.
+
+    Args:
+        train: the train tasks, by handle.
+        evolved: what the session left.
+    """
     attempted = {task for s in evolved.submissions if s.status is not None for task in s.tasks}
     found: dict[str, int] = {}
     for data, _ in evolved.batches:
         for task in data["tasks"]:
             if task in attempted:
-                found.setdefault(bench.train[task].id, data["number"])
+                found.setdefault(train[task].id, data["number"])
     return found
 
 
-def _replay(bench: Bench, terms: HarnessTerms, trained: Mapping[str, int]) -> View | None:
-    """Return the view of trained tasks; None if there is none."""
-    order = generator(terms.plan.seed, "schedule", "replay").permutation(len(bench.train))
-    known = [bench.train[int(place)] for place in order if bench.train[int(place)].id in trained]
+def replay_view(terms: HarnessTerms, train: Sequence[Task], trained: Mapping[str, int]) -> View | None:
+    """Return the view of trained tasks; None if there is none.
+
+    Args:
+        terms: say how many.
+        train: the train tasks, by handle.
+        trained: see `trained_in`.
+    """
+    order = generator(terms.plan.seed, "schedule", "replay").permutation(len(train))
+    known = [train[int(place)] for place in order if train[int(place)].id in trained]
     chosen = sorted(known[: terms.replay], key=lambda task: task.index)
     # Not a train task any more: what judges shares nothing with what evolves.
     return View(REPLAY, tuple(replace(task, split=REPLAY) for task in chosen)) if chosen else None

@@ -1,0 +1,103 @@
+"""Post-training tasks by name: `posttraining/arithmetic`, `posttraining/reasoning/gcd`, `posttraining/smith:FOLDER`.
+
+A task is one module with a function that makes it, and one line here; nothing is imported before a task is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.posttraining.tasks.contract import PREFIX, TRAIN_FILE, PostTrainingTask, PostTrainingTaskset
+
+_HERE = "heredity.posttraining.tasks"
+
+_TASKS: Mapping[str, str] = {
+    "arithmetic": f"{_HERE}.arithmetic:arithmetic",
+    "arithmetic-hard": f"{_HERE}.arithmetic:arithmetic_hard",
+}
+"""Name to `module:function`; the function takes nothing and returns the task."""
+
+_OPEN: Mapping[str, str] = {}
+"""What a name begins with to `module:function`; the function takes the rest of the name."""
+
+
+def task_names() -> tuple[str, ...]:
+    """Return the names of the tasks that have one of their own, such as `"arithmetic"`."""
+    return tuple(_TASKS)
+
+
+def posttraining_task(name: str) -> PostTrainingTask:
+    """Return a task by its name, with or without `posttraining/`.
+
+    Raises:
+        UnknownNameError: if there is none of that name.
+        MissingExtraError: if it needs a package that is not installed.
+        ConfigError: if its data is missing or wrong.
+    """
+    own = name.removeprefix(PREFIX)
+    if own in _TASKS:
+        return _function(_TASKS[own])()
+    for beginning, made_by in _OPEN.items():
+        if own.startswith(beginning) and own != beginning:
+            return _function(made_by)(own.removeprefix(beginning))
+    raise UnknownNameError("post-training task", own, [*_TASKS, *_OPEN])
+
+
+def workspace_files(task: PostTrainingTask, entropy: int) -> dict[str, bytes]:
+    """Return the files of a task's workspace, path to content, checked: no item of a view is among the rows to train on.
+
+    Args:
+        task: the task.
+        entropy: secret entropy of the suite, with which the views are drawn as well.
+
+    Raises:
+        ConfigError: if the materials share an item with the graded view or the held-out slice, or have no rows to train on.
+    """
+    files = dict(task.materials(entropy))
+    rows = [row for path, data in files.items() if path.endswith(".jsonl") for row in _rows(path, data)]
+    if not files.get(TRAIN_FILE):
+        raise ConfigError(f"the materials of {task.name} have no {TRAIN_FILE}; add rows to train on")
+    shown = {_identity(row[task.secret]) for row in rows if task.secret in row}
+    taskset = PostTrainingTaskset(task)
+    for split, count in (("train", task.graded), ("heldout", task.heldout)):
+        for hidden in taskset.draw(split, count, entropy):
+            if _identity(hidden.spec[task.secret]) in shown:
+                raise ConfigError(f"{hidden.id} of {task.name} is among the rows to train on; they must be disjoint")
+    return files
+
+
+class PostTrainingTasksets:
+    """The tasksets named `"posttraining/…"`."""
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all but those of generators and folders."""
+        return tuple(PREFIX + name for name in _TASKS)
+
+    def taskset(self, name: str) -> PostTrainingTaskset:
+        """Return the taskset with a full name. Raises as `posttraining_task`."""
+        return PostTrainingTaskset(posttraining_task(name))
+
+
+SOURCE = PostTrainingTasksets()
+"""What `heredity.tasks.registry` loads."""
+
+
+def _function(path: str) -> Callable[..., PostTrainingTask]:
+    module, _, function = path.partition(":")
+    return getattr(import_module(module), function)
+
+
+def _rows(path: str, data: bytes) -> list[dict[str, Any]]:
+    rows = [json.loads(line) for line in data.decode().splitlines() if line.strip()]
+    if not all(isinstance(row, dict) for row in rows):
+        raise ConfigError(f"{path} has a line that is no JSON object")
+    return rows
+
+
+def _identity(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    return " ".join(text.split())

@@ -63,7 +63,7 @@ def suite_parts(suite: Suite, members: Sequence[Run], tones: Mapping[str, str]) 
         "study_pairs": _pairs(items(study, "comparisons")),
         "view_plots": _curves(members, tones),
         "gates": [_gate(entry, methods) for entry in items(study, "gate")],
-        "sweeps": [_sweep(entry, methods, columns, tones) for entry in items(study, "sweeps")],
+        "sweeps": [_sweep(entry, columns) for entry in items(study, "sweeps")],
         "spent_plots": _spent_plots(members, tones),
         "matrices": _matrices(items(study, "cross_model")),
     }
@@ -198,32 +198,25 @@ def _gate(entry: Json, methods: Sequence[Method]) -> dict[str, Any]:
     }
 
 
-def _sweep(
-    entry: Json, methods: Sequence[Method], columns: Sequence[tuple[str, str]], tones: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return a table and, over numbers, curves of gains by a setting."""
-    by_name = {method.name: method for method in methods}
-    told = [(row.get("value"), by_name.get(words_of(row, "evolver"))) for row in items(entry, "entries")]
-    rows = [(value, method) for value, method in told if method is not None]
+def _sweep(entry: Json, columns: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return a table of gains by a setting, with curves over numbers, and intervals where it is none."""
+    key = _KEYS.get(words_of(entry, "key"), words_of(entry, "key"))
+    rows = [(row.get("value"), Method(row)) for row in items(entry, "entries")]
     plots: list[tuple[str, Any]] = []
     if all(finite(value) is not None for value, _ in rows):
         for of, title in _OF.items():
             paths = [_swept(rows, view, of, name, f"c{i % 8}") for i, (view, name) in enumerate(columns)]
-            label = _KEYS.get(words_of(entry, "key"), words_of(entry, "key"))
-            plots.append(
-                (title, page.picture(over_batches(f"Gains by {label}, {title}", paths, "gain over A_0", label)))
-            )
+            plots.append((title, page.picture(over_batches(f"Gains by {key}, {title}", paths, "gain over A_0", key))))
     else:
         for view, title in columns:
+            cells = [(value, method.cell(view, "final")) for value, method in rows]
             lines = [
-                charts.Line(str(value), cell["gain"], tones[method.name])
-                for value, method in rows
-                if (cell := method.cell(view, "final"))
+                charts.Line(str(value), cell["gain"], f"c{i % 8}") for i, (value, cell) in enumerate(cells) if cell
             ]
             plots.append((title, page.picture(charts.intervals(title, lines, "gain over A_0", 0.0, "no gain"))))
     return {
-        "key": _KEYS.get(words_of(entry, "key"), words_of(entry, "key")),
-        "name": words_of(entry, "name"),
+        "key": key,
+        "name": words_of(entry, "evolver"),
         "rows": [{"value": text.clean(value), "method": method} for value, method in rows],
         "plots": plots,
     }

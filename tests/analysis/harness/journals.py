@@ -47,7 +47,8 @@ class Told:
     Attributes:
         skill: chance of success of the harness after each batch, from 0 batches on; None repeats the harness before.
         broken: after which batches the harness fails with an error on everything.
-        gain_only_on: views whose chance follows `skill`; others keep the first one.
+        refusals: what the contract gate refuses, by batch.
+        costs: whether submissions tell the cost of each attempt.
     """
 
     evolver: str = "ahe"
@@ -62,6 +63,7 @@ class Told:
     costs: bool = True
     finished: bool = True
     views: Mapping[str, int] | None = None
+    taskset: str = "tasks/shell"
     execution: str | None = "offline/shell-worker"
 
 
@@ -112,13 +114,13 @@ class HarnessJournal:
 
     def _start(self) -> None:
         told = self.told
-        gate = "on" if told.gate else "off"
+        taskset = told.taskset.rsplit("/", 1)[-1]
         self.add(
             "run.started",
-            run_id=f"shell--{told.evolver}--b{told.batch_size}-{len(told.sources)}-{gate}--s{told.seed}",
+            run_id=f"{taskset}--{told.evolver}--b{told.batch_size}-gate-{told.gate}--s{told.seed}",
             suite_id="harnesses",
             protocol="harness-evolution",
-            taskset="heredity/shell",
+            taskset=told.taskset,
             taskset_version="1",
             family="container",
             group="containers",
@@ -137,11 +139,11 @@ class HarnessJournal:
         batches = [
             {"number": n, "epoch": 1, "tasks": list(range((n - 1) * size, n * size))} for n in range(1, self.count + 1)
         ]
-        plan = {
-            "batch_size": size, "epochs": 1, "updates": 1, "persistence": "persistent", "assess": 1,
-            "canaries": 2 if told.gate else 0, "gate": told.gate, "seed": told.seed, "batches": batches,
-        }  # fmt: skip
-        self.add("schedule.planned", schema_version=1, digest=digest_json(plan), **plan, tasks=self.train)
+        plan = {"seed": told.seed, "train": len(self.train), "batch_size": size, "epochs": 1, "batches": batches}
+        more = {"updates": 1, "persistence": "persistent", "assess": 1, "gate": told.gate}
+        canaries = {"canaries": 2 if told.gate else 0, "canary_tasks": [0, 1] if told.gate else []}
+        digest = digest_json(plan)
+        self.add("schedule.planned", schema_version=1, digest=digest, **plan, **more, **canaries, tasks=self.train)
 
     def _know(self, candidate: Candidate, *parents: str) -> str:
         if candidate.digest not in self.candidates:
@@ -265,7 +267,7 @@ class HarnessJournal:
     def _assess(self, view: str, digest: str, tasks: list[Json], batch: int, model: str | None) -> None:
         found = self._attempts(view, len(tasks), batch)
         del found["failures"]
-        named = {"view": view, "candidate": digest, "taskset": "heredity/shell", "model": model}
+        named = {"view": view, "candidate": digest, "taskset": self.told.taskset, "model": model}
         self.add("snapshot.assessed", **named, tasks=tasks, **found, blob="b" * 64)
 
     def _assessed(self, view: str, digest: str) -> Json:

@@ -108,12 +108,22 @@ def test_settings_that_are_varied_make_a_sweep_in_their_order() -> None:
     told = [
         Told("ace", s, skill, batch_size=b) for s in range(2) for b, skill in ((10, (0.3, 0.5)), (5, (0.3, 0.4, 0.5)))
     ]
-    told += [Told("ace", 0, (0.3, 0.4, 0.5), sources=("quiz",))]
-    found = study(tuple(map(run, told)))["sweeps"]
-    assert [(sweep["key"], [entry["value"] for entry in sweep["entries"]]) for sweep in found] == [
-        ("batch_size", [5, 10]),
-        ("sources", ["quiz", "quiz+shell-tasks"]),
+    told += [Told("ace", 0, (0.3, 0.4, 0.5), sources=("quiz",), taskset="tasks/quiz")]
+    whole = study(tuple(map(run, told)))
+    assert [(s["key"], [(e["value"], e["runs"]) for e in s["entries"]]) for s in whole["sweeps"]] == [
+        ("batch_size", [(5, 2), (10, 2)]),
+        ("sources", [("quiz", 1), ("quiz+shell-tasks", 2)]),
     ]
+    assert [m["evolver"] for m in whole["methods"]] == ["ace (batch_size=10)", "ace (batch_size=5)"]
+    assert whole["sweeps"][0]["entries"][1]["measures"] == whole["methods"][0]["measures"]
+
+
+def test_evolvers_that_are_named_by_a_setting_are_of_one_family() -> None:
+    told = [Told("ahe-gate=true", gate=True), Told("ahe-gate=false"), Told("ahe-gate=false-0.5")]
+    told += [Told("ace-batch_size=5"), Told("ace-batch_size=10", batch_size=10)]
+    found = study(tuple(map(run, told)))
+    assert [(gate["on"], gate["off"]) for gate in found["gate"]] == [("ahe-gate=true", "ahe-gate=false")]
+    assert [(s["evolver"], [e["value"] for e in s["entries"]]) for s in found["sweeps"]] == [("ace", [5, 10])]
 
 
 def test_harnesses_are_shown_by_the_model_they_evolved_under_and_those_that_drive_them() -> None:

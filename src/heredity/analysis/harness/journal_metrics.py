@@ -18,7 +18,6 @@ from heredity.analysis.harness.records import RunResults
 from heredity.analysis.harness.results import Floats, Snapshot, code_results
 from heredity.analysis.harness.rows import TaskRows
 from heredity.errors import RecordError
-from heredity.ids import digest_json
 from heredity.resources import Candidate
 
 REFUSED = "contract gate: "
@@ -60,7 +59,7 @@ def journal_metrics(events: Sequence[Json], load: LoadCandidate) -> dict[str, An
 
 
 def _plan(plan: Json, events: Sequence[Json]) -> dict[str, Any]:
-    """Return the settings of a schedule; `batches_digest` says which runs were given the same tasks in the same order."""
+    """Return the settings of a schedule; `digest` says which runs were given the same tasks in the same batches."""
     started = next((event["data"] for event in events if event["kind"] == "run.started"), {})
     tasks = [plan["tasks"][handle] for batch in plan["batches"] for handle in batch["tasks"]]
     labels = [(task.get("domain"), task.get("source_benchmark")) for task in tasks]
@@ -68,7 +67,6 @@ def _plan(plan: Json, events: Sequence[Json]) -> dict[str, Any]:
         "digest": plan["digest"],
         **{name: plan.get(name) for name in _SETTINGS},
         "batches": len(plan["batches"]),
-        "batches_digest": digest_json([list(batch["tasks"]) for batch in plan["batches"]]),
         "train_tasks": len({task["id"] for task in tasks}),
         "domains": sorted({domain for domain, _ in labels if domain}),
         "sources": sorted({source or domain for domain, source in labels if source or domain}),

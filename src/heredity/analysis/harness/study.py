@@ -30,7 +30,7 @@ SWEPT = ("batch_size", "epochs", "updates", "persistence", "sources")
 
 _MEASURES = {"validation": "UVG", **MEASURES}
 _OF = ("final", "best_validation")
-_LABELLED = (*SWEPT, "gate", "execution")
+_LABELLED = ("batch_size", "epochs", "updates", "persistence", "gate", "execution")
 
 Run = Mapping[str, Any]
 """The content of one run's `metrics.json`."""
@@ -40,11 +40,7 @@ def settings(run: Run) -> dict[str, Any]:
     """Return the settings of a run's schedule that tell runs of one method apart; none for a run without a schedule."""
     plan = (run.get("harness") or {}).get("plan") or {}
     found = {name: plan[name] for name in _LABELLED if plan.get(name) is not None}
-    if "gate" in found:
-        found["gate"] = "on" if found["gate"] else "off"
-    if "sources" in found:
-        found["sources"] = "+".join(found["sources"])
-    return found
+    return found | ({"gate": "on" if found["gate"] else "off"} if "gate" in found else {})
 
 
 def harness_study(runs: Sequence[Run], labels: Sequence[str]) -> dict[str, Any] | None:
@@ -67,7 +63,7 @@ def harness_study(runs: Sequence[Run], labels: Sequence[str]) -> dict[str, Any] 
         "methods": [_method(label, found) for label, found in own.items()],
         "comparisons": _compared([(a, b) for a, b in combinations(own, 2) if _alike(own[a][0], own[b][0])], own),
         "gate": _gates(own),
-        "sweeps": _sweeps(own),
+        "sweeps": _sweeps([run for found in own.values() for run in found]),
         "cross_model": [row for label, found in own.items() for row in _cross_model(label, found)],
     }
 
@@ -112,7 +108,6 @@ def _method(label: str, runs: Sequence[Run]) -> dict[str, Any]:
     gates = [run["harness"]["gate"] for run in runs]
     return {
         "evolver": label,
-        "name": runs[0]["evolver"].get("name"),
         "runs": len(runs),
         "settings": settings(runs[0]),
         "measures": [row for m in _measures(runs) if (row := _measured(m, runs))],
@@ -235,44 +230,56 @@ def _difference(
 
 def _plan_of(run: Run) -> tuple[Any, ...]:
     """Return what runs must share to be paired: the same tasks in the same batches."""
-    return run["taskset"], run["seed"], run["harness"]["plan"]["batches_digest"]
+    return run["taskset"], run["seed"], run["harness"]["plan"]["digest"]
 
 
-def _without(run: Run, name: str) -> bytes:
+def _family(run: Run, name: str) -> bytes:
     """Identify what a run has in common with those that differ in one setting alone."""
-    rest = {key: value for key, value in settings(run).items() if key != name}
-    return canonical_json([run["evolver"].get("name"), run["evolver"].get("options") or {}, rest])
+    rest = {key: value for key, value in _varied(run).items() if key != name}
+    return canonical_json([_name(run, name), run["evolver"].get("options") or {}, rest])
 
 
-def _families(own: Mapping[str, Sequence[Run]], name: str) -> list[list[str]]:
-    """Return the groups of entries that differ in one setting alone, each with two entries or more."""
-    groups: dict[bytes, list[str]] = {}
-    for label, runs in own.items():
-        if name in settings(runs[0]):
-            groups.setdefault(_without(runs[0], name), []).append(label)
-    return [group for group in groups.values() if len(group) > 1]
+def _varied(run: Run) -> dict[str, Any]:
+    return {**settings(run), "sources": "+".join(run["harness"]["plan"]["sources"])}
 
 
 def _gates(own: Mapping[str, Sequence[Run]]) -> list[dict[str, Any]]:
     """Return what the contract gate changes, for each entry that was run with and without it."""
-    pairs: list[tuple[str, str]] = []
-    for group in _families(own, "gate"):
-        by_gate = {settings(own[label][0])["gate"]: label for label in group}
-        pairs.append((by_gate["on"], by_gate["off"]))
+    families: dict[bytes, dict[str, str]] = {}
+    for label, runs in own.items():
+        if "gate" in settings(runs[0]):
+            families.setdefault(_family(runs[0], "gate"), {})[settings(runs[0])["gate"]] = label
+    pairs = [(family["on"], family["off"]) for family in families.values() if len(family) == 2]
     rows = _compared(pairs, own)
     return [{"on": on, "off": off, "gains": [r for r in rows if (r["a"], r["b"]) == (on, off)]} for on, off in pairs]
 
 
-def _sweeps(own: Mapping[str, Sequence[Run]]) -> list[dict[str, Any]]:
-    """Return the settings that were varied; entries are those of `methods`."""
+def _sweeps(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Return the settings that were varied, with the gains at each value; each run is judged on its own views."""
     found: list[dict[str, Any]] = []
     for name in SWEPT:
-        for group in _families(own, name):
-            entries = [{"value": settings(own[label][0])[name], "evolver": label} for label in group]
-            numeric = all(isinstance(entry["value"], int) for entry in entries)
-            entries.sort(key=lambda entry: entry["value"] if numeric else (entry["value"].count("+"), entry["value"]))
-            found.append({"key": name, "name": own[group[0]][0]["evolver"].get("name"), "entries": entries})
+        families: dict[bytes, dict[Any, list[Run]]] = {}
+        for run in runs:
+            if name in _varied(run):
+                families.setdefault(_family(run, name), {}).setdefault(_varied(run)[name], []).append(run)
+        for family in families.values():
+            if len(family) > 1:
+                first = next(iter(family.values()))[0]
+                entries = [{"value": value, **_method(str(value), members)} for value, members in family.items()]
+                entries.sort(key=lambda entry: _place(entry["value"]))
+                found.append({"key": name, "evolver": _name(first, name), "entries": entries})
     return found
+
+
+def _name(run: Run, setting: str) -> str:
+    """Return the name of a run's evolver without a setting that its suite has put there."""
+    value = str(run["harness"]["plan"].get(setting)).lower()
+    return str(run["evolver"].get("name")).replace(f"-{setting}={value}", "")
+
+
+def _place(value: Any) -> tuple[int, str]:
+    """Return what values are sorted by: numbers, then sources, fewer first."""
+    return (value, "") if isinstance(value, int) else (value.count("+"), value)
 
 
 def _cross_model(label: str, runs: Sequence[Run]) -> list[dict[str, Any]]:

@@ -104,7 +104,7 @@ class Engine:
     def probe(self, kind: str) -> Callable[[Candidate], Awaitable[str]] | None:
         """Return what checks a candidate against the contract of what attempts tasks of a kind; None if there is none."""
         programs = self._programs
-        if kind not in ("container", "question") or programs is None:
+        if kind != "container" or programs is None:
             return None
         return lambda candidate: probe(candidate, programs)
 

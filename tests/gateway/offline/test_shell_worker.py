@@ -127,6 +127,19 @@ async def test_of_a_long_system_message_the_middle_is_not_taken_in() -> None:
     assert await command_of("rename-by-date", early) == await command_of("rename-by-date", late) != plain
 
 
+async def test_the_narrow_worker_takes_in_less_of_the_same_message() -> None:
+    crowded = Message("system", ("word " * 60) + told("clean") + (" word" * 60))
+    task = asked("rename-by-date")
+    shell = ToolSpec("shell", "Runs a command.", {"type": "object"})
+    replies = {
+        name: [await open_model(name).reply(Request(talk, tools=(shell,))) for talk in ((task,), (crowded, task))]
+        for name in ("shell-worker", "shell-worker-narrow")
+    }
+    texts = {name: [reply.tool_calls[0].arguments for reply in each] for name, each in replies.items()}
+    assert texts["shell-worker"][0] != texts["shell-worker"][1]
+    assert len({*texts["shell-worker-narrow"], texts["shell-worker"][0]}) == 1
+
+
 async def test_by_luck_it_does_the_right_thing_about_as_often_as_is_said_and_the_same_for_a_seed() -> None:
     scripts = [await command_of("run-length", seed=seed) for seed in range(300)]
     plain, lucky = await command_of("run-length"), await command_of("run-length", told("edges"))

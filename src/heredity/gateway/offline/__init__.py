@@ -17,7 +17,7 @@ from heredity.gateway.contract import Model
 from heredity.gateway.offline.follower import RuleFollower
 from heredity.gateway.offline.harness_writer import CarelessHarnessWriter, HarnessWriter
 from heredity.gateway.offline.inducer import RuleInducer
-from heredity.gateway.offline.shell_worker import ShellWorker
+from heredity.gateway.offline.shell_worker import NarrowShellWorker, ShellWorker
 from heredity.gateway.offline.world_learner import WorldLearner
 
 _MODELS: Mapping[str, Callable[[], Model]] = {
@@ -25,6 +25,7 @@ _MODELS: Mapping[str, Callable[[], Model]] = {
     "rule-inducer": RuleInducer,
     "world-learner": WorldLearner,
     "shell-worker": ShellWorker,
+    "shell-worker-narrow": NarrowShellWorker,
     "harness-writer": HarnessWriter,
     "harness-writer-careless": CarelessHarnessWriter,
 }

@@ -21,7 +21,7 @@ SHELL = "shell"
 SWAMPED = 1200
 """Characters of a tool's result beyond which it loses sight of every lesson."""
 ATTENTION = 300
-"""Words of the system message that it takes in: the first half of them and the last half, where there are more."""
+NARROW_ATTENTION = 100
 LUCK = 0.15
 """Probability with which it takes care by itself, and has all lessons of a task: for each task and seed of the request."""
 
@@ -95,17 +95,26 @@ class ShellWorker:
     """
 
     name = "offline/shell-worker"
+    attention = ATTENTION
+    """Words of the system message that it takes in: the first half of them and the last half, where there are more."""
 
     async def reply(self, request: Request) -> Reply:
         """Answer a request."""
-        text, calls = _answer(request)
+        text, calls = _answer(request, self.attention)
         usage = Usage(
             words_of(request.messages), len(text.split()) + sum(len(c.arguments.split()) for c in calls), 0, 0.0
         )
         return Reply(text, calls, "tool_calls" if calls else "stop", usage, self.name)
 
 
-def _answer(request: Request) -> tuple[str, tuple[ToolCall, ...]]:
+class NarrowShellWorker(ShellWorker):
+    """The same with less attention: another model for the same harnesses, so that their transfer can be studied."""
+
+    name = "offline/shell-worker-narrow"
+    attention = NARROW_ATTENTION
+
+
+def _answer(request: Request, attention: int) -> tuple[str, tuple[ToolCall, ...]]:
     asked = "\n".join(m.content for m in request.messages if m.role == "user")
     task = next((task for task in known_tasks().values() if all(cue in asked for cue in task.cues)), None)
     if task is None:
@@ -120,7 +129,7 @@ def _answer(request: Request) -> tuple[str, tuple[ToolCall, ...]]:
     tool, argument = _table_tool(request.tools) if task.table else ("", "")
     if tool and all(call.name != tool for call in called):
         return "I have the table looked at.", (_call(number, tool, **{argument: task.table}),)
-    lessons, swamped = _lessons(request, task), _swamped(request.messages)
+    lessons, swamped = _lessons(request, task, attention), _swamped(request.messages)
     if not any(command.startswith(_BEGUN) for command in commands):
         return "I do the work.", (_call(number, SHELL, command=task.rendered(lessons)),)
     lacked = [name for name in LESSONS if name in {*task.needs, *task.aside} and name not in lessons]
@@ -129,12 +138,12 @@ def _answer(request: Request) -> tuple[str, tuple[ToolCall, ...]]:
     return report(lacked, [name for name in task.needs if name in lessons], blunt), ()
 
 
-def _lessons(request: Request, task: Known) -> frozenset[str]:
+def _lessons(request: Request, task: Known, attention: int) -> frozenset[str]:
     """Return the lessons that the worker has at this point of a conversation."""
     if _swamped(request.messages):
         return frozenset()
     system = " ".join(m.content for m in request.messages if m.role == "system")
-    found = set(lessons_in(_taken_in(system)))
+    found = set(lessons_in(_taken_in(system, attention)))
     if any(m.role == "tool" and _QUOTED.search(m.content) for m in request.messages):
         found.add(TABLES)
     seed = request.sampling.seed
@@ -144,11 +153,11 @@ def _lessons(request: Request, task: Known) -> frozenset[str]:
     return frozenset(found)
 
 
-def _taken_in(text: str) -> str:
+def _taken_in(text: str, attention: int) -> str:
     words = list(re.finditer(r"\S+", text))
-    if len(words) <= ATTENTION:
+    if len(words) <= attention:
         return text
-    half = ATTENTION // 2
+    half = attention // 2
     return f"{text[: words[half - 1].end()]}\n{text[words[-half].start() :]}"
 
 

@@ -43,7 +43,10 @@ def over_batches(title: str, paths: Sequence[Path], y_title: str, x_title: str =
     names = [text.shorten(path.name, _NAME) for path in shown]
     right = WIDTH - max([20.0, *(1.12 * svg.text_width(name) + 10 for name in names if name)])
     top, bottom = 24.0, 196.0
-    y = svg.fit([value for path in shown for _, value in path.points], bottom, top)
+    values = [value for path in shown for _, value in path.points]
+    # An axis around a single value would show scores below zero.
+    flat = [values[0] + 0.5] if values and min(values) == max(values) else []
+    y = svg.fit([*values, *flat], bottom, top)
     left = 14.0 + max([svg.text_width(svg.tick_text(v, y.ticks(4))) for v in y.ticks(4)], default=20.0)
     places = [at for path in shown for at, _ in path.points]
     low, high = min(places, default=0.0), max(places, default=1.0)

@@ -241,7 +241,7 @@ def _spent_plots(members: Sequence[Run], tones: Mapping[str, str]) -> list[tuple
             spent, gained = _whole(run.harness, name), run.commits.gain
             if spent is not None and gained is not None and gained.difference.value is not None:
                 points.append((short(run.evolver), tones[run.evolver], spent, gained.difference.value))
-        if points:
+        if any(spent for _, _, spent, _ in points):
             title = f"Gain on ID tasks against {unit}"
             found.append((title, page.picture(scatter(title, points, f"{unit} of training and updates", "gain"))))
     return found

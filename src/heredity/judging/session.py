@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from heredity.errors import (
@@ -18,12 +17,19 @@ from heredity.errors import (
     DamagedRecordError,
     HostError,
     RejectedError,
-    ReplayDivergedError,
 )
 from heredity.evolution import Batch, Budget, Decision, Feedback, Trial
 from heredity.gateway import Model
 from heredity.judging.accounts import Accounts
-from heredity.judging.admission import MAX_KEY, EpisodeRange, Order, admission_lines, category_of, request_digest
+from heredity.judging.admission import (
+    MAX_KEY,
+    EpisodeRange,
+    MalformedError,
+    Order,
+    admission_lines,
+    category_of,
+    request_digest,
+)
 from heredity.judging.attempts import Attempter, encodable
 from heredity.judging.clock import RunClock
 from heredity.judging.decisions import Decisions, gate_of
@@ -31,6 +37,7 @@ from heredity.judging.evaluate import Evaluator
 from heredity.judging.gathering import all_of
 from heredity.judging.open_batch import OpenBatch
 from heredity.judging.recorded_model import RecordedModel
+from heredity.judging.requests import AdmittedRequest, earlier
 from heredity.judging.rules import SessionRules
 from heredity.judging.session_log import SessionLog, Submission
 from heredity.records import Blob, Committer
@@ -44,15 +51,6 @@ Publish = Callable[[Feedback, Sequence[Trajectory]], Awaitable[None] | None]
 
 MAX_REJECTIONS = 1000
 """How many refused requests are journalled: an agent that floods its session must not fill the disk."""
-
-
-@dataclass(slots=True, eq=False)
-class _Request:
-    digest: str
-    ids: Sequence[int]
-    charge: int
-    earlier: bool
-    task: asyncio.Task[list[Feedback]] | None = None
 
 
 class Session:
@@ -97,7 +95,7 @@ class Session:
             self._log, self._commit, gate_of(rules.plan, rules.probe, self._submitted), replay=rules.replay
         )
         self._batches = OpenBatch(rules.plan, self._log, self._commit, replay=rules.replay)
-        self._requests = {key: self._earlier(ids) for key, ids in self._log.requests.items()}
+        self._requests = {key: earlier(self._log, ids) for key, ids in self._log.requests.items()}
         self._next_id = len(self._log.submissions) + 1
         self._ended = asyncio.Event()
         self._closing = self._abandoned = False
@@ -132,7 +130,8 @@ class Session:
                     self._batches.check(orders, key)
                 request = self._admit(orders, key, digest)
             else:
-                self._check_same(request, digest, key)
+                if request.repeats(digest, key, replay=self._rules.replay):
+                    self._accounts.show(request.charge, len(request.ids))
         except (RejectedError, BudgetError) as error:
             self._record_rejection(key, error)
             raise
@@ -274,7 +273,7 @@ class Session:
             await asyncio.wait(running)
         self._ended.set()
 
-    def _admit(self, orders: Sequence[Order], key: str, digest: str) -> _Request:
+    def _admit(self, orders: Sequence[Order], key: str, digest: str) -> AdmittedRequest:
         self._check_unbroken()
         self._check_open("submitted")
         left = self._accounts.left(self.clock.now())
@@ -284,27 +283,11 @@ class Session:
         self._accounts.buy(charge, len(orders))
         ids = range(self._next_id, self._next_id + len(orders))
         self._next_id += len(orders)
-        request = self._requests[key] = _Request(digest, ids, charge, earlier=False)
+        request = self._requests[key] = AdmittedRequest(digest, ids, charge, earlier=False)
         at_s = round(self.clock.now(), 3)
         lines = admission_lines(self._log, orders, key, (digest, ids), left.episodes, at_s)
         self._start(request, lines, orders)
         return request
-
-    def _check_same(self, request: _Request, digest: str, key: str) -> None:
-        if request.digest != digest:
-            if request.earlier and self._rules.replay:
-                raise ReplayDivergedError(
-                    f"the evolver asked for something else under the key {key!r} than before the run was interrupted; "
-                    "resume it with the version and configuration it was started with, or start a new run"
-                )
-            raise RejectedError(f"the key {key!r} belongs to another request; give each request a key of its own")
-        if request.earlier:
-            self._accounts.show(request.charge, len(request.ids))
-        request.earlier = False
-
-    def _earlier(self, ids: Sequence[int]) -> _Request:
-        submissions = [self._log.submissions[i] for i in ids]
-        return _Request(submissions[0].request, ids, sum(s.charge for s in submissions), earlier=True)
 
     def _record_rejection(self, key: str, error: RejectedError | BudgetError) -> None:
         entry = (encodable(key)[:MAX_KEY], category_of(error), encodable(str(error)))
@@ -315,7 +298,7 @@ class Session:
         self._log.apply([self._records.journal.append("submission.rejected", data)])
 
     def _start(
-        self, request: _Request, lines: Sequence[tuple[str, Mapping[str, Any]]], orders: Sequence[Order] = ()
+        self, request: AdmittedRequest, lines: Sequence[tuple[str, Mapping[str, Any]]], orders: Sequence[Order] = ()
     ) -> asyncio.Task[list[Feedback]]:
         self._check_unbroken()
         if self._abandoned:
@@ -334,7 +317,7 @@ class Session:
         return task
 
     async def _serve(
-        self, request: _Request, lines: Sequence[tuple[str, Mapping[str, Any]]], orders: Sequence[Order]
+        self, request: AdmittedRequest, lines: Sequence[tuple[str, Mapping[str, Any]]], orders: Sequence[Order]
     ) -> list[Feedback]:
         if lines:
             await self._commit(lines, [order.blob for order in orders])
@@ -363,7 +346,15 @@ class Session:
 
     async def record_usage(self, source: str, usage: Mapping[str, Any]) -> None:
         """Journal what an outside agent used: `input_tokens`, `cache_tokens`, `output_tokens`, `cost_usd`; None is unknown."""
-        await self._commit([("agent.usage", {"source": source, **usage})])
+        await self.note("agent.usage", {"source": source, **usage})
+
+    async def note(self, kind: str, data: Mapping[str, Any], blobs: Sequence[Blob] = ()) -> None:
+        """Journal something that belongs to the run and is none of the session's own events."""
+        await self._commit([(kind, data)], blobs)
+
+    def refused(self, key: str, category: str, message: str) -> None:
+        """Journal once that something was refused before it could be submitted."""
+        self._record_rejection(key, MalformedError(category, message))
 
     async def _commit(self, lines: Sequence[tuple[str, Mapping[str, Any]]], blobs: Sequence[Blob] = ()) -> None:
         self._log.apply(await self._records.commit(lines, blobs))

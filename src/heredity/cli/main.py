@@ -10,6 +10,7 @@ from heredity import __version__
 from heredity.cli import bench, env, resources, tasks, workspace, worlds
 from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
+from heredity.cli.evaluate import evaluate
 from heredity.cli.runs import compare, report, resume, run
 from heredity.cli.trace import trace
 from heredity.errors import CandidateError, HeredityError
@@ -29,6 +30,7 @@ app.command()(run)
 app.command()(resume)
 app.command()(report)
 app.command()(compare)
+app.command()(evaluate)
 app.command()(trace)
 app.command()(doctor)
 app.command()(broker)

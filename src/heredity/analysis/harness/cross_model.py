@@ -44,19 +44,17 @@ def cross_model(evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
     models = list(dict.fromkeys(each.model for each in evaluations))
     rows: list[dict[str, Any]] = []
     for view in dict.fromkeys(view for each in evaluations for view in _tables(each)):
-        own = [
-            {
-                "view": view,
-                "evolved": evolved,
-                "cells": [
-                    _cell(model, view, [e for e in evaluations if (e.evolved, e.model) == (evolved, model)])
-                    for model in models
-                ],
-            }
-            for evolved in dict.fromkeys(each.evolved for each in evaluations)
+        places = [
+            (evolved, model) for evolved in dict.fromkeys(each.evolved for each in evaluations) for model in models
         ]
-        _correct([cell for row in own for cell in row["cells"]])
-        rows += own
+        found = {
+            place: _cell(place[1], view, [e for e in evaluations if (e.evolved, e.model) == place]) for place in places
+        }
+        _correct(list(found.values()))
+        rows += [
+            {"view": view, "evolved": evolved, "cells": [found[evolved, model] for model in models]}
+            for evolved in dict.fromkeys(evolved for evolved, _ in places)
+        ]
     return rows
 
 

@@ -1,0 +1,100 @@
+"""`heredity evaluate`: snapshots of finished or interrupted runs of harness evolution, judged again, alone."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from heredity.cli.signals import InterruptedRunError, run_interruptibly
+
+if TYPE_CHECKING:
+    from heredity.experiments.evaluation import Evaluated
+
+
+def evaluate(
+    runs: list[Path] = typer.Argument(help="Folders of runs of harness evolution; a suite's stands for all its runs."),
+    snapshot: list[str] = typer.Option(
+        None, "--snapshot", help="A_0, A_T, best, E_4 or a digest; repeat for more (A_0, best, A_T)."
+    ),
+    view: list[str] = typer.Option(None, "--view", help="update_validation, id, ood, replay; repeat for more (all)."),
+    model: list[str] = typer.Option(None, "--model", help="An execution model; repeat for more (the run's own)."),
+    ood: list[str] = typer.Option(None, "--ood", help="A taskset out of distribution, instead of the run's; repeat."),
+    repeats: int = typer.Option(1, "--repeats", min=1, help="How often everything is attempted, seeded anew."),
+    settings: list[str] = typer.Option(
+        None, "--set", metavar="KEY=VALUE", help="A key of gateway, solver, limits or engine; repeat for more."
+    ),
+    out: Path | None = typer.Option(None, "--out", help="The folder of the results; continued if it is there already."),
+    json_output: bool = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout."),
+) -> None:
+    """Judge snapshots of runs again, alone: nothing is trained, and the runs are not changed."""
+    from heredity.experiments.evaluation import Wanted, evaluate
+
+    lists = (snapshot, view, model, ood)
+    wanted = Wanted(*(tuple(each or ()) for each in lists), repeats=repeats, settings=tuple(settings or ()))
+    folder = out if out is not None else _new_folder(runs[0])
+    try:
+        found = run_interruptibly(evaluate(folder, runs, wanted, _say))
+    except InterruptedRunError as error:
+        _say(f"interrupted; nothing is lost: ask for the same again with --out {folder}")
+        raise typer.Exit(error.code) from error
+    for note in found.notes:
+        _say(note)
+    if json_output:
+        place = {"folder": str(folder), "report": str(folder / "report.html"), "notes": found.notes}
+        typer.echo(json.dumps({**place, "runs": found.runs, "cross_model": found.matrix}))
+    else:
+        _show(found)
+        typer.echo(f"report: {folder / 'report.html'}")
+
+
+def _new_folder(source: Path) -> Path:
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    return Path("runs") / f"{source.resolve().name}-evaluated-{stamp}"
+
+
+def _say(line: str) -> None:
+    typer.echo(" ".join(line.splitlines()), err=True)
+
+
+def _show(found: Evaluated) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    for run in found.runs:
+        views: dict[str, Any] = run["harness"]["views"]
+        names = [point["name"] for point in run["harness"]["snapshots"]]
+        table = Table("snapshot", *views, title=f"{run['run_id']}, mean scores", title_justify="left", box=None)
+        for name in names:
+            levels = [views[view]["snapshots"].get(name) for view in views]
+            table.add_row(name, *(_number(level and level["perf"]["micro"]) for level in levels))
+        console.print(table)
+    if len({cell["model"] for row in found.matrix for cell in row["cells"]}) > 1:
+        console.print(_matrix(found.matrix))
+
+
+def _matrix(rows: list[dict[str, Any]]) -> Any:
+    from rich.table import Table
+
+    models = [cell["model"] for cell in rows[0]["cells"]]
+    title = "Gains A_T − A_0 of harnesses under other models"
+    table = Table("view", "evolved under", *(f"under {model}" for model in models), title=title, box=None)
+    for row in rows:
+        table.add_row(row["view"], row["evolved"], *map(_gain, row["cells"]))
+    return table
+
+
+def _gain(cell: dict[str, Any]) -> str:
+    if cell["difference"] is None:
+        return "–"
+    low, high = cell["ci"] or (None, None)
+    bounds = "" if low is None else f" [{low:+.2f}, {high:+.2f}]"
+    return f"{cell['difference']:+.3f}{bounds} {cell['verdict']}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

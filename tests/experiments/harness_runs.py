@@ -1,0 +1,55 @@
+"""Small suites of harness evolution on questions, with offline models, and what must be equal between two of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from heredity.experiments.config import Config, resolve
+from heredity.experiments.suite import SuiteResult, open_suite, run_suite
+from heredity.records import read_journal
+
+QUESTIONS = "questions/mix/reasoning-gym/gcd+reasoning-gym/lcm"
+FAR = "questions/mix/reasoning-gym/spell_backward+reasoning-gym/chain_sum"
+
+
+def config(**changes: dict[str, Any]) -> Config:
+    """A run of a second or two; sections are merged into it."""
+    data: dict[str, dict[str, Any]] = {
+        "run": {"protocol": "harness-evolution", "tasksets": [QUESTIONS], "ood": [FAR], "name": "h"},
+        "evolver": {"method": "refine"},
+        "budget": {"train_cases": 6},
+        "schedule": {"batch_size": 3},
+        "views": {"validation": 4, "heldout": 6, "ood": 5, "replay": 4},
+        "gateway": {"execution": "offline/rule-follower", "optimisation": "offline/rule-inducer"},
+        "suite": {"baselines": False},
+    }
+    for name, section in changes.items():
+        data[name] = {**data.get(name, {}), **section}
+    return resolve(data)
+
+
+def ran(folder: Path, chosen: Config | None = None) -> SuiteResult:
+    """Run or continue a suite."""
+    return asyncio.run(run_suite(folder, open_suite(folder, chosen)))
+
+
+def events(folder: Path, kind: str) -> list[dict[str, Any]]:
+    return [dict(e.data) for e in read_journal(folder / "journal.jsonl") if e.kind == kind]
+
+
+def assessed(folder: Path) -> dict[tuple[str, str], list[float | None]]:
+    """Return the scores of every judgement under the run's own model: by view and candidate."""
+    return {(e["view"], e["candidate"]): e["scores"] for e in events(folder, "snapshot.assessed") if e["model"] is None}
+
+
+def contents(*folders: Path) -> dict[str, str]:
+    """Return every file below some folders with what it holds."""
+    return {str(path): sha256(path.read_bytes()).hexdigest() for path in _files(folders)}
+
+
+def _files(folders: Iterable[Path]) -> list[Path]:
+    return sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())

@@ -101,6 +101,7 @@ def plan_of(
         isolation=isolation,
         packages=package_versions(),
         terms=terms,
+        execution=cell.config.gateway.execution,
     )
 
 

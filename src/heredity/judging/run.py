@@ -63,6 +63,7 @@ class RunPlan:
         packages: versions of every package that can change a score.
         protocol: how it is judged, one of `heredity.judging.protocols.JUDGES`.
         terms: the schedule and the further views of harness evolution; None in other protocols.
+        execution: name of the model that attempts tasks, for the record; empty if none does.
     """
 
     run_id: str
@@ -82,6 +83,7 @@ class RunPlan:
     packages: Mapping[str, str] = field(default_factory=dict[str, str])
     protocol: str = "policy-evolution"
     terms: HarnessTerms | None = None
+    execution: str = ""
 
     def __post_init__(self) -> None:
         if self.protocol not in JUDGES:
@@ -199,6 +201,7 @@ def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> dict[st
         "family": info.family,
         "group": info.group,
         "evolver": dict(plan.evolver),
+        "execution": plan.execution,
         "seed": plan.seed,
         "budget": budget,
         "views": {**plan.views, **({"ood": plan.terms.ood, "replay": plan.terms.replay} if plan.terms else {})},

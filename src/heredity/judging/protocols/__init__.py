@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
 from heredity.judging.bench import Bench, Evolved, Reference, Verdict
-from heredity.judging.protocols import harness_evolution, policy_evolution, resource_evolution
+from heredity.judging.protocols import harness_evolution, policy_evolution, post_training, resource_evolution
 
 Judge = Callable[[Bench, Evolved, Reference | None], Awaitable[Verdict]]
 
@@ -16,6 +16,7 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
         "resource-evolution": resource_evolution.judge,
         "agent-learning": resource_evolution.judge,
         "harness-evolution": harness_evolution.judge,
+        "post-training": post_training.judge,
     }
 )
 """Name of a protocol to its judge."""

@@ -1,0 +1,125 @@
+"""What an agent is told of its post-training run (Agent² RL-Bench, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import ConfigError
+from heredity.posttraining.models.checkpoint import Checkpoint
+
+PERCENT = 100.0
+"""The server's scores are percentages, as the paper's are; those of metrics and journals are from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingTerms:
+    """The terms of one run.
+
+    Attributes:
+        task: its name.
+        level: `"L1"`, `"L2"` or `"L3"`.
+        metric: what the score is.
+        description: the task in Markdown.
+        base_model: the base's name.
+        base_folder: where it is on the host.
+        base: what it is.
+        baseline: its score on the graded view, from 0 to 1.
+        graded: how many items are graded.
+        timeout_s: wall seconds of the run; grading counts.
+        mode: `"free"`, `"sft-only"` or `"rl-only"`: which routes are allowed, to be audited afterwards.
+        files: the files of the task's workspace, path to content.
+    """
+
+    task: str
+    level: str
+    metric: str
+    description: str
+    base_model: str
+    base_folder: Path
+    base: Checkpoint = field(repr=False)
+    baseline: float
+    graded: int
+    timeout_s: float
+    mode: str = "free"
+    files: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.timeout_s > 0:
+            raise ConfigError(f"budget.seconds is {self.timeout_s}; give the wall seconds of a run")
+
+    @property
+    def model_folder(self) -> str:
+        """The base's folder inside the workspace."""
+        return f"models/{self.base_model.replace('/', '-')}"
+
+    def environment(self, workspace: str) -> dict[str, str]:
+        """Return the variables by which an agent finds everything (the run contract); the server's address comes with the relay."""
+        return {
+            "TASK": self.task,
+            "BASE_MODEL": self.base_model,
+            "WORKSPACE": workspace,
+            "MODEL_PATH": f"{workspace}/{self.model_folder}",
+            "DATA_PATH": f"{workspace}/data",
+            "OUTPUT_DIR": f"{workspace}/output",
+        }
+
+    def meta(self, progress: Mapping[str, Any]) -> dict[str, Any]:
+        """Return `run_meta.json`."""
+        return {
+            "task": self.task,
+            "level": self.level,
+            "base_model": self.base_model,
+            "metric": self.metric,
+            "mode": self.mode,
+            "timeout_s": self.timeout_s,
+            "grading_counts": True,
+            "graded_items": self.graded,
+            "baseline_score": round(self.baseline * PERCENT, 4),
+            **progress,
+        }
+
+
+def instructions(terms: TrainingTerms) -> str:
+    """Return `instructions.md`: how a run works, for any task."""
+    modes = {
+        "free": "Any way of training is allowed.",
+        "sft-only": "In this run only supervised fine-tuning is allowed; the code that ran is audited.",
+        "rl-only": "In this run the model may be trained by reinforcement learning only; the code that ran is audited.",
+    }
+    return f"""# Make a model better at a task
+
+`description.md` says what the task is. The base model is in `{terms.model_folder}/` (also `$MODEL_PATH`), data to train on
+in `data/` (`$DATA_PATH`). Write code in `code/`, run it here, save checkpoints below `output/` (`$OUTPUT_DIR`), and have them
+graded. You have **{terms.timeout_s:.0f} seconds** of wall time in all; grading counts. {modes[terms.mode]}
+
+## Grading
+
+```
+curl -s -X POST "$GRADING_SERVER_URL/submit" -H 'content-type: application/json' -d '{{"model_path": "'$OUTPUT_DIR'/final"}}'
+curl -s "$GRADING_SERVER_URL/time"
+```
+
+A checkpoint is a folder as `save_pretrained` writes it: config.json, safetensors, tokenizer files. It has to have the base's
+architecture and tokenizer, and be inside the workspace, without links. A LoRA adapter is merged. No code of yours runs in grading.
+The answer has `score` (0 to 100, {terms.metric}, on {terms.graded} items that are not in `data/`), `baseline_score` (the base
+model's: {terms.baseline * PERCENT:.2f}), `improvement` and `best`. Submit as often as you like: the best score counts, and the
+best checkpoint is afterwards tried on items that no answer was ever about. One checkpoint is graded at a time; the same one is
+not graded twice.
+
+## Folders
+
+| path | what it is |
+|---|---|
+| `code/` | your code; every version of it is kept |
+| `output/` | your checkpoints |
+| `models/`, `data/`, `description.md`, `instructions.md` | given, read-only |
+| `scores.json`, `run_meta.json`, `reports/` | what the host knows of the run, read-only |
+"""
+
+
+def host_files(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the first parts of the paths that the host has written into a workspace."""
+    return tuple(dict.fromkeys(name.partition("/")[0] for name in names))

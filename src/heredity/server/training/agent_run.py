@@ -10,6 +10,7 @@ from pathlib import Path
 from heredity.judging.session import Session
 from heredity.launchers import AgentExit, CommandAgent, run_agent
 from heredity.launchers.bubblewrap import INSIDE
+from heredity.records import read_journal
 from heredity.server.serve import serve
 from heredity.server.training.grading_app import GradingApp
 from heredity.server.training.kept import KeptCheckpoints
@@ -41,8 +42,12 @@ async def train_with_agent(
     folder = await asyncio.to_thread(folder.resolve)
     workspace = TrainingWorkspace(folder / "workspace", terms)
     await asyncio.to_thread(workspace.prepare)
-    kept = KeptCheckpoints(folder / "models", session.note)
-    revisions = Revisions(workspace, session.note)
+    earlier = await asyncio.to_thread(read_journal, folder / "journal.jsonl")
+    known = {e.data["candidate"]: e.data["digest"] for e in earlier if e.kind == "checkpoint.kept"}
+    dropped = {e.data["digest"] for e in earlier if e.kind == "checkpoint.dropped"}
+    still = {candidate: digest for candidate, digest in known.items() if digest not in dropped}
+    kept = KeptCheckpoints(folder / "models", session.note, still)
+    revisions = Revisions(workspace, session.note, sum(e.kind == "code.revised" for e in earlier))
     app = GradingApp(session, workspace, kept, revisions)
     await asyncio.to_thread(app.publish)
     place = str(workspace.root) if agent.unsafe else INSIDE

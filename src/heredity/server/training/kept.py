@@ -23,10 +23,16 @@ class KeptCheckpoints:
         root: their folder, inside the run's.
     """
 
-    def __init__(self, root: Path, note: Note) -> None:
-        """Keep checkpoints below `root`; `note` journals what is kept and dropped."""
+    def __init__(self, root: Path, note: Note, known: Mapping[str, str] | None = None) -> None:
+        """Keep checkpoints below `root`.
+
+        Args:
+            root: the folder.
+            note: journals what is kept and dropped.
+            known: what an earlier process has kept: digest of the candidate to that of its checkpoint.
+        """
         self.root, self._note = root, note
-        self._digests: dict[str, Checkpoint] = {}
+        self._digests = dict(known or {})
 
     def keep(self, folder: Path, checkpoint: Checkpoint) -> Path:
         """Copy a checkpoint, until it is known whether it is the best.
@@ -39,7 +45,7 @@ class KeptCheckpoints:
             path = snapshot(folder, self.root, checkpoint)
         except OSError as error:
             raise RecordError(f"the checkpoint cannot be kept in {self.root}: {error.strerror}") from error
-        self._digests[candidate_of(checkpoint).digest] = checkpoint
+        self._digests[candidate_of(checkpoint).digest] = checkpoint.digest
         return path
 
     def fresh_folder(self) -> Path:
@@ -62,14 +68,11 @@ class KeptCheckpoints:
             latest: digest of the candidate that was graded last.
         """
         if best == latest:
-            checkpoint = self._digests[latest]
-            await self._note(
-                "checkpoint.kept", {"digest": checkpoint.digest, "candidate": latest, "bytes": checkpoint.bytes}
-            )
-        for candidate, checkpoint in list(self._digests.items()):
+            await self._note("checkpoint.kept", {"digest": self._digests[latest], "candidate": latest})
+        for candidate, digest in list(self._digests.items()):
             if candidate != best:
                 del self._digests[candidate]
-                await self.drop(checkpoint.digest, "another one is better")
+                await self.drop(digest, "another one is better")
         await asyncio.to_thread(self._tidy)
 
     async def drop(self, digest: str, why: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,10 +22,11 @@ class DealtTaskset:
     Args:
         info: what the taskset is.
         deal: deals the questions.
+        scorer: the files with which answers are scored, for tasksets of the kind `"scored"`.
     """
 
-    def __init__(self, info: TasksetInfo, deal: Deal) -> None:
-        self.info = info
+    def __init__(self, info: TasksetInfo, deal: Deal, *, scorer: Mapping[str, str] | None = None) -> None:
+        self.info = replace(info, spec={**info.spec, "scorer": dict(scorer)}) if scorer else info
         self.deal = lru_cache(maxsize=4)(deal)
 
     def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:

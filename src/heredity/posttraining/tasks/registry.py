@@ -18,6 +18,7 @@ _HERE = "heredity.posttraining.tasks"
 _TASKS: Mapping[str, str] = {
     "arithmetic": f"{_HERE}.arithmetic:arithmetic",
     "arithmetic-hard": f"{_HERE}.arithmetic:arithmetic_hard",
+    "humaneval": f"{_HERE}.humaneval:humaneval",
 }
 """Name to `module:function`; the function takes nothing and returns the task."""
 

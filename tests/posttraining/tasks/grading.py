@@ -1,0 +1,38 @@
+"""Grading without a checkpoint: a function stands where the model would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from heredity.gateway import Reply, Request, Usage
+from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, inner_of
+from heredity.posttraining.tasks.running import runners
+from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.programs import SandboxedPrograms
+from heredity.rollouts.trajectory import Trajectory
+from heredity.tasks import Task
+
+
+class Says:
+    """A language model that is a function of the last message."""
+
+    name = "test/says"
+
+    def __init__(self, say: Callable[[str], str]) -> None:
+        self.say = say
+
+    async def reply(self, request: Request) -> Reply:
+        return Reply(self.say(request.messages[-1].content), usage=Usage(1, 1, 0, 0.0))
+
+
+async def graded(
+    task: PostTrainingTask, tasks: tuple[Task, ...], say: Callable[[str], str], *, repeats: int = 1
+) -> list[Trajectory]:
+    """Grade a function on tasks, and return the trajectories in their order."""
+    inner = inner_of(PostTrainingTaskset(task).info)
+    jobs = [Job(inner.info, inner.solver, each) for each in tasks for _ in range(repeats)]
+    async with SandboxedPrograms(2) as programs:
+        runner = runners(Says(say), inner.solving, programs=programs)[inner.info.kind]
+        found = {position: trajectory async for position, trajectory in runner.run(jobs, Limits())}
+        await runner.close()
+    return [found[i] for i in range(len(jobs))]

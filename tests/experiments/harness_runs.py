@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from heredity.experiments.config import Config, resolve
-from heredity.experiments.suite import SuiteResult, open_suite, run_suite
+from heredity.experiments.suite import SuiteResult, open_suite, run_suite, sealed_folder
+from heredity.ids import canonical_json, digest_json
+from heredity.judging.cases import FILE_NAME
 from heredity.records import read_journal
 
 QUESTIONS = "questions/mix/reasoning-gym/gcd+reasoning-gym/lcm"
@@ -32,8 +34,17 @@ def config(**changes: dict[str, Any]) -> Config:
     return resolve(data)
 
 
-def ran(folder: Path, chosen: Config | None = None) -> SuiteResult:
+def seal(folder: Path, entropy: int = 1) -> None:
+    """Give a new suite hidden cases that are the same every time, so that what is learned from them is too."""
+    secret = {"schema_version": 1, "entropy": f"{entropy:064x}", "salt": "5a" * 32}
+    sealed_folder(folder).mkdir(parents=True, exist_ok=True)
+    (sealed_folder(folder) / FILE_NAME).write_bytes(canonical_json({**secret, "check": digest_json(secret)}))
+
+
+def ran(folder: Path, chosen: Config | None = None, entropy: int = 1) -> SuiteResult:
     """Run or continue a suite."""
+    if not sealed_folder(folder).exists():
+        seal(folder, entropy)
     return asyncio.run(run_suite(folder, open_suite(folder, chosen)))
 
 

@@ -18,7 +18,7 @@ from heredity.experiments.snapshots import read_snapshots
 from heredity.records.lock import RunLock
 from heredity.tasks.registry import taskset
 
-from .harness_runs import assessed, config, contents, events, ran
+from .harness_runs import assessed, config, contents, events, ran, seal
 from .sample import heredity, isolated
 
 pytest.importorskip("reasoning_gym")
@@ -137,7 +137,7 @@ def test_another_version_of_the_taskset_is_refused(
 def test_without_the_sealed_cases_of_the_run_nothing_is_judged(own: Path, tmp_path: Path) -> None:
     sealed = own.parents[1] / "sealed" / "h"
     other = tmp_path / "other" / "runs" / "h"
-    ran(other, config(views={"validation": 1, "heldout": 1, "ood": 1, "replay": 0}))
+    seal(other, entropy=2)
     shutil.copy(tmp_path / "other" / "sealed" / "h" / "cases.json", sealed / "cases.json")
     with pytest.raises(ConfigError, match=r"not those that .* was judged on"):
         judged(tmp_path / "e", own)

@@ -8,6 +8,7 @@ import typer
 
 from heredity import __version__
 from heredity.cli import bench, env, resources, tasks, workspace, worlds
+from heredity.cli.annotate import annotate
 from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
 from heredity.cli.evaluate import evaluate
@@ -31,6 +32,7 @@ app.command()(resume)
 app.command()(report)
 app.command()(compare)
 app.command()(evaluate)
+app.command()(annotate)
 app.command()(trace)
 app.command()(doctor)
 app.command()(broker)

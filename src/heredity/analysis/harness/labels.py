@@ -1,0 +1,187 @@
+"""Labels of attempts: what went wrong, by rules that anyone can read. Labels are for people, and never part of a score."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import ConfigError, RecordError, nearest
+from heredity.ids import digest_json
+
+OTHER, SOLVED = "other", "solved"
+"""The labels of attempts for which no rule holds."""
+
+WHEN = ("failed", "solved", "any")
+PLACES = ("status", "error", "reason", "transcript")
+
+_KEYS = ("label", "pattern", "when", "in", "about")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt, as it is labelled.
+
+    Attributes:
+        solved: whether its score is 1 or more.
+        status: `"ok"`, a failure category, or `"missing"`.
+        error: how it ended, where that is on record.
+        reason: what the verifier said.
+        transcript: the conversation.
+        task: the task's id.
+        question: what was asked.
+    """
+
+    solved: bool
+    status: str
+    error: str
+    reason: str
+    transcript: str = field(repr=False)
+    task: str = ""
+    question: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A label, and when an attempt has it.
+
+    Attributes:
+        label: what it is called.
+        pattern: searched in each of the places.
+        when: whether it is for attempts that failed, for those that solved their task, or for any.
+        places: where the pattern is searched, of `PLACES`.
+        about: the label in words.
+    """
+
+    label: str
+    pattern: re.Pattern[str]
+    when: str = "failed"
+    places: tuple[str, ...] = ("error", "reason", "transcript")
+    about: str = ""
+
+    def holds(self, attempt: Attempt) -> str | None:
+        """Return the text that was found, in one line; None if the rule does not hold."""
+        if self.when != "any" and attempt.solved != (self.when == "solved"):
+            return None
+        found = (self.pattern.search(getattr(attempt, place)) for place in self.places)
+        return next((" ".join(match[0].split())[:200] for match in found if match), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Rules in the order in which they are tried.
+
+    Attributes:
+        rules: the first that holds gives the label.
+        digest: identifies them.
+    """
+
+    rules: tuple[Rule, ...]
+    digest: str
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Every label with its words, those without a rule last."""
+        named = {rule.label: "" for rule in self.rules}
+        named |= {rule.label: rule.about for rule in self.rules if rule.about}
+        return {**named, OTHER: "none of these", SOLVED: "the task was solved"}
+
+    def label(self, attempt: Attempt) -> tuple[str, str]:
+        """Return an attempt's label, and the text for which it has it."""
+        for rule in self.rules:
+            why = rule.holds(attempt)
+            if why is not None:
+                return rule.label, why
+        return (SOLVED if attempt.solved else OTHER), ""
+
+
+def read_rules(path: Path | None = None) -> Rules:
+    """Read rules from a TOML file; without one, the kinds of failure that come with Heredity.
+
+    Raises:
+        RecordError: if the file cannot be read.
+        ConfigError: if it is no TOML, or a rule in it is wrong; the message names the rule.
+    """
+    source = resources.files(__package__ or "") / "failure_kinds.toml" if path is None else path
+    try:
+        data = tomllib.loads(source.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RecordError(f"{source} cannot be read: {error.strerror}; give a file of rules") from error
+    except ValueError as error:
+        raise ConfigError(f"{source} is not TOML: {error}; is it complete?") from error
+    tables = data.get("rule")
+    if not isinstance(tables, list) or not tables or set(data) != {"rule"}:
+        raise ConfigError(f"{source} has {', '.join(data) or 'nothing'}; expected one or more tables [[rule]]")
+    rules = tuple(_rule(f"{source}, rule {number}", table) for number, table in enumerate(tables, 1))
+    return Rules(rules, digest_json(tables))
+
+
+Counts = dict[str, dict[str, dict[str, dict[str, int]]]]
+
+
+def counts(annotations: Iterable[Mapping[str, Any]]) -> Counts:
+    """Return how many attempts have each label: by annotator, view, place (snapshot, or batch of training) and label.
+
+    Places are in the order of training.
+    """
+    found: dict[str, dict[str, dict[str, Counter[str]]]] = {}
+    for row in annotations:
+        view = row["view"] if row["model"] is None else f"{row['view']} under {row['model']}"
+        own = found.setdefault(annotator(row["by"]), {}).setdefault(view, {})
+        for place in row["places"]:
+            own.setdefault(place, Counter())[row["label"]] += 1
+    return {
+        by: {
+            view: {place: dict(places[place]) for place in sorted(places, key=_order)} for view, places in views.items()
+        }
+        for by, views in found.items()
+    }
+
+
+def annotator(by: str) -> str:
+    """Return who labelled, without the digest of what they went by: `"rules"`, `"judge:openai/gpt-5"`."""
+    return by.rpartition(":")[0]
+
+
+def _order(place: str) -> tuple[int, int, str]:
+    rank = {"A_0": 0, "A_T": 2}.get(place, 1)
+    number = re.search(r"\d+", place)
+    return rank, int(number[0]) if number else 0, place
+
+
+def _rule(where: str, table: Any) -> Rule:
+    if not isinstance(table, Mapping):
+        raise ConfigError(f"{where} is {table!r}; expected a table with label and pattern")
+    given: Mapping[str, Any] = table
+    for key in given:
+        if key not in _KEYS:
+            close = nearest(key, _KEYS)
+            raise ConfigError(f"{where}: unknown key {key!r}; {f'did you mean {close[0]}?' if close else _known()}")
+    label, pattern = _text(where, given, "label"), _text(where, given, "pattern")
+    when, about = _text(where, given, "when", "failed"), _text(where, given, "about", "")
+    places: Sequence[Any] = given.get("in", ("error", "reason", "transcript"))
+    if when not in WHEN:
+        raise ConfigError(f"{where}: when is {when!r}; expected {', '.join(WHEN)}")
+    if not isinstance(places, list | tuple) or not places or any(place not in PLACES for place in places):
+        raise ConfigError(f"{where}: in is {places!r}; expected a list of {', '.join(PLACES)}")
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise ConfigError(f"{where}: pattern is no regular expression: {error}; put a \\ before . ( [ * + ?") from error
+    return Rule(label, compiled, when, tuple(places), about)
+
+
+def _known() -> str:
+    return f"known keys: {', '.join(_KEYS)}"
+
+
+def _text(where: str, table: Mapping[str, Any], key: str, default: str | None = None) -> str:
+    value = table.get(key, default)
+    if not isinstance(value, str) or (default is None and not value.strip()):
+        raise ConfigError(f"{where}: {key} is {value!r}; expected a text")
+    return value

@@ -1,0 +1,85 @@
+"""`heredity annotate`: what went wrong in the attempts of a run, by rules or by a model as judge; never part of a score."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from heredity.cli.signals import InterruptedRunError, run_interruptibly
+from heredity.errors import ConfigError
+
+if TYPE_CHECKING:
+    from heredity.analysis.harness.labels import Rules
+    from heredity.experiments.annotation import Annotated
+
+
+def annotate(
+    run: Path = typer.Argument(help="A run's folder, or a suite's: then each of its runs."),
+    rules: Path | None = typer.Option(None, "--rules", help="Labels and their patterns, TOML (those of Heredity)."),
+    judge: str = typer.Option("", "--judge", help="Let this model choose among the labels, instead of patterns."),
+    view: list[str] = typer.Option(None, "--view", help="train, canary, or a judged view; repeat for more (all)."),
+    json_output: bool = typer.Option(False, "--json", help="Print the counts as JSON and nothing else on stdout."),
+) -> None:
+    """Label the attempts of a run, training and judging, and count labels by snapshot."""
+    from heredity.analysis.harness.labels import read_rules
+    from heredity.experiments.results import is_run, run_folders
+
+    folders = [run] if is_run(run) else run_folders(run)
+    if not folders:
+        raise ConfigError(f"{run} holds neither a run nor a suite of runs; give a folder below runs/")
+    try:
+        found, usage = run_interruptibly(_all(folders, read_rules(rules), judge, tuple(view or ())))
+    except InterruptedRunError as error:
+        typer.echo("interrupted; what was labelled is kept: ask for the same again", err=True)
+        raise typer.Exit(error.code) from error
+    if json_output:
+        told = [{"run": each.folder.name, "asked": each.asked, "counts": each.counts} for each in found]
+        typer.echo(json.dumps({"runs": told, "usage": usage}))
+        return
+    for each in found:
+        _show(each)
+    for account in usage:
+        typer.echo(f"judge: {json.dumps(account)}", err=True)
+
+
+async def _all(
+    folders: list[Path], rules: Rules, judge: str, views: tuple[str, ...]
+) -> tuple[list[Annotated], list[dict[str, Any]]]:
+    from heredity.experiments.annotation import annotate, by_rules, judge_of
+
+    if not judge:
+        by, label = by_rules(rules)
+        return [await annotate(folder, by, label, views) for folder in folders], []
+    found: list[Annotated] = []
+    usage: list[dict[str, Any]] = []
+    for folder in folders:
+        async with judge_of(folder, judge, rules) as (by, label, gateway):
+            found.append(await annotate(folder, by, label, views, gateway.settings.concurrent))
+            usage += gateway.meter.to_json()
+    return found, usage
+
+
+def _show(annotated: Annotated) -> None:
+    from rich.console import Console
+
+    from heredity.reports.annotations import count_tables
+
+    console = Console()
+    console.print(f"{annotated.folder.name}: {len(annotated.rows)} attempts, {annotated.asked} labelled now")
+    for table in count_tables(annotated.counts):
+        console.print(_table(*table))
+
+
+def _table(title: str, head: list[str], rows: list[list[str]], left: int) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title), title_justify="left", box=None)
+    for place, name in enumerate(head):
+        table.add_column(Text(name), justify="left" if place < left else "right")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table

@@ -38,6 +38,7 @@ class Bench:
         more: further views, by name.
         others: what attempts jobs under other execution models, by their names.
         terms: what a run of harness evolution is judged by.
+        repeats: of post-training, how often the best checkpoint is graded again, to measure the noise of grading.
     """
 
     records: Committer
@@ -50,6 +51,7 @@ class Bench:
     more: Mapping[str, View] = field(default_factory=dict[str, View])
     others: Mapping[str, Attempter] = field(default_factory=dict[str, Attempter])
     terms: HarnessTerms | None = None
+    repeats: int = 0
 
     def journalled(self, kind: str, **fields: Any) -> Mapping[str, Any] | None:
         """Return the data of the first event of a kind whose fields are these, if there is one."""
@@ -89,11 +91,13 @@ class Reference:
         candidate: what is scored.
         scores: its held-out scores, if they were computed before for the same cases; NaN where missing.
         name: what it is called in the journal.
+        graded: of a base model, its scores on the graded view; NaN where missing.
     """
 
     candidate: Candidate
     scores: tuple[float, ...] | None = None
     name: str = "random"
+    graded: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

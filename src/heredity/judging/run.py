@@ -64,6 +64,7 @@ class RunPlan:
         protocol: how it is judged, one of `heredity.judging.protocols.JUDGES`.
         terms: the schedule and the further views of harness evolution; None in other protocols.
         execution: name of the model that attempts tasks, for the record; empty if none does.
+        repeats: of post-training, how often the best checkpoint is graded again.
     """
 
     run_id: str
@@ -84,6 +85,7 @@ class RunPlan:
     protocol: str = "policy-evolution"
     terms: HarnessTerms | None = None
     execution: str = ""
+    repeats: int = 0
 
     def __post_init__(self) -> None:
         if self.protocol not in JUDGES:
@@ -296,6 +298,7 @@ def _bench(records: Committer, plan: RunPlan, conditions: Conditions, cases: Cas
         more=cases.more,
         others={name: Attempter(runner, plan.limits) for name, runner in conditions.others.items()},
         terms=plan.terms,
+        repeats=plan.repeats,
     )
 
 

@@ -6,11 +6,24 @@ slice says what the chosen checkpoint is worth, paired by item with the base mod
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Sequence
 
-from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, score, score_reference
-from heredity.judging.session_log import Submission
+from heredity.ids import seed_sequence
+from heredity.judging.attempts import outcome_of
+from heredity.judging.bench import (
+    Bench,
+    Evolved,
+    Reference,
+    Verdict,
+    conclude,
+    load_candidate,
+    score,
+    score_reference,
+)
+from heredity.judging.session_log import Submission, score_to_json
+from heredity.rollouts.contract import Job
 
 
 async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None) -> Verdict:
@@ -29,9 +42,37 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     submit_id, candidate = (best.submit_id, best.candidate) if best else (None, None)
     await bench.journal_once("judging.selected", {"submit_id": submit_id, "candidate": candidate, "reason": reason})
     heldout = None if candidate is None else await score(bench, bench.heldout, candidate, submit_id)
+    if candidate is not None:
+        for repeat in range(1, bench.repeats + 1):
+            await _again(bench, candidate, submit_id, repeat)
     scores = await score_reference(bench, reference) if reference else None
+    if reference is not None and reference.graded is not None:
+        listed = [score_to_json(each) for each in reference.graded]
+        await bench.journal_once(
+            "baseline.scored", {"candidate": reference.candidate.digest, "view": "graded", "scores": listed}
+        )
     await conclude(bench, evolved.status)
     return Verdict(evolved.status, submit_id, candidate, reason, {}, heldout, scores)
+
+
+async def _again(bench: Bench, digest: str, submit_id: int | None, repeat: int) -> None:
+    """Grade a checkpoint once more on the graded view, with other seeds: how much of a score is noise."""
+    if bench.journalled("grading.repeated", candidate=digest, repeat=repeat) is not None:
+        return
+    candidate = await asyncio.to_thread(load_candidate, bench, digest)
+    jobs = [
+        Job(bench.taskset, candidate, task, episode_index=place, policy_seed=_seed(repeat, task.index))
+        for place, task in enumerate(bench.train)
+    ]
+    found = await bench.attempter.all(jobs)
+    outcomes = [outcome_of(job.task, t, bench.taskset.failure_return) for job, t in zip(jobs, found, strict=True)]
+    scores = [score_to_json(outcome.score) for outcome in outcomes]
+    data = {"submit_id": submit_id, "candidate": digest, "repeat": repeat, "scores": scores}
+    await bench.records.commit([("grading.repeated", data)])
+
+
+def _seed(repeat: int, item: int) -> int:
+    return int(seed_sequence(0, "grading", "repeat", repeat, item).generate_state(1)[0])
 
 
 def _best(submissions: Sequence[Submission]) -> tuple[Submission | None, str]:

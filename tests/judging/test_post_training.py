@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from heredity.evolution import Budget, Trial
+from heredity.judging import RunPlan, Session, run_evolution
+from heredity.judging.bench import Reference
+from heredity.records import read_journal
+
+from .labelled import Knowing, conditions, prompt
+
+PLAN = RunPlan(
+    run_id="r",
+    suite_id="s",
+    evolver={"name": "agent", "kind": "agent"},
+    seed=1,
+    budget=Budget(seconds=60.0),
+    validation=0,
+    heldout=4,
+    train_tasks=4,
+    protocol="post-training",
+)
+
+
+def submitting(*texts: str) -> Any:
+    async def evolve(session: Session) -> None:
+        for number, text in enumerate(texts):
+            await session.submit([Trial(prompt(text), range(4))], f"checkpoint/{number}")
+
+    return evolve
+
+
+def events(path: Path, kind: str) -> list[dict[str, Any]]:
+    return [dict(e.data) for e in read_journal(path / "journal.jsonl") if e.kind == kind]
+
+
+async def test_the_best_graded_checkpoint_is_scored_on_the_slice_that_was_never_graded(tmp_path: Path) -> None:
+    base = Reference(prompt("nothing"), None, "base", graded=(0.0, 0.0, 0.0, 0.0))
+    verdict = await run_evolution(tmp_path, PLAN, conditions(reference=base), submitting("x", "x y", "y", "y x"))
+    assert verdict.candidate == prompt("x y").digest
+    assert verdict.submit_id == 2
+    assert verdict.heldout is not None
+    assert verdict.heldout.mean == 1.0
+    assert verdict.reference == (0.0,) * 4
+    (baseline,) = events(tmp_path, "baseline.scored")
+    assert baseline == {"candidate": prompt("nothing").digest, "view": "graded", "scores": [0.0] * 4}
+    (scored,) = events(tmp_path, "judging.scored")
+    assert scored["view"] == "heldout"
+
+
+async def test_a_run_without_a_graded_checkpoint_is_a_result_too(tmp_path: Path) -> None:
+    verdict = await run_evolution(tmp_path, PLAN, conditions(), submitting())
+    assert (verdict.candidate, verdict.reason) == (None, "no checkpoint was graded")
+
+
+async def test_grading_is_repeated_with_other_seeds_and_continues_where_it_stopped(tmp_path: Path) -> None:
+    seeds: list[int] = []
+
+    class Watching(Knowing):
+        async def run(self, jobs: Any, limits: Any) -> Any:
+            seeds.extend(job.policy_seed for job in jobs if job.task.split == "train")
+            async for item in super().run(jobs, limits):
+                yield item
+
+    plan = replace(PLAN, repeats=2)
+    await run_evolution(tmp_path, plan, conditions(Watching()), submitting("x"))
+    assert [e["repeat"] for e in events(tmp_path, "grading.repeated")] == [1, 2]
+    assert len(set(seeds)) == 12
+    lines = (tmp_path / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    first = next(i for i, line in enumerate(lines) if b"grading.repeated" in line)
+    (tmp_path / "journal.jsonl").write_bytes(b"".join(lines[: first + 1]))
+    await run_evolution(tmp_path, plan, conditions(), submitting("x"))
+    assert [e["repeat"] for e in events(tmp_path, "grading.repeated")] == [1, 2]

@@ -1,0 +1,127 @@
+"""Group relative policy optimisation (DeepSeekMath, section 4): no critic; an attempt is measured against its own group.
+
+An attempt's advantage is its reward minus the mean of its group, over the group's standard deviation. Every token of the attempt
+gets it, with PPO's clipped ratio. Groups that were all rewarded alike teach nothing and are left out. A penalty for straying
+from the first policy (the estimator r - log r - 1) can be had; it is off by default, since runs are short.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean, pstdev
+
+import torch
+from online import Episode
+from policy import Policy, Turn
+from torch import Tensor
+
+_LOG_EVERY_S = 5.0
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How GRPO goes about it.
+
+    Attributes:
+        problems: problems in a step.
+        group: attempts at each.
+        temperature: of sampling, above 0.
+        updates: gradient steps on one set of attempts.
+        clip: how far the ratio of new to old probability counts.
+        kl: weight of the penalty for straying from the first policy; 0 is none.
+        batch: most turns that are computed at once.
+    """
+
+    problems: int = 16
+    group: int = 8
+    temperature: float = 1.0
+    updates: int = 2
+    clip: float = 0.2
+    kl: float = 0.0
+    batch: int = 128
+
+
+Play = Callable[[int, int, float], list[list[Episode]]]
+"""Problems, attempts at each and temperature to a group of episodes for each problem."""
+
+
+def improve(
+    policy: Policy,
+    play: Play,
+    optimizer: torch.optim.Optimizer,
+    until: float,
+    recipe: Recipe,
+    log: Callable[[str], None],
+) -> int:
+    """Train by GRPO up to a time of `time.monotonic()`; return the steps."""
+    reference = policy.weights() if recipe.kl else None
+    steps, rewards, logged = 0, list[float](), time.monotonic()
+    while time.monotonic() < until:
+        groups = play(recipe.problems, recipe.group, recipe.temperature)
+        rewards.append(fmean(episode.reward for group in groups for episode in group))
+        turns, weights = advantages(groups)
+        if turns:
+            update(policy, turns, weights, optimizer, recipe, reference)
+        steps += 1
+        if time.monotonic() - logged > _LOG_EVERY_S:
+            log(f"grpo step {steps}: mean reward {fmean(rewards[-20:]):.4f}, {len(turns)} turns taught something")
+            logged = time.monotonic()
+    log(f"grpo: {steps} steps, mean reward {fmean(rewards[:10] or [0]):.4f} → {fmean(rewards[-10:] or [0]):.4f}")
+    return steps
+
+
+def advantages(groups: Sequence[Sequence[Episode]]) -> tuple[list[Turn], list[float]]:
+    """Return the turns of all groups that differ in reward, and the advantage of each."""
+    turns, weights = list[Turn](), list[float]()
+    for group in groups:
+        mean, deviation = fmean(e.reward for e in group), pstdev(e.reward for e in group)
+        if deviation > 0:
+            for episode in group:
+                turns += episode.turns
+                weights += [(episode.reward - mean) / deviation] * len(episode.turns)
+    return turns, weights
+
+
+def update(
+    policy: Policy,
+    turns: Sequence[Turn],
+    weights: Sequence[float],
+    optimizer: torch.optim.Optimizer,
+    recipe: Recipe,
+    reference: Sequence[Tensor] | None,
+) -> None:
+    """Take `recipe.updates` gradient steps; the loss is a mean over all tokens of the answers."""
+    parts = list(_parts(turns, weights, recipe.batch))
+    with torch.no_grad():
+        old = [policy.logprobs(part)[0] for part, _ in parts]
+        first: list[Tensor] = []
+        if reference is not None:
+            with policy.as_of(reference):
+                first = [policy.logprobs(part)[0] for part, _ in parts]
+    tokens = sum(len(answer) for _, answer in turns)
+    for _ in range(recipe.updates):
+        optimizer.zero_grad()
+        for n, (part, advantage) in enumerate(parts):
+            new, mask = policy.logprobs(part)
+            loss = clipped(new, old[n], torch.tensor(advantage, device=new.device)[:, None], recipe.clip)
+            if first:
+                astray = first[n] - new
+                loss = loss + recipe.kl * (astray.exp() - astray - 1)
+            ((loss * mask).sum() / tokens).backward()
+        torch.nn.utils.clip_grad_norm_(policy.parameters, 1.0)
+        optimizer.step()
+
+
+def clipped(new: Tensor, old: Tensor, advantage: Tensor, clip: float) -> Tensor:
+    """Return PPO's loss of each token: no gain from a probability that has already moved by more than `clip`."""
+    ratio = (new - old).exp()
+    return -torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
+
+
+def _parts(
+    turns: Sequence[Turn], weights: Sequence[float], size: int
+) -> Iterator[tuple[Sequence[Turn], Sequence[float]]]:
+    for start in range(0, len(turns), size):
+        yield turns[start : start + size], weights[start : start + size]

@@ -1,0 +1,82 @@
+"""Online rollouts: the policy answers questions or plays games of the train data, and the task's own rule rewards it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from policy import Policy, Turn
+from workspace import Workspace
+
+_RARELY = 0.2
+"""Weight of a problem at which all attempts were last rewarded alike, against 1 of the others: it taught nothing."""
+
+
+@dataclass
+class Episode:
+    """What the policy wrote in one attempt, and the reward, higher is better."""
+
+    turns: list[Turn] = field(default_factory=list)
+    reward: float = 0.0
+
+
+class Curriculum:
+    """Draws problems, those seldom at which all attempts were last rewarded alike: they taught nothing.
+
+    Args:
+        count: how many problems there are.
+        seed: of the draws.
+    """
+
+    def __init__(self, count: int, seed: int) -> None:
+        self._weights = [1.0] * count
+        self._draw = random.Random(seed)
+
+    def choose(self, count: int) -> list[int]:
+        """Return the numbers of different problems, drawn by weight (Efraimidis and Spirakis 2006)."""
+        keys = [self._draw.random() ** (1 / weight) for weight in self._weights]
+        return sorted(range(len(keys)), key=keys.__getitem__, reverse=True)[:count]
+
+    def learned(self, problem: int, rewards: Sequence[float]) -> None:
+        """Take note of how the attempts at a problem were rewarded."""
+        self._weights[problem] = 1.0 if len(set(rewards)) > 1 else _RARELY
+
+
+class Questions:
+    """Questions of the train data with the task's `eval.py`; an attempt is one answer.
+
+    Args:
+        space: the workspace.
+        policy: what answers.
+        limit: most tokens of an answer.
+        seed: of the order of the questions.
+    """
+
+    def __init__(self, space: Workspace, policy: Policy, limit: int, seed: int) -> None:
+        self._policy, self._limit = policy, limit
+        self._rows, self._evaluate = space.rows(), space.evaluate()
+        self._curriculum = Curriculum(len(self._rows), seed)
+
+    def play(self, problems: int, group: int, temperature: float) -> list[list[Episode]]:
+        """Return a group of attempts at each of some problems."""
+        groups: list[list[Episode]] = []
+        chosen = self._curriculum.choose(problems)
+        prompts = [self._policy.encode(self._rows[i]["prompt"]) for i in chosen for _ in range(group)]
+        answers = iter(self._policy.sample(prompts, temperature=temperature, limit=self._limit))
+        for n, problem in enumerate(chosen):
+            row, prompt = self._rows[problem], prompts[n * group]
+            groups.append([Episode([(prompt, answer)], self._reward(row, answer)) for answer in islice(answers, group)])
+            self._curriculum.learned(problem, [episode.reward for episode in groups[-1]])
+        return groups
+
+    def _reward(self, row: dict[str, Any], answer: Sequence[int]) -> float:
+        reference = row.get("answer", row["completion"])
+        return float(self._evaluate(row.get("question", row["prompt"]), self._policy.text(answer), reference))
+
+
+def rollouts_of(space: Workspace, policy: Policy, limit: int, seed: int) -> Questions:
+    """Return where the policy can try itself."""
+    return Questions(space, policy, limit, seed)

@@ -1,0 +1,142 @@
+"""A language model that is trained: sampled in batches, asked for log-probabilities, saved as a checkpoint."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from lora import LowRank
+from torch import Tensor
+from torch.nn import functional
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+Prompt = str | list[dict[str, str]]
+"""A user's message, or a conversation of messages with `role` and `content`."""
+
+Turn = tuple[list[int], list[int]]
+"""The tokens of a prompt, and those of the answer up to and with the end token."""
+
+_SMALL = 5_000_000
+"""A model with fewer parameters is trained in full; a larger one by low-rank adaptation."""
+
+
+class Policy:
+    """A checkpoint in float32, on the GPU where there is one.
+
+    Args:
+        folder: the checkpoint, as transformers reads it.
+        rank: of the low-rank adaptation of a model that is not small; 0 trains such a model in full as well.
+        seed: of initial low-rank parts and of everything that is sampled.
+    """
+
+    def __init__(self, folder: Path, *, rank: int = 16, seed: int = 0) -> None:
+        torch.manual_seed(seed)
+        torch.set_num_threads(int(os.environ.get("TORCH_THREADS", "1")))
+        torch.set_float32_matmul_precision("high")
+        self.folder = folder
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, dtype="auto")
+        self._stored = model.dtype
+        self.model = model.float().to(self.device).eval()
+        self.end: int = self.tokenizer.eos_token_id
+        self.size = sum(weight.numel() for weight in self.model.parameters())
+        self.small = self.size < _SMALL
+        self.lora = LowRank(self.model, rank) if rank and not self.small else None
+        self.parameters: list[Tensor] = self.lora.parameters() if self.lora else list(self.model.parameters())
+
+    def encode(self, prompt: Prompt) -> list[int]:
+        """Return a prompt as tokens: by the chat template if the tokenizer has one, else the last message as it is."""
+        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+        text = messages[-1]["content"]
+        if self.tokenizer.chat_template:
+            text = self.tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+        return self.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+    def answer(self, text: str) -> list[int]:
+        """Return an answer as tokens, the end token included."""
+        return [*self.tokenizer(text, add_special_tokens=False)["input_ids"], self.end]
+
+    def turn(self, prompt: Prompt, answer: str) -> Turn:
+        """Return a prompt and an answer as tokens to train on."""
+        return self.encode(prompt), self.answer(answer)
+
+    def text(self, answer: Sequence[int]) -> str:
+        """Return the tokens of an answer as text."""
+        return self.tokenizer.decode(answer, skip_special_tokens=True)
+
+    @torch.no_grad()
+    def sample(self, prompts: Sequence[list[int]], *, temperature: float, limit: int) -> list[list[int]]:
+        """Return an answer to each prompt, drawn from the model's own distribution; greedy at temperature 0.
+
+        An answer that the model ended has the end token; one that was cut after `limit` tokens has not.
+        """
+        width = max(map(len, prompts))
+        ids = torch.tensor([[self.end] * (width - len(p)) + p for p in prompts], device=self.device)
+        mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=self.device)
+        drawn = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0} if temperature else {}
+        out = self.model.generate(
+            input_ids=ids,
+            attention_mask=mask,
+            max_new_tokens=limit,
+            eos_token_id=self.end,
+            pad_token_id=self.end,
+            **(drawn or {"do_sample": False}),
+        )
+        return [self._until_end(row) for row in out[:, width:].tolist()]
+
+    def _until_end(self, tokens: list[int]) -> list[int]:
+        return tokens[: tokens.index(self.end) + 1] if self.end in tokens else tokens
+
+    def logprobs(self, turns: Sequence[Turn]) -> tuple[Tensor, Tensor]:
+        """Return the log-probability of every token, and a mask of those that belong to answers; both [turns, length]."""
+        width = max(len(prompt) + len(answer) for prompt, answer in turns)
+        ids = torch.full((len(turns), width), self.end)
+        seen, wanted = torch.zeros_like(ids), torch.zeros_like(ids)
+        for row, (prompt, answer) in enumerate(turns):
+            length = len(prompt) + len(answer)
+            ids[row, :length] = torch.tensor(prompt + answer)
+            seen[row, :length] = 1
+            wanted[row, len(prompt) : length] = 1
+        ids, seen, wanted = (each.to(self.device) for each in (ids, seen, wanted))
+        logits = self.model(input_ids=ids, attention_mask=seen).logits[:, :-1]
+        loss = functional.cross_entropy(logits.transpose(1, 2), ids[:, 1:], reduction="none")
+        return -loss, wanted[:, 1:].float()
+
+    # --- weights
+
+    def weights(self) -> list[Tensor]:
+        """Return a copy of what is trained."""
+        return [weight.detach().clone() for weight in self.parameters]
+
+    @torch.no_grad()
+    def restore(self, weights: Sequence[Tensor]) -> None:
+        """Go back to weights that were copied before."""
+        for weight, value in zip(self.parameters, weights, strict=True):
+            weight.copy_(value)
+
+    @contextlib.contextmanager
+    def as_of(self, weights: Sequence[Tensor]) -> Iterator[None]:
+        """Let the model have other weights for a while."""
+        now = self.weights()
+        self.restore(weights)
+        try:
+            yield
+        finally:
+            self.restore(now)
+
+    def save(self, folder: Path) -> Path:
+        """Write a checkpoint with the tensors, types and tokenizer of the base; low-rank parts are merged."""
+        weights = self.model.state_dict()
+        merged = self.lora.merged(weights) if self.lora else weights
+        stored = {name: weight.to(self._stored) for name, weight in merged.items()}
+        self.model.save_pretrained(folder, state_dict=stored)
+        for file in self.folder.iterdir():
+            if file.is_file() and "safetensors" not in file.name:
+                shutil.copyfile(file, folder / file.name)
+        return folder

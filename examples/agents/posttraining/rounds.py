@@ -1,0 +1,84 @@
+"""Train a while, submit, look at the score, go on: where it helped as before, where it did not from the best, in smaller steps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import torch
+from policy import Policy
+from workspace import RefusedError, Workspace
+
+_FIRST_RESERVE_S = 4.0
+"""What saving and grading is taken to last before it was measured."""
+
+_SHORTEST_ROUND_S = 1.0
+_PERFECT = 100.0
+
+
+class Climb:
+    """Rounds of training that keep the best checkpoint by the graded score.
+
+    Args:
+        space: the workspace.
+        policy: what is trained.
+        rate: learning rate of the first round; half of it after a round that did not help.
+        tolerance: points that a score may fall below the best before the weights are taken back; grading has noise.
+    """
+
+    def __init__(self, space: Workspace, policy: Policy, rate: float, tolerance: float = 2.0) -> None:
+        self.space, self.policy, self.tolerance = space, policy, tolerance
+        self.best: float | None = None
+        self._kept = policy.weights()
+        self._reserve = _FIRST_RESERVE_S
+        self._submitted = 0
+        self.begin(rate)
+
+    def begin(self, rate: float) -> None:
+        """Begin a stage: a new optimizer with this learning rate."""
+        self.rate = rate
+        self.optimizer = torch.optim.AdamW(self.policy.parameters, lr=rate, weight_decay=0.0)
+
+    def run(self, train: Callable[[float], object], count: int, share: float = 1.0) -> None:
+        """Train and submit up to `count` times within a share of the time that is left.
+
+        Args:
+            train: trains up to a time of `time.monotonic()`.
+            count: rounds that the time is divided into.
+            share: of the time, above 0, at most 1.
+        """
+        end = time.monotonic() + self.space.remaining() * share
+        for left in range(count, 0, -1):
+            seconds = (end - time.monotonic()) / left - self._reserve
+            if seconds < _SHORTEST_ROUND_S or self.best == _PERFECT:
+                break
+            train(time.monotonic() + seconds)
+            self.submit()
+
+    def submit(self) -> None:
+        """Submit what the policy is now, and keep it or go back."""
+        began = time.monotonic()
+        self._submitted += 1
+        self.space.record(round=self._submitted, learning_rate=self.rate)
+        checkpoint = self.policy.save(self.space.output / f"checkpoint_{self._submitted}")
+        try:
+            reply = self.space.submit(checkpoint)
+        except RefusedError as error:
+            self.space.log(f"submission refused: {error}")
+            return
+        finally:
+            self._reserve = 1.5 * (time.monotonic() - began) + 0.5
+        self._judge(reply["score"], reply["baseline_score"])
+
+    def _judge(self, score: float, baseline: float) -> None:
+        best = baseline if self.best is None else self.best
+        self.best = max(best, score)
+        if score > best:
+            self._kept = self.policy.weights()
+            return
+        if score < best - self.tolerance:
+            self.policy.restore(self._kept)
+        self.rate /= 2
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.rate
+        self.space.log(f"no better than {best:.2f}; learning rate {self.rate:.2g} from now on")

@@ -1,0 +1,284 @@
+"""The reference agents of examples/agents/posttraining: their parts, and whole runs against a small grading server."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from heredity.posttraining.models.bases import base_model
+from heredity.posttraining.models.checkpoint import inspect
+from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task, workspace_files
+
+from .grading_server import grading_server
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+AGENT = Path(__file__).parents[2] / "examples" / "agents" / "posttraining"
+PARTS = ("workspace", "lora", "policy", "rounds", "supervised", "online", "grpo")
+
+
+@pytest.fixture(scope="module")
+def agent() -> Iterator[Any]:
+    """The agent's modules, which it imports from its own folder."""
+    sys.path.insert(0, str(AGENT))
+    try:
+        yield SimpleNamespace(**{name: importlib.import_module(name) for name in PARTS})
+    finally:
+        sys.path.remove(str(AGENT))
+        for name in PARTS:
+            sys.modules.pop(name, None)
+
+
+@pytest.fixture(scope="module")
+def base() -> Path:
+    return base_model("characters/arithmetic")
+
+
+@pytest.fixture
+def policy(agent: Any, base: Path) -> Any:
+    return agent.policy.Policy(base)
+
+
+# --- the model
+
+
+def test_answers_and_their_likelihood_do_not_depend_on_the_batch(policy: Any) -> None:
+    turns = [policy.turn("47+5=", "52"), policy.turn("10+1=", "11"), policy.turn("99+9=", "108")]
+    together, mask = policy.logprobs(turns)
+    assert mask.sum(1).tolist() == [3, 3, 4]
+    for row, turn in enumerate(turns):
+        alone, own = policy.logprobs([turn])
+        assert (alone * own).sum().item() == pytest.approx((together * mask)[row].sum().item(), abs=1e-4)
+    prompts = [prompt for prompt, _ in turns] + [policy.encode("7")]
+    sampled = policy.sample(prompts, temperature=0.0, limit=5)
+    assert sampled == [policy.sample([prompt], temperature=0.0, limit=5)[0] for prompt in prompts]
+
+
+def test_a_sampled_answer_is_as_likely_as_the_model_says(policy: Any) -> None:
+    torch.manual_seed(0)
+    prompt = policy.encode("47+5=")
+    answers = policy.sample([prompt] * 400, temperature=1.0, limit=1)
+    first = max(set(map(tuple, answers)), key=lambda answer: answers.count(list(answer)))
+    share = answers.count(list(first)) / len(answers)
+    logprobs, mask = policy.logprobs([(prompt, list(first))])
+    likelihood = (logprobs * mask).sum().exp().item()
+    assert abs(share - likelihood) < 4 * math.sqrt(likelihood * (1 - likelihood) / 400) + 1e-3
+
+
+def test_a_checkpoint_differs_from_its_base_in_numbers_alone(policy: Any, base: Path, tmp_path: Path) -> None:
+    with torch.no_grad():
+        policy.parameters[0].mul_(1.01)
+    saved = inspect(policy.save(tmp_path / "saved"), inside=tmp_path, base=inspect(base, inside=None, base=None))
+    assert saved.digest != inspect(base, inside=None, base=None).digest
+
+
+def test_low_rank_parts_are_merged_into_the_same_tensors(
+    agent: Any, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent.policy, "_SMALL", 0)
+    adapted = agent.policy.Policy(base, rank=2)
+    assert sum(p.numel() for p in adapted.parameters) < adapted.size / 5
+    turn = adapted.turn("47+5=", "52")
+    before = adapted.logprobs([turn])[0]
+    with torch.no_grad():
+        for part in adapted.parameters:
+            part.add_(0.05 * torch.randn_like(part))
+    after = adapted.logprobs([turn])[0]
+    merged = adapted.save(tmp_path / "merged")
+    inspect(merged, inside=tmp_path, base=inspect(base, inside=None, base=None))
+    monkeypatch.undo()
+    again = agent.policy.Policy(merged).logprobs([turn])[0]
+    assert not torch.allclose(before, after, atol=1e-2)
+    assert torch.allclose(after, again, atol=2e-3)
+
+
+# --- learning
+
+
+def test_attempts_are_measured_against_their_own_group(agent: Any) -> None:
+    def group(*rewards: float) -> list[Any]:
+        return [agent.online.Episode([([1], [n]), ([2], [n])], reward) for n, reward in enumerate(rewards)]
+
+    turns, weights = agent.grpo.advantages([group(1.0, 1.0), group(0.0, 1.0), group(0.0, 0.0), group(0.0, 0.0, 3.0)])
+    assert len(turns) == 10
+    assert weights[:4] == [-1.0, -1.0, 1.0, 1.0]
+    assert sum(weights) == pytest.approx(0)
+    assert weights[-1] == pytest.approx(math.sqrt(2))
+
+
+def test_a_probability_that_has_moved_enough_is_pushed_no_further(agent: Any) -> None:
+    new = torch.tensor([0.5, 0.1, -0.5, -0.1], requires_grad=True)
+    advantage = torch.tensor([1.0, 1.0, -1.0, -1.0])
+    agent.grpo.clipped(new, torch.zeros(4), advantage, 0.2).sum().backward()
+    assert (new.grad != 0).tolist() == [False, True, False, True]
+
+
+def test_an_update_makes_what_was_rewarded_likelier(agent: Any, policy: Any) -> None:
+    good, bad = policy.turn("47+5=", "52"), policy.turn("47+5=", "53")
+    before, _ = policy.logprobs([good, bad])
+    optimizer = torch.optim.SGD(policy.parameters, lr=1e-2)
+    recipe = agent.grpo.Recipe(kl=0.01, batch=1)
+    agent.grpo.update(policy, [good, bad], [1.0, -1.0], optimizer, recipe, policy.weights())
+    change = policy.logprobs([good, bad])[0] - before
+    assert change[0, -2] > 0 > change[1, -2]
+
+
+def test_problems_that_taught_nothing_come_up_less_often(agent: Any) -> None:
+    draw = agent.online.Curriculum(40, seed=0)
+    assert sorted(draw.choose(100)) == list(range(40))
+    for problem in range(40):
+        draw.learned(problem, [0.0, 1.0] if problem < 20 else [1.0, 1.0])
+    chosen = [problem for _ in range(50) for problem in draw.choose(10)]
+    assert 0.6 < sum(problem < 20 for problem in chosen) / len(chosen) < 0.95
+
+
+# --- rounds
+
+
+class ScriptedSpace:
+    """A workspace whose server gives scores from a list; None refuses."""
+
+    def __init__(self, output: Path, scores: list[float | None], refused: type[Exception]) -> None:
+        self.output, self.scores, self.refused, self.lines = output, scores, refused, list[str]()
+
+    def submit(self, checkpoint: Path) -> dict[str, float]:
+        score = self.scores.pop(0)
+        if score is None:
+            raise self.refused("too large")
+        return {"score": score, "baseline_score": 20.0}
+
+    def record(self, **progress: Any) -> None: ...
+
+    def remaining(self) -> float:
+        return 1000.0
+
+    def log(self, text: str) -> None:
+        self.lines.append(text)
+
+
+def test_a_round_that_lost_is_taken_back_and_the_steps_get_smaller(agent: Any, policy: Any, tmp_path: Path) -> None:
+    space = ScriptedSpace(tmp_path, [50.0, 10.0, 49.0, None, 60.0], agent.workspace.RefusedError)
+    climb = agent.rounds.Climb(space, policy, 0.8)
+    weight, seen = policy.parameters[0], list[float]()
+    start = weight.mean().item()
+
+    def train(until: float) -> None:
+        with torch.no_grad():
+            weight.add_(1.0)
+        seen.append(round(weight.mean().item() - start))
+
+    climb.run(train, count=5)
+    assert seen == [1, 2, 2, 3, 4]
+    assert (climb.best, climb.rate) == (60.0, 0.2)
+    assert "submission refused: too large" in space.lines
+
+
+# --- whole runs
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+    replies: list[Any]
+    heldout: float
+    base_heldout: float
+    code_files: set[str]
+
+
+def run_agent(agent: Any, base: Path, root: Path, seconds: float, seed: int = 0, **settings: str) -> Ended:
+    task = posttraining_task("arithmetic")
+    for name, data in workspace_files(task, seed).items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(data)
+    views = {split: PostTrainingTaskset(task).draw(split, 150, seed) for split in ("train", "heldout")}
+
+    def score(folder: Path, split: str = "train") -> float:
+        policy = agent.policy.Policy(folder)
+        prompts = [policy.encode(item.spec["question"]) for item in views[split]]
+        answers = map(policy.text, policy.sample(prompts, temperature=0.0, limit=6))
+        right = [a == item.spec["answer"] for a, item in zip(answers, views[split], strict=True)]
+        return 100 * sum(right) / len(right)
+
+    with grading_server(score, base, seconds) as (url, replies):
+        contract = {
+            "TASK": "arithmetic",
+            "BASE_MODEL": "characters/arithmetic",
+            "WORKSPACE": str(root),
+            "MODEL_PATH": str(base),
+            "DATA_PATH": str(root / "data"),
+            "OUTPUT_DIR": str(root / "output"),
+            "GRADING_SERVER_URL": url,
+        }
+        environment = {"PATH": os.environ["PATH"], "PYTHON": sys.executable, "SEED": str(seed), **contract, **settings}
+        done = subprocess.run(
+            ["bash", str(AGENT / "start.sh")], cwd=root, env=environment, capture_output=True, text=True, timeout=170
+        )
+    best = max(replies, key=lambda reply: reply["score"], default={"model_path": base})
+    held = score(Path(best["model_path"]), "heldout")
+    code = {path.name for path in (root / "code").glob("*")} if (root / "code").exists() else set[str]()
+    return Ended(done.returncode, done.stdout, done.stderr, replies, held, score(base, "heldout"), code)
+
+
+def test_the_copy_gains_nothing_and_shows_the_code_that_ran(agent: Any, base: Path, tmp_path: Path) -> None:
+    ended = run_agent(agent, base, tmp_path, 60, ROUTE="copy")
+    assert ended.code == 0, ended.err
+    assert [reply["improvement"] for reply in ended.replies] == [0.0]
+    assert ended.code_files == {"workspace.py", "route_copy.py", "settings.json"}
+    known = inspect(base, inside=None, base=None)
+    assert inspect(Path(ended.replies[0]["model_path"]), inside=tmp_path, base=known).digest == known.digest
+
+
+def test_a_route_that_there_is_not_is_refused(agent: Any, base: Path, tmp_path: Path) -> None:
+    ended = run_agent(agent, base, tmp_path, 60, ROUTE="ppo")
+    assert (ended.code, ended.replies) == (2, [])
+    assert "expected sft, sft-grpo, rejection, copy or broken" in ended.err
+
+
+@pytest.mark.slow
+def test_the_broken_agent_crashes_before_it_submits(agent: Any, base: Path, tmp_path: Path) -> None:
+    ended = run_agent(agent, base, tmp_path, 60, ROUTE="broken")
+    assert (ended.code, ended.replies) == (1, [])
+    assert "sft: " in ended.out
+    assert "KeyError: 'difficulty_after_training'" in ended.err
+
+
+NOISE = 100 * 2.6 * math.sqrt(2 * 0.25 / 150)
+"""A gain in points that two measurements of 150 items differ by in one case of a hundred at most."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("route", ["sft", "rejection"])
+def test_training_gains_beyond_noise(agent: Any, base: Path, tmp_path: Path, route: str) -> None:
+    ended = run_agent(agent, base, tmp_path, 45, ROUTE=route)
+    assert ended.code == 0, ended.err
+    assert max(reply["improvement"] for reply in ended.replies) > NOISE, ended.out
+    assert ended.heldout - ended.base_heldout > NOISE, ended.out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_online_rollouts_gain_beyond_the_warm_up(agent: Any, base: Path, tmp_path: Path, seed: int) -> None:
+    ended = run_agent(agent, base, tmp_path, 60, seed, ROUTE="sft-grpo")
+    assert ended.code == 0, ended.err
+    scores = [reply["score"] for reply in ended.replies]
+    assert len(scores) >= 3, ended.out
+    assert max(scores[1:]) > scores[0], ended.out
+    assert ended.heldout - ended.base_heldout > NOISE, ended.out
+
+
+def test_the_agent_needs_nothing_of_heredity() -> None:
+    for path in AGENT.glob("*.py"):
+        assert "heredity" not in path.read_text(encoding="utf-8"), path

@@ -14,6 +14,7 @@ from typing import Any
 
 import tomli_w
 
+from heredity.analysis.failed_updates import failed_updates
 from heredity.errors import ConfigError, HeredityError, RecordError
 from heredity.experiments.config import Cell, Config, cells, read_toml, resolve, slug
 from heredity.experiments.engine import Engine
@@ -52,7 +53,8 @@ class SuiteResult:
         metrics: its metrics.json.
         runs: the metrics.json of its runs.
         failures: name of each run that did not end, to the reason; `REPORT` if the suite's report could not be written.
-        evolver_failures: name of each run whose evolver raised, to what it raised. What it had submitted was judged.
+        evolver_failures: name of each run whose evolver raised, to what it raised, or whose updates could not all be made. What
+            it had submitted was judged.
         notes: name of a run to what is to be known of it, such as a trace with gaps, or why attempts are missing.
     """
 
@@ -251,9 +253,10 @@ class _Suite:
             progress.heldout = None if math.isnan(mean) else mean
             if missing:
                 self.notes[cell.id] = "; ".join(filter(None, (self.notes.get(cell.id), missing)))
-            if verdict.status == "failed":
-                self.evolver_failures[cell.id] = _evolver_failure(self._path(cell))
-                progress.end("failed", f"the evolver failed: {self.evolver_failures[cell.id]}")
+            failure = _evolver_failure(self._path(cell))
+            if failure:
+                self.evolver_failures[cell.id] = failure
+                progress.end("failed", f"the evolver failed: {failure}")
             else:
                 progress.end("done", verdict.reason if verdict.heldout is None else missing)
         self.watcher.changed(progress)
@@ -320,5 +323,7 @@ def _missing(folder: Path, verdict: Verdict) -> str:
 
 
 def _evolver_failure(folder: Path) -> str:
+    """Return what the evolver raised, or why some of its updates could not be made; `""` if all went well."""
     events = read_journal(folder / "journal.jsonl")
-    return next((str(e.data["message"]) for e in events if e.kind == "evolver.failed"), "unknown")
+    raised = next((str(e.data["message"]) for e in events if e.kind == "evolver.failed"), "")
+    return raised or failed_updates(event.to_json() for event in events)

@@ -1,0 +1,34 @@
+"""Updates that could not be made: a method asked its model, and no answer came."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def failed_updates(events: Iterable[Mapping[str, Any]]) -> str:
+    """Say how many updates of a run failed because every model call of theirs did; `""` for none.
+
+    The updates on one batch count as one; a run without batches is one update. Which of a run's tasks were learned from is then
+    not what was asked for, and no score says so.
+
+    Args:
+        events: the journal's lines as mappings, in order.
+    """
+    batch = 0
+    calls, errors = Counter[int](), dict[int, list[str]]()
+    for event in events:
+        if event["kind"] == "batch.started":
+            batch = event["data"]["number"]
+        elif event["kind"] == "model.called":
+            calls[batch] += 1
+            if event["data"]["error"] is not None:
+                errors.setdefault(batch, []).append(event["data"]["error"])
+    failed = [each for each in calls if len(errors.get(each, ())) == calls[each]]
+    if not failed:
+        return ""
+    kinds = Counter(kind for each in failed for kind in errors[each])
+    told = ", ".join(f"{kind} {count} times" if count > 1 else kind for kind, count in sorted(kinds.items()))
+    where = f" (batches {', '.join(map(str, failed))})" if batch else ""
+    return f"{len(failed)} of {len(calls)} updates could not be made{where}: every call of the model failed: {told}"

@@ -84,10 +84,18 @@ class Local:
     Args:
         source: a bundled model (`"smollm2-135m"`) or the path of a transformers folder with safetensors.
         settings: how it works.
+        load: gives the model of a source, on the model's own thread.
     """
 
-    def __init__(self, source: str, settings: LocalSettings | None = None) -> None:
+    def __init__(
+        self,
+        source: str,
+        settings: LocalSettings | None = None,
+        *,
+        load: Callable[[str], local_weights.Weights] | None = None,
+    ) -> None:
         self.source, self.settings = source, settings or LocalSettings()
+        self._load = load or local_weights.load
         self._executor: ThreadPoolExecutor | None = None
         self._loaded: _Loaded | None = None
         self._waiting: deque[_Job] = deque()
@@ -190,7 +198,7 @@ class Local:
 
     def _model(self) -> _Loaded:
         if self._loaded is None:
-            weights = local_weights.load(self.source)
+            weights = self._load(self.source)
             if self.settings.threads:
                 import torch
 

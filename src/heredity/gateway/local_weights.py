@@ -18,7 +18,7 @@ import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,10 +79,13 @@ def model_folder(source: str) -> Path:
     return folder
 
 
-def prepared(name: str) -> Path:
+def prepared(name: str, *, dtype: str = "float32", cache: Path | None = None) -> Path:
     """Return the folder of a bundled model in the cache; make it if it is missing or damaged.
 
-    Several processes may do this at once: each writes a folder of its own, and the first one to finish is kept.
+    Args:
+        name: one of `BUNDLED`.
+        dtype: the floats that it is kept as, such as `"bfloat16"`.
+        cache: the folder of prepared models; by default `cache_folder()`.
 
     Raises:
         MissingExtraError: if its package is not installed.
@@ -92,27 +95,47 @@ def prepared(name: str) -> Path:
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None or not (gguf := Path(spec.origin).parent / file).is_file():
         raise MissingExtraError(f"the local model {name}", "local")
-    folder = cache_folder() / f"{name}-{_digest(gguf)[:16]}-{_FORMAT}"
+    kind = "" if dtype == "float32" else f"-{dtype}"
+    folder = (cache or cache_folder()) / f"{name}-{_digest(gguf)[:16]}-{_FORMAT}{kind}"
+
+    def make(building: Path) -> None:
+        _need(f"the local model {name}", *NEEDED, *NEEDED_FOR_GGUF)
+        _dequantise(gguf, building, dtype)
+
+    return kept(folder, make)
+
+
+def kept(folder: Path, make: Callable[[Path], None]) -> Path:
+    """Return a folder of the cache that is made once; it is made again if it is damaged.
+
+    Several processes may do this at once: each writes a folder of its own, and the first one to finish is kept.
+
+    Args:
+        folder: where it is kept; its name says everything that its content depends on.
+        make: fills an empty folder with files.
+
+    Raises:
+        RecordError: if it cannot be written.
+    """
     if folder.is_dir():
         if _intact(folder):
             return folder
-        warnings.warn(f"{folder} is damaged and is made again", stacklevel=2)
+        warnings.warn(f"{folder} is damaged and is made again", stacklevel=3)
         discarded = folder.with_name(f".damaged-{os.urandom(4).hex()}")
         os.replace(folder, discarded)
         shutil.rmtree(discarded, ignore_errors=True)
-    _need(f"the local model {name}", *NEEDED, *NEEDED_FOR_GGUF)
     try:
-        _prepare(gguf, folder)
+        _make(folder, make)
     except OSError as error:
         raise RecordError(f"{folder} cannot be written: {error}; free 1 GB there, or set XDG_CACHE_HOME") from error
     return folder
 
 
-def _prepare(gguf: Path, folder: Path) -> None:
+def _make(folder: Path, make: Callable[[Path], None]) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     building = Path(tempfile.mkdtemp(prefix=".building-", dir=folder.parent))
     try:
-        _dequantise(gguf, building)
+        make(building)
         digests = {path.name: _digest(path) for path in sorted(building.iterdir())}
         (building / _MANIFEST).write_text(json.dumps(digests, indent=1), encoding="utf-8")
         try:
@@ -125,12 +148,12 @@ def _prepare(gguf: Path, folder: Path) -> None:
         shutil.rmtree(building, ignore_errors=True)
 
 
-def _dequantise(gguf: Path, folder: Path) -> None:
+def _dequantise(gguf: Path, folder: Path, dtype: str) -> None:
     import torch
     import transformers
     from tokenizers import pre_tokenizers
 
-    with _quiet():
+    with quiet():
         tokenizer: Any = transformers.AutoTokenizer.from_pretrained(
             gguf.parent, gguf_file=gguf.name, local_files_only=True
         )
@@ -140,7 +163,7 @@ def _dequantise(gguf: Path, folder: Path) -> None:
             local_files_only=True,
             dtype=torch.float32,
             quantization_config=transformers.GgufConfig(dequantize=True),
-        )
+        ).to(getattr(torch, dtype))
         # The file says "smollm", which splits off every digit; transformers reads it as GPT-2's splitting.
         tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
             [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
@@ -155,7 +178,7 @@ def _open(folder: Path) -> Weights:
 
     kept: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     try:
-        with _quiet():
+        with quiet():
             tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, **kept)
             model: Any = transformers.AutoModelForCausalLM.from_pretrained(
                 folder, use_safetensors=True, dtype=torch.float32, **kept
@@ -166,7 +189,8 @@ def _open(folder: Path) -> Weights:
 
 
 @contextmanager
-def _quiet() -> Generator[None]:
+def quiet() -> Generator[None]:
+    """Have transformers print neither progress bars nor warnings meanwhile."""
     from transformers.utils import logging
 
     enabled, level = logging.is_progress_bar_enabled(), logging.get_verbosity()

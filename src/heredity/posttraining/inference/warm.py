@@ -1,0 +1,206 @@
+"""A confined interpreter that has imported torch already, from which inference workers are forked in no time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+from heredity.errors import HostError
+from heredity.posttraining.inference import sandbox
+from heredity.rollouts.bubblewrap_root import seccomp_program
+
+START_S = 120.0
+"""How long the import of torch may take; on a busy machine it is ten seconds and more."""
+
+_MESSAGE_BYTES = 1 << 16
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+class Launched:
+    """A worker process: its socket, what it printed, and how it ended.
+
+    Attributes:
+        number: names it to its zygote.
+        stream: this side of its socket.
+        ended: its exit status once it is known, minus the signal that ended it; None if its zygote is gone.
+    """
+
+    def __init__(self, number: int, stream: socket.socket, errors: IO[bytes]) -> None:
+        self.number, self.stream, self._errors = number, stream, errors
+        self.ended: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+
+    def printed(self) -> str:
+        """Return the end of what it printed, and let go of the file; later calls give nothing."""
+        if self._errors.closed:
+            return ""
+        with self._errors as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - 4096))
+            return file.read().decode("utf-8", "replace").strip()
+
+
+class Zygote:
+    """A zygote in a sandbox; made by `start`, to be used on one event loop.
+
+    Attributes:
+        alive: whether it still answers.
+        pid: of the sandbox on this machine.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
+        self._process, self._control, self.alive, self.pid = process, control, True, process.pid
+        self._launched: dict[int, Launched] = {}
+        self._count = 0
+        self._loop = asyncio.get_running_loop()
+
+    @classmethod
+    async def start(cls) -> Zygote:
+        """Start one and wait until torch is imported.
+
+        The process is started on the calling thread: the kernel ends it with the thread that started it.
+
+        Raises:
+            IsolationError: if this machine cannot confine it.
+            MissingExtraError: if torch or transformers is not installed.
+            HostError: if it does not start.
+        """
+        await asyncio.to_thread(sandbox.check)
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with ExitStack() as stack:
+            stack.callback(theirs.close)
+            filters, errors = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(2))
+            filters.write(seccomp_program())
+            filters.seek(0)
+            process = _opened(filters.fileno(), theirs, errors)
+            theirs.close()
+            found = cls(process, ours)
+            ours.setblocking(False)
+            try:
+                async with asyncio.timeout(START_S):
+                    text = await found._loop.sock_recv(ours, _MESSAGE_BYTES)
+            except (TimeoutError, OSError, asyncio.CancelledError) as error:
+                await found.close()
+                if isinstance(error, asyncio.CancelledError):
+                    raise
+                raise HostError(f"the inference sandbox did not start within {START_S:g} s: {error}") from error
+            if not text:
+                errors.seek(0)
+                said = errors.read(4096).decode("utf-8", "replace").strip()
+                await found.close()
+                raise HostError(f"the inference sandbox did not start: {said}")
+        found._loop.add_reader(ours, found._on_news)
+        return found
+
+    def launch(self, folder: Path, settings: Mapping[str, Any]) -> Launched:
+        """Fork a worker with a checkpoint, the only folder that it can open.
+
+        Args:
+            folder: a checkpoint that was inspected, in a place that no untrusted program can write to.
+            settings: `memory_bytes`, `threads`, `batch`, `batch_tokens`.
+
+        Raises:
+            HostError: if the zygote is gone, or there is no such folder.
+        """
+        self._count += 1
+        ours, theirs = socket.socketpair()
+        errors = tempfile.TemporaryFile()  # noqa: SIM115 - the worker's record closes it
+        order = json.dumps({"launch": self._count, **settings}).encode()
+        try:
+            descriptor = os.open(folder, _FOLDER)
+            try:
+                socket.send_fds(self._control, [order], [descriptor, theirs.fileno(), errors.fileno()])
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            ours.close()
+            errors.close()
+            raise HostError(f"no inference worker can be started for {folder}: {error}") from error
+        finally:
+            theirs.close()
+        found = self._launched[self._count] = Launched(self._count, ours, errors)
+        return found
+
+    def kill(self, worker: Launched) -> None:
+        """End a worker now; its `ended` says when that is done."""
+        if not worker.ended.done():
+            try:
+                self._control.send(json.dumps({"kill": worker.number}).encode())
+            except OSError:
+                self._lose()
+
+    async def close(self) -> None:
+        """End it and with it every worker."""
+        self._lose()
+        self._process.kill()
+        await asyncio.to_thread(self._process.wait)
+
+    def _on_news(self) -> None:
+        try:
+            text = self._control.recv(_MESSAGE_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            text = b""
+        if not text:
+            self._lose()
+            return
+        news = json.loads(text)
+        _tell(self._launched.pop(news["ended"]), news["status"])
+
+    def _lose(self) -> None:
+        if self.alive:
+            self.alive = False
+            self._loop.remove_reader(self._control)
+            self._control.close()
+        for worker in self._launched.values():
+            _tell(worker, None)
+        self._launched.clear()
+
+
+class WarmSandbox:
+    """A zygote when one is needed: started at the first call, and again if it was killed."""
+
+    def __init__(self) -> None:
+        self._zygote: Zygote | None = None
+        self._starting = asyncio.Lock()
+
+    async def zygote(self) -> Zygote:
+        """Return a zygote that is alive. Raises as `Zygote.start`."""
+        async with self._starting:
+            if self._zygote is None or not self._zygote.alive:
+                await self._end()
+                self._zygote = await Zygote.start()
+            return self._zygote
+
+    async def close(self) -> None:
+        """End every process; a later call of `zygote` starts anew."""
+        async with self._starting:
+            await self._end()
+
+    async def _end(self) -> None:
+        zygote, self._zygote = self._zygote, None
+        if zygote is not None:
+            await zygote.close()
+
+
+def _opened(seccomp: int, control: socket.socket, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        sandbox.command(seccomp),
+        stdin=control.fileno(),
+        stdout=errors,
+        stderr=errors,
+        env=sandbox.variables(),
+        pass_fds=(seccomp,),
+    )
+
+
+def _tell(worker: Launched, status: int | None) -> None:
+    if not worker.ended.done():
+        worker.ended.set_result(status)

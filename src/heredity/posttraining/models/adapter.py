@@ -1,0 +1,117 @@
+"""LoRA adapters, merged into their base: W + scale · B A (Hu et al. 2021, section 4.1), without torch."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from heredity.errors import CandidateError
+from heredity.posttraining.models.checkpoint import Checkpoint, snapshot
+from heredity.posttraining.models.folder import open_folder, parsed
+from heredity.posttraining.models.tensors import numbers, read_header, write_tensors
+
+_CONFIG, _WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+_MAX_BYTES = 1 << 30
+_NAME = re.compile(r"base_model\.model\.(.+)\.lora_([AB])\.weight")
+_PLAIN = {"peft_type": ("LORA",), "bias": ("none", None), "fan_in_fan_out": (False, None), "use_dora": (False, None)}
+
+
+def is_adapter(folder: Path, inside: Path | None = None) -> bool:
+    """Return whether a folder holds an adapter and no whole model. Raises as `open_folder`."""
+    with open_folder(folder, inside) as opened:
+        return _CONFIG in opened.names and "config.json" not in opened.names
+
+
+def merge_adapter(folder: Path, base: tuple[Path, Checkpoint], into: Path, *, inside: Path | None = None) -> Path:
+    """Write the checkpoint that a LoRA adapter makes of its base; what it changes is written as 32-bit floats.
+
+    Args:
+        folder: the adapter, as peft saves it.
+        base: the base's folder, which can be trusted, and its checkpoint.
+        into: the folder to write, which must not exist yet.
+        inside: the workspace in which the adapter must be.
+
+    Returns:
+        `into`, to be inspected as any other checkpoint.
+
+    Raises:
+        CandidateError: if the adapter is anything else than plain LoRA on matrices of the base.
+    """
+    with open_folder(folder, inside) as opened:
+        config = parsed(opened.content(_CONFIG, 1 << 20), _CONFIG)
+        with opened.file(_WEIGHTS) as file:
+            tensors = read_header(file, _WEIGHTS)
+            if tensors and tensors[-1].end > _MAX_BYTES:
+                raise CandidateError(
+                    f"{_WEIGHTS} is too large: at most {_MAX_BYTES} bytes are merged; merge it yourself"
+                )
+            given = {tensor.name: numbers(file.read(tensor.end - tensor.begin), tensor) for tensor in tensors}
+    _check_plain(config)
+    source, checkpoint = base
+    changes = _changes(given, config, checkpoint)
+    copied = snapshot(source, into.parent / f".{into.name}", checkpoint)
+    try:
+        for name in (n for n in checkpoint.files if n.endswith(".safetensors")):
+            _merge_into(copied / name, changes)
+        copied.rename(into)
+    finally:
+        shutil.rmtree(copied.parent, ignore_errors=True)
+    return into
+
+
+def _check_plain(config: Mapping[str, Any]) -> None:
+    for key, plain in _PLAIN.items():
+        if config.get(key) not in plain:
+            _refuse(f"{key} is {config.get(key)!r}")
+    for key in ("modules_to_save", "rank_pattern", "alpha_pattern", "layer_replication", "trainable_token_indices"):
+        if config.get(key):
+            _refuse(f"it has {key}")
+    rank, alpha = config.get("r"), config.get("lora_alpha")
+    if not isinstance(rank, int) or rank < 1 or not isinstance(alpha, int | float):
+        _refuse(f"r is {rank!r} and lora_alpha {alpha!r}")
+
+
+def _changes(given: Mapping[str, np.ndarray], config: Mapping[str, Any], base: Checkpoint) -> dict[str, np.ndarray]:
+    """Return what is added to each tensor of the base."""
+    pairs: dict[str, dict[str, np.ndarray]] = {}
+    for name, values in given.items():
+        match = _NAME.fullmatch(name)
+        if match is None:
+            _refuse(f"it holds {name}")
+        pairs.setdefault(f"{match[1]}.weight", {})[match[2]] = values
+    rank = int(config["r"])
+    scale = float(config["lora_alpha"]) / (math.sqrt(rank) if config.get("use_rslora") else rank)
+    found: dict[str, np.ndarray] = {}
+    for name, pair in pairs.items():
+        shape = tuple(base.metadata["tensors"].get(name, ()))
+        if (
+            set(pair) != {"A", "B"}
+            or (pair["B"].shape[:1] + pair["A"].shape[1:]) != shape
+            or pair["A"].shape[0] != rank
+        ):
+            _refuse(f"its matrices for {name} do not fit the base's, whose shape is {list(shape)}, at rank {rank}")
+        found[name] = scale * (pair["B"] @ pair["A"])
+    return found
+
+
+def _merge_into(path: Path, changes: Mapping[str, np.ndarray]) -> None:
+    merged: list[tuple[str, str, tuple[int, ...], bytes]] = []
+    with path.open("rb") as file:
+        for tensor in read_header(file, path.name):
+            data, dtype = file.read(tensor.end - tensor.begin), tensor.dtype
+            if tensor.name in changes:
+                data, dtype = (numbers(data, tensor) + changes[tensor.name]).astype("<f4").tobytes(), "F32"
+            merged.append((tensor.name, dtype, tensor.shape, data))
+    write_tensors(path, merged)
+
+
+def _refuse(why: str) -> NoReturn:
+    raise CandidateError(
+        f"the adapter cannot be merged here: {why}; merge it yourself (merge_and_unload), and submit the whole model"
+    )

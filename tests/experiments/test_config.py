@@ -67,7 +67,7 @@ def test_an_agent_replaces_the_method_and_a_method_the_agent() -> None:
     assert (agent.evolver.agent, agent.evolver.method) == ("my-agent --fast", None)
     method = resolve({**BASE, "evolver": {"agent": "x"}}, ["evolver.method=random"])
     assert (method.evolver.agent, method.evolver.method) == (None, "random")
-    with pytest.raises(ConfigError, match=r"either method .* or agent"):
+    with pytest.raises(ConfigError, match=r"one of method .* agent .* launcher"):
         resolve(BASE, ["evolver.method=random", "evolver.agent=x"])
 
 

@@ -19,7 +19,7 @@ from heredity.analysis.run_record import RunRecord, Submission, finite, mean, re
 from heredity.analysis.statistics import mean_interval
 from heredity.analysis.syntax import SourceReader
 from heredity.analysis.traces import trace
-from heredity.analysis.usage import total_usage
+from heredity.analysis.usage import accounts, best_known
 from heredity.errors import RecordError
 from heredity.resources import Candidate
 
@@ -68,7 +68,8 @@ def run_metrics(events: Iterable[Mapping[str, Any]], load_candidate: LoadCandida
         "phases": phases([_step(row) for row in rows if row["edit"]]),
         "traces": _traces(record, rows),
         "diagnostics": _diagnostics(record, rows),
-        "tokens": total_usage(record.usage).to_json() if record.usage else None,
+        "tokens": best_known(record.usage).to_json() if record.usage else None,
+        "agent_accounts": accounts(record.usage),
         "harness": journal_metrics(listed, load_candidate),
     }
 

@@ -75,7 +75,7 @@ class RunRecord:
         selected: the data of `judging.selected`.
         evolver_failure: message and traceback of an evolver that failed; None if it did not.
         status: of `run.finished`, or `"unfinished"`.
-        usage: one entry for each `agent.usage`.
+        usage: by source, one entry for each `agent.usage`.
         decisions: the data of each `candidate.decided`, in order.
         calls: the data of each `model.called`.
         wall_seconds: run clock at the last thing that says it; None if nothing does.
@@ -94,7 +94,7 @@ class RunRecord:
     selected: Mapping[str, Any] | None = None
     evolver_failure: Mapping[str, Any] | None = None
     status: str = "unfinished"
-    usage: list[TokenUsage] = field(default_factory=list[TokenUsage])
+    usage: dict[str, list[TokenUsage]] = field(default_factory=dict[str, list[TokenUsage]])
     decisions: list[Mapping[str, Any]] = field(default_factory=list["Mapping[str, Any]"])
     calls: list[Mapping[str, Any]] = field(default_factory=list["Mapping[str, Any]"])
     wall_seconds: float | None = None
@@ -151,7 +151,8 @@ class _Reader:
                 record.references[data["name"], data["view"]] = data
             case "agent.usage":
                 names = ("input_tokens", "cache_tokens", "output_tokens", "cost_usd")
-                record.usage.append(TokenUsage(*(data.get(name) for name in names)))
+                entries = record.usage.setdefault(str(data.get("source")), [])
+                entries.append(TokenUsage(*(data.get(name) for name in names)))
             case "candidate.decided":
                 record.decisions.append(data)
             case "model.called":

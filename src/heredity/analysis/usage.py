@@ -7,11 +7,14 @@ too, and a killed agent leaves a torn last line. What a stream does not say stay
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from heredity.errors import UnknownNameError
+
+BROKER = "broker"
+"""The source of what a broker counted, call by call, beside what an agent says itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,12 @@ class TokenUsage:
     output_tokens: int | None = None
     cost_usd: float | None = None
 
+    @property
+    def tokens(self) -> int | None:
+        """All of them together."""
+        parts = (self.input_tokens, self.cache_tokens, self.output_tokens)
+        return None if self.input_tokens is None or self.output_tokens is None else sum(part or 0 for part in parts)
+
     def to_json(self) -> dict[str, Any]:
         """Return the usage as JSON values, with the names of the journal's `agent.usage`."""
         return asdict(self)
@@ -44,6 +53,35 @@ def total_usage(parts: Iterable[TokenUsage]) -> TokenUsage:
         *(_sum([getattr(part, name) for part in known]) for name in ("input_tokens", "cache_tokens", "output_tokens")),
         cost_usd=_sum([part.cost_usd for part in known]),
     )
+
+
+def best_known(by_source: Mapping[str, Sequence[TokenUsage]]) -> TokenUsage:
+    """Return what was used: as the broker counted it if there is one, or else as the agents say themselves."""
+    if by_source.get(BROKER):
+        return total_usage(by_source[BROKER])
+    return total_usage(usage for entries in by_source.values() for usage in entries)
+
+
+def accounts(by_source: Mapping[str, Sequence[TokenUsage]]) -> dict[str, Any] | None:
+    """Set what an agent says that it used beside what the broker counted.
+
+    Args:
+        by_source: the entries of each source; `"broker"` is the broker's.
+
+    Returns:
+        `by_source`: the sums; `difference`: the agent's tokens less the broker's, by field, where both are known. None
+        unless there are both.
+    """
+    own = [usage for source, entries in by_source.items() if source != BROKER for usage in entries]
+    if not own or not by_source.get(BROKER):
+        return None
+    counted, told = total_usage(by_source[BROKER]), total_usage(own)
+    names = ("input_tokens", "cache_tokens", "output_tokens")
+    pairs = {name: (getattr(told, name), getattr(counted, name)) for name in names}
+    return {
+        "by_source": {source: total_usage(entries).to_json() for source, entries in by_source.items()},
+        "difference": {name: None if None in pair else pair[0] - pair[1] for name, pair in pairs.items()},
+    }
 
 
 def claude_code_usage(lines: Iterable[str]) -> TokenUsage:

@@ -20,6 +20,7 @@ from heredity.errors import ConfigError, nearest
 from heredity.evolution.proposals import LoopOptions
 from heredity.evolution.registry import METHODS, method_class, method_names
 from heredity.experiments.sections import (
+    EVOLVER_KINDS,
     BudgetSection,
     EngineSection,
     EvolverSection,
@@ -89,9 +90,9 @@ class Config(Section):
     @model_validator(mode="after")
     def _of_the_protocol(self) -> Config:
         if self.run.protocol == SCHEDULED:
-            if self.evolver.agent is not None:
+            if self.evolver.outside:
                 raise ValueError(
-                    "harness evolution pushes batches to a method; set evolver.method instead of evolver.agent"
+                    "harness evolution pushes batches to a method; set evolver.method instead of an outside agent"
                 )
             return self
         for name, section in (("schedule", self.schedule), ("transfer", self.transfer)):
@@ -220,7 +221,7 @@ def _variant(config: Config, choice: Mapping[str, Any]) -> tuple[str, Config]:
     names = [
         _shown(key, value)
         for key, value in choice.items()
-        if key not in ("evolver.method", "evolver.agent", "evolver.name")
+        if key not in ("evolver.name", *(f"evolver.{kind}" for kind in EVOLVER_KINDS))
     ]
     return "-".join([changed.evolver.label, *names]), changed
 
@@ -269,6 +270,8 @@ def _with_absolute_paths(config: Config) -> Config:
     changes: dict[str, Any] = {"evolver.read_only": [str(Path(p).absolute()) for p in config.evolver.read_only]}
     if config.evolver.initial is not None:
         changes[key] = str(Path(config.evolver.initial).absolute())
+    if config.evolver.launcher is not None and "/" in config.evolver.launcher:
+        changes["evolver.launcher"] = str(Path(config.evolver.launcher).absolute())
     if config.schedule.plan is not None:
         changes["schedule.plan"] = str(Path(config.schedule.plan).absolute())
     if key in config.matrix:
@@ -300,10 +303,10 @@ def _with(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
             inner[part] = dict(inner[part])
             inner = inner[part]
         inner[last] = value
-    kinds = {"evolver.method": "agent", "evolver.agent": "method"}
-    chosen = [key for key in kinds if key in changes]
+    chosen = [kind for kind in EVOLVER_KINDS if f"evolver.{kind}" in changes]
     if len(chosen) == 1:
-        result["evolver"].pop(kinds[chosen[0]], None)
+        for kind in set(EVOLVER_KINDS) - set(chosen):
+            result["evolver"].pop(kind, None)
     return result
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from heredity.errors import ConfigError
-from heredity.experiments.config import Config
+from heredity.experiments.config import Cell, Config
+from heredity.experiments.evolvers import agent_model
 from heredity.gateway import Model
 from heredity.gateway.gateway import Gateway
 from heredity.resources import Candidate
@@ -115,6 +116,18 @@ class Engine:
     def optimiser(self) -> Model | None:
         """Return the model that proposes edits, if one is configured."""
         return self._gateway.model("optimisation") if self._config.gateway.optimisation else None
+
+    def asked_by(self, cell: Cell) -> Model | None:
+        """Return the model that a run's evolver may ask, if there is one.
+
+        Raises:
+            UnknownNameError: if there is no such model.
+            ConfigError: if it cannot be opened as configured.
+        """
+        if not cell.evolver.outside:
+            return self.optimiser()
+        name = agent_model(cell)
+        return self._gateway.model(name) if name else None
 
     async def _open_episodes(self) -> None:
         engine = self._config.engine

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from heredity.analysis.usage import TokenUsage, recognised_usage
+from heredity.analysis.usage import BROKER, TokenUsage, recognised_usage, stream_usage
 from heredity.errors import ConfigError
 from heredity.evolution import EvolverContext, Feedback
 from heredity.evolution.registry import method
@@ -17,15 +18,24 @@ from heredity.evolution.starter import starter_candidate
 from heredity.experiments.config import SCHEDULED, Cell
 from heredity.gateway import Model
 from heredity.judging.session import Session
-from heredity.launchers import CommandAgent
+from heredity.launchers import BrokerDoor, CommandAgent, Launch, launcher
+from heredity.records import read_journal
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
 from heredity.rollouts.isolation import package_folders
 from heredity.rollouts.trajectory import Trajectory
+from heredity.server.agent_models import models_for_agent
 from heredity.server.agent_run import evolve_with_agent
+from heredity.server.broker import Limits
 from heredity.server.terms import RunTerms
 from heredity.server.workspace import Workspace
 from heredity.tasks import TasksetInfo
+
+PROMPT = (
+    "You are alone at this, and nobody answers questions. Read AGENTS.md in the current folder, then do what it says until the "
+    "budget is spent or you are certain that nothing more can be gained; end with the command `heredity finish`."
+)
+"""What an agent that is started by name is told first, unless the configuration says otherwise."""
 
 Publish = Callable[[Feedback, Sequence[Trajectory]], Awaitable[None]]
 
@@ -74,15 +84,14 @@ def build_evolver(
         info: its taskset.
         folder: the run's folder.
         secrets: folders that must stay hidden from an outside agent.
-        model: what a method may ask for edits.
+        model: what a method may ask for edits, or an outside agent for whatever it wants.
 
     Raises:
         ConfigError: if a method or an option is unknown, or the agent's folders are missing.
     """
     initial = initial_candidate(cell, info)
-    if cell.evolver.agent is not None:
-        return _agent(cell, info, folder, initial, secrets)
-    assert cell.evolver.method is not None
+    if cell.evolver.method is None:
+        return _agent(cell, info, folder, initial, _command_agent(cell, secrets), model)
     chosen = method(cell.evolver.method, cell.evolver.options)
     scheduled = cell.config.run.protocol == SCHEDULED
     context = EvolverContext(
@@ -97,10 +106,49 @@ def build_evolver(
     return Evolver(evolve, True, description)
 
 
-def _agent(cell: Cell, info: TasksetInfo, folder: Path, initial: Candidate, secrets: Sequence[Path]) -> Evolver:
-    settings, config = cell.evolver, cell.config
-    assert settings.agent is not None
-    terms = RunTerms(
+def agent_model(cell: Cell) -> str:
+    """Return the name of the model that an outside agent asks through a broker; empty if it asks none there."""
+    settings = cell.evolver
+    return settings.model or (cell.config.gateway.execution if settings.launcher else "")
+
+
+def _launch(cell: Cell) -> Launch:
+    settings = cell.evolver
+    if settings.launcher is None:
+        assert settings.agent is not None
+        return Launch(settings.agent)
+    model = agent_model(cell)
+    if not model and not settings.network:
+        raise ConfigError(
+            f"{settings.label} has no model: set evolver.model, such as anthropic/claude-sonnet-4-5, or give it an account "
+            "of its own with evolver.network = true and evolver.inherit"
+        )
+    # Agents look up what they know of a model under its own name, which has no provider before it.
+    return launcher(settings.launcher).launch(settings.prompt or PROMPT, model.rpartition("/")[2])
+
+
+def _command_agent(cell: Cell, secrets: Sequence[Path]) -> tuple[CommandAgent, Launch]:
+    settings, launch = cell.evolver, _launch(cell)
+    missing = [path for path in settings.read_only if not os.path.isdir(path)]
+    if missing:
+        raise ConfigError(f"evolver.read_only names {missing[0]!r}, which is not a folder")
+    agent = CommandAgent(
+        launch.command,
+        time_limit_s=settings.time_limit_s,
+        end_grace_s=settings.end_grace_s,
+        environment={**launch.environment, **settings.environment},
+        inherit=tuple(settings.inherit),
+        read_only=(*launch.read_only, *(Path(p).resolve() for p in settings.read_only)),
+        protected=tuple(secrets),
+        network=settings.network,
+        unsafe=cell.config.engine.unsafe,
+    )
+    return agent, launch
+
+
+def _terms(cell: Cell, info: TasksetInfo) -> RunTerms:
+    config = cell.config
+    return RunTerms(
         taskset=info,
         train_tasks=config.budget.train_cases,
         episode_budget=config.budget.episodes or 0,
@@ -109,49 +157,78 @@ def _agent(cell: Cell, info: TasksetInfo, folder: Path, initial: Candidate, secr
         limits=config.limits.limits(),
         allowed_imports=tuple(sorted(n for n in package_folders() if not n.endswith(".libs"))),
     )
-    missing = [path for path in settings.read_only if not os.path.isdir(path)]
-    if missing:
-        raise ConfigError(f"evolver.read_only names {missing[0]!r}, which is not a folder")
-    agent = CommandAgent(
-        settings.agent,
-        time_limit_s=settings.time_limit_s,
-        end_grace_s=settings.end_grace_s,
-        environment=settings.environment,
-        inherit=tuple(settings.inherit),
-        read_only=tuple(Path(p).resolve() for p in settings.read_only),
-        protected=tuple(secrets),
-        network=settings.network,
-        unsafe=config.engine.unsafe,
-    )
-    workspace = Workspace(folder.resolve() / "workspace", terms)
 
-    logs = folder / "logs"
+
+def _agent(
+    cell: Cell,
+    info: TasksetInfo,
+    folder: Path,
+    initial: Candidate,
+    started: tuple[CommandAgent, Launch],
+    model: Model | None,
+) -> Evolver:
+    agent, launch = started
+    workspace, logs = Workspace(folder.resolve() / "workspace", _terms(cell, info)), folder / "logs"
 
     async def evolve(session: Session) -> None:
         events = logs / "agent.events.jsonl"
         before = _size(events)
         try:
-            await evolve_with_agent(session, workspace, agent, initial=initial, logs=logs)
+            async with _broker(cell, session, folder, model) as broker:
+                await evolve_with_agent(session, workspace, agent, initial=initial, logs=logs, broker=broker)
         finally:
-            await _record_usage(session, events, before)
+            await _record_stream(session, events, before, launch.events)
 
-    description = {"name": cell.label, "kind": "agent", "command": settings.agent, "isolation": agent.isolation}
-    return Evolver(evolve, False, description, workspace.publisher)
+    told = {"launcher": cell.evolver.launcher} if cell.evolver.launcher else {}
+    asked = {"model": agent_model(cell)} if agent_model(cell) else {}
+    about = {"name": cell.label, "kind": "agent", "command": agent.argv[-1], "isolation": agent.isolation}
+    return Evolver(evolve, False, {**about, **told, **asked}, workspace.publisher)
 
 
-async def _record_usage(session: Session, events: Path, start: int) -> None:
+@contextlib.asynccontextmanager
+async def _broker(cell: Cell, session: Session, folder: Path, model: Model | None) -> AsyncGenerator[BrokerDoor | None]:
+    """Serve an agent's model for as long as it runs, within what is left of the budget's tokens and dollars."""
+    if model is None:
+        yield None
+        return
+
+    async def record(source: str, usage: Mapping[str, Any]) -> None:
+        if session.broken is None:
+            await session.record_usage(source, usage)
+
+    budget = cell.config.budget
+    used = await asyncio.to_thread(_asked_before, folder / "journal.jsonl")
+    limits = Limits(
+        tokens=None if budget.tokens is None else max(0, budget.tokens - sum(u.tokens or 0 for u in used)),
+        cost_usd=None if budget.cost_usd is None else max(0.0, budget.cost_usd - sum(u.cost_usd or 0.0 for u in used)),
+    )
+    async with models_for_agent(model, run=cell.id, record=record, limits=limits) as door:
+        yield door
+
+
+def _asked_before(journal: Path) -> list[TokenUsage]:
+    """Return what the run's agent used of its model before this process began."""
+    entries = [e.data for e in read_journal(journal) if e.kind == "agent.usage" and e.data["source"] == BROKER]
+    return [TokenUsage(**{k: v for k, v in data.items() if k != "source"}) for data in entries]
+
+
+async def _record_stream(session: Session, events: Path, start: int, known: str) -> None:
     """Journal the tokens that an agent's event stream reports from byte `start` on, if it reports any."""
-    found = await asyncio.to_thread(_read_usage, events, start)
+    found = await asyncio.to_thread(_read_stream, events, start, known)
     if found is not None and session.broken is None:
         await session.record_usage(found[0], found[1].to_json())
 
 
-def _read_usage(events: Path, start: int) -> tuple[str, TokenUsage] | None:
+def _read_stream(events: Path, start: int, known: str) -> tuple[str, TokenUsage] | None:
     if not events.exists():
         return None
     with events.open("rb") as file:
         file.seek(start)
-        return recognised_usage(file.read().decode("utf-8", "replace").splitlines())
+        lines = file.read().decode("utf-8", "replace").splitlines()
+    if not known:
+        return recognised_usage(lines)
+    usage = stream_usage(known, lines)
+    return None if usage == TokenUsage() else (known, usage)
 
 
 def _size(path: Path) -> int:

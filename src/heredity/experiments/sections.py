@@ -85,12 +85,19 @@ class RunSection(Section):
         return list(range(self.seeds)) if isinstance(self.seeds, int) else self.seeds
 
 
+EVOLVER_KINDS = ("method", "agent", "launcher")
+"""Keys of `[evolver]` that say what it is; one of them is given."""
+
+
 class EvolverSection(Section):
-    """`[evolver]`: what proposes candidates: a built-in `method`, or an outside `agent` command; parametric if neither is given.
+    """`[evolver]`: what proposes candidates: a `method`, an outside `agent` command, or a `launcher`; parametric if none is given.
 
     Attributes:
         method: name of a built-in or installed method.
         agent: a command that is run as a coding agent, confined to its workspace.
+        launcher: a coding agent by name (`claude-code`, `codex`, `mini-swe-agent`), or the path of a folder with `start.sh`.
+        model: the gateway's model that an agent asks, through a broker; `gateway.execution` by default for a launcher.
+        prompt: what a launcher's agent is told first; by default, to do what AGENTS.md says.
         name: what it is called in reports; by default the method's name or the command's program.
         initial: folder of the program to start from, as seen from where the command is run; by default a neutral starter.
         options: the method's own options.
@@ -104,6 +111,9 @@ class EvolverSection(Section):
 
     method: str | None = None
     agent: Annotated[str, Field(min_length=1)] | None = None
+    launcher: Annotated[str, Field(min_length=1)] | None = None
+    model: str = ""
+    prompt: str = ""
     name: str = ""
     initial: str | None = None
     options: Options = Field(default_factory=dict[str, Any])
@@ -120,10 +130,17 @@ class EvolverSection(Section):
         if not isinstance(given, Mapping):
             return given
         chosen: Mapping[str, Any] = given
-        kinds = [kind for kind in ("method", "agent") if chosen.get(kind) is not None]
+        kinds = [kind for kind in EVOLVER_KINDS if chosen.get(kind) is not None]
         if len(kinds) > 1:
-            raise ValueError("give either method (a built-in evolver) or agent (a command), and not both")
+            raise ValueError(
+                "give one of method (a built-in evolver), agent (a command) and launcher (an agent by name)"
+            )
         return chosen if kinds else {**chosen, "method": "parametric"}
+
+    @property
+    def outside(self) -> bool:
+        """Whether it is an outside agent."""
+        return self.method is None
 
     @property
     def label(self) -> str:
@@ -132,6 +149,8 @@ class EvolverSection(Section):
             return self.name
         if self.method is not None:
             return self.method
+        if self.launcher is not None:
+            return Path(self.launcher).name
         assert self.agent is not None
         words = [Path(w).stem for w in self.agent.split() if not w.startswith("-")]
         return next((w for w in words if not w.startswith("python")), "agent")

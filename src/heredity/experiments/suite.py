@@ -221,6 +221,7 @@ class _Suite:
         for cell in self.cells:
             for name in (cell.config.gateway.execution, *cell.config.transfer.models):
                 engine.under(name)
+            engine.asked_by(cell)
         sealed = Sealed.create(self.hidden)
         references = References(self.folder, sealed, self.config, engine)
         gate = asyncio.Semaphore(self.config.engine.parallel_runs)
@@ -263,7 +264,7 @@ class _Suite:
 
     async def _judged(self, cell: Cell, engine: Engine, sealed: Sealed, references: References) -> Verdict:
         progress, tasks = self.progress[cell.id], self.tasksets[cell.taskset]
-        evolver = build_evolver(cell, tasks.info, self._path(cell), (self.hidden,), engine.optimiser())
+        evolver = build_evolver(cell, tasks.info, self._path(cell), (self.hidden,), engine.asked_by(cell))
 
         async def evolve(session: Session) -> None:
             progress.session = session

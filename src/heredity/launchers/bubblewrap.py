@@ -2,8 +2,8 @@
 
 Inside, the agent has namespaces of its own (user, process, network, IPC, host name, cgroup), no capabilities, its
 workspace with the host's files in it read-only, the system's programs and an allow-listed view of the interpreter. It
-reaches its session through one Unix socket, and nothing else: no simulator, no `heredity`, no run folder, no hidden
-case.
+reaches its session through one Unix socket, a broker of language models through another where it is given one, and
+nothing else: no simulator, no `heredity`, no run folder, no hidden case.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ INSIDE = "/workspace"
 """Where the agent finds its workspace."""
 
 _SOCKET = "/run/heredity/session.sock"
+_BROKER = "/run/heredity/broker.sock"
 _PACKAGES = "/opt/heredity/packages"
 _RELAY = "/opt/heredity/relay.py"
 
@@ -86,6 +87,7 @@ class Confinement:
     Attributes:
         workspace: the agent's folder, found at `/workspace` inside.
         socket: the session's Unix socket.
+        broker: the Unix socket of a broker of language models, if the agent is to reach one.
         read_only: folders and files of the host that the agent's own programs need, at the same paths inside.
         protected: folders that may not be made visible, such as the sealed cases; the workspace's parent always is one.
         packages: importable packages beyond the standard library.
@@ -94,10 +96,13 @@ class Confinement:
         tmp_bytes: size of `/tmp`, in memory.
         processes: most processes and threads at once.
         file_bytes: size of the largest file that the agent may write.
+        host_files: names in the workspace that the host writes; the agent can only read them.
+        trees: folders and files of the host that are found beside the packages under other names, name to path.
     """
 
     workspace: Path
     socket: Path
+    broker: Path | None = None
     read_only: tuple[Path, ...] = ()
     protected: tuple[Path, ...] = ()
     packages: tuple[str, ...] = ALLOWED_PACKAGES
@@ -106,6 +111,8 @@ class Confinement:
     tmp_bytes: int = 256 << 20
     processes: int = 1024
     file_bytes: int = 1 << 30
+    host_files: tuple[str, ...] = READ_ONLY
+    trees: Mapping[str, Path] = field(default_factory=dict[str, Path])
 
     @property
     def tier(self) -> str:
@@ -147,15 +154,18 @@ class Confinement:
         arguments += [*self._system(descriptors), *interpreter_view()]
         for path in self.read_only:
             arguments += ["--ro-bind", str(path.resolve()), str(path.absolute())]
-        for name, folder in package_folders(self.packages).items():
+        for name, folder in {**package_folders(self.packages), **self.trees}.items():
             arguments += ["--ro-bind", str(folder), f"{_PACKAGES}/{name}"]
         arguments += ["--ro-bind", str(RELAY), _RELAY, "--bind", str(self.socket), _SOCKET]
+        if self.broker is not None:
+            arguments += ["--bind", str(self.broker), _BROKER]
         arguments += ["--bind", str(self.workspace), INSIDE]
-        for name in READ_ONLY:
+        for name in self.host_files:
             if (self.workspace / name).exists():
                 arguments += ["--ro-bind", str(self.workspace / name), f"{INSIDE}/{name}"]
         arguments += ["--remount-ro", "/", "--chdir", INSIDE, "--"]
         relay = [str(interpreter()), "-I", _RELAY, "--socket", _SOCKET]
+        relay += ["--broker", _BROKER] if self.broker is not None else []
         limits = ["--processes", str(self.processes), "--file-bytes", str(self.file_bytes)]
         return [*arguments, *relay, *limits, "--", *command]
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from heredity.errors import ConfigError, IsolationError
-from heredity.launchers.bubblewrap import Confinement, available, folder_variables, open_descriptors
-from heredity.launchers.relay import addresses
+from heredity.launchers.bubblewrap import READ_ONLY, Confinement, available, folder_variables, open_descriptors
+from heredity.launchers.relay import addresses, broker_addresses
 from heredity.rollouts.isolation import ALLOWED_PACKAGES
 
 KILL_AFTER_S = 10.0
@@ -44,6 +44,8 @@ class CommandAgent:
         network: share the host's network, which most agents that call a remote model need; recorded with the run.
         unsafe: run without a sandbox; recorded with the run.
         max_log_bytes: how much of its output is kept.
+        host_files: names in the workspace that the host writes; the agent can only read them.
+        trees: what else it may import: name to folder or file.
     """
 
     command: Sequence[str] | str
@@ -57,6 +59,8 @@ class CommandAgent:
     network: bool = False
     unsafe: bool = False
     max_log_bytes: int = 256 << 20
+    host_files: tuple[str, ...] = READ_ONLY
+    trees: Mapping[str, Path] = field(default_factory=dict[str, Path])
 
     def __post_init__(self) -> None:
         if not self.command:
@@ -77,6 +81,26 @@ class CommandAgent:
     def given_environment(self) -> dict[str, str]:
         """Return the variables that it is explicitly given."""
         return {**{name: os.environ[name] for name in self.inherit if name in os.environ}, **self.environment}
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerDoor:
+    """Where an agent finds a broker of language models.
+
+    Attributes:
+        socket: its Unix socket, for an agent in a sandbox.
+        url: its base URL, for one without.
+        token: opens the agent's account.
+    """
+
+    socket: Path
+    url: str
+    token: str = field(repr=False)
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The variables by which OpenAI's and Anthropic's clients learn the token."""
+        return {"OPENAI_API_KEY": self.token, "ANTHROPIC_API_KEY": self.token}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +131,7 @@ async def run_agent(
     socket: Path,
     url: str,
     logs: Path,
+    broker: BrokerDoor | None = None,
     ended: Callable[[], Awaitable[object]] | None = None,
 ) -> AgentExit:
     """Run an agent until it exits, its time is up, or its session has ended and the grace is over.
@@ -120,6 +145,7 @@ async def run_agent(
         socket: the session's Unix socket.
         url: the session's base URL, for an agent without a sandbox.
         logs: the folder for `agent.log` and `agent.events.jsonl`, outside the workspace.
+        broker: what it may ask language models through. Variables that it is given come before those that lead there.
         ended: what to await for the end of the session.
 
     Raises:
@@ -129,7 +155,7 @@ async def run_agent(
     started = time.monotonic()
     workspace = await asyncio.to_thread(workspace.resolve)
     with _Log(logs, agent.max_log_bytes) as log:
-        async with _started(agent, workspace, socket, url) as running:
+        async with _started(agent, workspace, socket, url, broker) as running:
             pumps = [asyncio.create_task(log.keep(stream, events=i == 0)) for i, stream in enumerate(running.streams)]
             try:
                 reason = await _wait(running, agent, ended)
@@ -206,10 +232,14 @@ async def _deadline(agent: CommandAgent, ended: Callable[[], Awaitable[object]] 
 
 
 @contextlib.asynccontextmanager
-async def _started(agent: CommandAgent, workspace: Path, socket: Path, url: str) -> AsyncGenerator[_Running]:
+async def _started(
+    agent: CommandAgent, workspace: Path, socket: Path, url: str, broker: BrokerDoor | None
+) -> AsyncGenerator[_Running]:
     (workspace / ".home").mkdir(exist_ok=True)
     running = await (
-        _start_unconfined(agent, workspace, socket, url) if agent.unsafe else _start(agent, workspace, socket)
+        _start_unconfined(agent, workspace, socket, url, broker)
+        if agent.unsafe
+        else _start(agent, workspace, socket, broker)
     )
     try:
         yield running
@@ -219,18 +249,21 @@ async def _started(agent: CommandAgent, workspace: Path, socket: Path, url: str)
         await running.process.wait()
 
 
-async def _start(agent: CommandAgent, workspace: Path, socket: Path) -> _Running:
+async def _start(agent: CommandAgent, workspace: Path, socket: Path, broker: BrokerDoor | None) -> _Running:
     reason = await asyncio.to_thread(available)
     if reason is not None:
         raise IsolationError(f"the agent cannot be confined: {reason}; or run it with --unsafe, which is recorded")
     confinement = Confinement(
         workspace,
         socket,
+        broker=broker.socket if broker else None,
         read_only=agent.read_only,
         protected=agent.protected,
         packages=agent.packages,
-        environment=agent.given_environment(),
+        environment={**(broker.keys if broker else {}), **agent.given_environment()},
         network=agent.network,
+        host_files=agent.host_files,
+        trees=agent.trees,
     )
     with open_descriptors() as (descriptors, info):
         try:
@@ -249,9 +282,12 @@ async def _start(agent: CommandAgent, workspace: Path, socket: Path) -> _Running
     return _Running(process, first or process.pid, group=False)
 
 
-async def _start_unconfined(agent: CommandAgent, workspace: Path, socket: Path, url: str) -> _Running:
+async def _start_unconfined(
+    agent: CommandAgent, workspace: Path, socket: Path, url: str, broker: BrokerDoor | None
+) -> _Running:
     environment = {
         **{name: os.environ[name] for name in ("PATH", "LANG", "HOME", "TMPDIR") if name in os.environ},
+        **({**broker.keys, **broker_addresses(broker.url)} if broker else {}),
         **agent.given_environment(),
         **folder_variables(str(workspace)),
         **addresses(url),

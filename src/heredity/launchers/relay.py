@@ -1,11 +1,11 @@
 """The first process of an agent's sandbox. Standard library only; imports nothing of Heredity.
 
-    relay.py --socket PATH [--processes N] [--file-bytes N] -- COMMAND [ARGUMENT ...]
+    relay.py --socket PATH [--broker PATH] [--processes N] [--file-bytes N] -- COMMAND [ARGUMENT ...]
 
 A sandbox has a network of its own, in which nothing but this relay listens: it forwards a free port of 127.0.0.1 to
-the run's Unix socket, so that agents that only know URLs work unchanged. It starts the command, passes signals on to
-it, reaps whatever the command leaves behind, and ends with the command's exit code. As the first process of its
-namespace it takes every other process of the sandbox with it.
+the run's Unix socket, and another to that of a broker of language models if there is one, so that agents that only know
+URLs work unchanged. It starts the command, passes signals on to it, reaps whatever the command leaves behind, and ends
+with the command's exit code. As the first process of its namespace it takes every other process of the sandbox with it.
 """
 
 from __future__ import annotations
@@ -37,14 +37,16 @@ def main(arguments: list[str] | None = None) -> int:
         prog="relay", description="Forward a local port to the run's socket and run a command."
     )
     parser.add_argument("--socket", required=True)
+    parser.add_argument("--broker")
     parser.add_argument("--processes", type=int, default=0)
     parser.add_argument("--file-bytes", type=int, default=0)
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args(arguments)
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     raise_loopback()
-    listener = socket.create_server(("127.0.0.1", 0))
-    environment = {**os.environ, **addresses(f"http://127.0.0.1:{listener.getsockname()[1]}")}
+    doors = [(socket.create_server(("127.0.0.1", 0)), path) for path in (options.socket, options.broker) if path]
+    session, *broker = (f"http://127.0.0.1:{listener.getsockname()[1]}" for listener, _ in doors)
+    environment = {**(broker_addresses(broker[0]) if broker else {}), **os.environ, **addresses(session)}
 
     def limit() -> None:
         _limit(resource.RLIMIT_NPROC, options.processes)
@@ -59,7 +61,8 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"the command cannot be started: {error}\n")
         return EXIT_NOT_STARTED
     forwarding.start(child.pid)
-    threading.Thread(target=_accept, args=(listener, options.socket), daemon=True).start()
+    for door in doors:
+        threading.Thread(target=_accept, args=door, daemon=True).start()
     return _reap_until(child.pid)
 
 
@@ -67,11 +70,17 @@ def addresses(url: str) -> dict[str, str]:
     """Return the environment variables that tell an agent where its run answers."""
     return {
         "HEREDITY_URL": url,
+        "GRADING_SERVER_URL": url,
         "EVOPOLICYGYM_API": url,
         "EVOPOLICYGYM_INFO_URL": f"{url}/info",
         "EVOPOLICYGYM_TASK_URL": f"{url}/task",
         "EVOPOLICYGYM_SUBMIT_URL": f"{url}/submit",
     }
+
+
+def broker_addresses(url: str) -> dict[str, str]:
+    """Return the environment variables by which OpenAI's and Anthropic's clients find a broker."""
+    return {"OPENAI_BASE_URL": f"{url}/v1", "ANTHROPIC_BASE_URL": url}
 
 
 def raise_loopback() -> None:

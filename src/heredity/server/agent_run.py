@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from heredity.launchers import AgentExit, CommandAgent, run_agent
+from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, run_agent
 from heredity.resources import Candidate
 from heredity.server.app import AgentSession, SessionApp
 from heredity.server.serve import serve
@@ -20,6 +20,7 @@ async def evolve_with_agent(
     *,
     initial: Candidate,
     logs: Path,
+    broker: BrokerDoor | None = None,
     on_refusal: Callable[[str, str, str], object] | None = None,
 ) -> AgentExit:
     """Let an outside agent spend a session's budget; return how the agent ended.
@@ -32,6 +33,7 @@ async def evolve_with_agent(
         agent: what to run.
         initial: the program to start from.
         logs: the folder for the agent's output, outside the workspace.
+        broker: what it may ask language models through (see `models_for_agent`).
         on_refusal: records requests too malformed for the session (see `SessionApp`).
 
     Raises:
@@ -47,5 +49,6 @@ async def evolve_with_agent(
             socket=endpoints.unix,
             url=endpoints.url,
             logs=logs,
+            broker=broker,
             ended=session.finished,
         )

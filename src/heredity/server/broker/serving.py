@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 
+from heredity.launchers.relay import broker_addresses
 from heredity.server.broker.app import BrokerApp
 from heredity.server.serve import (
     listening,
@@ -36,12 +37,7 @@ def environment(url: str, token: str) -> dict[str, str]:
         url: the broker's base URL as the program sees it: inside of a sandbox that is its relay's.
         token: the account's.
     """
-    return {
-        "OPENAI_BASE_URL": f"{url}/v1",
-        "OPENAI_API_KEY": token,
-        "ANTHROPIC_BASE_URL": url,
-        "ANTHROPIC_API_KEY": token,
-    }
+    return {**broker_addresses(url), "OPENAI_API_KEY": token, "ANTHROPIC_API_KEY": token}
 
 
 @contextlib.asynccontextmanager

@@ -1,0 +1,59 @@
+"""Claude Code, without a person at it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from heredity.launchers.contract import Launch
+from heredity.launchers.programs import Build, NpmProgram, Program
+
+PROGRAM = NpmProgram(
+    "claude-code",
+    "2.1.197",
+    {
+        "x86_64": Build(
+            "@anthropic-ai/claude-code-linux-x64",
+            "2.1.197",
+            "sha512-rIlKmrY0QMyHgPRX/MYWNj039vbypICvI9jVe3rs9Xy2RnNklySjyPxqh62QadznzoftEO23uYQ1tFePcQ//bg==",
+            "claude",
+        ),
+        "aarch64": Build(
+            "@anthropic-ai/claude-code-linux-arm64",
+            "2.1.197",
+            "sha512-sx6SoGj3MNR5CV+YDkNtbLHXa1tn3G8qcYFgm1gnvOi9ODQUKbhiPfankJfkTMDVekOvnKJhm6i9hGFIPzp7cQ==",
+            "claude",
+        ),
+    },
+)
+
+_ENVIRONMENT = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    # The sandbox asks for permissions in its place, and root is refused otherwise where there is no sandbox.
+    "IS_SANDBOX": "1",
+    # A submission may take longer than the two minutes that a command is given by default.
+    "BASH_DEFAULT_TIMEOUT_MS": "1800000",
+    "BASH_MAX_TIMEOUT_MS": "7200000",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ClaudeCode:
+    """Starts Claude Code; its stream of JSON ends with what was used."""
+
+    name: str = "claude-code"
+    program: Program = PROGRAM
+
+    def launch(self, prompt: str, model: str = "") -> Launch:
+        """Say how it is started (see `Launcher.launch`)."""
+        executable = self.program.executable()
+        command = [str(executable), "--print", "--output-format", "stream-json", "--verbose"]
+        command += ["--dangerously-skip-permissions", *(["--model", model] if model else [])]
+        own = {"ANTHROPIC_DEFAULT_HAIKU_MODEL": model} if model else {}
+        return Launch(
+            f'HOME="$HEREDITY_WORKSPACE/.home" exec {shlex.join([*command, prompt])} </dev/null',
+            {**_ENVIRONMENT, **own},
+            (self.program.folder,),
+            events=self.name,
+        )

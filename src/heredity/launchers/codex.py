@@ -1,0 +1,54 @@
+"""The Codex CLI, without a person at it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from heredity.launchers.contract import Launch
+from heredity.launchers.programs import Build, NpmProgram, Program
+
+PROGRAM = NpmProgram(
+    "codex",
+    "0.169.0",
+    {
+        "x86_64": Build(
+            "@openai/codex",
+            "0.169.0-linux-x64",
+            "sha512-o05NyAOCDygSPRo1yinzxvkRSdmsZyBD9E7mbpmjRanSfM8lypqWtQgEo4XfNkwhuCR2aFu8mlGOsQGFXVbVww==",
+            "vendor/x86_64-unknown-linux-musl/bin/codex",
+        ),
+        "aarch64": Build(
+            "@openai/codex",
+            "0.169.0-linux-arm64",
+            "sha512-NZ/DaQUpcQmxmqee7Z9uC1rzw3GhSbooawcaTe1LN5Yk+WlinUKGdTXJgClRT/9ogQEEM9TWxYzvxPfj5G/xFg==",
+            "vendor/aarch64-unknown-linux-musl/bin/codex",
+        ),
+    },
+)
+
+# The shell fills in the address: in a sandbox only its relay knows it.
+_PROVIDER = (
+    '-c model_provider=heredity -c "model_providers.heredity={name=\\"heredity\\",base_url=\\"$OPENAI_BASE_URL\\",'
+    'env_key=\\"OPENAI_API_KEY\\",wire_api=\\"responses\\"}"'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Codex:
+    """Starts the Codex CLI; each of its turns ends with what was used."""
+
+    name: str = "codex"
+    program: Program = PROGRAM
+
+    def launch(self, prompt: str, model: str = "") -> Launch:
+        """Say how it is started (see `Launcher.launch`)."""
+        # Its own sandbox needs namespaces, which the one around it does not give.
+        words = ["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
+        start = shlex.join([str(self.program.executable()), *words])
+        asked = f" --model {shlex.quote(model)} {_PROVIDER}" if model else ""
+        return Launch(
+            f'HOME="$HEREDITY_WORKSPACE/.home" exec {start}{asked} {shlex.quote(prompt)} </dev/null',
+            read_only=(self.program.folder,),
+            events=self.name,
+        )

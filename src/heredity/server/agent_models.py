@@ -1,0 +1,67 @@
+"""The language model of an outside agent: behind a broker of its own, every call journalled when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import tempfile
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from heredity.analysis.usage import BROKER, TokenUsage
+from heredity.gateway import Model, Usage
+from heredity.launchers import BrokerDoor
+from heredity.server.broker import Account, BrokerApp, CallRecord, Limits, serve_broker
+
+RecordUsage = Callable[[str, Mapping[str, Any]], Awaitable[None]]
+"""Journals what an agent used: the source that says so, and the usage (`Session.record_usage`)."""
+
+
+@contextlib.asynccontextmanager
+async def models_for_agent(
+    model: Model,
+    *,
+    run: str,
+    record: RecordUsage,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> AsyncGenerator[BrokerDoor]:
+    """Serve one model to an agent, under whatever name it asks for, until the block ends.
+
+    Each call is journalled as an `agent.usage` of source `broker`; what is unknown of a call stays unknown.
+
+    Args:
+        model: what answers.
+        run: whose calls these are.
+        record: journals one call's usage.
+        limits: how much may be used.
+
+    Raises:
+        RecordError: when the block ends, if a call could not be journalled.
+    """
+    ended = asyncio.Queue[CallRecord | None]()
+    account = Account(run, {"*": model.name}, limits)
+    app = BrokerApp({model.name: model}, [account], on_call=ended.put_nowait)
+    # A path of a Unix socket has at most about 100 characters, so it does not live in the run's folder.
+    folder = Path(tempfile.mkdtemp(prefix="heredity-"))
+    writing = asyncio.create_task(_write(ended, record))
+    try:
+        async with serve_broker(app, socket=folder / "broker.sock") as at:
+            yield BrokerDoor(folder / "broker.sock", at.url, account.token)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        ended.put_nowait(None)
+        await writing
+
+
+async def _write(ended: asyncio.Queue[CallRecord | None], record: RecordUsage) -> None:
+    while (call := await ended.get()) is not None:
+        await record(BROKER, agent_usage(call.usage).to_json())
+
+
+def agent_usage(usage: Usage) -> TokenUsage:
+    """Return a call's usage as agents report theirs: cached input beside the input, and not inside of it."""
+    cached = usage.cached_tokens
+    fresh = usage.input_tokens if usage.input_tokens is None or cached is None else usage.input_tokens - cached
+    return TokenUsage(fresh, cached, usage.output_tokens, usage.cost_usd)

@@ -13,7 +13,7 @@ from heredity.posttraining.tasks.contract import PostTrainingTaskset
 from heredity.posttraining.tasks.registry import SOURCE
 from heredity.tasks.registry import TasksetSource
 
-SMALL = ("arithmetic", "arithmetic-hard")
+SMALL = ("arithmetic", "arithmetic-hard", "rewriting", "text-game")
 ENTROPY = 20260
 
 

@@ -1,4 +1,4 @@
-"""Questions that are dealt out anew for each suite: what is trained on, graded and held out depends on secret entropy."""
+"""Items that are dealt out anew for each suite: what is trained on, graded and held out depends on secret entropy."""
 
 from __future__ import annotations
 
@@ -12,33 +12,32 @@ from heredity.errors import ConfigError, UnknownNameError
 from heredity.tasks import SPLITS, Task, TasksetInfo
 from heredity.tasks.questions import Question
 
-Deal = Callable[[int], Mapping[str, Sequence[Question]]]
-"""Entropy to the questions of each split, in an order of its own; the same entropy always gives the same."""
+Deal = Callable[[int], Mapping[str, Sequence[Question | Mapping[str, Any]]]]
+"""Entropy to the items of each split, in an order of its own: questions, or specs. The same entropy always gives the same."""
 
 
 class DealtTaskset:
-    """Question tasks that entropy deals out.
+    """Tasks that entropy deals out.
 
     Args:
         info: what the taskset is.
-        deal: deals the questions.
-        scorer: the files with which answers are scored, for tasksets of the kind `"scored"`.
+        deal: deals the items.
+        **spec: what its runner needs besides, JSON values, such as the `scorer` of tasksets of the kind `"scored"`.
     """
 
-    def __init__(self, info: TasksetInfo, deal: Deal, *, scorer: Mapping[str, str] | None = None) -> None:
-        self.info = replace(info, spec={**info.spec, "scorer": dict(scorer)}) if scorer else info
-        self.deal = lru_cache(maxsize=4)(deal)
+    def __init__(self, info: TasksetInfo, deal: Deal, **spec: Any) -> None:
+        self.info = replace(info, spec={**info.spec, **spec})
+        self._deal = lru_cache(maxsize=4)(deal)
 
     def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
-        """Draw the first `count` questions of a split; see `Taskset.draw`."""
+        """Draw the first `count` items of a split; see `Taskset.draw`."""
         if split not in SPLITS:
             raise UnknownNameError("split", split, SPLITS)
-        questions = self.deal(entropy)[split]
-        if not 0 <= count <= len(questions):
-            raise ConfigError(
-                f"{count} tasks of split {split!r} of {self.info.name} asked for; it has {len(questions)} questions"
-            )
-        return tuple(Task(f"{split}/{i}", split, i, q.to_spec()) for i, q in enumerate(questions[:count]))
+        items = self._deal(entropy)[split]
+        if not 0 <= count <= len(items):
+            raise ConfigError(f"{count} tasks of split {split!r} of {self.info.name} asked for; it has {len(items)}")
+        specs = [item.to_spec() if isinstance(item, Question) else item for item in items[:count]]
+        return tuple(Task(f"{split}/{i}", split, i, spec) for i, spec in enumerate(specs))
 
 
 def dealt_info(name: str, *, version: str, description: str, family: str, kind: str = "question") -> TasksetInfo:

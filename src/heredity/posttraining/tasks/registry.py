@@ -19,6 +19,14 @@ _TASKS: Mapping[str, str] = {
     "arithmetic": f"{_HERE}.arithmetic:arithmetic",
     "arithmetic-hard": f"{_HERE}.arithmetic:arithmetic_hard",
     "humaneval": f"{_HERE}.humaneval:humaneval",
+    "preference": f"{_HERE}.preference.task:preference",
+    "preference-judged": f"{_HERE}.preference.task:preference_judged",
+    "alpaca-eval": f"{_HERE}.preference.task:alpaca_eval",
+    "shop": f"{_HERE}.shop.task:shop",
+    "search": f"{_HERE}.search.task:search",
+    "search-judged": f"{_HERE}.search.task:search_judged",
+    "rewriting": f"{_HERE}.rewriting:rewriting",
+    "text-game": f"{_HERE}.text_game:text_game",
 }
 """Name to `module:function`; the function takes nothing and returns the task."""
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from heredity.actors.contract import Solving
 from heredity.actors.player import KeepingPrograms
 from heredity.gateway import Model
+from heredity.posttraining.tasks.games import GAME, GameRunner
 from heredity.posttraining.tasks.scoring import SCORED, ScoringRunner
 from heredity.rollouts.contract import Runner
 from heredity.rollouts.playing import WorldRunner
@@ -37,5 +38,6 @@ def runners(
     return {
         "question": questions,
         SCORED: ScoringRunner(questions, programs),
+        GAME: GameRunner(model, settings=solving, concurrent=concurrent),
         "world": WorldRunner(model, programs=programs, settings=solving, concurrent=concurrent),
     }

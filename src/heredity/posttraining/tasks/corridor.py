@@ -1,0 +1,54 @@
+"""A game in a corridor: fetch the key, then go through the door, and do not step into the pit.
+
+    .k..@.^D.
+
+`@` is you, and `&` is you with the key; `k` the key, `D` the door, `^` the pit, `.` nothing. The actions are `l` and `r` for a
+step, `L` and `R` for a jump over one cell. The door stops whoever has no key, and nobody can jump over it. The key has to be
+landed on.
+"""
+
+from __future__ import annotations
+
+ACTIONS = "lrLR"
+STEPS = 14
+"""Most actions of a game."""
+
+
+class Corridor:
+    """One game. An unknown action passes the turn, and so does one that is stopped by a wall or the door.
+
+    Args:
+        level: the corridor at the beginning, such as `".k..@.^D."`.
+    """
+
+    def __init__(self, level: str) -> None:
+        self.size = len(level)
+        self.place, self.key, self.door = (level.index(thing) for thing in "@kD")
+        self.pits = {i for i, thing in enumerate(level) if thing == "^"}
+        self.has_key, self.taken = False, 0
+        self.done, self.score = False, 0.0
+
+    @property
+    def observation(self) -> str:
+        """The corridor as it is now: all that a player needs to know."""
+        cells = ["^" if i in self.pits else "." for i in range(self.size)]
+        cells[self.door] = "D"
+        if not self.has_key:
+            cells[self.key] = "k"
+        cells[self.place] = "&" if self.has_key else "@"
+        return "".join(cells)
+
+    def step(self, action: str) -> None:
+        """Take an action. At the end `done` is true, and `score` is 1 if the door was gone through, else 0; then nothing moves."""
+        if self.done:
+            return
+        reach = {"l": -1, "r": 1, "L": -2, "R": 2}.get(action.strip(), 0)
+        target = self.place + reach
+        over_door = abs(reach) == 2 and self.place + reach // 2 == self.door
+        stopped = not 0 <= target < self.size or over_door or (target == self.door and not self.has_key)
+        if not stopped:
+            self.place = target
+            self.has_key = self.has_key or target == self.key
+        self.taken += 1
+        self.score = float(self.place == self.door)
+        self.done = bool(self.score) or self.place in self.pits or self.taken >= STEPS

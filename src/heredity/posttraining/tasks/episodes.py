@@ -1,0 +1,156 @@
+"""Games of text as tasks: what a runner needs of one, how they are dealt out, and what an agent gets to train with.
+
+The spec of such a taskset names a function, `stage`, which opens the game of a task. Rows to train on are the steps of a
+reference solution, each with the very text that a graded model is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from functools import lru_cache
+from importlib.resources import files
+from pkgutil import resolve_name
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from heredity.actors.contract import Solving
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.gateway import Model
+from heredity.ids import seed_sequence
+from heredity.posttraining.tasks.dealing import dealt_info
+from heredity.posttraining.tasks.env.rollout import Episode, following, play
+from heredity.tasks import SPLITS, Task, TasksetInfo
+
+KIND = "text-episode"
+"""The kind of tasksets that `heredity.posttraining.tasks.playing.EpisodeRunner` attempts."""
+
+Spec = Mapping[str, Any]
+Deal = Callable[[int], Mapping[str, Sequence[Spec]]]
+"""Entropy to the specs of each split's tasks, in order."""
+
+
+class Stage(Protocol):
+    """A game that is open. `steps` is how many actions there are at most."""
+
+    steps: int
+
+    async def reset(self) -> str:
+        """Begin, and return the first observation. Raises as `step`."""
+        ...
+
+    async def step(self, action: str) -> tuple[str, float, bool]:
+        """Take an action; return the observation, the reward and whether the game has ended.
+
+        Raises:
+            HostError: if the game itself fails.
+            ProviderError: if a judge that decides the reward gives no verdict.
+        """
+        ...
+
+
+Opening = Callable[[Spec, Model | None], AbstractAsyncContextManager[Stage]]
+"""Opens the game of a task's spec; the model is the judge where there is one."""
+
+
+class LocalStage:
+    """A game that is quick and trusted: it is stepped in this process.
+
+    Args:
+        episode: the game.
+    """
+
+    def __init__(self, episode: Episode) -> None:
+        self.steps, self._episode = episode.steps, episode
+
+    async def reset(self) -> str:
+        """Begin (see `Stage.reset`)."""
+        return self._episode.reset()
+
+    async def step(self, action: str) -> tuple[str, float, bool]:
+        """Take an action (see `Stage.step`)."""
+        return self._episode.step(action)
+
+
+class DealtSpecs:
+    """Tasks of any kind that entropy deals out.
+
+    Args:
+        info: what the taskset is.
+        deal: deals the tasks.
+    """
+
+    def __init__(self, info: TasksetInfo, deal: Deal) -> None:
+        self.info = info
+        self._deal = lru_cache(maxsize=4)(deal)
+
+    def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
+        """Draw the first `count` tasks of a split; see `Taskset.draw`."""
+        if split not in SPLITS:
+            raise UnknownNameError("split", split, SPLITS)
+        specs = self._deal(entropy)[split]
+        if not 0 <= count <= len(specs):
+            raise ConfigError(f"{count} tasks of split {split!r} of {self.info.name} asked for; it has {len(specs)}")
+        return tuple(Task(f"{split}/{i}", split, i, spec) for i, spec in enumerate(specs[:count]))
+
+
+def episode_info(name: str, stage: str, *, version: str, description: str, family: str, **more: Any) -> TasksetInfo:
+    """Return the info of a game's taskset.
+
+    Args:
+        name: the task's.
+        stage: the function that opens a game, `"module:function"`; see `Opening`.
+        version: changes whenever the same game may be scored differently.
+        description: for people.
+        family: label to aggregate by.
+        **more: further JSON values of the spec, such as `judge=True`.
+    """
+    info = dealt_info(name, version=version, description=description, family=family, kind=KIND)
+    return replace(info, spec={**info.spec, "stage": stage, **more})
+
+
+def opening_of(info: TasksetInfo) -> Opening:
+    """Return what opens the games of a taskset.
+
+    Raises:
+        ConfigError: if it is no taskset of games.
+    """
+    stage = info.spec.get("stage")
+    if info.kind != KIND or not isinstance(stage, str):
+        raise ConfigError(f"{info.name} is of the kind {info.kind!r}; expected {KIND!r} with a stage in its spec")
+    return cast(Opening, resolve_name(stage))
+
+
+def episode_solving(max_tokens: int = 64, seconds: float = 1800.0) -> Solving:
+    """Return how a game's model is asked: greedily, for replies of one thought and one action."""
+    return Solving(max_turns=1, max_tokens=max_tokens, temperature=0.0, seconds=seconds)
+
+
+def seed_of(entropy: int, *path: str) -> int:
+    """Return a seed of 63 bits, which every format of ours can hold, from a suite's entropy, which it does not give away."""
+    return int(seed_sequence(entropy, "posttraining", *path).generate_state(1, np.uint64)[0]) >> 1
+
+
+def environment_files(*names: str) -> dict[str, bytes]:
+    """Return modules of the package `env` as files of a workspace, with what all of them need."""
+    folder = files("heredity.posttraining.tasks.env")
+    return {f"env/{name}.py": (folder / f"{name}.py").read_bytes() for name in ("__init__", "rollout", *names)}
+
+
+def demonstrated(
+    episode: Episode, instruction: str, steps: Iterable[tuple[str, str]], least: float = 1.0
+) -> list[dict[str, str]]:
+    """Play a reference solution and return its steps as rows to train on: `prompt` and `completion`.
+
+    Raises:
+        ConfigError: if it collects less than `least`: the game or its solution is wrong then.
+    """
+    solution = list(steps)
+    played = play(episode, instruction, following(solution))
+    if not played.done or played.total < least:
+        raise ConfigError(
+            f"a reference solution collects {played.total:g}; expected {least:g}: the game or the solution is wrong"
+        )
+    return [{"prompt": q, "completion": a} for q, a in zip(played.asked, played.replies, strict=True)]

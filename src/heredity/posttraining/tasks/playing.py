@@ -1,0 +1,157 @@
+"""`EpisodeRunner`: language models in games of text, step by step."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from heredity.actors.contract import Solving
+from heredity.actors.conversation import Conversation, NoAnswerError
+from heredity.actors.parts import Parts, fill, read_parts
+from heredity.errors import ConfigError, HostError, ProviderError
+from heredity.gateway import Message, Model
+from heredity.posttraining.tasks.env.rollout import Transcript, Turn, read_reply
+from heredity.posttraining.tasks.episodes import Stage, opening_of
+from heredity.rollouts.as_they_end import as_they_end
+from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.conversation_record import ConversationRecord, check_solving, seeds_of
+from heredity.rollouts.trajectory import Trajectory
+from heredity.spans import span
+
+
+class EpisodeRunner:
+    """Attempts games of text: tasksets of the kind `"text-episode"`.
+
+    The solver's `prompt/question` is what the game is; `{{question}}` in it is replaced by what has happened. The model sees
+    one message at each step, and no reward.
+
+    Args:
+        model: what plays.
+        judge: the model that decides answers, where a game says so.
+        settings: how the model is asked; `seconds` bounds an episode.
+        concurrent: most episodes at the same time.
+
+    Raises:
+        ConfigError: if a setting is out of range.
+    """
+
+    def __init__(
+        self, model: Model, *, judge: Model | None = None, settings: Solving | None = None, concurrent: int = 16
+    ) -> None:
+        self.settings = settings or Solving()
+        check_solving(self.settings, concurrent)
+        self._model, self._judge = model, judge
+        self._places = asyncio.Semaphore(concurrent)
+
+    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+        """Attempt jobs, yielding (position, trajectory) as each one ends; what has not ended is dropped when it is closed.
+
+        An episode may take `Solving.seconds` or `Limits.episode_s`, whichever is less.
+
+        Raises:
+            BudgetError: if the budget does not allow a model call; the attempts under way are dropped.
+            ConfigError: if the game needs a judge and there is none, or a candidate is no solver of prompts alone.
+        """
+        settings = replace(self.settings, seconds=min(self.settings.seconds, limits.episode_s))
+        seeds = seeds_of(jobs, settings)
+        parts = {job.candidate: _asking(read_parts(job.candidate)) for job in jobs}
+
+        async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
+            async with self._places:
+                record = _Record(job, Conversation(self._model, settings, seeds[position]))
+                return position, await self._attempt(record, parts[job.candidate], limits)
+
+        async with aclosing(as_they_end(attempt(position, job) for position, job in enumerate(jobs))) as ended:
+            async for each in ended:
+                yield each
+
+    async def close(self) -> None:
+        """Do nothing: the runner starts no process of its own."""
+
+    async def _attempt(self, record: _Record, parts: Parts, limits: Limits) -> Trajectory:
+        job = record.job
+        judged = bool(job.taskset.spec.get("judge"))
+        if judged and self._judge is None:
+            raise ConfigError(f"{job.taskset.name} is decided by a model, and there is none; set gateway.judge")
+        opened = opening_of(job.taskset)(job.task.spec, self._judge if judged else None)
+        clock = asyncio.timeout(record.talk.settings.seconds)
+        with span("attempt", kind="attempt", task=job.task.id, candidate=job.candidate.digest) as step:
+            try:
+                async with clock, opened as stage:
+                    trajectory = await self._played(record, stage, parts, limits)
+            except ProviderError as error:
+                trajectory = record.failed("provider_error", "provider", f"{error.kind}: {error}")
+            except HostError as error:
+                trajectory = record.failed("environment_error", "environment", str(error))
+            except TimeoutError:
+                if not clock.expired():
+                    raise
+                took = f"no end within {record.talk.settings.seconds:g} seconds"
+                trajectory = record.failed("rollout_timeout", "candidate", took)
+            step.set(status=trajectory.status, blame=trajectory.blame, score=trajectory.total_reward)
+            return trajectory
+
+    async def _played(self, record: _Record, stage: Stage, parts: Parts, limits: Limits) -> Trajectory:
+        transcript = Transcript(await stage.reset())
+        most = min(stage.steps, limits.steps or stage.steps)
+        done = False
+        while not done and len(record.rewards) < most:
+            thought, action = await _said(record, transcript, parts)
+            told, reward, done = await stage.step(action)
+            transcript.turns.append(Turn(thought, action, told))
+            record.actions.append(action)
+            record.rewards.append(reward)
+        last = transcript.turns[-1].observation if transcript.turns else transcript.opening
+        return record.played(done, last)
+
+
+async def _said(record: _Record, transcript: Transcript, parts: Parts) -> tuple[str, str]:
+    """Ask for the next action. A model without words for it does nothing at this step."""
+    question = fill(parts.prompts["question"], {"question": transcript.text()}) + "\n"
+    messages = [Message("user", question)]
+    if parts.system:
+        messages.insert(0, Message("system", parts.system))
+    try:
+        reply = await record.talk.ask(messages, messages)
+    except NoAnswerError:
+        return "", ""
+    return read_reply(reply.text)
+
+
+def _asking(parts: Parts) -> Parts:
+    if parts.program is not None or parts.tools or "question" not in parts.prompts:
+        raise ConfigError(
+            "a game is played by a solver of prompts alone, with prompt/question; leave out its tools and its program"
+        )
+    return parts
+
+
+@dataclass
+class _Record(ConversationRecord):
+    """What is known of one episode."""
+
+    actions: list[str] = field(default_factory=list[str])
+    rewards: list[float] = field(default_factory=list[float])
+
+    def played(self, done: bool, last: str) -> Trajectory:
+        """Return the record of an episode that ended, or ran out of steps; it has a row for each step."""
+        length = len(self.rewards)
+        rewards, at_end = np.array(self.rewards, np.float64), np.arange(length) == length - 1
+        made = self.trajectory({}, last, score=float(rewards.sum()), blame="none")
+        columns: dict[str, Any] = {
+            **made.columns,
+            "obs": [*self._seen(length), last],
+            "action": list(self.actions),
+            "reward": rewards,
+            "terminated": at_end & done,
+            "truncated": at_end & (not done),
+        }
+        return replace(made, columns=columns, length=length, terminated=done)
+
+    def _seen(self, length: int) -> list[str]:
+        return [turn.told[-1].content for turn in self.talk.turns][:length]

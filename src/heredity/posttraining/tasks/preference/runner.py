@@ -1,0 +1,131 @@
+"""`PreferenceRunner`: a language model answers instructions, and a judge compares its answers with references."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from heredity.actors.contract import Answer, Problem, Solving
+from heredity.actors.conversation import Conversation
+from heredity.actors.solver import Solver, build
+from heredity.errors import ConfigError, HostError, ProviderError
+from heredity.gateway import Model
+from heredity.gateway.contract import NOTHING_USED, Usage
+from heredity.posttraining.tasks.preference.judges import ModelJudge, PreferenceJudge, RuleJudge, points
+from heredity.rollouts.as_they_end import as_they_end
+from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.conversation_record import ConversationRecord, check_solving, seeds_of
+from heredity.rollouts.trajectory import Trajectory
+from heredity.spans import span
+from heredity.tasks import TasksetInfo
+
+KIND = "preference"
+"""The kind of tasksets that are judged by comparison; `judge` in their spec is `"rules"` or `"model"`."""
+
+
+class PreferenceRunner:
+    """Attempts instructions: tasksets of the kind `"preference"`.
+
+    An attempt scores 1 for an answer that the judge prefers to the reference, 0.5 for a tie, 0 for a loss, less where it is much
+    longer than the reference (`points`). An answer without words loses. A judge that gives no verdict leaves the attempt missing.
+
+    Args:
+        model: what answers.
+        judge: the model that compares, where the taskset wants one.
+        settings: how the model is asked.
+        concurrent: most attempts at the same time.
+
+    Raises:
+        ConfigError: if a setting is out of range.
+    """
+
+    def __init__(
+        self, model: Model, *, judge: Model | None = None, settings: Solving | None = None, concurrent: int = 16
+    ) -> None:
+        self.settings = settings or Solving()
+        check_solving(self.settings, concurrent)
+        self._model, self._judge = model, judge
+        self._places = asyncio.Semaphore(concurrent)
+
+    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+        """Attempt jobs, yielding (position, trajectory) as each one ends; what has not ended is dropped when it is closed.
+
+        Raises:
+            BudgetError: if the budget does not allow a model call; the attempts under way are dropped.
+            ConfigError: if answers are to be compared by a model and there is none, or a candidate is no solver of prompts alone.
+        """
+        settings = replace(self.settings, seconds=min(self.settings.seconds, limits.episode_s))
+        seeds = seeds_of(jobs, settings)
+        solvers = {job.candidate: build(job.candidate) for job in jobs}
+        if any(solver.needs_programs for solver in solvers.values()):
+            raise ConfigError("instructions are answered by a solver of prompts alone; leave out tools and programs")
+
+        async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
+            async with self._places:
+                record = _Record(job, Conversation(self._model, settings, seeds[position]), job.task.spec["question"])
+                return position, await self._attempt(record, solvers[job.candidate], self._judge_of(job.taskset))
+
+        async with aclosing(as_they_end(attempt(position, job) for position, job in enumerate(jobs))) as ended:
+            async for each in ended:
+                yield each
+
+    async def close(self) -> None:
+        """Do nothing: the runner starts no process of its own."""
+
+    def _judge_of(self, info: TasksetInfo) -> PreferenceJudge:
+        if info.spec.get("judge") == "rules":
+            return RuleJudge()
+        if self._judge is None:
+            raise ConfigError(f"{info.name} is judged by a model, and there is none; set gateway.judge")
+        return ModelJudge(self._judge)
+
+    async def _attempt(self, record: _Record, solver: Solver, judge: PreferenceJudge) -> Trajectory:
+        job = record.job
+        with span("attempt", kind="attempt", task=job.task.id, candidate=job.candidate.digest) as step:
+            try:
+                answer = await solver.attempt(Problem(job.task.spec["question"]), record.talk, None)
+                trajectory = await self._compared(record, answer, judge)
+            except ProviderError as error:
+                trajectory = record.failed("provider_error", "provider", f"{error.kind}: {error}")
+            except HostError as error:
+                trajectory = record.failed("host_error", "host", str(error))
+            step.set(status=trajectory.status, blame=trajectory.blame, score=trajectory.total_reward)
+            return trajectory
+
+    async def _compared(self, record: _Record, answer: Answer, judge: PreferenceJudge) -> Trajectory:
+        if answer.status != "ok" or not answer.text.strip():
+            return record.trajectory(
+                {"winner": "b", "reason": answer.detail or "no words"}, "lost: no answer", blame="none"
+            )
+        spec = record.job.task.spec
+        found = await judge.compare(spec, answer.text, record.job.policy_seed)
+        record.judged = found.usage
+        length, reference = len(answer.text), len(spec["reference"])
+        info: dict[str, Any] = {
+            "winner": found.winner,
+            "consistent": found.consistent,
+            "reason": " / ".join(dict.fromkeys(found.reasons)),
+            "length": length,
+            "reference_length": reference,
+        }
+        told = {"a": "preferred to the reference", "b": "the reference was preferred", "tie": "a tie"}[found.winner]
+        return record.trajectory(info, told, score=points(found.winner, length, reference), blame="none")
+
+
+@dataclass
+class _Record(ConversationRecord):
+    """What is known of one attempt."""
+
+    keys = ("question", "winner", "consistent", "reason", "length", "reference_length", "notes")
+
+    judged: Usage = NOTHING_USED
+
+    def cost(self) -> dict[str, float]:
+        """Return what the conversation and the judge used."""
+        found = {"judge_tokens": self.judged.tokens, "judge_cost_usd": self.judged.cost_usd}
+        if self.judged == NOTHING_USED:
+            return super().cost()
+        return {**super().cost(), **{name: float(amount) for name, amount in found.items() if amount is not None}}

@@ -1,0 +1,1 @@
+"""`posttraining/shop`: shopping by search and click, with a dense reward."""

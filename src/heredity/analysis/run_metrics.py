@@ -15,6 +15,7 @@ from heredity.analysis.code_features import Bundle, read_bundle
 from heredity.analysis.commits import decisions, gain, model_usage
 from heredity.analysis.edits import Edit, EditClassifier, Step, phases
 from heredity.analysis.harness.journal_metrics import journal_metrics
+from heredity.analysis.posttraining import posttraining_metrics
 from heredity.analysis.run_record import RunRecord, Submission, finite, mean, read_run
 from heredity.analysis.statistics import mean_interval
 from heredity.analysis.syntax import SourceReader
@@ -28,13 +29,18 @@ _CONDITIONS = ("isolation", "taskset_version", "packages", "commitment", "config
 LoadCandidate = Callable[[str], Candidate]
 
 
-def run_metrics(events: Iterable[Mapping[str, Any]], load_candidate: LoadCandidate) -> dict[str, Any]:
+def run_metrics(
+    events: Iterable[Mapping[str, Any]],
+    load_candidate: LoadCandidate,
+    load_blob: Callable[[str], bytes] | None = None,
+) -> dict[str, Any]:
     """Compute a run's metrics.
 
     Args:
         events: the journal's lines as mappings, in order.
         load_candidate: digest of a candidate to the candidate; a `RecordError` or `KeyError` from it means that the
             candidate is gone, and leaves its features and its edit unknown.
+        load_blob: digest of a blob to its bytes, for the code of agents; None leaves what it says unknown.
 
     Returns:
         The content of `metrics.json`: JSON values only, no NaN.
@@ -71,6 +77,7 @@ def run_metrics(events: Iterable[Mapping[str, Any]], load_candidate: LoadCandida
         "tokens": best_known(record.usage).to_json() if record.usage else None,
         "agent_accounts": accounts(record.usage),
         "harness": journal_metrics(listed, load_candidate),
+        "posttraining": posttraining_metrics(listed, load_blob),
     }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from heredity.analysis.harness.study import harness_study
 from heredity.analysis.learning_space import learning_space
+from heredity.analysis.posttraining import posttraining_study
 from heredity.analysis.ranking import (
     Standing,
     competition_ranks,
@@ -79,6 +80,7 @@ def suite_metrics(runs: Sequence[Run]) -> dict[str, Any]:
         "learning": learning_space(tasksets) if protocol == "agent-learning" else None,
         "skins": named(skin_comparisons(tasksets)),
         "harness": harness_study(runs, labels),
+        "posttraining": posttraining_study(runs, labels),
         "edits": _by_group(own, _edits),
         "features": _by_group(own, _features),
         "budget": [{"evolver": label, **_budget(found)} for label, found in own.items()],

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from heredity.analysis.harness.study import settings
+from heredity.analysis.posttraining.study import mode_of
 from heredity.analysis.ranking import mean_of_known
 from heredity.analysis.statistics import Floats
 from heredity.ids import canonical_json
@@ -93,7 +94,7 @@ class TasksetScores:
 def reference_label(runs: Sequence[Run]) -> str:
     """Return what the reference of a suite is called: the random policy, or what the runs began with."""
     name = next((run["reference"]["name"] for run in runs if run.get("reference")), "random")
-    return {"random": "random policy", "initial": "starting point"}.get(name, name)
+    return {"random": "random policy", "initial": "starting point", "base": "base model"}.get(name, name)
 
 
 def evolver_labels(runs: Sequence[Run]) -> list[str]:
@@ -138,7 +139,7 @@ def _name(run: Run) -> str:
 
 
 def _options(run: Run) -> dict[str, Any]:
-    return {**(run["evolver"].get("options") or {}), **settings(run)}
+    return {**(run["evolver"].get("options") or {}), **settings(run), **mode_of(run)}
 
 
 def _label(run: Run, keys: Iterable[str]) -> str:

@@ -80,7 +80,7 @@ def read_run(folder: Path) -> RunResult:
         return Candidate.from_bytes(blobs.get(where[digest]))
 
     started = next((e.data for e in events if e.kind == "run.started"), {})
-    return RunResult(folder, run_metrics([event.to_json() for event in events], load), started)
+    return RunResult(folder, run_metrics([event.to_json() for event in events], load, blobs.get), started)
 
 
 def read_runs(folder: Path) -> tuple[list[RunResult], dict[str, str]]:

@@ -1,0 +1,252 @@
+"""What `metrics.json` of a post-training run says beside what every run's does, under the key `posttraining`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from heredity.analysis.posttraining.audit import Graded, audit
+from heredity.analysis.posttraining.compare import (
+    against_base,
+    base_scores,
+    best_step,
+    described,
+    heldout,
+    noise,
+    paired,
+)
+from heredity.analysis.posttraining.failures import failure_of, run_failures
+from heredity.analysis.posttraining.process import process_metrics, scaling
+from heredity.analysis.posttraining.record import (
+    GRADED,
+    HELDOUT,
+    PROTOCOL,
+    Json,
+    PostTraining,
+    Step,
+    read_posttraining,
+)
+from heredity.analysis.posttraining.routes import COPY, Code, read_code, read_revision, route_of
+from heredity.analysis.run_record import mean
+from heredity.errors import RecordError
+
+SCHEMA_VERSION = 1
+_ABOUT = ("metric", "base_model", "structure", "labels", "grading_counts")
+LoadBlob = Callable[[str], bytes]
+
+
+def posttraining_metrics(events: Sequence[Json], load: LoadBlob | None = None) -> dict[str, Any] | None:
+    """Compute the metrics of a post-training run.
+
+    Args:
+        events: the journal's lines as mappings, in order.
+        load: digest of a blob to its bytes, for the code revisions; a `RecordError` or `KeyError` means that it is gone.
+            None leaves everything about code unknown.
+
+    Returns:
+        JSON values only, no NaN, as in `docs/post-training-diagnosis.md`; None for a run of another protocol.
+    """
+    record = read_posttraining(events)
+    if record.started.get("protocol") != PROTOCOL:
+        return None
+    files = _revisions(record, load)
+    before = dict(zip(files, [{}, *files.values()], strict=False))
+    codes = {n: read_code(each, _changed(before[n], each)) for n, each in files.items()}
+    best = best_step(record)
+    about, tasks = record.about, record.about.get("tasks") or ()
+    mode = str(about.get("mode") or "free")
+    graded = [Graded(s.revision, _route(record, s, codes), s is best) for s in record.steps if s.score is not None]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "level": record.level or None,
+        "mode": mode,
+        **{name: about.get(name) for name in _ABOUT},
+        "baseline": {view: described(record.baseline(view)) for view in (GRADED, HELDOUT)},
+        "best": _best(record, best, codes),
+        "heldout": heldout(record),
+        "noise": noise(record),
+        "process": process_metrics(record),
+        "scaling": scaling(record),
+        "iterations": _iterations(record, codes, files),
+        "revisions": [_revision(n, data, files.get(n), codes.get(n)) for n, data in record.numbered],
+        "routes": _routes(graded, codes),
+        "failures": run_failures(record, codes),
+        "audit": audit(mode, codes, graded, private=about.get("private") or (), tasks=max(1, len(tasks))),
+        "tasks": [_task(record, best, task) for task in tasks],
+        "agent": dict(record.ended) if record.ended else None,
+    }
+
+
+def _revisions(record: PostTraining, load: LoadBlob | None) -> dict[int, dict[str, bytes]]:
+    found: dict[int, dict[str, bytes]] = {}
+    if load is None:
+        return found
+    for number, revision in record.numbered:
+        try:
+            found[number] = read_revision(load(revision["blob"]))
+        except (RecordError, KeyError):
+            continue
+    return found
+
+
+def _changed(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
+    return sorted(name for name, data in after.items() if before.get(name) != data)
+
+
+def _route(record: PostTraining, step: Step, codes: Mapping[int, Code]) -> str | None:
+    is_base = bool(record.base) and step.candidate == record.base
+    return route_of(None if step.revision is None else codes.get(step.revision), is_base=is_base)
+
+
+def _best(record: PostTraining, best: Step | None, codes: Mapping[int, Code]) -> dict[str, Any] | None:
+    """Return the best graded submission, and what it gains over the base model on the graded view."""
+    if best is None:
+        return None
+    return {
+        "iteration": record.steps.index(best) + 1,
+        "submit_id": best.submission,
+        "candidate": best.candidate,
+        "route": _route(record, best, codes),
+        "score": described(best.scores),
+        "gain": against_base(record, best),
+        "scores": list(best.scores),
+        "baseline_scores": base_scores(record, best),
+    }
+
+
+def _iterations(
+    record: PostTraining, codes: Mapping[int, Code], files: Mapping[int, Mapping[str, bytes]]
+) -> list[dict[str, Any]]:
+    base = mean(record.baseline(GRADED))
+    rows: list[dict[str, Any]] = []
+    best: Step | None = None
+    then, shown = 0.0, None
+    for number, step in enumerate(record.steps, 1):
+        code = None if step.revision is None else codes.get(step.revision)
+        improvement = None if step.score is None or base is None else step.score - base
+        new_best = step.score is not None and (best is None or step.score > (best.score or 0.0))
+        end = step.done_s if step.done_s is not None else step.asked_s
+        rows.append(
+            {
+                "iteration": number,
+                "timestamp": step.time,
+                "at_s": step.asked_s,
+                "duration_s": None if end is None else max(end - then, 0.0),
+                "status": step.status,
+                "exit_code": None,
+                "submit_id": step.submission,
+                "candidate": step.candidate or None,
+                "score": step.score,
+                "improvement": improvement,
+                "best": step.score if new_best else (best.score if best else None),
+                "new_best": new_best,
+                "train_type": _route(record, step, codes),
+                "failure_type": failure_of(record, step, best),
+                "problem": step.problem,
+                "errors": step.errors,
+                "missing": sum(score is None for score in step.scores),
+                "revision": step.revision,
+                "changed": _changed_since(shown, step.revision, files),
+                **_tried(step, code),
+            }
+        )
+        best, then = step if new_best else best, then if end is None else end
+        shown = shown if step.revision is None else step.revision
+    return [*rows, *_ending(record, codes, files, shown, then)]
+
+
+def _changed_since(shown: int | None, revision: int | None, files: Mapping[int, Mapping[str, bytes]]) -> list[str]:
+    if revision is None or revision == shown or revision not in files:
+        return []
+    return _changed({} if shown is None else files.get(shown, {}), files[revision])
+
+
+def _tried(step: Step | None, code: Code | None) -> dict[str, Any]:
+    """Return what was tried and why, in the agent's own words: a submission's note, or what its code says of itself."""
+    note = step.note if step else ""
+    return {
+        "tried": note or (code.says if code else ""),
+        "because": (code.because if code else "") if not note else (code.says if code else ""),
+        "settings": dict(code.settings) if code else {},
+        "excerpt": dict(code.excerpt) if code and code.excerpt else None,
+    }
+
+
+def _ending(
+    record: PostTraining,
+    codes: Mapping[int, Code],
+    files: Mapping[int, Mapping[str, bytes]],
+    shown: int | None,
+    then: float,
+) -> list[dict[str, Any]]:
+    """Return an iteration for what the agent did after its last submission, if it changed its code or submitted nothing."""
+    last = record.numbered[-1][0] if record.revisions else None
+    if not record.ended or (record.steps and last == shown):
+        return []
+    code, exit_code = None if last is None else codes.get(last), record.ended.get("code")
+    end = record.end_s
+    return [
+        {
+            "iteration": len(record.steps) + 1,
+            "timestamp": None,
+            "at_s": end,
+            "duration_s": max(end - then, 0.0),
+            "status": "not submitted",
+            "exit_code": exit_code,
+            **dict.fromkeys(("submit_id", "candidate", "score", "improvement")),
+            "best": mean(best.scores) if (best := best_step(record)) else None,
+            "new_best": False,
+            "train_type": route_of(code, is_base=False),
+            "failure_type": f"the agent ended: {record.ended.get('reason')}" if exit_code else "never submitted",
+            "problem": "",
+            "errors": 0,
+            "missing": 0,
+            "revision": last,
+            "changed": _changed_since(shown, last, files),
+            **_tried(None, code),
+        }
+    ]
+
+
+def _revision(number: int, data: Json, files: Mapping[str, bytes] | None, code: Code | None) -> dict[str, Any]:
+    return {
+        "revision": number,
+        "at_s": data.get("at_s"),
+        "blob": data.get("blob"),
+        "files": None if files is None else {name: content.count(b"\n") for name, content in sorted(files.items())},
+        "route": code and code.route,
+        "components": list(code.components) if code else [],
+        "samples": code and code.samples,
+        "environment": code and code.environment,
+        "evidence": [e.to_json() for e in code.evidence] if code else [],
+        "unreadable": list(code.unreadable) if code else [],
+    }
+
+
+def _routes(graded: Sequence[Graded], codes: Mapping[int, Code]) -> dict[str, Any]:
+    """Return the routes of graded submissions, counted; `run` is that of everything the run trained by, as in table 20."""
+    counts = Counter(each.route for each in graded if each.route)
+    last = codes[max(codes)] if codes else None
+    own = [each for each in graded if each.route and each.route != COPY]
+    best = next((each.route for each in own if each.best), None)
+    run = best or (own[-1].route if own else None) or (COPY if graded and counts[COPY] else last and last.route)
+    return {
+        "submissions": dict(sorted(counts.items())),
+        "run": run,
+        "coding_success": any(code.trains for code in codes.values()) if codes else None,
+    }
+
+
+def _task(record: PostTraining, best: Step | None, task: Json) -> dict[str, Any]:
+    """Return how the best submission does on one of several tasks; `handles` is its first handle, and the one after its last."""
+    start, stop = task["handles"]
+    base = record.baseline(GRADED)
+    after = {h: s for h, s in zip(best.tasks, best.scores, strict=False) if start <= h < stop} if best else {}
+    before = [base[h] if h < len(base) else None for h in after]
+    return {
+        "name": task["name"],
+        "baseline": described(base[start:stop]),
+        "best": described(list(after.values())),
+        "gain": paired(list(after.values()), before),
+    }

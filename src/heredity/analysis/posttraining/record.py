@@ -1,0 +1,258 @@
+"""What the journal of a post-training run says, read once; see `docs/post-training-diagnosis.md` for the events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from heredity.analysis.run_record import finite, mean
+
+PROTOCOL = "post-training"
+GRADED, HELDOUT = "graded", "heldout"
+_COUNTS = ("input_tokens", "cache_tokens", "output_tokens")
+
+Json = Mapping[str, Any]
+Scores = Sequence[float | None]
+
+
+@dataclass(slots=True)
+class Step:
+    """One request to grade a checkpoint, in the order in which they were settled.
+
+    Attributes:
+        submission: its number; None if it was refused before it was admitted.
+        candidate: digest of what was submitted; `""` if it was refused.
+        tasks: handles it was attempted on.
+        note: what the agent said of it.
+        asked_s: run clock when it was admitted or refused.
+        done_s: run clock when it was settled.
+        at: Unix time when it was settled; None if the journal does not say.
+        revision: number of the code revision in force; None before the first.
+        tokens: what the agent had used by then, as far as its event stream had told; None if it had told nothing.
+        status: `"ok"`, the category of its failure, or `"running"`.
+        problem: what was wrong, in words; `""` if nothing was.
+        scores: score of each task, None for missing.
+        errors: how many tasks failed through the checkpoint.
+    """
+
+    submission: int | None
+    candidate: str = ""
+    tasks: Sequence[int] = ()
+    note: str = ""
+    asked_s: float | None = None
+    done_s: float | None = None
+    at: float | None = None
+    revision: int | None = None
+    tokens: int | None = None
+    status: str = "running"
+    problem: str = ""
+    scores: Scores = ()
+    errors: int = 0
+
+    @property
+    def score(self) -> float | None:
+        """Mean of the scores that are not missing; None if it was not scored."""
+        return mean(self.scores)
+
+    @property
+    def time(self) -> str | None:
+        """When it was settled, in ISO 8601."""
+        return None if self.at is None else datetime.fromtimestamp(self.at, UTC).isoformat(timespec="seconds")
+
+
+@dataclass(slots=True)
+class PostTraining:
+    """What a journal says of post-training; what did not happen is empty or None.
+
+    Attributes:
+        started: the data of `run.started`.
+        steps: requests to grade, in order.
+        revisions: the data of each `code.revised`, in order.
+        baselines: view to the data of `baseline.scored`.
+        repeats: submission number to the scores of each repeated grading; None is the base model.
+        judged: digest to held-out scores, of checkpoints.
+        references: held-out scores of what the run is compared with.
+        selected: the data of `judging.selected`.
+        checkpoints: digest to the data of `checkpoint.kept`, or of `checkpoint.dropped`.
+        ended: the data of `agent.ended`.
+        closed: reason of `session.closed`; `""` while it is open.
+        clock_s: run clock at the last thing that says it.
+        tokens: all that the agent is known to have used; None if nothing is known.
+        cost_usd: the same in US dollars.
+    """
+
+    started: Json = field(default_factory=dict[str, Any])
+    steps: list[Step] = field(default_factory=list[Step])
+    revisions: list[Json] = field(default_factory=list["Json"])
+    baselines: dict[str, Json] = field(default_factory=dict[str, "Json"])
+    repeats: dict[int | None, list[Scores]] = field(default_factory=dict["int | None", "list[Scores]"])
+    judged: dict[str, Scores] = field(default_factory=dict[str, "Scores"])
+    references: Scores = ()
+    selected: Json | None = None
+    checkpoints: dict[str, Json] = field(default_factory=dict[str, "Json"])
+    ended: Json | None = None
+    closed: str = ""
+    clock_s: float = 0.0
+    tokens: int | None = None
+    cost_usd: float | None = None
+
+    @property
+    def about(self) -> Json:
+        """What `run.started` says of post-training: mode, level, metric, base_model and more."""
+        return self.started.get("posttraining") or {}
+
+    @property
+    def level(self) -> str:
+        """`"L1"`, `"L2"` or `"L3"`; `""` if it is not known."""
+        return str(self.about.get("level") or self.started.get("family") or "")
+
+    @property
+    def interactive(self) -> bool:
+        """Whether the task is one of interaction (L3)."""
+        return self.level == "L3"
+
+    @property
+    def base(self) -> str:
+        """Digest of the base model; `""` if it was not scored."""
+        return next((str(b.get("candidate") or "") for b in self.baselines.values()), "")
+
+    @property
+    def numbered(self) -> list[tuple[int, Json]]:
+        """The code revisions, each with its number."""
+        return [(int(data.get("revision", i)), data) for i, data in enumerate(self.revisions)]
+
+    @property
+    def end_s(self) -> float:
+        """Seconds at which the agent ended, or of the last event."""
+        known = finite((self.ended or {}).get("seconds"))
+        return self.clock_s if known is None else known
+
+    def baseline(self, view: str) -> Scores:
+        """Return the base model's score of each task of a view; empty if it was not scored."""
+        scores = self.baselines.get(view, {}).get("scores")
+        return numbers(scores) if scores is not None else (self.references if view == HELDOUT else ())
+
+
+def numbers(scores: Iterable[Any]) -> tuple[float | None, ...]:
+    """Return scores with None for what is missing."""
+    return tuple(finite(score) for score in scores)
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.record = PostTraining()
+        self.notes: dict[str, str] = {}
+        self.running: dict[int, Step] = {}
+        self.tick: tuple[float, float] | None = None
+        self.broker = False
+
+    def read(self, event: Json) -> None:
+        record, data, at = self.record, event["data"], event.get("at")
+        match event["kind"]:
+            case "run.started":
+                record.started = data
+                self.tick = None if at is None else (0.0, at)
+            case "run.resumed":
+                self.tick = None
+            case "candidate":
+                self.notes[data["digest"]] = data.get("note") or ""
+            case "submission.admitted":
+                self._clock(data.get("at_s"), at)
+                self._admit(data)
+            case "submission.completed":
+                self._settle(data, at)
+            case "submission.rejected":
+                record.steps.append(
+                    Step(None, asked_s=self._now(at), done_s=self._now(at), at=at, status=data["category"],
+                         problem=data.get("message") or "", **self._context())
+                )  # fmt: skip
+            case "code.revised":
+                self._clock(data.get("at_s"), at)
+                record.revisions.append(data)
+            case "heartbeat":
+                self._clock(data.get("clock_s"), at)
+            case "session.closed":
+                record.closed = data.get("reason") or "finished"
+            case "agent.usage":
+                self._use(data)
+            case kind:
+                self._judge(kind, data)
+
+    def _judge(self, kind: str, data: Json) -> None:
+        record = self.record
+        match kind:
+            case "baseline.scored":
+                record.baselines[data.get("view") or GRADED] = data
+            case "grading.repeated":
+                record.repeats.setdefault(data.get("submit_id"), []).append(numbers(data["scores"]))
+            case "judging.scored" if data["view"] == HELDOUT:
+                record.judged[data["candidate"]] = numbers(data["scores"])
+            case "reference.scored" if data["view"] == HELDOUT:
+                record.references = numbers(data["scores"])
+            case "judging.selected":
+                record.selected = data
+            case "checkpoint.kept" | "checkpoint.dropped":
+                record.checkpoints[data["digest"]] = {**data, "kept": kind == "checkpoint.kept"}
+            case "agent.ended":
+                record.ended = data
+            case _:
+                pass
+
+    def _context(self) -> dict[str, Any]:
+        record = self.record
+        return {"revision": record.numbered[-1][0] if record.revisions else None, "tokens": record.tokens}
+
+    def _admit(self, data: Json) -> None:
+        step = Step(
+            data["submit_id"], data["candidate"], tuple(data.get("tasks") or ()), self.notes.get(data["candidate"], ""),
+            asked_s=finite(data.get("at_s")), **self._context(),
+        )  # fmt: skip
+        self.running[data["submit_id"]] = step
+        self.record.steps.append(step)
+
+    def _settle(self, data: Json, at: float | None) -> None:
+        step = self.running.pop(data["submit_id"], None)
+        if step is None:
+            return
+        outcomes: Sequence[Json] = data.get("outcomes") or ()
+        failure: Json = data.get("failure") or {}
+        step.status, step.at, step.done_s = str(data["status"]), at, self._now(at)
+        step.problem = str(failure.get("message") or "")
+        step.tasks = tuple(outcome["task"] for outcome in outcomes) or step.tasks
+        step.scores = numbers(outcome.get("score") for outcome in outcomes)
+        step.errors = sum(o.get("status") != "ok" and o.get("score") is not None for o in outcomes)
+
+    def _use(self, data: Json) -> None:
+        """Add up tokens; where a broker counts, what agents say of themselves is left out, lest it be counted twice."""
+        record = self.record
+        if data.get("source") == "broker" and not self.broker:
+            self.broker, record.tokens, record.cost_usd = True, None, None
+        if self.broker and data.get("source") != "broker":
+            return
+        counts = [finite(data.get(name)) for name in _COUNTS]
+        if any(count is not None for count in counts):
+            record.tokens = (record.tokens or 0) + int(sum(count or 0 for count in counts))
+        if (cost := finite(data.get("cost_usd"))) is not None:
+            record.cost_usd = (record.cost_usd or 0.0) + cost
+
+    def _clock(self, clock: float | None, at: float | None) -> None:
+        if clock is not None:
+            self.record.clock_s = max(self.record.clock_s, clock)
+            self.tick = None if at is None else (clock, at)
+
+    def _now(self, at: float | None) -> float:
+        # The clock stands still while a run is down, so time is added only where no interruption lies between.
+        if at is not None and self.tick is not None:
+            clock, then = self.tick
+            self.record.clock_s = max(self.record.clock_s, clock + max(at - then, 0.0))
+        return self.record.clock_s
+
+
+def read_posttraining(events: Iterable[Json]) -> PostTraining:
+    """Read a journal's events, in order; kinds that are not known here are passed over."""
+    reader = _Reader()
+    for event in events:
+        reader.read(event)
+    return reader.record

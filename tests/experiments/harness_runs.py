@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity.experiments.config import Config, resolve
+from heredity.experiments.results import rebuild_run
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite, sealed_folder
 from heredity.ids import canonical_json, digest_json
 from heredity.judging.cases import FILE_NAME
@@ -64,3 +65,21 @@ def contents(*folders: Path) -> dict[str, str]:
 
 def _files(folders: Iterable[Path]) -> list[Path]:
     return sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
+
+
+def facts(run: Path) -> dict[str, Any]:
+    """Return what must be equal between a run that was interrupted and one that was not."""
+    harness = rebuild_run(run)["harness"]
+    made = events(run, "submission.completed")
+    return {
+        "batches": [(e["number"], e["tasks"], e["candidate"]) for e in events(run, "batch.started")],
+        "charges": [(e["submit_id"], e["key"], e["candidate"], e["tasks"]) for e in events(run, "submission.admitted")],
+        "outcomes": sorted((e["submit_id"], [(o["task"], o["score"]) for o in e["outcomes"]]) for e in made),
+        "decisions": [(e["candidate"], e["accepted"], e["reason"]) for e in events(run, "candidate.decided")],
+        "calls": sorted((e["request"], e["place"]) for e in events(run, "model.called")),
+        "points": events(run, "snapshots.frozen"),
+        "judged": sorted((e["view"], e["candidate"], e["scores"]) for e in events(run, "snapshot.assessed")),
+        "rows": harness["rows"],
+        "tokens": {part: harness["costs"][part]["tokens"] for part in ("rollout", "update")},
+        "finished": events(run, "run.finished"),
+    }

@@ -30,6 +30,7 @@ from heredity.experiments.sections import (
     Section,
     SolverSection,
     SuiteSection,
+    TrainingSection,
     TransferSection,
     ViewsSection,
 )
@@ -43,6 +44,7 @@ BASELINES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "resource-evolution": ("best-of-n-edits", "sequential-edits"),
         "agent-learning": ("best-of-n-edits", "sequential-edits"),
         "harness-evolution": ("static",),
+        "post-training": (),
     }
 )
 """By protocol: added to every suite unless it says otherwise, each with the same budget, since simple methods are competitive."""
@@ -50,9 +52,12 @@ BASELINES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 SCHEDULED = "harness-evolution"
 """The protocol whose runs have a schedule."""
 
+TRAINING = "post-training"
+"""The protocol whose runs train models, bounded by time."""
+
 _MOST_ATTEMPTS = 10_000
 _LONGEST_NAME = 80
-_VARIED = ("evolver.", "budget.", "limits.", "schedule.", "gateway.execution", "engine.lockstep")
+_VARIED = ("evolver.", "budget.", "limits.", "schedule.", "training.", "gateway.execution", "engine.lockstep")
 """What a matrix may vary: tasksets and seeds are lists of their own, and every run is judged on the same views."""
 
 
@@ -65,6 +70,7 @@ class Config(Section):
     views: ViewsSection = Field(default_factory=ViewsSection)
     schedule: ScheduleSection = Field(default_factory=ScheduleSection)
     transfer: TransferSection = Field(default_factory=TransferSection)
+    training: TrainingSection = Field(default_factory=TrainingSection)
     limits: LimitsSection = Field(default_factory=LimitsSection)
     solver: SolverSection = Field(default_factory=SolverSection)
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
@@ -75,11 +81,11 @@ class Config(Section):
     @model_validator(mode="before")
     @classmethod
     def _bounded_by_the_schedule(cls, given: Any) -> Any:
-        """In harness evolution the schedule says how much is attempted, so that a budget of episodes need not."""
+        """Where a schedule or the time says how much is attempted, a budget of episodes need not."""
         data: Any = given
         if not isinstance(data, Mapping) or not isinstance(data.get("run"), Mapping):
             return data
-        if data["run"].get("protocol") != SCHEDULED or not isinstance(data.get("budget", {}), Mapping):
+        if data["run"].get("protocol") not in (SCHEDULED, TRAINING) or not isinstance(data.get("budget", {}), Mapping):
             return data
         budget = dict(data.get("budget", {}))
         if not {"episodes", "attempts"} & budget.keys():
@@ -95,6 +101,9 @@ class Config(Section):
                     "harness evolution pushes batches to a method; set evolver.method instead of an outside agent"
                 )
             return self
+        self._of_training()
+        if self.run.protocol == TRAINING:
+            return self
         for name, section in (("schedule", self.schedule), ("transfer", self.transfer)):
             if section != type(section)():
                 raise ValueError(
@@ -105,6 +114,18 @@ class Config(Section):
         if self.budget.episodes is None:
             raise ValueError("budget.episodes is missing; give how many episodes may be bought")
         return self
+
+    def _of_training(self) -> None:
+        if self.run.protocol != TRAINING:
+            if self.training != TrainingSection():
+                raise ValueError(
+                    f"[training] is of post-training, and the protocol is {self.run.protocol}; leave it out"
+                )
+            return
+        if not self.evolver.outside:
+            raise ValueError("post-training is done by an agent: set evolver.launcher, or evolver.agent to its command")
+        if self.budget.seconds is None:
+            raise ValueError("budget.seconds is missing; give the wall seconds that an agent has, such as 3600")
 
 
 class Cell(Section):
@@ -189,7 +210,7 @@ def cells(config: Config) -> list[Cell]:
         if not key.startswith(_VARIED):
             hint = "list them under [run]" if key.startswith("run.") else "set it for the whole suite"
             raise ConfigError(
-                f"a matrix cannot vary {key}, only evolver.*, budget.*, limits.*, schedule.*, gateway.execution and "
+                f"a matrix cannot vary {key}, only evolver.*, budget.*, limits.*, schedule.*, training.*, gateway.execution and "
                 f"engine.lockstep; {hint}"
             )
     variants = [_variant(config, dict(choice)) for choice in itertools.product(*axes)]

@@ -8,11 +8,15 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Self
 
+from heredity.actors.contract import Solving
 from heredity.errors import ConfigError
 from heredity.experiments.config import Cell, Config
-from heredity.experiments.evolvers import agent_model
+from heredity.experiments.outside_agents import agent_model
+from heredity.experiments.trainers import CheckpointPlaces
 from heredity.gateway import Model
 from heredity.gateway.gateway import Gateway
+from heredity.posttraining.grading import GradingRunner
+from heredity.posttraining.tasks.running import runners as grading_runners
 from heredity.resources import Candidate
 from heredity.rollouts.containers import Backend
 from heredity.rollouts.containers.check import open_backend
@@ -25,7 +29,7 @@ from heredity.rollouts.solving import SolvingRunner
 from heredity.rollouts.trajectory import Trajectory
 from heredity.rollouts.working import ContainerRunner
 
-KINDS = ("container", "episode", "question", "world")
+KINDS = ("container", "episode", "model", "question", "world")
 _SLACK_S = 60.0
 _MODELS = {"container": "container tasks are worked on", "question": "questions are answered"}
 
@@ -35,6 +39,7 @@ class Engine:
 
     Attributes:
         isolation: the tier in which candidates run.
+        places: where the weights of candidates lie that are checkpoints.
     """
 
     def __init__(self, config: Config, kinds: Iterable[str]) -> None:
@@ -59,6 +64,8 @@ class Engine:
         self._episode_runner: EpisodeRunner | None = None
         self._programs: SandboxedPrograms | None = None
         self._backend: Backend | None = None
+        self._grading: GradingRunner | None = None
+        self.places = CheckpointPlaces()
         self._under: dict[str, _Runners] = {}
         self._stack = AsyncExitStack()
         self.isolation = "none needed"
@@ -70,7 +77,7 @@ class Engine:
         try:
             if "episode" in self._kinds:
                 await self._open_episodes()
-            if self._kinds & {"container", "question", "world"}:
+            if self._kinds & {"container", "model", "question", "world"}:
                 await self._open_programs()
             self.under()
         except BaseException:
@@ -146,14 +153,27 @@ class Engine:
         self._programs = SandboxedPrograms(engine.workers, limits, unsafe=engine.unsafe)
         self.isolation = self._programs.isolation.tier
         await self._stack.enter_async_context(self._programs)
+        if "model" in self._kinds:
+            await self._open_grading(self._programs)
         if "container" in self._kinds:
             self._backend = await self._stack.enter_async_context(open_backend(engine.containers))
+
+    async def _open_grading(self, programs: SandboxedPrograms) -> None:
+        judge = self._judging.model("judge") if self._config.gateway.judge else None
+
+        def inner(model: Model, solving: Solving) -> Mapping[str, Runner]:
+            return grading_runners(model, solving, programs=programs, judge=judge)
+
+        self._grading = GradingRunner(self.places.resolve, inner)
+        self._stack.push_async_callback(self._grading.close)
 
     def _runners(self, gateway: Gateway, execution: str) -> dict[str, Runner]:
         model, programs = gateway.model(execution) if execution else None, self._programs
         found: dict[str, Runner] = {}
         if self._episode_runner is not None:
             found["episode"] = self._episode_runner
+        if self._grading is not None:
+            found["model"] = self._grading
         if programs is not None and "world" in self._kinds:
             found["world"] = self._playing(model, programs)
         if programs is not None and model is not None and "question" in self._kinds:

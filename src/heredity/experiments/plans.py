@@ -11,7 +11,7 @@ from typing import Any
 
 from heredity.errors import RecordError
 from heredity.evolution import Budget
-from heredity.experiments.config import SCHEDULED, Cell, Config, slug
+from heredity.experiments.config import SCHEDULED, TRAINING, Cell, Config, slug
 from heredity.judging import RunPlan
 from heredity.judging.schedule import draw_plan, read_plan
 from heredity.judging.terms import HarnessTerms
@@ -57,9 +57,14 @@ def terms_of(cell: Cell, folder: Path) -> HarnessTerms | None:
 
 
 def planned_episodes(config: Config) -> int:
-    """Return how many train episodes a run may buy; under a schedule alone, those of one attempt for each task."""
+    """Return how many train episodes a run may buy; under a schedule alone, those of one attempt for each task.
+
+    Post-training is bounded by time: 0.
+    """
     if config.budget.episodes is not None:
         return config.budget.episodes
+    if config.run.protocol == TRAINING:
+        return 0
     return config.budget.train_cases * config.schedule.epochs
 
 
@@ -102,6 +107,7 @@ def plan_of(
         packages=package_versions(),
         terms=terms,
         execution=cell.config.gateway.execution,
+        repeats=cell.config.training.repeats,
     )
 
 

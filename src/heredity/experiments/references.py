@@ -8,8 +8,9 @@ import math
 from pathlib import Path
 
 from heredity.evolution.starter import starter_candidate
-from heredity.experiments.config import SCHEDULED, Cell, Config
+from heredity.experiments.config import SCHEDULED, TRAINING, Cell, Config
 from heredity.experiments.evolvers import initial_candidate
+from heredity.experiments.trainers import Base, CheckpointPlaces, base_of
 from heredity.ids import digest_json
 from heredity.judging import Sealed
 from heredity.judging.attempts import Attempter
@@ -27,8 +28,11 @@ _REFERENCES = "references.json"
 class References:
     """Held-out scores of what runs are compared with: of the random policy, or of the candidate that a run began with."""
 
-    def __init__(self, folder: Path, sealed: Sealed, config: Config, runner: Runner) -> None:
+    def __init__(
+        self, folder: Path, sealed: Sealed, config: Config, runner: Runner, places: CheckpointPlaces | None = None
+    ) -> None:
         self._path, self._sealed, self._config, self._runner = folder / _REFERENCES, sealed, config, runner
+        self._places = places or CheckpointPlaces()
         self._gate = asyncio.Lock()
         self._known: dict[str, list[float | None]] = json.loads(self._path.read_bytes()) if self._path.exists() else {}
 
@@ -36,22 +40,38 @@ class References:
         """Return the reference of a run on its taskset's held-out cases; None where a run's first snapshot is it."""
         if cell.config.run.protocol == SCHEDULED:
             return None
+        if cell.config.run.protocol == TRAINING:
+            return (await self.of_base(tasks, cell))[1]
         if cell.config.run.protocol == "policy-evolution":
             name, candidate = "random", starter_candidate(tasks.info)
         else:
             name, candidate = "initial", initial_candidate(cell, tasks.info)
         async with self._gate:
             scores = await self._scores(tasks, candidate)
-        return Reference(candidate, tuple(math.nan if s is None else s for s in scores), name)
+        return Reference(candidate, _tuple(scores), name)
 
-    async def _scores(self, tasks: Taskset, candidate: Candidate) -> list[float | None]:
-        count, info = self._config.views.heldout, tasks.info
-        commitment = self._sealed.commitment([tasks], {"heldout": count})
+    async def of_base(self, tasks: Taskset, cell: Cell) -> tuple[Base, Reference]:
+        """Return the base model of a run of post-training, and its scores on the graded view and on held-out."""
+        async with self._gate:
+            base = await base_of(cell, self._places)
+            graded = await self._scores(tasks, base.candidate, "train", cell.config.budget.train_cases)
+            heldout = await self._scores(tasks, base.candidate)
+        return base, Reference(base.candidate, _tuple(heldout), "base", graded=_tuple(graded))
+
+    async def _scores(
+        self, tasks: Taskset, candidate: Candidate, split: str = "heldout", asked: int | None = None
+    ) -> list[float | None]:
+        count, info = self._config.views.heldout if asked is None else asked, tasks.info
+        commitment = self._sealed.commitment([tasks], {split: count})
         key = digest_json([info.name, info.version, count, commitment, candidate.digest])
         if key not in self._known:
             attempter = Attempter(self._runner, self._config.limits.limits())
-            view = View("heldout", self._sealed.tasks(tasks, "heldout", count))
+            view = View(split, self._sealed.tasks(tasks, split, count))
             found = await score_candidate(attempter, info, view, candidate)
             self._known[key] = [score_to_json(s) for s in found.scores]
             write_atomic(self._path, json.dumps(self._known).encode())
         return self._known[key]
+
+
+def _tuple(scores: list[float | None]) -> tuple[float, ...]:
+    return tuple(math.nan if score is None else score for score in scores)

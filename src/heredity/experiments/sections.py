@@ -71,9 +71,9 @@ class RunSection(Section):
         name: what the suite is called; the file's name by default.
     """
 
-    protocol: Literal["policy-evolution", "resource-evolution", "agent-learning", "harness-evolution"] = (
-        "policy-evolution"
-    )
+    protocol: Literal[
+        "policy-evolution", "resource-evolution", "agent-learning", "harness-evolution", "post-training"
+    ] = "policy-evolution"
     tasksets: list[str] = Field(min_length=1)
     ood: list[str] = Field(default_factory=list[str])
     seeds: Seeds = 1
@@ -236,6 +236,20 @@ class ScheduleSection(Section):
     def schedule(self) -> Schedule:
         """Return the settings as the judge takes them."""
         return Schedule(**self.model_dump(exclude={"plan"}))
+
+
+class TrainingSection(Section):
+    """`[training]`: of post-training, what is trained and how grading is checked.
+
+    Attributes:
+        base_model: the base model, one of the task's; its first by default.
+        mode: `free`, `sft-only` or `rl-only`: the routes that an agent is told are allowed; the code that ran is audited.
+        repeats: how often the best checkpoint is graded again afterwards, to measure the noise of grading.
+    """
+
+    base_model: str = ""
+    mode: Literal["free", "sft-only", "rl-only"] = "free"
+    repeats: Annotated[int, Field(ge=0, le=1000)] = 0
 
 
 class TransferSection(Section):

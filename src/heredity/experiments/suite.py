@@ -16,13 +16,14 @@ import tomli_w
 
 from heredity.analysis.failed_updates import failed_updates
 from heredity.errors import ConfigError, HeredityError, RecordError
-from heredity.experiments.config import Cell, Config, cells, read_toml, resolve, slug
+from heredity.experiments.config import TRAINING, Cell, Config, cells, read_toml, resolve, slug
 from heredity.experiments.engine import Engine
-from heredity.experiments.evolvers import build_evolver
+from heredity.experiments.evolvers import Evolver, build_evolver
 from heredity.experiments.plans import plan_of, planned_episodes, terms_of
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
 from heredity.experiments.references import References
 from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
+from heredity.experiments.trainers import build_trainer, check_trainer
 from heredity.judging.attempts import MISSING
 from heredity.judging.bench import Reference, Verdict
 from heredity.judging.cases import FILE_NAME, Sealed
@@ -210,7 +211,10 @@ class _Suite:
         self.notes: dict[str, str] = {}
         self.hidden = sealed_folder(folder)
         for cell in self.cells:
-            build_evolver(cell, self.tasksets[cell.taskset].info, self._path(cell), (self.hidden,))
+            if cell.config.run.protocol == TRAINING:
+                check_trainer(cell, (self.hidden,))
+            else:
+                build_evolver(cell, self.tasksets[cell.taskset].info, self._path(cell), (self.hidden,))
 
     async def run(self, engine: Engine) -> None:
         """Run every cell, a few at a time.
@@ -223,7 +227,7 @@ class _Suite:
                 engine.under(name)
             engine.asked_by(cell)
         sealed = Sealed.create(self.hidden)
-        references = References(self.folder, sealed, self.config, engine)
+        references = References(self.folder, sealed, self.config, engine, engine.places)
         gate = asyncio.Semaphore(self.config.engine.parallel_runs)
 
         async def guarded(cell: Cell) -> None:
@@ -263,14 +267,13 @@ class _Suite:
         self.watcher.changed(progress)
 
     async def _judged(self, cell: Cell, engine: Engine, sealed: Sealed, references: References) -> Verdict:
-        progress, tasks = self.progress[cell.id], self.tasksets[cell.taskset]
-        evolver = build_evolver(cell, tasks.info, self._path(cell), (self.hidden,), engine.asked_by(cell))
+        progress = self.progress[cell.id]
+        evolver, reference = await self._evolver(cell, engine, sealed, references)
 
         async def evolve(session: Session) -> None:
             progress.session = session
             await evolver.evolve(session)
 
-        reference = await references.of(tasks, cell)
         conditions = self._conditions(cell, engine, sealed, reference)
         plan = plan_of(
             cell,
@@ -284,6 +287,17 @@ class _Suite:
             verdict = await run_evolution(self._path(cell), plan, conditions, evolve, evolver.publisher)
             trace.set(status=verdict.status, heldout=verdict.heldout.mean if verdict.heldout else None)
         return verdict
+
+    async def _evolver(
+        self, cell: Cell, engine: Engine, sealed: Sealed, references: References
+    ) -> tuple[Evolver, Reference | None]:
+        tasks, path, asked = self.tasksets[cell.taskset], self._path(cell), engine.asked_by(cell)
+        if cell.config.run.protocol != TRAINING:
+            evolver = build_evolver(cell, tasks.info, path, (self.hidden,), asked)
+            return evolver, await references.of(tasks, cell)
+        base, reference = await references.of_base(tasks, cell)
+        engine.places.roots.append(path / "models")
+        return build_trainer(cell, path, (self.hidden,), sealed, base, reference, asked), reference
 
     def _conditions(self, cell: Cell, engine: Engine, sealed: Sealed, reference: Reference | None) -> Conditions:
         progress, execution = self.progress[cell.id], cell.config.gateway.execution

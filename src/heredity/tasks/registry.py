@@ -18,6 +18,7 @@ GROUP = "heredity.tasksets"
 
 _OWN = (
     EntryPoint("gymnasium", "heredity.environments.taskset:SOURCE", GROUP),
+    EntryPoint("posttraining", "heredity.posttraining.tasks.registry:SOURCE", GROUP),
     EntryPoint("questions", "heredity.tasks.questions:SOURCE", GROUP),
     EntryPoint("tasks", "heredity.tasks.containers.taskset:SOURCE", GROUP),
     EntryPoint("worlds", "heredity.worlds.taskset:SOURCE", GROUP),

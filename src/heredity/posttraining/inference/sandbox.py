@@ -83,23 +83,26 @@ def variables() -> dict[str, str]:
 
 
 @cache
-def packages() -> tuple[Path, ...]:
+def packages(more: tuple[str, ...] = ()) -> tuple[Path, ...]:
     """Return the files and folders of site-packages that a worker needs, those that say versions included.
+
+    Args:
+        more: further distributions, with what they require, where they are installed.
 
     Raises:
         MissingExtraError: if one of `ROOTS` is not installed.
     """
     found: set[Path] = set()
-    for distribution in _required():
+    for distribution in _required((*ROOTS, *more)):
         tops = {file.parts[0] for file in distribution.files or ()}
         home = Path(str(distribution.locate_file("")))
         found |= {home / top for top in tops if not _LEFT_OUT.fullmatch(top) and (home / top).exists()}
     return tuple(sorted(found))
 
 
-def _required() -> Iterator[importlib.metadata.Distribution]:
+def _required(roots: tuple[str, ...]) -> Iterator[importlib.metadata.Distribution]:
     seen: set[str] = set()
-    waiting = list(ROOTS)
+    waiting = list(roots)
     while waiting:
         name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
         if name in seen:

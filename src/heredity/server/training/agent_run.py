@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from heredity.judging.session import Session
-from heredity.launchers import AgentExit, CommandAgent, run_agent
+from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, run_agent
 from heredity.launchers.bubblewrap import INSIDE
 from heredity.records import read_journal
 from heredity.server.serve import serve
@@ -20,7 +20,7 @@ from heredity.server.training.workspace import TrainingWorkspace
 
 
 async def train_with_agent(
-    session: Session, folder: Path, terms: TrainingTerms, agent: CommandAgent
+    session: Session, folder: Path, terms: TrainingTerms, agent: CommandAgent, broker: BrokerDoor | None = None
 ) -> AgentExit | None:
     """Let an agent train and submit until it exits or its time is over; return how it ended, None if no time was left.
 
@@ -31,6 +31,7 @@ async def train_with_agent(
         folder: the run's folder: `workspace`, `models` and `logs` are in it.
         terms: what the agent is told.
         agent: what to run; it is given the variables of the run contract.
+        broker: what it may ask language models through.
 
     Raises:
         IsolationError: if the agent cannot be confined here.
@@ -67,6 +68,7 @@ async def train_with_agent(
                 url=endpoints.url,
                 logs=folder / "logs",
                 ended=session.finished,
+                broker=broker,
             )
         finally:
             watching.cancel()

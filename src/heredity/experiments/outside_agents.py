@@ -1,0 +1,133 @@
+"""Outside agents: how one is started, what it may ask of a model, and what it has used."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from heredity.analysis.usage import BROKER, TokenUsage, recognised_usage, stream_usage
+from heredity.errors import ConfigError
+from heredity.experiments.config import Cell
+from heredity.gateway import Model
+from heredity.judging.session import Session
+from heredity.launchers import BrokerDoor, CommandAgent, Launch, launcher
+from heredity.records import read_journal
+from heredity.server.agent_models import models_for_agent
+from heredity.server.broker import Limits
+
+
+def agent_model(cell: Cell) -> str:
+    """Return the name of the model that an outside agent asks through a broker; empty if it asks none there."""
+    settings = cell.evolver
+    return settings.model or (cell.config.gateway.execution if settings.launcher else "")
+
+
+def _launch(cell: Cell, prompt: str) -> Launch:
+    settings = cell.evolver
+    if settings.launcher is None:
+        assert settings.agent is not None
+        return Launch(settings.agent)
+    model = agent_model(cell)
+    # A folder's start.sh need not ask any model.
+    if not model and not settings.network and "/" not in settings.launcher:
+        raise ConfigError(
+            f"{settings.label} has no model: set evolver.model, such as anthropic/claude-sonnet-4-5, or give it an account "
+            "of its own with evolver.network = true and evolver.inherit"
+        )
+    # Agents look up what they know of a model under its own name, which has no provider before it.
+    return launcher(settings.launcher).launch(settings.prompt or prompt, model.rpartition("/")[2])
+
+
+def command_agent(cell: Cell, secrets: Sequence[Path], prompt: str) -> tuple[CommandAgent, Launch]:
+    """Return the agent of a run, and how its program is started.
+
+    Args:
+        cell: the run.
+        secrets: folders that must stay hidden from it.
+        prompt: what it is told first, unless the configuration says otherwise.
+
+    Raises:
+        ConfigError: if the agent is not there, has no model, or is to be shown a folder that does not exist.
+    """
+    settings, launch = cell.evolver, _launch(cell, prompt)
+    missing = [path for path in settings.read_only if not os.path.isdir(path)]
+    if missing:
+        raise ConfigError(f"evolver.read_only names {missing[0]!r}, which is not a folder")
+    agent = CommandAgent(
+        launch.command,
+        time_limit_s=settings.time_limit_s,
+        end_grace_s=settings.end_grace_s,
+        environment={**launch.environment, **settings.environment},
+        inherit=tuple(settings.inherit),
+        read_only=(*launch.read_only, *(Path(p).resolve() for p in settings.read_only)),
+        protected=tuple(secrets),
+        network=settings.network,
+        unsafe=cell.config.engine.unsafe,
+    )
+    return agent, launch
+
+
+@contextlib.asynccontextmanager
+async def model_door(
+    cell: Cell, session: Session, folder: Path, model: Model | None
+) -> AsyncGenerator[BrokerDoor | None]:
+    """Serve an agent's model for as long as it runs, within what is left of the budget's tokens and dollars."""
+    if model is None:
+        yield None
+        return
+
+    async def record(source: str, usage: Mapping[str, Any]) -> None:
+        if session.broken is None:
+            await session.record_usage(source, usage)
+
+    budget = cell.config.budget
+    used = await asyncio.to_thread(_asked_before, folder / "journal.jsonl")
+    limits = Limits(
+        tokens=None if budget.tokens is None else max(0, budget.tokens - sum(u.tokens or 0 for u in used)),
+        cost_usd=None if budget.cost_usd is None else max(0.0, budget.cost_usd - sum(u.cost_usd or 0.0 for u in used)),
+    )
+    async with models_for_agent(model, run=cell.id, record=record, limits=limits) as door:
+        yield door
+
+
+def _asked_before(journal: Path) -> list[TokenUsage]:
+    """Return what the run's agent used of its model before this process began."""
+    entries = [e.data for e in read_journal(journal) if e.kind == "agent.usage" and e.data["source"] == BROKER]
+    return [TokenUsage(**{k: v for k, v in data.items() if k != "source"}) for data in entries]
+
+
+@contextlib.asynccontextmanager
+async def record_stream(session: Session, logs: Path, launch: Launch) -> AsyncGenerator[None]:
+    """Journal afterwards the tokens that an agent's event stream has reported meanwhile, if it reported any."""
+    events = logs / "agent.events.jsonl"
+    before = _size(events)
+    try:
+        yield
+    finally:
+        await _record(session, events, before, launch.events)
+
+
+async def _record(session: Session, events: Path, start: int, known: str) -> None:
+    found = await asyncio.to_thread(_read_stream, events, start, known)
+    if found is not None and session.broken is None:
+        await session.record_usage(found[0], found[1].to_json())
+
+
+def _read_stream(events: Path, start: int, known: str) -> tuple[str, TokenUsage] | None:
+    if not events.exists():
+        return None
+    with events.open("rb") as file:
+        file.seek(start)
+        lines = file.read().decode("utf-8", "replace").splitlines()
+    if not known:
+        return recognised_usage(lines)
+    usage = stream_usage(known, lines)
+    return None if usage == TokenUsage() else (known, usage)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

@@ -1,0 +1,173 @@
+"""From a post-training configuration to an agent that trains a model within its time."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from heredity.errors import CandidateError, ConfigError
+from heredity.experiments.config import Cell
+from heredity.experiments.evolvers import Evolver
+from heredity.experiments.outside_agents import agent_model, command_agent, model_door, record_stream
+from heredity.gateway import Model
+from heredity.judging import Sealed
+from heredity.judging.bench import Reference
+from heredity.judging.session import Session
+from heredity.posttraining.inference.sandbox import packages
+from heredity.posttraining.models.bases import base_model
+from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect
+from heredity.posttraining.tasks import PostTrainingTask, posttraining_task
+from heredity.posttraining.tasks.registry import workspace_files
+from heredity.resources import Candidate
+from heredity.server.training.agent_run import train_with_agent
+from heredity.server.training.terms import TrainingTerms
+
+AGENT_PACKAGES = ("accelerate", "peft", "trl", "datasets")
+"""Distributions that an agent may import where they are installed, beside torch and transformers and what these require."""
+
+PROMPT = (
+    "You are alone at this, and nobody answers questions. Read instructions.md and description.md in the current folder, then "
+    "train the model and submit checkpoints until the time is nearly over."
+)
+
+
+@dataclass
+class CheckpointPlaces:
+    """Where the weights of candidates lie.
+
+    Attributes:
+        folders: digest of each base model's checkpoint to its folder.
+        roots: folders in which runs keep checkpoints by digest.
+    """
+
+    folders: dict[str, Path] = field(default_factory=dict[str, Path])
+    roots: list[Path] = field(default_factory=list[Path])
+
+    def resolve(self, candidate: Candidate) -> Path:
+        """Return the folder of a candidate's checkpoint.
+
+        Raises:
+            CandidateError: if its weights were not kept.
+        """
+        digest = checkpoint_of(candidate).digest
+        known = self.folders.get(digest)
+        found = known or next((root / digest for root in self.roots if (root / digest).is_dir()), None)
+        if found is None:
+            raise CandidateError(
+                f"the weights of checkpoint {digest[:12]} are not kept any more; it cannot be graded again"
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A base model, made or found.
+
+    Attributes:
+        name: its name.
+        folder: where it is.
+        checkpoint: what it is.
+    """
+
+    name: str
+    folder: Path
+    checkpoint: Checkpoint
+
+    @property
+    def candidate(self) -> Candidate:
+        """The candidate that stands for it."""
+        return candidate_of(self.checkpoint)
+
+
+def task_of(cell: Cell) -> PostTrainingTask:
+    """Return the task of a run of post-training.
+
+    Raises:
+        ConfigError: if its taskset is none of post-training, or the base model is none that the task has.
+    """
+    if not cell.taskset.startswith("posttraining/"):
+        raise ConfigError(f"post-training runs on tasksets named posttraining/NAME, and {cell.taskset} is none")
+    return posttraining_task(cell.taskset)
+
+
+async def base_of(cell: Cell, places: CheckpointPlaces) -> Base:
+    """Return the base model of a run; one that is made from a recipe is trained first where it is not in the cache."""
+    name = cell.config.training.base_model or task_of(cell).base_models[0]
+    folder = await asyncio.to_thread(base_model, name)
+    checkpoint = await asyncio.to_thread(inspect, folder)
+    places.folders[checkpoint.digest] = folder
+    return Base(name, folder, checkpoint)
+
+
+def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
+    """Check what can be checked before a run begins.
+
+    Raises:
+        ConfigError: if the task, the agent or the time is missing or wrong.
+    """
+    task_of(cell)
+    if cell.config.budget.seconds is None:
+        raise ConfigError("budget.seconds is missing; give the wall seconds that an agent has, such as 3600")
+    command_agent(cell, secrets, PROMPT)
+
+
+def build_trainer(
+    cell: Cell,
+    folder: Path,
+    secrets: Sequence[Path],
+    sealed: Sealed,
+    base: Base,
+    reference: Reference,
+    model: Model | None,
+) -> Evolver:
+    """Return the evolver of a run of post-training: an agent in a workspace with a grading server.
+
+    Args:
+        cell: the run.
+        folder: its folder.
+        secrets: folders that must stay hidden from the agent.
+        sealed: the suite's secret, with which the task deals out its items.
+        base: the base model.
+        reference: the base model's scores.
+        model: what the agent may ask through a broker.
+
+    Raises:
+        ConfigError: if the agent or the task's data is missing or wrong.
+    """
+    task, settings = task_of(cell), cell.config.training
+    agent, launch = command_agent(cell, secrets, PROMPT)
+    agent = replace(agent, end_grace_s=0.0, trees={path.name: path for path in packages(AGENT_PACKAGES)}, packages=())
+    seconds = cell.config.budget.seconds
+    assert seconds is not None, "checked before"
+
+    async def evolve(session: Session) -> None:
+        terms = TrainingTerms(
+            task=task.name,
+            level=task.level,
+            metric=task.metric,
+            description=task.description,
+            base_model=base.name,
+            base_folder=base.folder,
+            base=base.checkpoint,
+            baseline=_mean(reference.graded or ()),
+            graded=cell.config.budget.train_cases,
+            timeout_s=seconds,
+            mode=settings.mode,
+            files=await asyncio.to_thread(workspace_files, task, sealed.entropy),
+        )
+        async with record_stream(session, folder / "logs", launch), model_door(cell, session, folder, model) as door:
+            await train_with_agent(session, folder, terms, agent, door)
+
+    about = {"name": cell.label, "kind": "agent", "command": agent.argv[-1], "isolation": agent.isolation}
+    told = {"launcher": cell.evolver.launcher} if cell.evolver.launcher else {}
+    asked = {"model": agent_model(cell)} if agent_model(cell) else {}
+    training = {"base_model": base.name, "mode": settings.mode, "base_digest": base.checkpoint.digest}
+    return Evolver(evolve, False, {**about, **told, **asked, **training})
+
+
+def _mean(scores: Sequence[float]) -> float:
+    known = [score for score in scores if not math.isnan(score)]
+    return math.fsum(known) / len(known) if known else 0.0

@@ -29,11 +29,11 @@ def script(name: str) -> dict[str, bytes]:
 
 
 def archive(files: Mapping[str, bytes]) -> bytes:
-    """Return a tar archive of a folder code/."""
+    """Return a tar archive of files."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         for name, data in files.items():
-            entry = tarfile.TarInfo(f"code/{name}")
+            entry = tarfile.TarInfo(name)
             entry.size = len(data)
             tar.addfile(entry, io.BytesIO(data))
     return buffer.getvalue()
@@ -138,15 +138,13 @@ class PostTrainingJournal:
         self._start()
         self.base = self._know(checkpoint("base"))
         self.skills[self.base] = told.base
-        self.add("baseline.scored", candidate=self.base, scores=self._scores(told.base, 0), view="graded")
-        best = self.base
+        self.add("heartbeat", clock_s=0.0)
         for act in told.acts:
             self._do(act)
-        graded = [(skill, digest) for digest, skill in self.skills.items()]
-        best = max(graded)[1]
+        best = max((skill, digest) for digest, skill in self.skills.items())[1]
         for _ in range(told.repeats):
             scores = self._scores(self.skills[best], 0, jitter=0.05)
-            self.add("grading.repeated", submit_id=self.submitted or None, scores=scores)
+            self.add("grading.repeated", submit_id=self.submitted or None, candidate=best, repeat=1, scores=scores)
         self.clock += 10
         if told.finished:
             self._end(best)
@@ -162,7 +160,13 @@ class PostTrainingJournal:
             taskset_version="1",
             family=told.level,
             group="posttraining",
-            evolver={"name": told.agent, "kind": "agent", "options": {}},
+            evolver={
+                "name": told.agent,
+                "kind": "agent",
+                "command": "bash start.sh",
+                "base_model": f"characters/{told.task}",
+                "mode": told.mode,
+            },
             seed=told.seed,
             budget={"seconds": told.budget},
             views={"heldout": told.tasks},
@@ -171,13 +175,7 @@ class PostTrainingJournal:
             packages={"heredity": "0.1", "torch": "2.13.0"},
             commitment="c" * 64,
             config_digest="d" * 64,
-            posttraining={
-                "mode": told.mode,
-                "level": told.level,
-                "metric": "accuracy",
-                "base_model": f"characters/{told.task}",
-                **told.more,
-            },
+            **({"posttraining": told.more} if told.more else {}),
         )
 
     def _know(self, candidate: Candidate, note: str = "") -> str:
@@ -197,7 +195,7 @@ class PostTrainingJournal:
             data = archive(self.code)
             blob = Blob.of(data)
             self.blobs[blob.digest] = data
-            number = sum(kind == "code.revised" for kind, _, _ in self.events)
+            number = 1 + sum(kind == "code.revised" for kind, _, _ in self.events)
             self.add(
                 "code.revised",
                 revision=number,
@@ -210,16 +208,19 @@ class PostTrainingJournal:
             self.add("agent.usage", source="claude-code", **usage)
         if self.told.interrupted and self.submitted == 1:
             self.add("run.resumed", attempt=1, reason="killed")
-        if act.refused:
+        if act.skill == "base":
+            self.add(
+                "submission.rejected", key="output/copy", category="base_model", message="the untouched base model"
+            )
+        elif act.refused:
             self.add("submission.rejected", key=f"k{len(self.events)}", category="candidate", message=act.refused)
         elif act.skill is not None:
             self._submit(act)
 
     def _submit(self, act: Act) -> None:
         self.submitted += 1
-        base = act.skill == "base"
-        skill = self.told.base if base else float(act.skill or 0.0)
-        digest = self.base if base else self._know(checkpoint(f"weights-{self.told.seed}-{self.submitted}"), act.note)
+        skill = float(act.skill or 0.0)
+        digest = self._know(checkpoint(f"weights-{self.told.seed}-{self.submitted}"), act.note)
         named = {"submit_id": self.submitted, "key": f"s{self.submitted}", "candidate": digest}
         count = self.told.tasks
         self.add(
@@ -244,6 +245,7 @@ class PostTrainingJournal:
     def _end(self, best: str) -> None:
         self.add("agent.ended", code=self.told.exit_code, reason="finished", seconds=self.clock)
         self.add("session.closed", reason="finished")
+        self.add("baseline.scored", candidate=self.base, scores=self._scores(self.told.base, 0), view="graded")
         scores = self._scores(self.skills[best], 1)
         self.add("judging.selected", submit_id=None, candidate=best, reason="the best graded submission")
         many = {"lengths": [1] * len(scores), "statuses": ["ok"] * len(scores)}

@@ -22,31 +22,31 @@ def of(source: str, mode: str = "free", private: tuple[str, ...] = ()) -> list[t
 
 
 def test_supervised_training_keeps_to_sft_only() -> None:
-    assert audited("sft", Act(0.5, "rejection"))["verdict"] == "kept"
+    assert audited("sft-only", Act(0.5, "rejection"))["verdict"] == "kept"
 
 
 def test_reinforcement_breaks_sft_only_with_the_line_that_does() -> None:
-    found = audited("sft", Act(0.5, "torch_sft"), Act(0.7, "torch_grpo"))
+    found = audited("sft-only", Act(0.5, "torch_sft"), Act(0.7, "torch_grpo"))
     assert found["verdict"] == "broken"
     lines = script("torch_grpo")["torch_grpo.py"].decode().splitlines()
     breach = found["findings"][0]
-    assert (breach["revision"], breach["file"]) == (1, "torch_grpo.py")
+    assert (breach["revision"], breach["file"]) == (2, "torch_grpo.py")
     assert lines[breach["line"] - 1].strip() == breach["text"]
 
 
 def test_reinforcement_that_was_not_submitted_is_to_be_looked_at() -> None:
-    found = audited("sft", Act(0.5, "torch_sft"), Act(None, "torch_dpo"))
+    found = audited("sft-only", Act(0.5, "torch_sft"), Act(None, "torch_dpo"))
     assert (found["verdict"], {f["grade"] for f in found["findings"]}) == ("kept", {"look"})
 
 
 def test_rl_only_may_warm_up_but_not_end_with_sft() -> None:
-    kept = audited("rl", Act(0.5, "torch_sft"), Act(0.7, "torch_grpo"))
+    kept = audited("rl-only", Act(0.5, "torch_sft"), Act(0.7, "torch_grpo"))
     assert (kept["verdict"], [f["grade"] for f in kept["findings"]]) == ("kept", ["look"])
-    assert audited("rl", Act(0.7, "torch_sft"))["verdict"] == "broken"
+    assert audited("rl-only", Act(0.7, "torch_sft"))["verdict"] == "broken"
 
 
 def test_copies_break_no_mode() -> None:
-    assert audited("rl", Act("base", "torch_sft"))["verdict"] == "kept"
+    assert audited("rl-only", Act("base", "torch_sft"))["verdict"] == "kept"
 
 
 def test_free_mode_allows_every_route() -> None:
@@ -54,11 +54,11 @@ def test_free_mode_allows_every_route() -> None:
 
 
 def test_multi_task_mode_with_one_task_is_to_be_looked_at() -> None:
-    assert [f["what"] for f in audited("multi", Act(0.5, "torch_sft"))["findings"]] == [
+    assert [f["what"] for f in audited("multi-task", Act(0.5, "torch_sft"))["findings"]] == [
         "multi-task mode, and one task was graded"
     ]
     tasks = [{"name": "a", "handles": [0, 50]}, {"name": "b", "handles": [50, 100]}]
-    assert audited("multi", Act(0.5, "torch_sft"), tasks=tasks)["findings"] == []
+    assert audited("multi-task", Act(0.5, "torch_sft"), tasks=tasks)["findings"] == []
 
 
 @pytest.mark.parametrize(
@@ -96,5 +96,5 @@ def test_harmless_code_is_left_alone(source: str) -> None:
 
 def test_a_teacher_is_privileged_in_rl_only_mode() -> None:
     source = "plan = info['extra.expert_plan']\nother = env.expert_plan"
-    assert of(source, "rl") == [("breach", "a privileged teacher in RL-only mode")] * 2
+    assert of(source, "rl-only") == [("breach", "a privileged teacher in rl-only mode")] * 2
     assert of(source, "free") == []

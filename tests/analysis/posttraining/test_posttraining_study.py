@@ -61,25 +61,25 @@ def test_pass_at_k_is_the_mean_of_the_best_over_all_choices(gains: list[float]) 
 def test_modes_of_an_agent_are_entries_of_their_own_and_a_heatmap() -> None:
     found = study(
         [
-            Told(GOOD, mode="sft", tasks=100),
-            Told(BAD, mode="rl", tasks=100),
-            Told(GOOD, mode="sft", task="game", level="L3", tasks=100),
+            Told(GOOD, mode="sft-only", tasks=100),
+            Told(BAD, mode="rl-only", tasks=100),
+            Told(GOOD, mode="sft-only", task="game", level="L3", tasks=100),
         ]
     )
     assert [e["evolver"] for e in found["entries"]] == [
-        "reference (mode=sft)",
-        "reference (mode=rl)",
-        "reference (mode=sft)",
+        "reference (mode=sft-only)",
+        "reference (mode=rl-only)",
+        "reference (mode=sft-only)",
     ]
     cells = {(c["mode"], c["task"]): c for c in found["heatmap"]}
-    assert cells["sft", "posttraining/arithmetic"]["best"]
-    assert cells["rl", "posttraining/arithmetic"]["worst"]
-    assert not cells["sft", "posttraining/game"]["best"], "there is no other mode to be better than"
+    assert cells["sft-only", "posttraining/arithmetic"]["best"]
+    assert cells["rl-only", "posttraining/arithmetic"]["worst"]
+    assert not cells["sft-only", "posttraining/game"]["best"], "there is no other mode to be better than"
 
 
 def test_a_run_of_several_tasks_counts_for_each() -> None:
     tasks = [{"name": "a", "handles": [0, 50]}, {"name": "b", "handles": [50, 100]}]
-    found = study([Told(GOOD, mode="multi", tasks=100, more={"tasks": tasks})])
+    found = study([Told(GOOD, mode="multi-task", tasks=100, more={"tasks": tasks})])
     assert [c["task"] for c in found["heatmap"]] == ["a", "b"]
 
 

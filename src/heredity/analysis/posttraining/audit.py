@@ -15,8 +15,8 @@ from heredity.analysis.posttraining.program import Program, Unit
 from heredity.analysis.posttraining.routes import COPY, RL, Code
 from heredity.analysis.posttraining.slices import names_of
 
-MODES = ("sft", "rl", "free", "multi")
-"""Supervised training only; reinforcement, which a supervised warm-up may precede; anything; several tasks, one model."""
+MODES = ("free", "sft-only", "rl-only", "multi-task")
+"""Anything; supervised training only; reinforcement, which a supervised warm-up may precede; several tasks, one model."""
 
 _READERS = frozenset({"open", "Path", "from_pretrained", "load_dataset", "load_file", "listdir", "glob", "read_text"})
 _OWN = ("scores.json", "run_meta.json")
@@ -81,21 +81,21 @@ def audit(
 
 def _mode(mode: str, codes: Mapping[int, Code], graded: Sequence[Graded], tasks: int) -> Iterator[Finding]:
     used = {each.revision for each in graded}
-    if mode == "sft":
+    if mode == "sft-only":
         for number, code in codes.items():
             for e in (e for e in code.evidence if e.component in RL):
                 grade = "breach" if number in used else "look"
-                yield Finding(grade, f"{e.component} in SFT-only mode: {e.why}", number, e.file, e.line, e.text)
-    elif mode == "rl":
+                yield Finding(grade, f"{e.component} in sft-only mode: {e.why}", number, e.file, e.line, e.text)
+    elif mode == "rl-only":
         for each in graded:
             code = codes.get(-1 if each.revision is None else each.revision)
             if code is not None and each.route != COPY and not code.reinforces:
                 grade = "breach" if each.best else "look"
-                yield Finding(grade, f"a submission by {each.route} in RL-only mode", each.revision or 0)
+                yield Finding(grade, f"a submission by {each.route} in rl-only mode", each.revision or 0)
         for number, code in codes.items():
             for unit, node in _teachers(code.program):
-                yield _finding("breach", "a privileged teacher in RL-only mode", number, unit, node)
-    elif mode == "multi" and tasks < 2:
+                yield _finding("breach", "a privileged teacher in rl-only mode", number, unit, node)
+    elif mode == "multi-task" and tasks < 2:
         yield Finding("look", "multi-task mode, and one task was graded", 0)
 
 

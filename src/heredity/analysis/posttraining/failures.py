@@ -45,7 +45,7 @@ _Found = tuple[str, list[str], list[int]] | None
 
 
 def _trained(record: PostTraining) -> list[Step]:
-    return [s for s in record.steps if s.score is not None and s.candidate != record.base]
+    return [s for s in record.steps if s.score is not None and not record.is_copy(s)]
 
 
 def _trains(codes: Mapping[int, Code]) -> bool:
@@ -56,8 +56,8 @@ def _early(record: PostTraining, codes: Mapping[int, Code]) -> _Found:
     graded = _trained(record)
     said: list[str] = []
     if not graded:
-        copies = sum(s.candidate == record.base for s in record.steps if s.score is not None)
-        refused = sum(s.score is None for s in record.steps)
+        copies = sum(map(record.is_copy, record.steps))
+        refused = len(record.steps) - copies
         said.append(f"no trained checkpoint was graded: {copies} copies of the base model, {refused} refused or failed")
     if codes and not _trains(codes):
         said.append(f"none of {len(codes)} code revisions trains")
@@ -96,7 +96,7 @@ def _reward(record: PostTraining) -> _Found:
 
 def _collapse(record: PostTraining) -> _Found:
     """Look for a fall after the best score of a trained checkpoint that no later one made good."""
-    settled = [step for step in record.steps if step.status != "running"]
+    settled = [step for step in record.steps if step.status != "running" and not record.is_copy(step)]
     graded = _trained(record)
     best = max(graded, key=lambda s: s.score or 0.0, default=None)
     if best is None:
@@ -134,12 +134,12 @@ def failure_of(record: PostTraining, step: Step, best: Step | None) -> str | Non
     """
     if step.status == "running":
         return None
+    if record.is_copy(step):
+        return "copy of the base model"
     if step.submission is None:
         return f"refused: {step.status}"
     if step.score is None:
         return f"failed: {step.status}"
-    if step.candidate == record.base:
-        return "copy of the base model"
     if step.score == 0.0:
         return "zero score"
     if clearly_worse(step.scores, base_scores(record, step)):

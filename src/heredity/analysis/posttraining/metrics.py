@@ -56,7 +56,8 @@ def posttraining_metrics(events: Sequence[Json], load: LoadBlob | None = None) -
     best = best_step(record)
     about, tasks = record.about, record.about.get("tasks") or ()
     mode = str(about.get("mode") or "free")
-    graded = [Graded(s.revision, _route(record, s, codes), s is best) for s in record.steps if s.score is not None]
+    answered = [step for step in record.steps if step.score is not None or record.is_copy(step)]
+    graded = [Graded(step.revision, _route(record, step, codes), step is best) for step in answered]
     return {
         "schema_version": SCHEMA_VERSION,
         "level": record.level or None,
@@ -95,8 +96,8 @@ def _changed(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[st
 
 
 def _route(record: PostTraining, step: Step, codes: Mapping[int, Code]) -> str | None:
-    is_base = bool(record.base) and step.candidate == record.base
-    return route_of(None if step.revision is None else codes.get(step.revision), is_base=is_base)
+    code = None if step.revision is None else codes.get(step.revision)
+    return route_of(code, is_base=record.is_copy(step))
 
 
 def _best(record: PostTraining, best: Step | None, codes: Mapping[int, Code]) -> dict[str, Any] | None:
@@ -124,7 +125,8 @@ def _iterations(
     then, shown = 0.0, None
     for number, step in enumerate(record.steps, 1):
         code = None if step.revision is None else codes.get(step.revision)
-        improvement = None if step.score is None or base is None else step.score - base
+        score = record.score(step)
+        improvement = None if score is None or base is None else score - base
         new_best = step.score is not None and (best is None or step.score > (best.score or 0.0))
         end = step.done_s if step.done_s is not None else step.asked_s
         rows.append(
@@ -137,7 +139,7 @@ def _iterations(
                 "exit_code": None,
                 "submit_id": step.submission,
                 "candidate": step.candidate or None,
-                "score": step.score,
+                "score": score,
                 "improvement": improvement,
                 "best": step.score if new_best else (best.score if best else None),
                 "new_best": new_best,
@@ -185,7 +187,7 @@ def _ending(
     if not record.ended or (record.steps and last == shown):
         return []
     code, exit_code = None if last is None else codes.get(last), record.ended.get("code")
-    end = record.end_s
+    end = record.clock_s
     return [
         {
             "iteration": len(record.steps) + 1,

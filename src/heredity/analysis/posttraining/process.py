@@ -16,8 +16,8 @@ def process_metrics(record: PostTraining) -> dict[str, Any]:
 
     Returns:
         requests: submissions asked for, refused ones among them.
-        graded: those that were scored.
-        valid_rate: graded over requests that are settled.
+        graded: those that were scored; copies: the untouched base model, answered with the baseline.
+        valid_rate: graded and copies, over requests that are settled.
         zero_rate: share of 0 among what was graded or failed in grading, a failure counting as 0.
         first_improvement_s, best_s: when the first score above the base model's, and the best one, was asked for.
         best_at: the best one's place among graded submissions, from 1.
@@ -31,15 +31,18 @@ def process_metrics(record: PostTraining) -> dict[str, Any]:
     scores = [step.score or 0.0 for step in graded]
     better = [step for step in graded if base is not None and (step.score or 0.0) > base]
     failed = [step for step in settled if step.submission is not None and step.score is None]
+    copies = sum(record.is_copy(step) for step in settled)
+    refused = sum(step.submission is None and not record.is_copy(step) for step in settled)
     best = best_step(record)
     budget = finite((record.started.get("budget") or {}).get("seconds"))
     last = record.steps[-1].asked_s if record.steps else None
     return {
         "requests": len(record.steps),
         "graded": len(graded),
-        "refused": sum(step.submission is None for step in settled),
+        "copies": copies,
+        "refused": refused,
         "failed": len(failed),
-        "valid_rate": _share(len(graded), len(settled)),
+        "valid_rate": _share(len(settled) - len(failed) - refused, len(settled)),
         "zero_rate": _share(sum(score == 0.0 for score in scores) + len(failed), len(graded) + len(failed)),
         "improvements": _rises(scores, base),
         "first_improvement_s": better[0].asked_s if better else None,
@@ -47,9 +50,9 @@ def process_metrics(record: PostTraining) -> dict[str, Any]:
         "best_at": graded.index(best) + 1 if best else None,
         "monotonic_ratio": _share(sum(b >= a for a, b in pairwise(scores)), len(scores) - 1),
         "budget_s": budget,
-        "ended_s": record.end_s,
-        "time_used_ratio": None if not budget else min(record.end_s / budget, 1.0),
-        "last_submit_gap_s": None if last is None else max(record.end_s - last, 0.0),
+        "ended_s": record.clock_s,
+        "time_used_ratio": None if not budget else min(record.clock_s / budget, 1.0),
+        "last_submit_gap_s": None if last is None else max(record.clock_s - last, 0.0),
         "revisions": len(record.revisions),
         "checkpoints_kept": sum(c["kept"] for c in record.checkpoints.values()),
         "checkpoints_dropped": sum(not c["kept"] for c in record.checkpoints.values()),

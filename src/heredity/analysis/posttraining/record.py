@@ -11,6 +11,9 @@ from heredity.analysis.run_record import finite, mean
 
 PROTOCOL = "post-training"
 GRADED, HELDOUT = "graded", "heldout"
+BASE_MODEL = "base_model"
+"""Category of a submission that is the untouched base model: it is answered with the baseline, and not graded."""
+
 _COUNTS = ("input_tokens", "cache_tokens", "output_tokens")
 
 Json = Mapping[str, Any]
@@ -78,7 +81,7 @@ class PostTraining:
         checkpoints: digest to the data of `checkpoint.kept`, or of `checkpoint.dropped`.
         ended: the data of `agent.ended`.
         closed: reason of `session.closed`; `""` while it is open.
-        clock_s: run clock at the last thing that says it.
+        clock_s: run clock at the agent's end, or at the last thing that says it.
         tokens: all that the agent is known to have used; None if nothing is known.
         cost_usd: the same in US dollars.
     """
@@ -100,8 +103,8 @@ class PostTraining:
 
     @property
     def about(self) -> Json:
-        """What `run.started` says of post-training: mode, level, metric, base_model and more."""
-        return self.started.get("posttraining") or {}
+        """What `run.started` says of post-training: mode, base_model, and what else a run may tell (see the docs)."""
+        return {**(self.started.get("evolver") or {}), **(self.started.get("posttraining") or {})}
 
     @property
     def level(self) -> str:
@@ -123,11 +126,13 @@ class PostTraining:
         """The code revisions, each with its number."""
         return [(int(data.get("revision", i)), data) for i, data in enumerate(self.revisions)]
 
-    @property
-    def end_s(self) -> float:
-        """Seconds at which the agent ended, or of the last event."""
-        known = finite((self.ended or {}).get("seconds"))
-        return self.clock_s if known is None else known
+    def is_copy(self, step: Step) -> bool:
+        """Whether an iteration is the untouched base model."""
+        return step.status == BASE_MODEL or (bool(self.base) and step.candidate == self.base)
+
+    def score(self, step: Step) -> float | None:
+        """Return the score of an iteration; that of a copy is the base model's."""
+        return mean(self.baseline(GRADED)) if self.is_copy(step) else step.score
 
     def baseline(self, view: str) -> Scores:
         """Return the base model's score of each task of a view; empty if it was not scored."""
@@ -153,7 +158,6 @@ class _Reader:
         match event["kind"]:
             case "run.started":
                 record.started = data
-                self.tick = None if at is None else (0.0, at)
             case "run.resumed":
                 self.tick = None
             case "candidate":
@@ -177,6 +181,10 @@ class _Reader:
                 record.closed = data.get("reason") or "finished"
             case "agent.usage":
                 self._use(data)
+            case "agent.ended":
+                record.ended = data
+                self._now(at)
+                self.tick = None
             case kind:
                 self._judge(kind, data)
 
@@ -195,8 +203,6 @@ class _Reader:
                 record.selected = data
             case "checkpoint.kept" | "checkpoint.dropped":
                 record.checkpoints[data["digest"]] = {**data, "kept": kind == "checkpoint.kept"}
-            case "agent.ended":
-                record.ended = data
             case _:
                 pass
 

@@ -62,6 +62,20 @@ def test_overrides_are_toml_and_text_where_they_are_not() -> None:
     assert config.evolver.options == {"sigma": 0.5}
 
 
+def test_a_launcher_replaces_a_method_and_may_be_varied() -> None:
+    chosen = resolve({**BASE, "evolver": {"method": "random"}}, ["evolver.launcher=codex"])
+    assert (chosen.evolver.launcher, chosen.evolver.method, chosen.evolver.label) == ("codex", None, "codex")
+    assert chosen.evolver.outside
+    varied = resolve({**BASE, "matrix": {"evolver.launcher": ["claude-code", "codex"]}, "suite": {"baselines": False}})
+    assert sorted({cell.label for cell in cells(varied)}) == ["claude-code", "codex"]
+
+
+def test_the_folder_of_a_launcher_becomes_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = resolve({**BASE, "evolver": {"launcher": "./mine"}}).evolver
+    assert (found.launcher, found.label) == (str(tmp_path / "mine"), "mine")
+
+
 def test_an_agent_replaces_the_method_and_a_method_the_agent() -> None:
     agent = resolve({**BASE, "evolver": {"method": "random"}}, ["evolver.agent=my-agent --fast"])
     assert (agent.evolver.agent, agent.evolver.method) == ("my-agent --fast", None)

@@ -88,3 +88,20 @@ def run(tmp_path: Path, evolver: dict[str, Any]) -> tuple[SuiteResult, Path]:
     folder = tmp_path / "runs" / "suite"
     result = asyncio.run(run_suite(folder, open_suite(folder, config)))
     return result, next(folder.glob("runs/*"))
+
+
+def test_a_killed_agent_is_accounted_by_what_it_had_said(tmp_path: Path) -> None:
+    name = "claude-code"
+    if not PROGRAMS[name].installed:
+        pytest.skip(f"{name} is not installed; heredity agents install {name}")
+    tool, call = SHELLS[name]
+    write_rules(tmp_path / "rules.toml", ["heredity submit --episodes 0-1", "sleep 100"], call, tool)
+    result, folder = run(tmp_path, {"launcher": name, "model": f"scripted/{tmp_path}/rules.toml", "time_limit_s": 20})
+    (metrics,) = result.runs
+    assert len(metrics["submissions"]) == 1, (folder / "logs" / "agent.log").read_text()
+    accounts = metrics["agent_accounts"]
+    said, counted = accounts["by_source"][name], accounts["by_source"]["broker"]
+    assert 1000 < said["input_tokens"] <= counted["input_tokens"]
+    # It prints what a message used when the message begins, so that of an answer's tokens it knows the first only.
+    assert 0 < said["output_tokens"] < counted["output_tokens"]
+    assert accounts["difference"]["output_tokens"] == said["output_tokens"] - counted["output_tokens"]

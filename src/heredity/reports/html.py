@@ -79,7 +79,7 @@ def run_page(metrics: Json) -> str:
         diagnostics=page.diagnostic_rows(run.diagnostics),
         features=_features(run),
         failed=[s for s in run.submissions if s.failures or s.failure or s.status not in ("ok", "unfinished")],
-        tokens=page.token_words(run.tokens),
+        tokens=page.token_words(run.tokens, run.agent_accounts),
     )
 
 

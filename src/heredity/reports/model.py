@@ -113,6 +113,7 @@ class Run:
     terms: Terms
     commits: Commits
     harness: Json
+    agent_accounts: Json
     evolver_failure: Problem | None = None
     extra: Json = field(default_factory=dict[str, Any])
 
@@ -234,6 +235,7 @@ def read_run(metrics: Json) -> Run:
         ),
         diagnostics=section(source, "diagnostics"),
         tokens=numbers(section(source, "tokens")),
+        agent_accounts=section(source, "agent_accounts"),
         terms=terms_of(words_of(source, "protocol"), words_of(reference, "name")),
         commits=read_commits(source, submissions),
         harness=section(source, "harness"),

@@ -136,11 +136,23 @@ def budget_totals(rows: Iterable[Json]) -> dict[str, float | None]:
     return sums
 
 
-def token_words(tokens: Json) -> str:
-    """Write token counts and cost in one line."""
-    named = {"input": "input_tokens", "cached": "cache_tokens", "output": "output_tokens"}
-    parts = [f"{text.amount(tokens.get(key))} {name}" for name, key in named.items()]
-    return ", ".join([*parts, f"cost {dollars(tokens.get('cost_usd'))}"])
+def token_words(tokens: Json, accounts: Json | None = None) -> str:
+    """Write token counts and cost in one line, and how far an agent's own account of them is from the broker's."""
+    parts = [f"{text.amount(tokens.get(key))} {name}" for name, key in _COUNTS.items()]
+    return ", ".join([*parts, f"cost {dollars(tokens.get('cost_usd'))}"]) + _compared(accounts)
+
+
+_COUNTS = {"input": "input_tokens", "cached": "cache_tokens", "output": "output_tokens"}
+
+
+def _compared(accounts: Json | None) -> str:
+    if not accounts:
+        return ""
+    differences = section(accounts, "difference")
+    off = [f"{differences[key]:+,} {name}" for name, key in _COUNTS.items() if differences.get(key)]
+    unknown = [name for name, key in _COUNTS.items() if differences.get(key) is None]
+    said = f"differs from the broker's: {', '.join(off)}" if off else "agrees with the broker's"
+    return f"; the agent's own account {said}" + (f" ({', '.join(unknown)} unknown)" if unknown else "")
 
 
 def diagnostic_rows(diagnostics: Json) -> list[tuple[str, str]]:

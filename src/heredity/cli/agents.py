@@ -1,0 +1,72 @@
+"""`heredity agents`: the programs of coding agents, in the versions that Heredity knows how to start."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from heredity.errors import UnknownNameError
+from heredity.launchers.programs import Program, agents_folder
+from heredity.launchers.registry import PROGRAMS
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+JsonOutput = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+@app.command("list")
+def list_agents(*, as_json: JsonOutput = False) -> None:
+    """List them, with their versions, and where they are installed."""
+    found = [
+        {"name": p.name, "version": p.version, "folder": str(p.folder) if p.installed else None}
+        for p in PROGRAMS.values()
+    ]
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    table = Table(title=f"Agents in {agents_folder()}")
+    for heading in ("launcher", "version", "installed"):
+        table.add_column(heading, overflow="fold")
+    for each in found:
+        table.add_row(each["name"], each["version"], "yes" if each["folder"] else "no")
+    Console().print(table)
+
+
+@app.command("install")
+def install(
+    name: Annotated[str, typer.Argument(help="claude-code, codex or mini-swe-agent.", show_default=False)],
+) -> None:
+    """Install one: minutes, and hundreds of megabytes from the registries of npm or Python."""
+    program = _program(name)
+    if not program.installed:
+        typer.echo(f"installing {name} {program.version} in {program.folder} …")
+    typer.echo(f"{name} {program.version} is in {program.install()}")
+
+
+@app.command("check")
+def check(
+    name: Annotated[str | None, typer.Argument(help="One of them; by default, those that are installed.")] = None,
+    *,
+    as_json: JsonOutput = False,
+) -> None:
+    """Start each once, and see whether it is the version that it should be; exit with 1 if one is not."""
+    chosen = [_program(name)] if name else [program for program in PROGRAMS.values() if program.installed]
+    problems = {program.name: program.problem() for program in chosen}
+    if as_json:
+        typer.echo(json.dumps(problems, indent=2))
+    elif not chosen:
+        typer.echo(f"no agent is installed in {agents_folder()}; see: heredity agents list")
+    else:
+        typer.echo("\n".join(f"{each}: {problem or 'works'}" for each, problem in problems.items()))
+    if any(problems.values()):
+        raise typer.Exit(1)
+
+
+def _program(name: str) -> Program:
+    if name not in PROGRAMS:
+        raise UnknownNameError("agent", name, PROGRAMS)
+    return PROGRAMS[name]

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from heredity.cli.main import app, explanation
+from heredity.launchers.registry import PROGRAMS
+
+
+@pytest.fixture(autouse=True)
+def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HEREDITY_AGENTS", str(tmp_path))
+    return tmp_path
+
+
+def install(name: str, says: str) -> None:
+    path = PROGRAMS[name].folder / PROGRAMS[name].entry
+    path.parent.mkdir(parents=True)
+    path.write_text(f"#!/bin/sh\necho {says}\n")
+    path.chmod(0o755)
+
+
+def test_agents_are_listed_with_their_folders(agents: Path) -> None:
+    install("codex", "codex-cli 0.169.0")
+    listed = json.loads(CliRunner().invoke(app, ["agents", "list", "--json"]).stdout)
+    assert {each["name"]: each["folder"] for each in listed} == {
+        "claude-code": None,
+        "codex": str(agents / "codex-0.169.0"),
+        "mini-swe-agent": None,
+    }
+    assert "mini-swe-agent" in CliRunner().invoke(app, ["agents", "list"]).stdout
+
+
+def test_a_check_fails_where_a_program_is_not_what_it_should_be() -> None:
+    assert "no agent is installed" in CliRunner().invoke(app, ["agents", "check"]).stdout
+    install("codex", "codex-cli 0.169.0")
+    done = CliRunner().invoke(app, ["agents", "check"])
+    assert (done.exit_code, done.stdout) == (0, "codex: works\n")
+    install("claude-code", "1.0.0")
+    done = CliRunner().invoke(app, ["agents", "check", "--json"])
+    assert done.exit_code == 1
+    found = json.loads(done.stdout)
+    assert found["codex"] is None
+    assert "1.0.0" in found["claude-code"]
+    assert CliRunner().invoke(app, ["agents", "check", "mini-swe-agent"]).exit_code == 1
+
+
+def test_installing_what_is_there_changes_nothing(agents: Path) -> None:
+    install("codex", "codex-cli 0.169.0")
+    done = CliRunner().invoke(app, ["agents", "install", "codex"])
+    assert done.stdout == f"codex 0.169.0 is in {agents}/codex-0.169.0\n"
+
+
+def test_an_unknown_agent_names_the_nearest() -> None:
+    error = CliRunner().invoke(app, ["agents", "install", "claude"]).exception
+    assert error is not None
+    assert "claude-code" in (explanation(error) or "")

@@ -19,7 +19,7 @@ from heredity.posttraining.tasks import posttraining_task, workspace_files
 from heredity.posttraining.tasks.contract import PostTrainingTaskset
 from heredity.posttraining.tasks.env.ranking import Index
 from heredity.posttraining.tasks.env.rollout import Transcript, Turn, asked, read_reply, written
-from heredity.posttraining.tasks.episodes import demonstrated, episode_info, opening_of
+from heredity.posttraining.tasks.episodes import LocalStage, demonstrated, episode_info, opening_of
 from heredity.posttraining.tasks.playing import EpisodeRunner
 from heredity.resources import Candidate, SourceTree, retrieval
 from heredity.rollouts.contract import Job, Limits
@@ -227,6 +227,43 @@ def broken(spec: Any, judge: Any) -> Any:
     return opened()
 
 
+async def test_a_taskset_may_want_fewer_episodes_at_the_same_time() -> None:
+    task = posttraining_task("search")
+    info = replace(task.inner.info, spec={"stage": f"{__name__}:counted", "concurrent": 2})
+    jobs = [Job(info, task.solver, Task(f"train/{i}", "train", i, {})) for i in range(6)]
+    _OPEN.clear()
+    ended = [each async for each in EpisodeRunner(Says(str)).run(jobs, Limits())]
+    assert len(ended) == 6
+    assert max(_OPEN) == 2
+
+
+_OPEN: list[int] = []
+
+
+def counted(spec: Any, judge: Any) -> Any:
+    import asyncio
+    from contextlib import asynccontextmanager
+
+    @asynccontextmanager
+    async def opened() -> Any:
+        _OPEN.append((_OPEN[-1] if _OPEN else 0) + 1)
+        await asyncio.sleep(0.01)
+        yield LocalStage(Ends())
+        _OPEN.append(_OPEN[-1] - 1)
+
+    return opened()
+
+
+class Ends:
+    steps = 1
+
+    def reset(self) -> str:
+        return "begin"
+
+    def step(self, action: str) -> tuple[str, float, bool]:
+        return "end", 0.5, True
+
+
 def test_a_taskset_of_another_kind_opens_no_game() -> None:
     info = episode_info("x", "y:z", version="1", description="", family="")
     with pytest.raises(ConfigError, match="with a stage in its spec"):
@@ -234,17 +271,8 @@ def test_a_taskset_of_another_kind_opens_no_game() -> None:
 
 
 def test_a_reference_solution_that_fails_is_noticed() -> None:
-    class Never:
-        steps = 3
-
-        def reset(self) -> str:
-            return "begin"
-
-        def step(self, action: str) -> tuple[str, float, bool]:
-            return "end", 0.5, True
-
     with pytest.raises(ConfigError, match=r"collects 0\.5; expected 1"):
-        demonstrated(Never(), "Play.", [("", "go")])
-    assert demonstrated(Never(), "Play.", [("", "go")], least=0.5) == [
+        demonstrated(Ends(), "Play.", [("", "go")])
+    assert demonstrated(Ends(), "Play.", [("", "go")], least=0.5) == [
         {"prompt": asked("Play.", Transcript("begin")), "completion": "Action: go"}
     ]

@@ -34,7 +34,7 @@ class EpisodeRunner:
         model: what plays.
         judge: the model that decides answers, where a game says so.
         settings: how the model is asked; `seconds` bounds an episode.
-        concurrent: most episodes at the same time.
+        concurrent: most episodes at the same time; a taskset may want fewer (`concurrent` in its spec).
 
     Raises:
         ConfigError: if a setting is out of range.
@@ -46,7 +46,7 @@ class EpisodeRunner:
         self.settings = settings or Solving()
         check_solving(self.settings, concurrent)
         self._model, self._judge = model, judge
-        self._places = asyncio.Semaphore(concurrent)
+        self._concurrent, self._places = concurrent, asyncio.Semaphore(concurrent)
 
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory) as each one ends; what has not ended is dropped when it is closed.
@@ -60,9 +60,11 @@ class EpisodeRunner:
         settings = replace(self.settings, seconds=min(self.settings.seconds, limits.episode_s))
         seeds = seeds_of(jobs, settings)
         parts = {job.candidate: _asking(read_parts(job.candidate)) for job in jobs}
+        fewest = min((int(job.taskset.spec.get("concurrent", self._concurrent)) for job in jobs), default=1)
+        few = asyncio.Semaphore(fewest)
 
         async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
-            async with self._places:
+            async with few, self._places:
                 record = _Record(job, Conversation(self._model, settings, seeds[position]))
                 return position, await self._attempt(record, parts[job.candidate], limits)
 

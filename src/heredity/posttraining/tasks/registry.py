@@ -22,6 +22,8 @@ _TASKS: Mapping[str, str] = {
     "preference": f"{_HERE}.preference.task:preference",
     "preference-judged": f"{_HERE}.preference.task:preference_judged",
     "alpaca-eval": f"{_HERE}.preference.task:alpaca_eval",
+    "alfworld": f"{_HERE}.alfworld.task:alfworld",
+    "alfworld-official": f"{_HERE}.alfworld.task:alfworld_official",
     "shop": f"{_HERE}.shop.task:shop",
     "search": f"{_HERE}.search.task:search",
     "search-judged": f"{_HERE}.search.task:search_judged",

@@ -8,11 +8,7 @@ from heredity.actors.contract import Solving
 from heredity.actors.player import KeepingPrograms
 from heredity.gateway import Model
 from heredity.posttraining.tasks.episodes import KIND as EPISODE
-from heredity.posttraining.tasks.episodes import KIND as EPISODE
 from heredity.posttraining.tasks.games import GAME, GameRunner
-from heredity.posttraining.tasks.playing import EpisodeRunner
-from heredity.posttraining.tasks.preference.runner import KIND as PREFERENCE
-from heredity.posttraining.tasks.preference.runner import PreferenceRunner
 from heredity.posttraining.tasks.playing import EpisodeRunner
 from heredity.posttraining.tasks.preference.runner import KIND as PREFERENCE
 from heredity.posttraining.tasks.preference.runner import PreferenceRunner
@@ -47,8 +43,6 @@ def runners(
         "question": questions,
         SCORED: ScoringRunner(questions, programs),
         GAME: GameRunner(model, settings=solving, concurrent=concurrent),
-        EPISODE: EpisodeRunner(model, judge=judge, settings=solving, concurrent=min(concurrent, 16)),
-        PREFERENCE: PreferenceRunner(model, judge=judge, settings=solving, concurrent=concurrent),
         EPISODE: EpisodeRunner(model, judge=judge, settings=solving, concurrent=concurrent),
         PREFERENCE: PreferenceRunner(model, judge=judge, settings=solving, concurrent=concurrent),
         "world": WorldRunner(model, programs=programs, settings=solving, concurrent=concurrent),

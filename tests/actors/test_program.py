@@ -9,7 +9,7 @@ from tests.actors.fakes import InProcessPrograms, ListedModel, SlowModel, callin
 from heredity.actors.contract import Answer, Problem, Solving, ToolResult
 from heredity.actors.conversation import Conversation
 from heredity.actors.solver import build
-from heredity.errors import BudgetError, HostError, ProviderError
+from heredity.errors import BudgetError, ConfigError, HostError, ProviderError
 from heredity.gateway import Message
 
 PROBLEM = Problem("Which?", ("one", "two"), instructions="Give the letter.")
@@ -119,12 +119,28 @@ async def test_model_calls_of_a_program_are_bounded() -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [provider_error("server"), provider_error("auth"), BudgetError("spent"), HostError("gone")], ids=repr
+    "error",
+    [
+        provider_error("server"),
+        provider_error("auth"),
+        BudgetError("spent"),
+        HostError("gone"),
+        ConfigError("this model cannot call tools"),
+    ],
+    ids=repr,
 )
 async def test_a_program_cannot_hide_that_the_host_failed(error: Exception) -> None:
     hiding = program("try: say('x')\nexcept BaseException: return 'B'")
     with pytest.raises(type(error)):
         await solve(hiding, ListedModel([error]))
+
+
+async def test_a_picture_that_the_model_cannot_take_is_the_programs_own_matter() -> None:
+    shown = {"messages": [{"role": "user", "content": "x", "images": [["image/png", "aGk="]]}]}
+    made = program(f"try: return ask('model', {shown!r})['text']\nexcept Exception as error: return str(error)")
+    answer = await solve(made, ListedModel([ConfigError("no pictures")]))
+    assert answer.status == "ok"
+    assert "no pictures" in answer.text
 
 
 async def test_a_conversation_that_is_too_long_is_the_programs_own_matter() -> None:

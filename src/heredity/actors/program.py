@@ -25,7 +25,7 @@ from heredity.actors.contract import Problem, Service, ToolResult
 from heredity.actors.conversation import Conversation, NoAnswerError, encodable
 from heredity.actors.parts import Parts, render
 from heredity.actors.tools import Toolbox
-from heredity.errors import BudgetError, CandidateError, HeredityError, HostError
+from heredity.errors import BudgetError, CandidateError, ConfigError, HeredityError, HostError
 from heredity.gateway import Image, Message, ToolCall, ToolSpec
 from heredity.gateway.contract import ROLES
 
@@ -48,6 +48,7 @@ async def run_program(parts: Parts, problem: Problem, toolbox: Toolbox, earlier:
         NoAnswerError: if it fails, takes too long, or returns no text.
         ProviderError: if the model gave the program no answer, whatever the program made of it.
         BudgetError: likewise, if the budget does not allow a call.
+        ConfigError: likewise, if the model cannot take such requests at all.
         HostError: if the sandbox fails.
         IsolationError: if the program cannot be confined.
     """
@@ -128,8 +129,10 @@ class Services:
         told = self._new(messages)
         try:
             reply = await self.talk.ask(messages, told, tools)
-        except (HostError, BudgetError) as error:
-            self.fatal = self.fatal or error
+        except (HostError, BudgetError, ConfigError) as error:
+            # The request was checked, so that what the model cannot take at all, such as tools, is not the program's fault.
+            if not isinstance(error, ConfigError) or not any(message.images for message in messages):
+                self.fatal = self.fatal or error
             raise
         self.recorded[reply.message] += 1
         calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls]

@@ -14,7 +14,7 @@ from heredity.analysis.run_metrics import run_metrics
 from heredity.analysis.suite_metrics import suite_metrics
 from heredity.reports.harness_charts import Path as Line
 from heredity.reports.harness_charts import over_batches, replay_grid, scatter
-from heredity.reports.harness_pages import in_order, view_name
+from heredity.reports.harness_pages import collapse_lines, in_order, view_name
 from heredity.reports.harness_suite import short
 from heredity.reports.html import run_page, suite_page
 from heredity.reports.markdown import run_markdown, suite_markdown
@@ -82,9 +82,24 @@ def test_the_sections_of_a_run_are_those_that_its_navigation_names() -> None:
 
 def test_a_collapse_is_said_at_the_top_and_in_markdown() -> None:
     broken, sound = runs()[2], runs()[3]
-    assert "Collapse at E_3: nothing that was solved before is solved on" in words(run_page(broken))
+    assert "Collapse at E_3: nothing that A_0 solved is solved on" in words(run_page(broken))
+    assert "It works again at the end. What most attempts there end with: hook_error" in words(run_page(broken))
     assert "- Collapse at E\\_3" in run_markdown(broken)
     assert "Collapse at" not in words(run_page(sound))
+
+
+def test_neighbours_that_collapse_alike_are_told_in_one_line_and_chance_is_named() -> None:
+    def fallen(snapshot: str, lost: int, *, every: bool = True) -> dict[str, Any]:
+        views = [{"view": "id", "lost": lost}, {"view": "ood", "lost": 5}][: 2 if every else 1]
+        return {"snapshot": snapshot, "views": views, "every": every, "recovered": not every, "reason": None}
+
+    said = collapse_lines({"collapses": [fallen("E_1", 1), fallen("A_T", 2), fallen("A_T", 1, every=False)]})
+    assert said == [
+        "Collapse at E_1 and A_T: nothing that A_0 solved is solved on ID (2 tasks) and OOD (5 tasks), "
+        "every view that it could fall on. It does not recover.",
+        "Collapse at A_T: nothing that A_0 solved is solved on ID (1 task), "
+        "not on every view, so that it may be chance. It works again at the end.",
+    ]
 
 
 def test_the_gate_says_why_it_refused() -> None:

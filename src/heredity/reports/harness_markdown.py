@@ -56,7 +56,10 @@ def suite_tables(study: Json) -> list[Table]:
     columns = columns_of(methods)
     head = ["evolver", "runs", *(name for _, name in columns), "collapses"]
     found: list[Table] = []
-    for of, title in (("final", "final snapshot"), ("best_validation", "best on validation")):
+    for of, title in (
+        ("final", "final snapshot"),
+        ("best_validation", "best on validation (its UVG chose it, and is no result)"),
+    ):
         rows = [
             [
                 m.name,

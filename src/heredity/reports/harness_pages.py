@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from heredity.reports import page, text
 from heredity.reports.fields import Json, count, items, mean_of, section, whole, words_of
 from heredity.reports.harness_charts import CELLS, Path, over_batches, replay_grid
 from heredity.reports.model import Run
-from heredity.reports.sentences import plural
+from heredity.reports.sentences import listed, plural
 from heredity.reports.text import finite
 
 _SECTIONS = {
@@ -119,17 +120,25 @@ _RATES = {"sr": "sr", "clean": "execution_success"}
 
 
 def collapse_lines(harness: Json) -> list[str]:
-    """Say at which snapshots the harness stopped working on a view."""
-    said: list[str] = []
-    for found in items(harness, "collapses"):
-        where = [f"{view_name(words_of(v, 'view'))} ({count(v, 'lost')} tasks lost)" for v in items(found, "views")]
-        reach = "every view" if found.get("every") is True else "some views"
-        after = "it works again at the end" if found.get("recovered") is True else "it does not recover"
-        said.append(
-            f"Collapse at {words_of(found, 'snapshot')}: nothing that was solved before is solved on "
-            f"{', '.join(where)}, {reach} of those it could fall on; {after}."
-        )
-    return said
+    """Say at which snapshots the harness stopped working: one line for neighbours that fell alike."""
+    alike = groupby(
+        items(harness, "collapses"),
+        key=lambda found: (found.get("every") is True, found.get("recovered") is True, words_of(found, "reason")),
+    )
+    return [_collapse(list(found), *shared) for shared, found in alike]
+
+
+def _collapse(found: Sequence[Json], every: bool, recovered: bool, reason: str) -> str:
+    names = listed([words_of(each, "snapshot") for each in found])
+    lost: dict[str, int] = {}
+    for view in (view for each in found for view in items(each, "views")):
+        name = view_name(words_of(view, "view"))
+        lost[name] = max(lost.get(name, 0), count(view, "lost"))
+    views = listed([f"{name} ({plural(number, 'task')})" for name, number in lost.items()])
+    reach = "every view that it could fall on" if every else "not on every view, so that it may be chance"
+    why = f" What most attempts there end with: {text.shorten(text.clean(reason), 200)}" if reason else ""
+    after = "It works again at the end." if recovered else "It does not recover."
+    return f"Collapse at {names}: nothing that A_0 solved is solved on {views}, {reach}. {after}{why}"
 
 
 def _curves(harness: Json) -> list[tuple[str, str, Any]]:
@@ -289,13 +298,13 @@ def _plan(plan: Json) -> list[tuple[str, str]]:
     """Return the schedule in words."""
     if not plan:
         return []
-    batches = f"{text.number(plan.get('batches'))} of {text.number(plan.get('batch_size'))} tasks"
+    batches = f"{text.number(plan.get('batches'))}, each of {plural(count(plan, 'batch_size'), 'task')}"
     assess = whole(plan, "assess")
     timing = "the ends of epochs" if assess == 0 else "each batch" if assess == 1 else f"every {assess} batches"
     sources = plan.get("sources")
     epochs = plural(count(plan, "epochs"), "epoch")
     return [
-        ("Batches", f"{batches}, {epochs}, {text.number(plan.get('train_tasks'))} tasks in all"),
+        ("Batches", f"{batches}; {epochs} over {plural(count(plan, 'train_tasks'), 'train task')}"),
         ("Updates for each batch", text.number(plan.get("updates"))),
         ("What was learned", words_of(plan, "persistence", text.DASH)),
         ("Judged after", timing),

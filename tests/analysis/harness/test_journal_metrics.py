@@ -77,6 +77,7 @@ def test_a_harness_that_stops_working_is_a_collapse_and_one_that_solves_less_is_
     assert {"view": "id", "lost": solved} in collapse["views"]
     assert collapse["every"]
     assert collapse["recovered"]
+    assert collapse["reason"] == "hook_error: after_model gave None"
     last = metrics(HarnessJournal(Told(skill=(0.8, 0.8), broken=(1,))))["collapses"]
     assert [(c["snapshot"], c["recovered"]) for c in last] == [("A_T", False)]
 

@@ -438,3 +438,20 @@ def test_judged_rows_of_no_snapshot_are_left_out_and_counted() -> None:
 def test_no_rows_give_no_metrics() -> None:
     found = metrics([])
     assert (found["run_id"], found["views"], found["train_batches"], found["best_validation"]) == (None, {}, None, None)
+
+
+@pytest.mark.parametrize(("scale", "within"), [(1.0, True), (2.0, False)])
+def test_intervals_of_shares_stay_where_shares_can_be(scale: float, within: bool) -> None:
+    def judged(point: str, scores: tuple[float, ...]) -> list[Row]:
+        about = [{"domain": d} for d in ("code", "code", "text", "text")]
+        told = {"evaluation_point_id": point, "train_batch_index": int(point[-1])}
+        return [
+            row(f"t{i}", scale * score, "update_validation", attributes=about[i], **told)
+            for i, score in enumerate(scores)
+        ]
+
+    found = metrics(judged("E_0", (0.0, 1.0, 0.0, 0.0)) + judged("E_1", (0.0, 1.0, 1.0, 1.0)))
+    low, high = found["views"]["update_validation"]["snapshots"]["E_0"]["perf"]["ci"]
+    least, most = found["uvg"]["update_validation"]["base"][0]["micro"]["ci"]
+    assert ((low, high) == (0.0, 1.0)) is within
+    assert (least >= -1.0 and most <= 1.0) is within

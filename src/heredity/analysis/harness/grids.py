@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heredity.analysis.harness.paired import by_domain, estimate
+from heredity.analysis.harness.paired import by_domain, cut, estimate, share
 from heredity.analysis.harness.results import (
     BASE,
     BEST,
@@ -195,7 +195,7 @@ def _level(grid: Grid, index: int) -> dict[str, Any]:
         "missing": int((~known).sum()) - untrained,
         "untrained": untrained,
         "errors": int(grid.errored[:, index].sum()),
-        "perf": _mean(score, grid.domain),
+        "perf": _mean(score, grid.domain, share(grid.score)),
         "sr": _mean(np.where(known, grid.solved[:, index], np.nan), grid.domain),
         "execution_success": _mean(np.where(known, clean, np.nan), grid.domain),
         "domains": _parts(score, grid.domain, grid.domains),
@@ -203,13 +203,14 @@ def _level(grid: Grid, index: int) -> dict[str, Any]:
     }
 
 
-def _mean(values: Floats, domain: Ints) -> dict[str, Any]:
+def _mean(values: Floats, domain: Ints, bounded: bool = True) -> dict[str, Any]:
     found = estimate(by_domain(values, domain))
     known = values[~np.isnan(values)]
+    interval = None if found is None else cut(found.interval, 0.0) if bounded else found.interval
     return {
         "macro": None if found is None else found.mean,
         "micro": float(known.mean()) if known.size else None,
-        "ci": None if found is None or found.interval is None else list(found.interval),
+        "ci": None if interval is None else list(interval),
     }
 
 

@@ -52,7 +52,7 @@ def journal_metrics(events: Sequence[Json], load: LoadCandidate) -> dict[str, An
         "plan": _plan(plan, events),
         "points": _points(events, load),
         "gate": _gate(plan, events),
-        "collapses": collapses(judged.tables),
+        "collapses": [{**each, "reason": _reason(each["snapshot"], events)} for each in collapses(judged.tables)],
         "paired": {t.view: _paired(t, judged) for t in judged.tables if t.base is not None},
         "cross_model": {model: _under(results.rows(model)) for model in results.models},
     }
@@ -146,6 +146,16 @@ def collapses(tables: Sequence[Grid]) -> list[dict[str, Any]]:
         }
         for snapshot in sorted(lost, key=lambda s: s.order)
     ]
+
+
+def _reason(snapshot: str, events: Sequence[Json]) -> str | None:
+    """Return the error that most attempts of a snapshot end with, over its views; None if most end without."""
+    frozen = next((e["data"]["points"] for e in reversed(events) if e["kind"] == "snapshots.frozen"), ())
+    candidates = {point["candidate"] for point in frozen if snapshot in (point["role"], point["name"])}
+    judged = [e["data"] for e in events if e["kind"] == "snapshot.assessed" and not e["data"]["model"]]
+    errors = Counter(error for data in judged if data["candidate"] in candidates for error in data["errors"])
+    most, number = errors.most_common(1)[0] if errors else (None, 0)
+    return most if 2 * number > errors.total() else None
 
 
 def _paired(table: Grid, judged: Judgement) -> dict[str, Any]:

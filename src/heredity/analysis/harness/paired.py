@@ -58,15 +58,25 @@ def gain(before: tuple[str, Floats], after: tuple[str, Floats], domain: Ints) ->
         domain: of each task.
     """
     difference = after[1] - before[1]
-    paired = ~np.isnan(difference)
+    paired, bounded = ~np.isnan(difference), share(before[1], after[1])
     return Gain(
         before=before[0],
         after=after[0],
         tasks=int(paired.sum()),
         unpaired=int((np.isnan(before[1]) != np.isnan(after[1])).sum()),
-        macro=_compare(by_domain(difference, domain)),
-        micro=_compare([difference[paired]]),
+        macro=_compare(by_domain(difference, domain), bounded),
+        micro=_compare([difference[paired]], bounded),
     )
+
+
+def share(*columns: Floats) -> bool:
+    """Say whether all known scores lie between 0 and 1: then no mean of them lies elsewhere, whatever its interval says."""
+    return all(bool(((c >= 0.0) & (c <= 1.0) | np.isnan(c)).all()) for c in columns)
+
+
+def cut(interval: tuple[float, float] | None, least: float) -> tuple[float, float] | None:
+    """Return an interval without what lies outside of `least` to 1: with few tasks, Student's t reaches beyond."""
+    return None if interval is None else (max(least, interval[0]), min(1.0, interval[1]))
 
 
 def by_domain(values: Floats, domain: Ints) -> list[Floats]:
@@ -100,7 +110,7 @@ def estimate(strata: Sequence[Floats]) -> Estimate | None:
     return Estimate(mean, error, values.size - 1.0, (mean - half, mean + half))
 
 
-def _compare(strata: Sequence[Floats]) -> Comparison | None:
+def _compare(strata: Sequence[Floats], bounded: bool) -> Comparison | None:
     known = [s for s in strata if s.size]
     found = estimate(known)
     if found is None:
@@ -109,7 +119,7 @@ def _compare(strata: Sequence[Floats]) -> Comparison | None:
     weights = np.concatenate([np.full(s.size, 1.0 / (s.size * len(known))) for s in known])
     return Comparison(
         difference=found.mean,
-        interval=found.interval,
+        interval=cut(found.interval, -1.0) if bounded else found.interval,
         p=sign_flip_p(values, weights) if values.size <= MANY else _normal_p(values * weights),
         mde=None if found.error is None else minimum_detectable_effect(found.error, found.freedom),
         unit="case",

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from heredity.analysis.harness.metrics import MEASURES
+from heredity.analysis.harness.paired import cut, share
 from heredity.analysis.harness.results import Floats
 from heredity.analysis.statistics import (
     FEW_RUNS,
@@ -130,12 +131,13 @@ def _measured(measure: _Measure, runs: Sequence[Run]) -> dict[str, Any] | None:
     found = crossed_mean(strata) if several else case_mean(_over_runs(strata))
     if found is None:
         return None
+    interval = cut(found.interval, -1.0) if _shares(measure, runs) else found.interval
     return {
         "measure": measure.name,
         "view": measure.view,
         "of": measure.of,
         "mean": found.mean,
-        "ci": None if found.interval is None else list(found.interval),
+        "ci": None if interval is None else list(interval),
         "unit": "run" if several else "task",
         "forgetting": max(0.0, -found.mean) if measure.name == "FR" else None,
         "tasks": sum(table.shape[1] for table in strata),
@@ -144,6 +146,12 @@ def _measured(measure: _Measure, runs: Sequence[Run]) -> dict[str, Any] | None:
             for run, row in scored
         ],
     }
+
+
+def _shares(measure: _Measure, runs: Sequence[Run]) -> bool:
+    """Say whether all scores on a view lie between 0 and 1, so that all gains lie between -1 and 1."""
+    tables = [run["harness"]["paired"].get(measure.view, {}).get("scores", {}) for run in runs]
+    return share(*(np.array(column, dtype=float) for table in tables for column in table.values()))
 
 
 def _by_taskset(scored: Sequence[tuple[Run, Mapping[str, float]]]) -> list[Floats]:

@@ -248,7 +248,7 @@ class _Search:
             (one,) = await self.measure([proposal], tasks)
             submissions = tuple(sorted({*submissions, *one.submissions}))
         self.failures.clear()
-        reason = f"adopted without a gate: {proposal.note}" if self.batch else "adopted without a gate"
+        reason = f"adopted as it is: {proposal.note}" if self.batch else "adopted as it is"
         asked = Decision(revision.candidate.digest, turn.base.candidate.digest, True, reason, submissions)
         made = await self.commit(asked, revision.candidate)
         if not made.accepted:

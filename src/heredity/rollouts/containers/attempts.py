@@ -122,8 +122,19 @@ async def attempt(backend: Backend, task: ContainerTask, agent: Agent | None) ->
             verdict = await verify(backend, task, settled.image)
         finally:
             await backend.discard(settled.image)
-        step.set(status=verdict.status, blame=verdict.blame, score=verdict.reward)
+        step.set(status=verdict.status, blame=verdict.blame, score=verdict.reward, **_left(settled))
     return _record(verdict, result, status, settled, time.monotonic() - begun)
+
+
+def _left(settled: Settled) -> dict[str, Any]:
+    """Return what is worth a word of what an attempt left behind; most leave nothing."""
+    left = {
+        "leftovers": len(settled.processes),
+        "discarded": list(settled.discarded),
+        "disk_full": settled.disk_full,
+        "exceeded": settled.exceeded,
+    }
+    return {name: value for name, value in left.items() if value}
 
 
 def _record(

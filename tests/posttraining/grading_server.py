@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 
 @contextmanager
-def grading_server(grade: Callable[[Path], float], base: Path, seconds: float) -> Iterator[tuple[str, list[Any]]]:
+def grading_server(grade: Callable[[Path], float], base: Path, seconds: float) -> Generator[tuple[str, list[Any]]]:
     """Serve on 127.0.0.1; yields the address and the list that replies to submissions are added to.
 
     `grade` gives the score of a checkpoint from 0 to 100.
@@ -50,7 +50,7 @@ def grading_server(grade: Callable[[Path], float], base: Path, seconds: float) -
             self.end_headers()
             self.wfile.write(data)
 
-        def log_message(self, *args: Any) -> None: ...
+        def log_message(self, *args: Any, **named: Any) -> None: ...
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import json
 import math
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +20,7 @@ import pytest
 from heredity.posttraining.models.bases import base_model
 from heredity.posttraining.models.checkpoint import inspect
 from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task, workspace_files
+from heredity.posttraining.tasks.corridor import STEPS, Corridor
 
 from .grading_server import grading_server
 
@@ -25,7 +28,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 AGENT = Path(__file__).parents[2] / "examples" / "agents" / "posttraining"
-PARTS = ("workspace", "lora", "policy", "rounds", "supervised", "online", "grpo")
+PARTS = ("workspace", "lora", "policy", "rounds", "supervised", "online", "games", "grpo")
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +120,13 @@ def test_attempts_are_measured_against_their_own_group(agent: Any) -> None:
     assert weights[-1] == pytest.approx(math.sqrt(2))
 
 
+def test_a_game_that_was_won_sooner_is_worth_more(agent: Any) -> None:
+    soon, late = agent.online.Episode([([1], [1])], 1.0), agent.online.Episode([([1], [2]), ([2], [2])], 1.0)
+    turns, weights = agent.grpo.advantages([[soon, late]], discount=0.9)
+    assert len(turns) == 3
+    assert weights == pytest.approx([1.0, -1.0, -1.0])
+
+
 def test_a_probability_that_has_moved_enough_is_pushed_no_further(agent: Any) -> None:
     new = torch.tensor([0.5, 0.1, -0.5, -0.1], requires_grad=True)
     advantage = torch.tensor([1.0, 1.0, -1.0, -1.0])
@@ -141,6 +151,102 @@ def test_problems_that_taught_nothing_come_up_less_often(agent: Any) -> None:
         draw.learned(problem, [0.0, 1.0] if problem < 20 else [1.0, 1.0])
     chosen = [problem for _ in range(50) for problem in draw.choose(10)]
     assert 0.6 < sum(problem < 20 for problem in chosen) / len(chosen) < 0.95
+
+
+def lay_out(root: Path, task: str, seed: int = 0) -> None:
+    for name, data in workspace_files(posttraining_task(task), seed).items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(data)
+
+
+def space_of(agent: Any, root: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    contract = {"WORKSPACE": str(root), "MODEL_PATH": "m", "GRADING_SERVER_URL": "http://127.0.0.1:1"}
+    for name, value in contract.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("DATA_PATH", raising=False)
+    return agent.workspace.Workspace()
+
+
+class Spelled:
+    """A policy whose tokens are characters, and whose replies come from a function."""
+
+    def __init__(self, reply: Callable[[str], str]) -> None:
+        self._reply = reply
+
+    def encode(self, prompt: str) -> list[int]:
+        return list(map(ord, prompt))
+
+    def text(self, tokens: list[int]) -> str:
+        return "".join(map(chr, tokens))
+
+    def sample(self, prompts: list[list[int]], temperature: float, limit: int) -> list[list[int]]:
+        return [self.encode(self._reply(self.text(prompt))) for prompt in prompts]
+
+
+def test_an_answer_is_rewarded_by_the_rule_that_grades(
+    agent: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay_out(tmp_path, "arithmetic")
+    space = space_of(agent, tmp_path, monkeypatch)
+    online = agent.games.rollouts_of(space, Spelled(lambda prompt: str(eval(prompt[:-1]))), 6, 0)
+    groups = online.play(20, 2, 1.0)
+    assert [len(group) for group in groups] == [2] * 20
+    assert {episode.reward for group in groups for episode in group} == {1.0}
+    (tmp_path / "eval.py").write_text("def evaluate(question, answer, reference): return float(answer.split('.')[5])")
+    online = agent.games.rollouts_of(space, Spelled(lambda prompt: "1"), 6, 0)
+    assert online.play(1, 1, 1.0)[0][0].reward == 0.0
+
+
+def test_a_game_is_played_to_its_end_and_rewarded_as_it_is_graded(
+    agent: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay_out(tmp_path, "text-game")
+    space = space_of(agent, tmp_path, monkeypatch)
+    solving = agent.games.rollouts_of(space, Spelled(lambda seen: shortest_path(seen)[0]), 2, 0)
+    episodes = [episode for group in solving.play(12, 2, 1.0) for episode in group]
+    assert {episode.reward for episode in episodes} == {1.0}
+    assert len({len(episode.turns) for episode in episodes}) > 1
+    waiting = agent.games.rollouts_of(space, Spelled(lambda seen: "?"), 2, 0).play(2, 1, 1.0)
+    assert [(e.reward, len(e.turns)) for group in waiting for e in group] == [(0.0, STEPS)] * 2
+
+
+def shortest_path(seen: str) -> str:
+    """Return the actions that win from what is seen, also where the key is held already."""
+    reached, waiting = {seen}, deque([(seen, "")])
+    while waiting:
+        cells, path = waiting.popleft()
+        for action in "lrLR":
+            game = Corridor(cells if "k" in cells else cells.replace("&", "@").replace(".", "k", 1))
+            game.has_key = "k" not in cells
+            game.step(action)
+            if game.score:
+                return path + action
+            if not game.done and game.observation not in reached:
+                reached.add(game.observation)
+                waiting.append((game.observation, path + action))
+    raise AssertionError(seen)
+
+
+@pytest.mark.parametrize(("task", "prompted"), [("shop", "You are shopping."), ("search", "Answer the question")])
+def test_games_of_conversation_are_asked_as_the_task_asks(
+    agent: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str, prompted: str
+) -> None:
+    lay_out(tmp_path, task)
+    solution: dict[str, str] = {row["prompt"]: row["completion"] for row in map(json.loads, open_lines(tmp_path))}
+    games = agent.games.rollouts_of(
+        space_of(agent, tmp_path, monkeypatch), Spelled(lambda prompt: solution.get(prompt, "?")), 64, 0
+    )
+    try:
+        (group,) = games.play(1, 2, 1.0)
+    finally:
+        for name in [name for name in sys.modules if name == "env" or name.startswith("env.")]:
+            del sys.modules[name]
+    assert [episode.reward for episode in group] == [1.0, 1.0]
+    assert "".join(map(chr, group[0].turns[0][0])).startswith(prompted)
+
+
+def open_lines(root: Path) -> list[str]:
+    return (root / "data" / "train.jsonl").read_text(encoding="utf-8").splitlines()
 
 
 # --- rounds
@@ -180,7 +286,7 @@ def test_a_round_that_lost_is_taken_back_and_the_steps_get_smaller(agent: Any, p
 
     climb.run(train, count=5)
     assert seen == [1, 2, 2, 3, 4]
-    assert (climb.best, climb.rate) == (60.0, 0.2)
+    assert (climb.best, climb.rate) == (60.0, 0.4)
     assert "submission refused: too large" in space.lines
 
 
@@ -200,9 +306,7 @@ class Ended:
 
 def run_agent(agent: Any, base: Path, root: Path, seconds: float, seed: int = 0, **settings: str) -> Ended:
     task = posttraining_task("arithmetic")
-    for name, data in workspace_files(task, seed).items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(data)
+    lay_out(root, "arithmetic", seed)
     views = {split: PostTrainingTaskset(task).draw(split, 150, seed) for split in ("train", "heldout")}
 
     def score(folder: Path, split: str = "train") -> float:

@@ -31,6 +31,7 @@ class Recipe:
         updates: gradient steps on one set of attempts.
         clip: how far the ratio of new to old probability counts.
         kl: weight of the penalty for straying from the first policy; 0 is none.
+        discount: factor of a reward for every turn of its attempt, above 0, at most 1.
         batch: most turns that are computed at once.
     """
 
@@ -40,6 +41,7 @@ class Recipe:
     updates: int = 2
     clip: float = 0.2
     kl: float = 0.0
+    discount: float = 0.95
     batch: int = 128
 
 
@@ -61,7 +63,7 @@ def improve(
     while time.monotonic() < until:
         groups = play(recipe.problems, recipe.group, recipe.temperature)
         rewards.append(fmean(episode.reward for group in groups for episode in group))
-        turns, weights = advantages(groups)
+        turns, weights = advantages(groups, recipe.discount)
         if turns:
             update(policy, turns, weights, optimizer, recipe, reference)
         steps += 1
@@ -72,15 +74,19 @@ def improve(
     return steps
 
 
-def advantages(groups: Sequence[Sequence[Episode]]) -> tuple[list[Turn], list[float]]:
-    """Return the turns of all groups that differ in reward, and the advantage of each."""
+def advantages(groups: Sequence[Sequence[Episode]], discount: float = 1.0) -> tuple[list[Turn], list[float]]:
+    """Return the turns of all groups that differ in reward, and the advantage of each.
+
+    A reward counts less, by `discount`, for every turn that the attempt took: games are to be won soon.
+    """
     turns, weights = list[Turn](), list[float]()
     for group in groups:
-        mean, deviation = fmean(e.reward for e in group), pstdev(e.reward for e in group)
+        worth = [episode.reward * discount ** len(episode.turns) for episode in group]
+        mean, deviation = fmean(worth), pstdev(worth)
         if deviation > 0:
-            for episode in group:
+            for episode, value in zip(group, worth, strict=True):
                 turns += episode.turns
-                weights += [(episode.reward - mean) / deviation] * len(episode.turns)
+                weights += [(value - mean) / deviation] * len(episode.turns)
     return turns, weights
 
 
@@ -94,17 +100,18 @@ def update(
 ) -> None:
     """Take `recipe.updates` gradient steps; the loss is a mean over all tokens of the answers."""
     parts = list(_parts(turns, weights, recipe.batch))
-    with torch.no_grad():
-        old = [policy.logprobs(part)[0] for part, _ in parts]
-        first: list[Tensor] = []
-        if reference is not None:
-            with policy.as_of(reference):
-                first = [policy.logprobs(part)[0] for part, _ in parts]
+    old: list[Tensor] = []
+    first: list[Tensor] = []
+    if reference is not None:
+        with torch.no_grad(), policy.as_of(reference):
+            first = [policy.logprobs(part)[0] for part, _ in parts]
     tokens = sum(len(answer) for _, answer in turns)
     for _ in range(recipe.updates):
         optimizer.zero_grad()
         for n, (part, advantage) in enumerate(parts):
             new, mask = policy.logprobs(part)
+            if len(old) == n:
+                old.append(new.detach())
             loss = clipped(new, old[n], torch.tensor(advantage, device=new.device)[:, None], recipe.clip)
             if first:
                 astray = first[n] - new

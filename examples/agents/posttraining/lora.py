@@ -28,9 +28,10 @@ class LowRank:
         model.requires_grad_(False)
         for name, layer in model.named_modules():
             if isinstance(layer, nn.Linear) and not name.endswith("lm_head"):
-                place = {"device": layer.weight.device, "dtype": layer.weight.dtype}
-                a = nn.Parameter(torch.randn(rank, layer.in_features, **place) / math.sqrt(layer.in_features))
-                b = nn.Parameter(torch.zeros(layer.out_features, rank, **place))
+                a = nn.Parameter(
+                    layer.weight.new_empty(rank, layer.in_features).normal_() / math.sqrt(layer.in_features)
+                )
+                b = nn.Parameter(layer.weight.new_zeros(layer.out_features, rank))
                 self.parts[f"{name}.weight"] = a, b
                 layer.register_forward_hook(self._hook(a, b))
 

@@ -1,4 +1,4 @@
-"""Online rollouts: the policy answers questions or plays games of the train data, and the task's own rule rewards it."""
+"""Online rollouts: the policy answers questions of the train data, and the task's own rule rewards it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from workspace import Workspace
 
 _RARELY = 0.2
 """Weight of a problem at which all attempts were last rewarded alike, against 1 of the others: it taught nothing."""
+
+_NO_ANSWER = (ValueError, TypeError, LookupError, ArithmeticError, SyntaxError)
+"""What a rule may raise on a text that is no answer at all."""
 
 
 @dataclass
@@ -55,6 +58,9 @@ class Questions:
         seed: of the order of the questions.
     """
 
+    problems = 32
+    """How many to attempt at once."""
+
     def __init__(self, space: Workspace, policy: Policy, limit: int, seed: int) -> None:
         self._policy, self._limit = policy, limit
         self._rows, self._evaluate = space.rows(), space.evaluate()
@@ -73,10 +79,8 @@ class Questions:
         return groups
 
     def _reward(self, row: dict[str, Any], answer: Sequence[int]) -> float:
-        reference = row.get("answer", row["completion"])
-        return float(self._evaluate(row.get("question", row["prompt"]), self._policy.text(answer), reference))
-
-
-def rollouts_of(space: Workspace, policy: Policy, limit: int, seed: int) -> Questions:
-    """Return where the policy can try itself."""
-    return Questions(space, policy, limit, seed)
+        question, reference = row.get("question", row["prompt"]), row.get("answer", row["completion"])
+        try:
+            return float(self._evaluate(question, self._policy.text(answer), reference))
+        except _NO_ANSWER:
+            return 0.0

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from lora import LowRank
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -48,7 +48,7 @@ class Policy:
         self.size = sum(weight.numel() for weight in self.model.parameters())
         self.small = self.size < _SMALL
         self.lora = LowRank(self.model, rank) if rank and not self.small else None
-        self.parameters: list[Tensor] = self.lora.parameters() if self.lora else list(self.model.parameters())
+        self.parameters: list[nn.Parameter] = self.lora.parameters() if self.lora else list(self.model.parameters())
 
     def encode(self, prompt: Prompt) -> list[int]:
         """Return a prompt as tokens: by the chat template if the tokenizer has one, else the last message as it is."""
@@ -121,7 +121,7 @@ class Policy:
             weight.copy_(value)
 
     @contextlib.contextmanager
-    def as_of(self, weights: Sequence[Tensor]) -> Iterator[None]:
+    def as_of(self, weights: Sequence[Tensor]) -> Generator[None]:
         """Let the model have other weights for a while."""
         now = self.weights()
         self.restore(weights)

@@ -1,4 +1,4 @@
-"""Train a while, submit, look at the score, go on: where it helped as before, where it did not from the best, in smaller steps."""
+"""Train a while, submit, look at the score, go on; after a loss from the best weights, in smaller steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Climb:
     Args:
         space: the workspace.
         policy: what is trained.
-        rate: learning rate of the first round; half of it after a round that did not help.
+        rate: learning rate of the first round; halved whenever weights are taken back.
         tolerance: points that a score may fall below the best before the weights are taken back; grading has noise.
     """
 
@@ -75,10 +75,9 @@ class Climb:
         self.best = max(best, score)
         if score > best:
             self._kept = self.policy.weights()
-            return
-        if score < best - self.tolerance:
+        elif score < best - self.tolerance:
             self.policy.restore(self._kept)
-        self.rate /= 2
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.rate
-        self.space.log(f"no better than {best:.2f}; learning rate {self.rate:.2g} from now on")
+            self.rate /= 2
+            for group in self.optimizer.param_groups:
+                group["lr"] = self.rate
+            self.space.log(f"back to the weights with {best:.2f}; learning rate {self.rate:.2g} from now on")

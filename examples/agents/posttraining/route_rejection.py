@@ -1,13 +1,13 @@
 """Rejection fine-tuning: sample, keep what the task's rule accepts, fine-tune on all that was kept, and again.
 
-The solutions of the train data are not looked at; only the rule of grading is.
+Of games that were won, the shortest are kept. The solutions of the train data are not looked at; only the rule of grading is.
 """
 
 from __future__ import annotations
 
 import time
 
-from online import rollouts_of
+from games import rollouts_of
 from policy import Policy, Turn
 from rounds import Climb
 from supervised import fit
@@ -20,8 +20,8 @@ def main() -> None:
     policy = Policy(space.model, rank=space.setting("LORA_RANK", 16), seed=seed)
     space.log(f"{policy.size} parameters on {policy.device}, {space.remaining():.0f} s left")
     longest = max(len(policy.answer(row["completion"])) for row in space.rows())
-    rollouts = rollouts_of(space, policy, space.setting("MAX_TOKENS", longest + 2), seed)
-    problems, group = space.setting("PROBLEMS", 64 if policy.small else 8), space.setting("GROUP", 4)
+    online = rollouts_of(space, policy, space.setting("MAX_TOKENS", longest), seed)
+    problems, group = space.setting("PROBLEMS", 2 * online.problems if policy.small else 8), space.setting("GROUP", 4)
     temperature, accept = space.setting("TEMPERATURE", 1.0), space.setting("ACCEPT", 1.0)
     batch, sampling = space.setting("SFT_BATCH", 64 if policy.small else 8), space.setting("SAMPLING", 0.4)
     kept: set[tuple[tuple[int, ...], str]] = set()
@@ -30,10 +30,12 @@ def main() -> None:
         began = time.monotonic()
         tried = accepted = 0
         while time.monotonic() < began + sampling * (until - began):
-            for episodes in rollouts.play(problems, group, temperature):
-                good = [episode for episode in episodes if episode.reward >= accept]
+            for episodes in online.play(problems, group, temperature):
+                good = [episode.turns for episode in episodes if episode.reward >= accept]
                 tried, accepted = tried + len(episodes), accepted + len(good)
-                kept.update((tuple(prompt), policy.text(answer)) for e in good for prompt, answer in e.turns)
+                shortest = min(map(len, good), default=0)
+                best = [turn for turns in good if len(turns) == shortest for turn in turns]
+                kept.update((tuple(prompt), policy.text(answer)) for prompt, answer in best)
         space.log(f"rejection: {accepted} of {tried} attempts accepted, {len(kept)} different turns kept so far")
         # From the text again: an accepted answer may hold special tokens that the rule did not see, or have no end.
         turns: list[Turn] = [(list(prompt), policy.answer(text)) for prompt, text in sorted(kept)]

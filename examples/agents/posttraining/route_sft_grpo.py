@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from games import rollouts_of
 from grpo import Recipe, improve
-from online import rollouts_of
 from policy import Policy
 from rounds import Climb
 from supervised import fit
@@ -27,9 +27,9 @@ def main() -> None:
     )
 
     longest = max(len(answer) for _, answer in examples)
-    play = rollouts_of(space, policy, space.setting("MAX_TOKENS", longest + 2), seed).play
+    online = rollouts_of(space, policy, space.setting("MAX_TOKENS", longest), seed)
     recipe = Recipe(
-        problems=space.setting("PROBLEMS", 32 if policy.small else 4),
+        problems=space.setting("PROBLEMS", online.problems if policy.small else 4),
         group=space.setting("GROUP", 8),
         updates=space.setting("UPDATES", 2),
         kl=space.setting("KL", 0.0),
@@ -37,7 +37,7 @@ def main() -> None:
     )
     climb.begin(space.setting("GRPO_RATE", 3e-4 if policy.small else 1e-4))
     climb.run(
-        lambda until: improve(policy, play, climb.optimizer, until, recipe, space.log),
+        lambda until: improve(policy, online.play, climb.optimizer, until, recipe, space.log),
         count=space.setting("ROUNDS", 4),
     )
     space.log(f"best score: {climb.best}")

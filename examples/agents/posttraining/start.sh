@@ -7,8 +7,8 @@ here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
 case "$ROUTE" in
   sft) parts="workspace policy lora rounds supervised" ;;
-  sft-grpo) parts="workspace policy lora rounds supervised online grpo" ;;
-  rejection) parts="workspace policy lora rounds supervised online" ;;
+  sft-grpo) parts="workspace policy lora rounds supervised online games grpo" ;;
+  rejection) parts="workspace policy lora rounds supervised online games" ;;
   copy) parts="workspace" ;;
   broken) parts="workspace policy lora supervised" ;;
   *)

@@ -38,6 +38,7 @@ class GradingRunner:
         resolve: gives the folder of a candidate's checkpoint, a private copy; raises `CandidateError` if there is none.
         inner: gives the runners that use a model, by the kind of the inner tasks; they are closed after the grading.
         bounds: what a checkpoint's process may use.
+        sandbox: where the processes are forked from; its own one by default, which is closed with it.
     """
 
     def __init__(
@@ -46,9 +47,10 @@ class GradingRunner:
         inner: Callable[[Model, Solving], Mapping[str, Runner]],
         *,
         bounds: Bounds | None = None,
+        sandbox: WarmSandbox | None = None,
     ) -> None:
         self._resolve, self._inner, self._bounds = resolve, inner, bounds or Bounds()
-        self._sandbox, self._turn = WarmSandbox(), asyncio.Lock()
+        self._own, self._sandbox, self._turn = sandbox is None, sandbox or WarmSandbox(), asyncio.Lock()
 
     async def warm(self) -> None:
         """Import torch in the sandbox now, so that the first grading does not wait for it.
@@ -78,7 +80,8 @@ class GradingRunner:
 
     async def close(self) -> None:
         """End every process."""
-        await self._sandbox.close()
+        if self._own:
+            await self._sandbox.close()
 
     async def _graded(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt jobs of one candidate on one taskset."""

@@ -77,6 +77,7 @@ class InferenceWorker:
         self._writer: asyncio.StreamWriter | None = None
         self._life: asyncio.Task[None] | None = None
         self._ready: asyncio.Future[None] | None = None
+        self._error: HeredityError | None = None
         self._news_at = 0.0
 
     async def start(self) -> None:
@@ -89,7 +90,9 @@ class InferenceWorker:
             MissingExtraError: if torch or transformers is not installed.
         """
         if self._life is None:
-            self._ready = asyncio.get_running_loop().create_future()
+            self._error, self._ready = None, asyncio.get_running_loop().create_future()
+            # Nobody may be waiting for it any more when it fails.
+            self._ready.add_done_callback(lambda done: done.cancelled() or done.exception())
             self._life = asyncio.create_task(self._live(self._ready))
         assert self._ready is not None
         await asyncio.shield(self._ready)
@@ -102,18 +105,20 @@ class InferenceWorker:
             CandidateError, HostError, IsolationError, MissingExtraError: as `start`.
         """
         await self.start()
-        number, loop = next(self._numbers), asyncio.get_running_loop()
+        if self._error is not None:
+            raise self._error
+        number = next(self._numbers)
         if not self._pending:
             self._news_at = time.monotonic()
-        answer: asyncio.Future[Reply] = loop.create_future()
-        self._pending[number] = {"ask": number, "request": self._bounded(request).to_json()}, answer
-        self._send(self._pending[number][0])
+        answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        message = {"ask": number, "request": self._bounded(request).to_json()}
+        self._pending[number] = message, answer
+        self._send(message)
         try:
-            if self._life is None or self._life.done():
-                raise self._broken()
             return await answer
         finally:
-            if self._pending.pop(number, None) and answer.cancelled():
+            del self._pending[number]
+            if answer.cancelled():
                 self._send({"drop": number})
 
     async def close(self) -> None:
@@ -133,8 +138,6 @@ class InferenceWorker:
 
     async def _live(self, ready: asyncio.Future[None]) -> None:
         """Keep a process until it dies of its checkpoint."""
-        # Nobody may be waiting for it any more when it fails.
-        ready.add_done_callback(lambda done: done.cancelled() or done.exception())
         while len(self.deaths) < _DEATHS:
             try:
                 zygote = await self._sandbox.zygote()
@@ -214,13 +217,8 @@ class InferenceWorker:
             data = json.dumps(message).encode()
             self._writer.write(len(data).to_bytes(4, "little") + data)
 
-    def _broken(self) -> HeredityError:
-        if self._ready is not None and self._ready.done() and (error := self._ready.exception()):
-            assert isinstance(error, HeredityError)
-            return error
-        return CandidateError(self.fault) if self.fault else HostError("the inference worker was closed")
-
     def _fail(self, error: HeredityError) -> None:
+        self._error = error
         if self._ready is not None and not self._ready.done():
             self._ready.set_exception(error)
         for _, answer in self._pending.values():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.gateway import local_weights
-from heredity.posttraining.models.characters import characters
+from heredity.posttraining.models.characters import cached_characters
 
 CHARACTERS = "characters/"
 """What the names of models of characters begin with; the name of a task follows."""
@@ -50,7 +50,7 @@ def base_model(name: str, cache: Path | None = None) -> Path:
             raise ConfigError(
                 f"the task {task.name} has no base of characters; its bases: {', '.join(task.base_models)}"
             )
-        return characters(task.name.replace("/", "-"), task.recipe, cache=cache)
+        return cached_characters(task.name.replace("/", "-"), task.recipe, cache=cache)
     if "/" not in name:
         raise UnknownNameError("base model", name, [SMOLLM2, f"{CHARACTERS}arithmetic"])
     return local_weights.model_folder(name)

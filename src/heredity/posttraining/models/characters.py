@@ -72,7 +72,7 @@ def make_characters(folder: Path, recipe: BaseRecipe, *, size: Size = "small") -
     return folder
 
 
-def characters(name: str, recipe: BaseRecipe, *, size: Size = "small", cache: Path | None = None) -> Path:
+def cached_characters(name: str, recipe: BaseRecipe, *, size: Size = "small", cache: Path | None = None) -> Path:
     """Return the model of a recipe out of the cache; it is made if it is not there.
 
     Args:

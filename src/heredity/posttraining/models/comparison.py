@@ -17,7 +17,7 @@ OUTPUT_LAYER = "lm_head.weight"
 
 _NO_MATTER = (
     *("transformers_version", "_name_or_path", "torch_dtype", "dtype", "use_cache", "pad_token_id"),
-    *("_from_model_config", "attention_dropout", "_attn_implementation", "_attn_implementation_autoset"),
+    *("_from_model_config", "attention_dropout", "_attn_implementation_autoset"),
 )
 """Settings that have no bearing on what a model answers here."""
 

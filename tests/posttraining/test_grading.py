@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import signal
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from heredity.actors.contract import Solving
+from heredity.errors import CandidateError, ConfigError, UnknownNameError
+from heredity.gateway import Model
+from heredity.posttraining.grading import MODEL_ERROR, GradingRunner
+from heredity.posttraining.inference import WarmSandbox
+from heredity.posttraining.models import candidate_of, inspect, make_characters, snapshot
+from heredity.posttraining.tasks import BaseRecipe, PostTrainingTask, PostTrainingTaskset, plain_solver
+from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info
+from heredity.resources import Candidate, SourceTree
+from heredity.rollouts.bubblewrap_root import available
+from heredity.rollouts.contract import Job, Limits, Runner
+from heredity.rollouts.solving import SolvingRunner
+from heredity.rollouts.trajectory import Trajectory
+from heredity.tasks.questions import Question
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SUMS = tuple((f"{a}+{b}=", str(a + b)) for a in range(5) for b in range(5))
+SOLVING = Solving(max_turns=1, max_tokens=3, temperature=0.0)
+
+
+def sums_task(solving: Solving = SOLVING) -> PostTrainingTask:
+    questions = [Question(prompt, answer, {"kind": "exact"}) for prompt, answer in SUMS]
+    dealt = {"train": questions[:5], "validation": questions, "heldout": questions[:2]}
+    info = dealt_info("sums", version="1", description="Add.", family="math")
+    return PostTrainingTask(
+        name="sums", level="L1", title="Sums", description="Add.", base_models=("x",), inner=DealtTaskset(info, lambda _: dealt),
+        solver=plain_solver(), solving=solving, metric="accuracy", materials=lambda _: {}, graded=25, heldout=2,
+        structure={"capability": 1, "interaction": 1, "reward": 1, "horizon": 1},
+    )  # fmt: skip
+
+
+def question_runners(model: Model, solving: Solving) -> Mapping[str, Runner]:
+    return {"question": SolvingRunner(model, settings=solving, concurrent=64)}
+
+
+@dataclass
+class Shelf:
+    """Kept checkpoints, and the runner that grades them."""
+
+    root: Path
+    taught: Candidate
+    weak: Candidate
+    kept: dict[Candidate, Path] = field(default_factory=dict)
+    sandbox: WarmSandbox = field(default_factory=WarmSandbox)
+    runner: GradingRunner = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.runner = GradingRunner(self.resolve, question_runners, sandbox=self.sandbox)
+
+    def resolve(self, candidate: Candidate) -> Path:
+        if candidate not in self.kept:
+            raise CandidateError("the weights of this checkpoint were not kept")
+        return self.kept[candidate]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shelf(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shelf]:
+    for package in ("torch", "transformers"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed (extra: posttrain)")
+    if (reason := available()) is not None:
+        pytest.skip(reason)
+    root = tmp_path_factory.mktemp("grading")
+    found: list[tuple[Candidate, Path]] = []
+    for name, steps in (("taught", 60), ("weak", 0)):
+        recipe = BaseRecipe("0123456789+=", SUMS, steps=steps, batch=32, learning_rate=1e-2)
+        folder = make_characters(root / name, recipe, size="tiny")
+        checkpoint = inspect(folder)
+        found.append((candidate_of(checkpoint), snapshot(folder, root / "kept", checkpoint)))
+    made = Shelf(root, found[0][0], found[1][0], dict(found))
+    await made.runner.warm()
+    yield made
+    await made.sandbox.close()
+
+
+def jobs(candidate: Candidate, task: PostTrainingTask | None = None, repeats: int = 1) -> list[Job]:
+    taskset = PostTrainingTaskset(task or sums_task())
+    tasks = taskset.draw("train", 25, 0)
+    return [Job(taskset.info, candidate, t, i, policy_seed=i) for _ in range(repeats) for i, t in enumerate(tasks)]
+
+
+async def graded(runner: GradingRunner, asked: Sequence[Job]) -> list[Trajectory]:
+    found = {at: trajectory async for at, trajectory in runner.run(asked, Limits())}
+    assert sorted(found) == list(range(len(asked)))
+    return [found[at] for at in range(len(asked))]
+
+
+async def test_checkpoints_are_scored_by_the_tasks_own_verifier_under_their_own_name(shelf: Shelf) -> None:
+    asked = [*jobs(shelf.taught), *jobs(shelf.weak)]
+    found = await graded(shelf.runner, asked)
+    assert [t.candidate for t in found] == [job.candidate.digest for job in asked]
+    assert [t.task_id for t in found] == [job.task.id for job in asked]
+    assert all(t.status == "ok" for t in found)
+    for trajectory, (prompt, answer) in zip(found, SUMS * 2, strict=True):
+        assert trajectory.columns["obs"][0] == prompt
+        assert trajectory.total_reward == float(trajectory.columns["action"][0] == answer)
+    taught, weak = (sum(t.total_reward for t in half) for half in (found[:25], found[25:]))
+    assert taught >= 10 > 4 > weak
+
+
+async def test_greedy_grading_is_exact_whatever_is_asked_beside(shelf: Shelf) -> None:
+    whole = await graded(shelf.runner, jobs(shelf.taught))
+    part = await graded(shelf.runner, jobs(shelf.taught)[::3])
+    assert [list(t.columns["action"]) for t in whole[::3]] == [list(t.columns["action"]) for t in part]
+
+
+async def test_sampled_grading_repeats_itself_and_differs_between_repeats(shelf: Shelf) -> None:
+    task = sums_task(replace(SOLVING, temperature=1.5))
+    asked = jobs(shelf.taught, task, repeats=2)
+    first, again = [[t.columns["action"][0] for t in await graded(shelf.runner, asked)] for _ in range(2)]
+    assert first == again
+    assert first[:25] != first[25:], "the noise of sampling is there to be measured"
+
+
+async def test_a_checkpoint_that_was_not_kept_fails_alone(shelf: Shelf) -> None:
+    stranger = Candidate({"model/weights": SourceTree({"checkpoint.json": "{}"})})
+    found = await graded(shelf.runner, [*jobs(stranger), *jobs(shelf.weak)])
+    assert {(t.status, t.blame, t.total_reward) for t in found[:25]} == {(MODEL_ERROR, "candidate", 0.0)}
+    assert found[0].failure is not None
+    assert found[0].failure.message == "the weights of this checkpoint were not kept"
+    assert Trajectory.decode(found[0].encode()).failure == found[0].failure
+    assert all(t.status == "ok" for t in found[25:])
+
+
+async def test_a_checkpoint_that_cannot_be_loaded_is_its_authors_failure(shelf: Shelf) -> None:
+    broken = Candidate({"model/weights": SourceTree({"checkpoint.json": "broken"})})
+    shelf.kept[broken] = shutil.copytree(shelf.kept[shelf.weak], shelf.root / "broken")
+    (shelf.kept[broken] / "tokenizer.json").write_text("{}")
+    found = await graded(shelf.runner, jobs(broken)[:2])
+    assert {(t.status, t.blame) for t in found} == {(MODEL_ERROR, "candidate")}
+
+
+class Saboteur:
+    """Kills the workers of the sandbox again and again while another runner works."""
+
+    def __init__(self, inner: Runner, sandbox: WarmSandbox, deaths: int) -> None:
+        self._inner, self._sandbox, self._deaths = inner, sandbox, deaths
+
+    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+        zygote = self._sandbox._zygote
+        assert zygote is not None
+        launch = zygote.launch
+
+        def launch_and_kill(folder: Path, settings: Mapping[str, int]) -> object:
+            worker = launch(folder, settings)
+            self._deaths -= 1
+            if self._deaths > 0:
+                zygote.kill(worker)
+            return worker
+
+        zygote.launch = launch_and_kill  # type: ignore[method-assign]
+        zygote.kill(next(iter(zygote._launched.values())))
+        try:
+            async for each in self._inner.run(jobs, limits):
+                yield each
+        finally:
+            zygote.launch = launch  # type: ignore[method-assign]
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+@pytest.mark.parametrize("deaths", [1, 2])
+async def test_one_death_of_a_worker_costs_nothing_and_a_second_one_is_the_checkpoints(
+    shelf: Shelf, deaths: int
+) -> None:
+    def sabotaged(model: Model, solving: Solving) -> Mapping[str, Runner]:
+        return {"question": Saboteur(question_runners(model, solving)["question"], shelf.sandbox, deaths)}
+
+    runner = GradingRunner(shelf.resolve, sabotaged, sandbox=shelf.sandbox)
+    found = await graded(runner, jobs(shelf.weak))
+    assert {(t.status, t.blame) for t in found} == {("ok", "none") if deaths == 1 else (MODEL_ERROR, "candidate")}
+    assert deaths == 1 or "died twice" in str(found[0].failure)
+
+
+async def test_grading_that_is_given_up_leaves_no_process(shelf: Shelf) -> None:
+    stream = shelf.runner.run(jobs(shelf.taught), Limits())
+    await anext(stream)
+    zygote = shelf.sandbox._zygote
+    assert zygote is not None
+    assert len(zygote._launched) == 1
+    await stream.aclose()
+    assert zygote._launched == {}
+    assert len(await graded(shelf.runner, jobs(shelf.taught)[:3])) == 3
+
+
+async def test_a_killed_sandbox_is_started_again_for_the_next_grading(shelf: Shelf) -> None:
+    zygote = shelf.sandbox._zygote
+    assert zygote is not None
+    os.kill(zygote.pid, signal.SIGKILL)
+    found = await graded(shelf.runner, jobs(shelf.taught)[:3])
+    assert all(t.status == "ok" for t in found)
+
+
+async def test_other_tasksets_are_refused(shelf: Shelf) -> None:
+    (job,) = jobs(shelf.weak)[:1]
+    with pytest.raises(ConfigError, match="expected a taskset named posttraining/NAME"):
+        await graded(shelf.runner, [replace(job, taskset=replace(job.taskset, kind="question"))])
+    runner = GradingRunner(shelf.resolve, lambda _, __: {}, sandbox=shelf.sandbox)
+    with pytest.raises(UnknownNameError, match="kind of tasks that grade a model"):
+        await graded(runner, [job])

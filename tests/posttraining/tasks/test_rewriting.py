@@ -1,4 +1,4 @@
-"""Rewriting strings: the rules, and a judge whose points cannot be had by tricks."""
+"""Rewriting strings: the rule, and a judge that gives part of the points."""
 
 from __future__ import annotations
 
@@ -6,34 +6,28 @@ import pytest
 from tests.posttraining.tasks.grading import graded
 
 from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task
-from heredity.posttraining.tasks.rewriting import JUDGE, RULES, rewritten
+from heredity.posttraining.tasks.rewriting import JUDGE, rewritten
 
 
-@pytest.mark.parametrize(
-    ("text", "left"), [("aab", "c"), ("aabac", "cac"), ("abc", "abc"), ("aaaa", "c"), ("ccc", "ac")]
-)
-def test_the_leftmost_pair_is_rewritten_until_there_is_none(text: str, left: str) -> None:
+@pytest.mark.parametrize(("text", "left"), [("aaaa", "aaaa"), ("abca", "abac"), ("bbbb", "bccc"), ("cccc", "cbbb")])
+def test_all_letters_are_rewritten_at_once_by_the_one_before(text: str, left: str) -> None:
     assert rewritten(text) == left
-    assert not any(pair in left for pair in RULES)
+
+
+def test_the_example_of_the_description_is_right() -> None:
+    assert rewritten("abcabbc") == "abacbca"
+    assert "`abcabbc>`" in posttraining_task("rewriting").description
+    assert "`abacbca`" in posttraining_task("rewriting").description
 
 
 @pytest.mark.parametrize(
     ("answer", "points"),
-    [
-        ("cac", 1.0),
-        (" cac\n", 1.0),
-        ("cab", 0.5 * 2 / 3),
-        ("b", 0.0),
-        ("", 0.0),
-        ("ccac", 0.0),  # a pair is left
-        ("cac>", 0.0),
-        ("cacabcabcabcabcabc", 0.5 * 3 / 18),
-    ],
+    [("abac", 1.0), (" abac\n", 1.0), ("abaa", 0.375), ("bcba", 0.0), ("", 0.0), ("abaca", 0.0), ("abac>", 0.0)],
 )
 def test_the_judge_gives_part_of_the_points(answer: str, points: float) -> None:
     names: dict[str, object] = {}
     exec(JUDGE, names)
-    assert names["evaluate"]("aabac>", answer, "cac") == pytest.approx(points)
+    assert names["evaluate"]("abca>", answer, "abac") == pytest.approx(points)
 
 
 async def test_answers_are_graded_by_the_judge() -> None:
@@ -41,5 +35,5 @@ async def test_answers_are_graded_by_the_judge() -> None:
     tasks = PostTrainingTaskset(task).draw("heldout", 8, 2)
     right = await graded(task, tasks, lambda text: rewritten(text.removesuffix(">")))
     assert [t.total_reward for t in right] == [1.0] * 8
-    copied = await graded(task, tasks, lambda text: text.removesuffix(">"))
-    assert [t.total_reward for t in copied] == [0.0] * 8  # every string has a pair in it
+    first = await graded(task, tasks, lambda text: text[0] + "?" * 6)
+    assert [t.total_reward for t in first] == [pytest.approx(1 / 14)] * 8  # the first letter stays

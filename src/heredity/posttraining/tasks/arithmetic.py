@@ -45,15 +45,15 @@ The base model has seen some of the sums in `data/train.jsonl`, and a few of the
 def arithmetic() -> PostTrainingTask:
     """Return the task of adding one digit to two (L1): a base in the middle of the scale, which training lifts."""
     pairs = tuple((a, b) for a in range(10, 100) for b in range(10))
-    return _task("arithmetic", "Add a digit to a number of two digits", pairs, known=250, steps=250)
+    return _task("arithmetic", "Add a digit to a number of two digits", pairs, known=250, steps=180)
 
 
 def arithmetic_hard() -> PostTrainingTask:
     """Return the task of adding two digits to two (L1), whose base is too weak to be rewarded: a failure fixture."""
-    numbers = generator(_PRETRAINED, "posttraining", "arithmetic-hard").choice(8100, 1000, replace=False)
+    numbers = generator(_PRETRAINED, "posttraining", "arithmetic-hard").choice(8100, 450, replace=False)
     pairs = tuple((int(n) // 90 + 10, int(n) % 90 + 10) for n in numbers)
     return _task(
-        "arithmetic-hard", "Add two numbers of two digits", pairs, known=100, steps=60, labels=("failure fixture",)
+        "arithmetic-hard", "Add two numbers of two digits", pairs, known=60, steps=60, labels=("failure fixture",)
     )
 
 

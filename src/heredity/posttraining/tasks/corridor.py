@@ -1,6 +1,6 @@
 """A game in a corridor: fetch the key, then go through the door, and do not step into the pit.
 
-    .k..@.^D.
+    .k.@.^D.
 
 `@` is you, and `&` is you with the key; `k` the key, `D` the door, `^` the pit, `.` nothing. The actions are `l` and `r` for a
 step, `L` and `R` for a jump over one cell. The door stops whoever has no key, and nobody can jump over it. The key has to be
@@ -10,7 +10,7 @@ landed on.
 from __future__ import annotations
 
 ACTIONS = "lrLR"
-STEPS = 14
+STEPS = 10
 """Most actions of a game."""
 
 
@@ -18,7 +18,7 @@ class Corridor:
     """One game. An unknown action passes the turn, and so does one that is stopped by a wall or the door.
 
     Args:
-        level: the corridor at the beginning, such as `".k..@.^D."`.
+        level: the corridor at the beginning, such as `".k.@.^D."`.
     """
 
     def __init__(self, level: str) -> None:

@@ -18,6 +18,7 @@ _HERE = "heredity.posttraining.tasks"
 _TASKS: Mapping[str, str] = {
     "arithmetic": f"{_HERE}.arithmetic:arithmetic",
     "arithmetic-hard": f"{_HERE}.arithmetic:arithmetic_hard",
+    "gsm8k": f"{_HERE}.gsm8k:gsm8k",
     "humaneval": f"{_HERE}.humaneval:humaneval",
     "preference": f"{_HERE}.preference.task:preference",
     "preference-judged": f"{_HERE}.preference.task:preference_judged",
@@ -32,7 +33,10 @@ _TASKS: Mapping[str, str] = {
 }
 """Name to `module:function`; the function takes nothing and returns the task."""
 
-_OPEN: Mapping[str, str] = {}
+_OPEN: Mapping[str, str] = {
+    "reasoning/": f"{_HERE}.reasoning:reasoning",
+    "smith:": f"{_HERE}.smith:smith",
+}
 """What a name begins with to `module:function`; the function takes the rest of the name."""
 
 
@@ -103,12 +107,12 @@ def _function(path: str) -> Callable[..., PostTrainingTask]:
 
 
 def _rows(path: str, data: bytes) -> list[dict[str, Any]]:
-    rows = [json.loads(line) for line in data.decode().splitlines() if line.strip()]
+    rows = [json.loads(line) for line in data.decode().split("\n") if line.strip()]
     if not all(isinstance(row, dict) for row in rows):
         raise ConfigError(f"{path} has a line that is no JSON object")
     return rows
 
 
 def _identity(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
     return " ".join(text.split())

@@ -1,14 +1,13 @@
 """Rewriting strings by rules, with a judge that gives part of the points (L2).
 
-Wherever two equal letters stand side by side they become one other letter, the leftmost pair first, until there is no pair left:
-`aab` becomes `bb`, which becomes `c`. The judge is a rule, and says so: it stands where a model would judge in a larger task.
+All letters are rewritten at once, each by the letter before it, as in a context-sensitive L-system: `abca` becomes `abac`. The
+judge is a rule, and says so: it stands where a model would judge in a larger task.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from itertools import product
+from itertools import pairwise, product
 
 from heredity.actors.contract import Solving
 from heredity.ids import generator
@@ -17,46 +16,37 @@ from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, jsonl
 from heredity.posttraining.tasks.scoring import SCORED, scored_question
 from heredity.tasks.questions import Question
 
-RULES = {"aa": "b", "bb": "c", "cc": "a"}
-ALPHABET = "abc>"
-_LENGTHS = (4, 5, 6, 7)
+LETTERS = "abc"
+ALPHABET = LETTERS + ">"
+_LENGTH = 7
 _KNOWN, _GRADED, _HELDOUT, _TRAINED = 250, 150, 200, 900
-_TOKENS = 9
+_TOKENS = _LENGTH + 2
 
 JUDGE = '''\
-"""The judge: from 0 to 1. Half a point is for how close an answer comes to the right one, and half for the right one."""
-
-
-def distance(one, other):
-    """Return how many letters must be added, left out or replaced to make one text the other."""
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
-        last, row[0] = row[0], i
-        for j, b in enumerate(other, 1):
-            last, row[j] = row[j], min(last + (a != b), row[j] + 1, row[j - 1] + 1)
-    return row[-1]
+"""The judge: from 0 to 1. Half a point is for the share of letters that are right, and half for all of them."""
 
 
 def evaluate(question: str, model_answer: str, reference_answer: str) -> float:
     answer = model_answer.strip()
     if answer == reference_answer:
         return 1.0
-    paired = any(a == b for a, b in zip(answer, answer[1:]))
-    if not answer or paired or set(answer) - set("abc"):
+    if len(answer) != len(reference_answer):
         return 0.0
-    return 0.5 * max(0.0, 1 - distance(answer, reference_answer) / max(len(answer), len(reference_answer)))
+    right = sum(a == b for a, b in zip(answer, reference_answer))
+    return 0.5 * right / len(reference_answer)
 '''
 
 _DESCRIPTION = f"""\
 # Rewriting by rules
 
-The model is given a string of the letters a, b and c and the sign `>`, such as `aabac>`. Wherever two equal letters stand side
-by side they become one other letter (`aa` becomes `b`, `bb` becomes `c`, `cc` becomes `a`), the leftmost pair first, until there
-is no pair left. It replies with what is left: `cac`. There is no chat template: the prompt is the text itself.
+The model is given {_LENGTH} letters and the sign `>`, such as `abcabbc>`, and replies with what they become when all are rewritten
+at once, each by the letter before it. The first letter stays. After an a every letter stays; after a b, a becomes b, b becomes c,
+and c becomes a; after a c, a becomes c, b becomes a, and c becomes b. So it replies `abacbca`. There is no chat template: the
+prompt is the text itself.
 
 - `data/train.jsonl`: {_KNOWN + _TRAINED} strings with `prompt`, `completion`, `question` and `answer`.
-- `eval.py`: `evaluate(question, model_answer, reference_answer)`, the judge. It is a rule, from 0 to 1: the right answer has 1,
-  one that comes close has up to 0.5, and one with a pair left in it, or with other signs, has 0.
+- `eval.py`: `evaluate(question, model_answer, reference_answer)`, the judge. It is a rule, from 0 to 1: the right answer has 1;
+  one of the right length has up to 0.5, by the share of letters that are right; any other has 0.
 
 A submission answers {_GRADED} other strings, greedily, with at most {_TOKENS} tokens each; its score is the mean of the
 judge's points.
@@ -65,8 +55,7 @@ judge's points.
 
 def rewriting() -> PostTrainingTask:
     """Return the task."""
-    texts = ["".join(letters) for n in _LENGTHS for letters in product("abc", repeat=n)]
-    texts = [text for text in texts if rewritten(text) != text]
+    texts = ["".join(letters) for letters in product(LETTERS, repeat=_LENGTH)]
     order = generator(0, "posttraining", "rewriting", "known").permutation(len(texts))
     questions = [_question(texts[i]) for i in order]
     known, others = questions[:_KNOWN], questions[_KNOWN:]
@@ -100,18 +89,15 @@ def rewriting() -> PostTrainingTask:
         graded=_GRADED,
         heldout=_HELDOUT,
         structure={"capability": 1, "interaction": 1, "reward": 3, "horizon": 1},
-        recipe=BaseRecipe(ALPHABET, tuple((q.text, q.answer) for q in known), steps=120),
+        recipe=BaseRecipe(ALPHABET, tuple((q.text, q.answer) for q in known), steps=40),
         labels=("rule-based judge",),
     )
 
 
-@cache
 def rewritten(text: str) -> str:
-    """Return what is left of a string when no rule applies any more; each rule shortens it, so there is an end."""
-    for place in range(len(text) - 1):
-        if text[place : place + 2] in RULES:
-            return rewritten(text[:place] + RULES[text[place : place + 2]] + text[place + 2 :])
-    return text
+    """Return what a string becomes: each letter is moved on in the alphabet by the place of the one before it, round and round."""
+    places = [LETTERS.index(letter) for letter in text]
+    return text[:1] + "".join(LETTERS[(a + b) % len(LETTERS)] for a, b in pairwise(places))
 
 
 def _question(text: str) -> Question:

@@ -21,14 +21,14 @@ from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, jsonl
 from heredity.posttraining.tasks.games import GAME
 
 ALPHABET = ".@&kD^" + ACTIONS
-_SIZE = 9
-_SHORTEST = 4
-_DEMONSTRATED, _GRADED, _HELDOUT, _PRACTICE = 24, 150, 200, 400
+_SIZE = 8
+_SHORTEST = 3
+_DEMONSTRATED, _GRADED, _HELDOUT, _PRACTICE = 80, 150, 200, 400
 
 _DESCRIPTION = f"""\
 # A game in a corridor
 
-The model sees a corridor of {_SIZE} cells as one line, such as `.k..@.^D.`, and replies with one character: `l` or `r` for a step,
+The model sees a corridor of {_SIZE} cells as one line, such as `.k.@.^D.`, and replies with one character: `l` or `r` for a step,
 `L` or `R` for a jump over one cell. It has to land on the key `k`, then go through the door `D`, within {corridor.STEPS} actions;
 the pit `^` ends the game. With the key it is shown as `&` and not `@`. There is no chat template: the prompt is the line itself,
 and only the line.
@@ -75,13 +75,13 @@ def text_game() -> PostTrainingTask:
         heldout=_HELDOUT,
         structure={"capability": 2, "interaction": 4, "reward": 2, "horizon": 3},
         secret="level",
-        recipe=BaseRecipe(ALPHABET, tuple((row["prompt"], row["completion"]) for row in shown), steps=60),
+        recipe=BaseRecipe(ALPHABET, tuple((row["prompt"], row["completion"]) for row in shown), steps=200),
     )
 
 
 @cache
 def levels() -> tuple[str, ...]:
-    """Return every level that can be solved and takes at least four actions, in a fixed order."""
+    """Return every level that can be solved and takes at least three actions, in a fixed order."""
     found: list[str] = []
     for places in permutations(range(_SIZE), 4):
         cells = ["."] * _SIZE

@@ -1,0 +1,81 @@
+"""GSM8K (Cobbe et al., 2021, arXiv:2110.14168) as a post-training task, with the real data.
+
+Agent² RL-Bench grades on the whole test split. Here half of it, chosen by the questions' digests, grades, and the other half is
+held out; all 7473 questions of the train split, with their solutions, are there to train on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from heredity.actors.contract import Solving
+from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
+from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, jsonl
+from heredity.tasks.questions import Question, present
+from heredity.tasks.questions.gsm8k import read_gsm8k
+from heredity.tasks.questions.verify import VERSION
+
+_CALCULATOR = re.compile(r"<<[^<>]*>>")
+_TOKENS = 400
+
+_DESCRIPTION = """\
+# GSM8K
+
+Word problems of grade school. The model works the answer out and ends with the line `Answer: ` and the number alone.
+
+- `data/train.jsonl`: {train} problems with `prompt` (what the model is asked), `completion` (a worked solution), `question`
+  and `answer`.
+
+A submission answers {graded} problems of the benchmark's test split, greedily, with at most {tokens} tokens each; its score is the
+share of right answers. A number is read where answers stand: after `Answer:`, in a box, or else the last one.
+"""
+
+
+def gsm8k() -> PostTrainingTask:
+    """Return the task.
+
+    Raises:
+        ConfigError: if the benchmark's files are missing or wrong.
+    """
+    dealt = _dealt()
+    description = _DESCRIPTION.format(train=len(dealt["train"]), graded=len(dealt["validation"]), tokens=_TOKENS)
+    info = dealt_info("gsm8k", version=f"GSM8K, verifier {VERSION}", description=description, family="math")
+    return PostTrainingTask(
+        name="gsm8k",
+        level="L1",
+        title="Word problems of grade school",
+        description=description,
+        base_models=("smollm2-135m",),
+        inner=DealtTaskset(info, lambda _: dealt),
+        solver=plain_solver(),
+        solving=Solving(max_turns=1, max_tokens=_TOKENS, temperature=0.0),
+        metric="accuracy",
+        materials=lambda _: {TRAIN_FILE: jsonl(map(_row, dealt["train"]))},
+        graded=len(dealt["validation"]),
+        heldout=len(dealt["heldout"]),
+        structure={"capability": 2, "interaction": 1, "reward": 1, "horizon": 1},
+        labels=("public benchmark",),
+    )
+
+
+@cache
+def _dealt() -> Mapping[str, Sequence[Question]]:
+    splits = read_gsm8k().splits
+    hidden = sorted(splits["heldout"], key=lambda question: question.identity)
+    return {
+        "train": [*splits["train"], *splits["validation"]],
+        "validation": hidden[::2],
+        "heldout": hidden[1::2],
+    }
+
+
+def _row(question: Question) -> dict[str, str]:
+    solution = _CALCULATOR.sub("", question.metadata["solution"])
+    return {
+        "prompt": present(question.to_spec()).prompt,
+        "completion": f"{solution}\nAnswer: {question.answer}",
+        "question": question.text,
+        "answer": question.answer,
+    }

@@ -139,7 +139,8 @@ def build_trainer(
     """
     task, settings = task_of(cell), cell.config.training
     agent, launch = command_agent(cell, secrets, PROMPT)
-    agent = replace(agent, end_grace_s=0.0, trees={path.name: path for path in packages(AGENT_PACKAGES)}, packages=())
+    shown = {path.name: path for path in packages(AGENT_PACKAGES) if path.name not in task.private}
+    agent = replace(agent, end_grace_s=0.0, trees=shown, packages=())
     seconds = cell.config.budget.seconds
     assert seconds is not None, "checked before"
 

@@ -7,6 +7,8 @@ object: `{"ask": id, "request": ...}` and `{"drop": id}` come, `{"loaded": secon
 `{"answer": id, "reply": ...}`, or with `"error"`, go.
 """
 
+# pyright: reportMissingImports=false
+# What is imported here is an extra's, and need not be installed.
 from __future__ import annotations
 
 import asyncio

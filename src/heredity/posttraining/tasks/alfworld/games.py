@@ -3,6 +3,8 @@
 Rooms, what is in them and where are drawn here. What can be heated, cooled, cleaned or put where is what the package says.
 """
 
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+# What is imported here is an extra's, and need not be installed.
 from __future__ import annotations
 
 import json

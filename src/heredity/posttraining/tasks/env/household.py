@@ -3,6 +3,8 @@
 A game is a folder with `game.tw-pddl` and `traj_data.json`, official or generated; it is loaded by the package's own environment.
 """
 
+# pyright: reportMissingImports=false
+# What is imported here is an extra's, and need not be installed.
 from __future__ import annotations
 
 import contextlib

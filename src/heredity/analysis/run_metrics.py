@@ -49,7 +49,9 @@ def run_metrics(
     record = read_run(listed)
     rows = _submission_rows(record, _bundle_loader(load_candidate))
     started = record.started
-    heldout, reference = _heldout(record), _reference(record)
+    training = posttraining_metrics(listed, load_blob)
+    reference = _reference(record)
+    heldout = _heldout(record) or (_of_reference(record, reference) if training else None)
     evolver = started.get("evolver") or {}
     return {
         "schema_version": SCHEMA_VERSION,
@@ -77,7 +79,7 @@ def run_metrics(
         "tokens": best_known(record.usage).to_json() if record.usage else None,
         "agent_accounts": accounts(record.usage),
         "harness": journal_metrics(listed, load_candidate),
-        "posttraining": posttraining_metrics(listed, load_blob),
+        "posttraining": training,
     }
 
 
@@ -193,12 +195,22 @@ def _selected(record: RunRecord) -> dict[str, Any] | None:
 def _heldout(record: RunRecord) -> dict[str, Any] | None:
     chosen = record.selected or {}
     scored = record.scores_of("heldout", chosen.get("submit_id"), chosen.get("candidate"))
-    if scored is None:
+    return None if scored is None else _scored(scored["scores"], scored.get("statuses"))
+
+
+def _of_reference(record: RunRecord, reference: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the base model's scores for a run of post-training that ended with nothing else: that is what it leaves."""
+    chosen = record.selected
+    if reference is None or chosen is None or chosen.get("candidate") is not None:
         return None
-    scores = [finite(s) for s in scored["scores"]]
+    return _scored(reference["heldout_scores"], None)
+
+
+def _scored(listed: Sequence[Any], told: Sequence[str] | None) -> dict[str, Any]:
+    scores = [finite(s) for s in listed]
     known = [s for s in scores if s is not None]
     interval = mean_interval(known)
-    statuses = scored.get("statuses") or ["ok"] * len(scores)
+    statuses = told or ["ok"] * len(scores)
     return {
         "scores": scores,
         "mean": mean(scores),

@@ -11,7 +11,7 @@ __all__ = ["write_reports"]
 
 
 def write_reports(folder: Path, metrics: Json, runs: Iterable[Json] | None = None) -> tuple[Path, Path]:
-    """Write report.html and report.md into `folder`, each atomically.
+    """Write report.html and report.md into `folder`, each atomically; of post-training, reports/summary.md and .jsonl too.
 
     Args:
         folder: the run's or the suite's folder.
@@ -28,11 +28,14 @@ def write_reports(folder: Path, metrics: Json, runs: Iterable[Json] | None = Non
     # Imported here so that `import heredity.reports` does not load the template engine.
     from heredity.reports.html import write_run_report, write_suite_report
     from heredity.reports.markdown import write_run_markdown, write_suite_markdown
+    from heredity.reports.posttraining_summary import write_summary
 
     page, summary = folder / "report.html", folder / "report.md"
     if runs is None and "leaderboard" not in metrics:
         write_run_report(metrics, page)
         write_run_markdown(metrics, summary)
+        if metrics.get("posttraining"):
+            write_summary(metrics, folder / "reports")
     else:
         listed = list(runs or ())
         write_suite_report(metrics, listed, page)

@@ -12,7 +12,16 @@ from typing import Any
 from urllib.parse import quote
 
 from heredity.records.run_folder import write_atomic
-from heredity.reports import charts, commit_pages, harness_suite, page, run_charts, text
+from heredity.reports import (
+    charts,
+    commit_pages,
+    harness_suite,
+    page,
+    posttraining_pages,
+    posttraining_suite,
+    run_charts,
+    text,
+)
 from heredity.reports.fields import Json, Mean
 from heredity.reports.learning import learning_parts
 from heredity.reports.model import Run, read_run
@@ -62,6 +71,8 @@ def run_page(metrics: Json) -> str:
     run = read_run(metrics)
     if run.terms.commits:
         return commit_pages.run_page(run)
+    if run.posttraining:
+        return posttraining_pages.run_page(run)
     phases = (f"Phases of {run.run_id}", [("edits", run)], budget_of([run]))
     return page.render(
         "run.html.j2",
@@ -144,6 +155,7 @@ def suite_page(suite_metrics: Json, runs: Sequence[Json], links: Json) -> str:
         packages=_packages(members),
         **learning_parts(suite.learning, suite.skins, tones, suite.terms),
         **harness_suite.suite_parts(suite, members, tones),
+        **posttraining_suite.suite_parts(suite, tones),
         **_run_parts(suite, members, tones),
     )
 
@@ -152,6 +164,11 @@ def _suite_sections(suite: Suite, members: Sequence[Run]) -> list[tuple[str, str
     if suite.terms.commits:
         ids = "leaderboard comparisons gains commits usage budget problems runs reproduce"
         alone = "leaderboard comparisons budget problems reproduce"
+    elif suite.terms.graded:
+        ids, alone = (
+            "leaderboard comparisons budget problems runs reproduce",
+            "leaderboard comparisons budget problems reproduce",
+        )
     else:
         ids = "leaderboard comparisons curves phases edits code budget problems traces runs reproduce"
         alone = "leaderboard comparisons edits code budget problems reproduce"
@@ -164,12 +181,15 @@ def _suite_sections(suite: Suite, members: Sequence[Run]) -> list[tuple[str, str
         "gains": "Before and after",
         "usage": "Model usage",
     }
-    return [*harness_suite.sections(suite), *_sections(ids if members else alone, **names)]
+    first = [*harness_suite.sections(suite), *posttraining_suite.sections(suite)]
+    return [*first, *_sections(ids if members else alone, **names)]
 
 
 def _run_parts(suite: Suite, members: Sequence[Run], tones: dict[str, str]) -> dict[str, Any]:
     if suite.terms.commits:
         return commit_pages.suite_parts(suite, _by_taskset(members), tones)
+    if suite.terms.graded:
+        return {}
     places = {place.taskset: place for place in suite.places}
     budget = budget_of(members)
     curves: list[tuple[str, Any]] = []

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from heredity.records.run_folder import write_atomic
-from heredity.reports import harness_markdown, page, text
+from heredity.reports import harness_markdown, page, posttraining_markdown, posttraining_pages, text
 from heredity.reports.fields import Json, Mean
 from heredity.reports.harness_pages import collapse_lines
 from heredity.reports.learning import learning_markdown
@@ -77,6 +77,8 @@ def run_markdown(metrics: Json) -> str:
         *(
             _commit_facts(run)
             if run.terms.commits
+            else []
+            if run.terms.graded
             else [["selected on validation", text.number(run.selected_validation, places)]]
         ),
         [
@@ -87,13 +89,16 @@ def run_markdown(metrics: Json) -> str:
         ["wall time", text.duration(run.budget.get("wall_seconds"))],
         ["isolation", escaped(run.isolation) or "not recorded"],
     ]
-    parts = [f"# {escaped(text.short_task(run.taskset))}: {escaped(run.evolver)}", escaped(run_summary(run))]
+    told = posttraining_pages.summary(run) if run.posttraining else run_summary(run)
+    parts = [f"# {escaped(text.short_task(run.taskset))}: {escaped(run.evolver)}", escaped(told)]
     parts.append(table(["", "value"], facts, left=2))
     if run.evolver_failure:
         parts.append(f"**The evolver stopped:** {escaped(run.evolver_failure.message)}")
     parts += [f"- {escaped(line)}" for line in collapse_lines(run.harness)]
-    parts += _harness_parts(harness_markdown.run_tables(run.harness))
-    if run.terms.commits:
+    parts += _tables(harness_markdown.run_tables(run.harness))
+    if run.posttraining:
+        parts += _tables(posttraining_markdown.run_tables(run.posttraining))
+    elif run.terms.commits:
         parts += _commit_parts(run)
     else:
         rows = [[name, value] for name, value in page.diagnostic_rows(run.diagnostics)]
@@ -102,7 +107,7 @@ def run_markdown(metrics: Json) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _harness_parts(tables: Sequence[harness_markdown.Table]) -> list[str]:
+def _tables(tables: Sequence[harness_markdown.Table]) -> list[str]:
     parts: list[str] = []
     for title, head, rows, left in tables:
         cells = [[escaped(cell) for cell in row] for row in rows]
@@ -184,7 +189,8 @@ def suite_markdown(suite_metrics: Json, runs: Sequence[Json]) -> str:
     parts = [f"# {escaped(suite.suite_id)}", escaped(suite_summary(suite))]
     parts += [escaped(said) for said in (suite_caution(suite), trouble_summary(suite)) if said]
     parts.append(f"{suite.finished} of {suite.run_count} runs finished. Intervals are {suite.interval_name}s.")
-    parts += _harness_parts(harness_markdown.suite_tables(suite.harness))
+    parts += _tables(harness_markdown.suite_tables(suite.harness))
+    parts += _tables(posttraining_markdown.suite_tables(suite.posttraining))
     parts += ["## Leaderboard", _leaderboard(suite)]
     if suite.places:
         parts += [f"## Held-out {suite.terms.score} by {suite.terms.place}", _matrix(suite)]
@@ -195,7 +201,7 @@ def suite_markdown(suite_metrics: Json, runs: Sequence[Json]) -> str:
         parts += ["## The space of learning methods", table(["entry", "held-out mean", "what it is"], rows)]
     if suite.skins:
         parts += ["## Skins and their inverse", _skins(suite)]
-    if suite.edits and not suite.terms.commits:
+    if suite.edits and not (suite.terms.commits or suite.terms.graded):
         parts += ["## Edits that raised the validation best", _edits(suite)]
     troubled = [t for t in suite.problems if t.any]
     if troubled:
@@ -305,13 +311,13 @@ def _runs(members: Sequence[Run], terms: Terms) -> str:
             escaped(run.run_id),
             escaped(run.status),
             text.number(run.heldout.value),
-            _gained(run) if terms.commits else text.number(run.selected_validation),
+            _gained(run) if terms.commits or terms.graded else text.number(run.selected_validation),
             text.number(run.budget.get("used")),
             text.number(len(run.submissions)),
         ]
         for run in members
     ]
-    second = "gain" if terms.commits else "validation"
+    second = "gain" if terms.commits or terms.graded else "validation"
     return table(["run", "status", "held-out", second, terms.attempts, "submissions"], rows, left=2)
 
 

@@ -82,7 +82,10 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run, as its metrics.json tells it; `harness`, empty in other protocols, is read by the pages that show it."""
+    """One run, as its metrics.json tells it.
+
+    `harness` and `posttraining`, empty in other protocols, are read by the pages that show them.
+    """
 
     run_id: str
     suite_id: str
@@ -113,6 +116,7 @@ class Run:
     terms: Terms
     commits: Commits
     harness: Json
+    posttraining: Json
     agent_accounts: Json
     evolver_failure: Problem | None = None
     extra: Json = field(default_factory=dict[str, Any])
@@ -239,6 +243,7 @@ def read_run(metrics: Json) -> Run:
         terms=terms_of(words_of(source, "protocol"), words_of(reference, "name")),
         commits=read_commits(source, submissions),
         harness=section(source, "harness"),
+        posttraining=section(source, "posttraining"),
         evolver_failure=problem(source.get("evolver_failure")),
         extra={key: source[key] for key in ("commitment", "config_digest", "taskset_version") if source.get(key)},
     )

@@ -125,6 +125,7 @@ class Suite:
     learning: Json
     skins: tuple[Json, ...]
     harness: Json
+    posttraining: Json
 
     @property
     def names(self) -> dict[str, str]:
@@ -294,6 +295,7 @@ def read_suite(metrics: Json) -> Suite:
         learning=section(source, "learning"),
         skins=tuple(items(source, "skins")),
         harness=section(source, "harness"),
+        posttraining=section(source, "posttraining"),
     )
 
 

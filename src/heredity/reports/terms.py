@@ -20,6 +20,7 @@ class Terms:
         reference: what every run is compared with.
         mark: the same in pictures, in one word.
         commits: whether candidates are committed, rather than selected on validation.
+        graded: whether the best of a view whose score is fed back is what counts, rather than validation.
     """
 
     score: str = "return"
@@ -30,6 +31,7 @@ class Terms:
     reference: str = "random policy"
     mark: str = "random"
     commits: bool = False
+    graded: bool = False
 
     @property
     def attempts(self) -> str:
@@ -50,10 +52,13 @@ _BY_PROTOCOL: Mapping[str, Terms] = MappingProxyType(
         "resource-evolution": _AGENTS,
         "agent-learning": replace(_AGENTS, score="score", place="environment"),
         "harness-evolution": replace(_AGENTS, score="score", product="harness", products="harnesses"),
+        "post-training": Terms(
+            "score", "graded answer", "task", "checkpoint", "checkpoints", "base model", "base", graded=True
+        ),
     }
 )
 _REFERENCES: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {"random": ("random policy", "random"), "initial": ("starting point", "start")}
+    {"random": ("random policy", "random"), "initial": ("starting point", "start"), "base": ("base model", "base")}
 )
 """Name of a reference in the journal to what it is called, and in one word."""
 

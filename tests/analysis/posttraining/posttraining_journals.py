@@ -102,6 +102,7 @@ class PostTrainingJournal:
         self.submitted = 0
         self.code: dict[str, bytes] = {}
         self.skills: dict[str, float] = {}
+        self.numbers: dict[str, int] = {}
         self._write()
 
     @property
@@ -141,10 +142,11 @@ class PostTrainingJournal:
         self.add("heartbeat", clock_s=0.0)
         for act in told.acts:
             self._do(act)
-        best = max((skill, digest) for digest, skill in self.skills.items())[1]
+        graded = [(skill, digest) for digest, skill in self.skills.items() if digest != self.base]
+        best = max(graded)[1] if graded else self.base
         for _ in range(told.repeats):
             scores = self._scores(self.skills[best], 0, jitter=0.05)
-            self.add("grading.repeated", submit_id=self.submitted or None, candidate=best, repeat=1, scores=scores)
+            self.add("grading.repeated", submit_id=self.numbers.get(best), candidate=best, repeat=1, scores=scores)
         self.clock += 10
         if told.finished:
             self._end(best)
@@ -232,7 +234,7 @@ class PostTrainingJournal:
         failure = {"category": "load_error", "message": act.crash, "traceback": "", "step_index": None}
         scores = [] if act.crash else self._scores(skill, 0)
         if scores:
-            self.skills[digest] = skill
+            self.skills[digest], self.numbers[digest] = skill, self.submitted
             self.add("checkpoint.kept", digest=digest, path=f"checkpoints/{digest[:8]}", bytes=2_600_000)
         rows = [
             {"task": i, "score": score, "length": 1, "status": "ok", "failure": None} for i, score in enumerate(scores)
@@ -246,10 +248,13 @@ class PostTrainingJournal:
         self.add("agent.ended", code=self.told.exit_code, reason="finished", seconds=self.clock)
         self.add("session.closed", reason="finished")
         self.add("baseline.scored", candidate=self.base, scores=self._scores(self.told.base, 0), view="graded")
-        scores = self._scores(self.skills[best], 1)
-        self.add("judging.selected", submit_id=None, candidate=best, reason="the best graded submission")
-        many = {"lengths": [1] * len(scores), "statuses": ["ok"] * len(scores)}
-        self.add("judging.scored", view="heldout", candidate=best, submit_id=None, scores=scores, **many, seconds=1.0)
+        # A run in which nothing was graded is left with the base model, which is scored as the reference.
+        judged = None if best == self.base else best
+        self.add("judging.selected", submit_id=self.numbers.get(best), candidate=judged, reason="best graded mean")
+        if judged is not None:
+            scores = self._scores(self.skills[best], 1)
+            many = {"lengths": [1] * len(scores), "statuses": ["ok"] * len(scores), "seconds": 1.0}
+            self.add("judging.scored", view="heldout", candidate=best, submit_id=None, scores=scores, **many)
         self.add("reference.scored", name="base", view="heldout", scores=self._scores(self.told.base, 1))
         self.add("cases.opened", commitment="c" * 64, salt="s", digest="d")
         self.add("run.finished", status="finished")

@@ -38,7 +38,10 @@ def test_each_submission_is_an_iteration_with_the_revision_in_force() -> None:
     assert [r["changed"] for r in rows] == [["torch_sft.py"], [], ["torch_grpo.py"]]
     assert [r["at_s"] for r in rows] == [60.0, 123.0, 186.0]
     assert [r["duration_s"] for r in rows] == [63.0, 63.0, 63.0]
-    assert rows[2]["tried"] == "a larger group"
+    assert (rows[2]["tried"], rows[2]["note"]) == (
+        "Groups of samples, each set off against its own mean.",
+        "a larger group",
+    )
     assert rows[0]["tried"] == "Plain teacher forcing."
     assert rows[0]["settings"] == {"epochs": 3, "lr": 2e-4}
     assert rows[0]["timestamp"].endswith("+00:00")
@@ -185,7 +188,7 @@ def test_work_that_was_never_submitted_is_an_iteration() -> None:
     last = found["iterations"][-1]
     assert (last["status"], last["exit_code"], last["train_type"]) == ("not submitted", 3, "SFT+RL")
     assert last["changed"] == ["torch_grpo.py"]
-    assert last["failure_type"] == "the agent ended: finished"
+    assert last["failure_type"] == "the agent ended with exit code 3"
 
 
 def test_code_that_is_gone_is_unknown() -> None:

@@ -47,7 +47,14 @@ def test_entries_are_agents_on_tasks_over_seeds() -> None:
 def test_a_run_that_submits_nothing_improves_nothing() -> None:
     (entry,) = study([Told((), tasks=50)])["entries"]
     assert (entry["improvement"], entry["pass_at_k"]) == (0.0, [{"k": 1, "improvement": 0.0, "success": 0.0}])
-    assert (entry["graded"], entry["routes"]) == (None, {})
+    assert (entry["graded"]["difference"], entry["heldout"]["difference"], entry["routes"]) == (0.0, 0.0, {})
+
+
+def test_runs_that_fail_count_in_the_mean() -> None:
+    both = study([Told(GOOD, seed=0, tasks=100), Told((), seed=1, tasks=100)])["entries"][0]
+    alone = study([Told(GOOD, seed=0, tasks=100)])["entries"][0]
+    for view in ("graded", "heldout"):
+        assert both[view]["difference"] == pytest.approx(alone[view]["difference"] / 2)
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=7))

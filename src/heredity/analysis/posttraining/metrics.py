@@ -165,11 +165,12 @@ def _changed_since(shown: int | None, revision: int | None, files: Mapping[int, 
 
 
 def _tried(step: Step | None, code: Code | None) -> dict[str, Any]:
-    """Return what was tried and why, in the agent's own words: a submission's note, or what its code says of itself."""
+    """Return what was tried and why, as the code says of itself, or else the note of the submission."""
     note = step.note if step else ""
     return {
-        "tried": note or (code.says if code else ""),
-        "because": (code.because if code else "") if not note else (code.says if code else ""),
+        "note": note,
+        "tried": (code.says if code else "") or note,
+        "because": code.because if code else "",
         "settings": dict(code.settings) if code else {},
         "excerpt": dict(code.excerpt) if code and code.excerpt else None,
     }
@@ -200,7 +201,7 @@ def _ending(
             "best": mean(best.scores) if (best := best_step(record)) else None,
             "new_best": False,
             "train_type": route_of(code, is_base=False),
-            "failure_type": f"the agent ended: {record.ended.get('reason')}" if exit_code else "never submitted",
+            "failure_type": f"the agent ended with exit code {exit_code}" if exit_code else "never submitted",
             "problem": "",
             "errors": 0,
             "missing": 0,

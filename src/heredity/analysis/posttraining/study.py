@@ -106,7 +106,10 @@ def _verdict(told: Run) -> str | None:
 
 
 def _graded(told: Run) -> list[float]:
-    best = told["best"] or {}
+    best = told["best"]
+    if best is None:
+        # What has nothing better than the base model has the base model.
+        return [0.0] * ((told["baseline"]["graded"] or {}).get("n") or 0)
     return _gaps(best.get("scores") or (), best.get("baseline_scores") or ())
 
 
@@ -173,7 +176,7 @@ def _heatmap(runs: Sequence[Run]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for (agent, mode, task), value in means.items():
         rivals = [v for (a, _, t), v in means.items() if (a, t) == (agent, task)]
-        several = len(rivals) > 1
+        several = min(rivals) < max(rivals)
         rows.append(
             {
                 "agent": agent,

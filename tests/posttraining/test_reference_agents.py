@@ -82,8 +82,10 @@ def test_a_sampled_answer_is_as_likely_as_the_model_says(policy: Any) -> None:
 def test_a_checkpoint_differs_from_its_base_in_numbers_alone(policy: Any, base: Path, tmp_path: Path) -> None:
     with torch.no_grad():
         policy.parameters[0].mul_(1.01)
-    saved = inspect(policy.save(tmp_path / "saved"), inside=tmp_path, base=inspect(base, inside=None, base=None))
-    assert saved.digest != inspect(base, inside=None, base=None).digest
+    known = inspect(base, inside=None, base=None)
+    saved = inspect(policy.save(tmp_path / "saved"), inside=tmp_path, base=known)
+    assert saved.digest != known.digest
+    assert (saved.parameters, saved.files.keys()) == (known.parameters, known.files.keys())
 
 
 def test_low_rank_parts_are_merged_into_the_same_tensors(

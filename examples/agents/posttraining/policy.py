@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 from lora import LowRank
+from safetensors import safe_open
+from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -132,11 +134,16 @@ class Policy:
 
     def save(self, folder: Path) -> Path:
         """Write a checkpoint with the tensors, types and tokenizer of the base; low-rank parts are merged."""
+        folder.mkdir(parents=True, exist_ok=True)
         weights = self.model.state_dict()
         merged = self.lora.merged(weights) if self.lora else weights
-        stored = {name: weight.to(self._stored) for name, weight in merged.items()}
-        self.model.save_pretrained(folder, state_dict=stored)
+        stored: dict[str, Tensor] = {}
         for file in self.folder.iterdir():
-            if file.is_file() and "safetensors" not in file.name:
+            if file.suffix == ".safetensors":
+                with safe_open(file, "pt") as base:
+                    names = list(base.keys())
+                stored |= {name: merged[name].to(self._stored).contiguous() for name in names}
+            elif file.is_file() and "safetensors" not in file.name:
                 shutil.copyfile(file, folder / file.name)
+        save_file(stored, folder / "model.safetensors", metadata={"format": "pt"})
         return folder

@@ -1,11 +1,13 @@
 """Rejection fine-tuning: sample, keep what the task's rule accepts, fine-tune on all that was kept, and again.
 
-Of games that were won, the shortest are kept. The solutions of the train data are not looked at; only the rule of grading is.
+Of several answers to a prompt, the one that led to success soonest is kept. The solutions of the train data are not looked at; only the rule of grading is.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from itertools import chain
 
 from games import rollouts_of
 from policy import Policy, Turn
@@ -24,23 +26,29 @@ def main() -> None:
     problems, group = space.setting("PROBLEMS", 2 * online.problems if policy.small else 8), space.setting("GROUP", 4)
     temperature, accept = space.setting("TEMPERATURE", 1.0), space.setting("ACCEPT", 1.0)
     batch, sampling = space.setting("SFT_BATCH", 64 if policy.small else 8), space.setting("SAMPLING", 0.4)
-    kept: set[tuple[tuple[int, ...], str]] = set()
+    kept: dict[tuple[int, ...], tuple[int, str]] = {}
+
+    def keep(turns: Sequence[Turn]) -> None:
+        """Keep for each prompt the answer after which the fewest turns were needed."""
+        for left, (prompt, answer) in enumerate(reversed(turns)):
+            known = kept.get(tuple(prompt))
+            if known is None or left < known[0]:
+                kept[tuple(prompt)] = left, policy.text(answer)
 
     def train(until: float) -> None:
         began = time.monotonic()
         tried = accepted = 0
         while time.monotonic() < began + sampling * (until - began):
-            for episodes in online.play(problems, group, temperature):
-                good = [episode.turns for episode in episodes if episode.reward >= accept]
-                tried, accepted = tried + len(episodes), accepted + len(good)
-                shortest = min(map(len, good), default=0)
-                best = [turn for turns in good if len(turns) == shortest for turn in turns]
-                kept.update((tuple(prompt), policy.text(answer)) for prompt, answer in best)
+            for episode in chain.from_iterable(online.play(problems, group, temperature)):
+                tried += 1
+                if episode.reward >= accept:
+                    accepted += 1
+                    keep(episode.turns)
         space.log(f"rejection: {accepted} of {tried} attempts accepted, {len(kept)} different turns kept so far")
         # From the text again: an accepted answer may hold special tokens that the rule did not see, or have no end.
-        turns: list[Turn] = [(list(prompt), policy.answer(text)) for prompt, text in sorted(kept)]
-        if turns:
-            fit(policy, turns, climb.optimizer, until, batch=batch, log=space.log)
+        examples = [(list(prompt), policy.answer(text)) for prompt, (_, text) in kept.items()]
+        if examples:
+            fit(policy, examples, climb.optimizer, until, batch=batch, log=space.log)
 
     climb = Climb(space, policy, space.setting("SFT_RATE", 5e-4 if policy.small else 2e-4))
     climb.run(train, count=space.setting("ROUNDS", 4))

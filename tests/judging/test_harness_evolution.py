@@ -209,7 +209,8 @@ async def test_several_ood_tasksets_are_views_of_their_own(tmp_path: Path) -> No
 
 async def test_snapshots_are_judged_under_other_models_too(tmp_path: Path) -> None:
     other = Knowing(worth=0.5)
-    await run_evolution(tmp_path, run_plan(terms()), conditions(others={"fake/other": other}), writing("x y"))
+    asked = run_plan(terms(models=("fake/other",)))
+    await run_evolution(tmp_path, asked, conditions(others={"fake/other": other}), writing("x y"))
     under = [e for e in events(tmp_path, "snapshot.assessed") if e["model"] == "fake/other"]
     assert {e["view"] for e in under} == {"id", "ood"}
     (final,) = [e for e in under if e["view"] == "id" and e["candidate"] == prompt("x y").digest]

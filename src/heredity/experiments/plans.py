@@ -52,8 +52,9 @@ def terms_of(cell: Cell, folder: Path) -> HarnessTerms | None:
         except OSError as error:
             raise RecordError(f"{saved.parent} cannot be created: {error.strerror}") from error
         write_atomic(saved, (json.dumps(plan.to_json(), indent=1) + "\n").encode())
-    views = config.views
-    return HarnessTerms(plan, views.ood, views.replay, views.points, tuple(config.transfer.models))
+    views, own = config.views, config.gateway.execution
+    others = tuple(name for name in config.transfer.models if name != own)
+    return HarnessTerms(plan, views.ood, views.replay, views.points, others)
 
 
 def planned_episodes(config: Config) -> int:

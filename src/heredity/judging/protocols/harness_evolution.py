@@ -76,7 +76,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     replay = replay_view(terms, bench.train, trained)
     for view in [*others, *([replay] if replay else [])]:
         await _on(bench, view, chosen)
-    for model in bench.others:
+    for model in terms.models:
         for view in (bench.heldout, *others):
             await _on(bench, view, [points[0], best, points[-1]], model)
     return await _concluded(bench, evolved, (first, final), validation, heldout)

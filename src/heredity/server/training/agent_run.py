@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heredity.judging.session import Session
@@ -24,7 +24,7 @@ async def train_with_agent(
 ) -> AgentExit | None:
     """Let an agent train and submit until it exits or its time is over; return how it ended, None if no time was left.
 
-    What is being graded when the time is over is graded to the end by the session: it was submitted in time.
+    What is being graded when the time is over is graded to the end: it was submitted in time.
 
     Args:
         session: what checkpoints are submitted to; its budget of seconds is the run's.
@@ -36,47 +36,70 @@ async def train_with_agent(
     Raises:
         IsolationError: if the agent cannot be confined here.
         RecordError: if the workspace cannot be written.
+        HostError: if the grading fails; the run is to be resumed.
     """
-    left = session.remaining().seconds
-    if left is not None and left <= 0:
-        return None
     folder = await asyncio.to_thread(folder.resolve)
-    workspace = TrainingWorkspace(folder / "workspace", terms)
-    await asyncio.to_thread(workspace.prepare)
-    earlier = await asyncio.to_thread(read_journal, folder / "journal.jsonl")
-    known = {e.data["candidate"]: e.data["digest"] for e in earlier if e.kind == "checkpoint.kept"}
-    dropped = {e.data["digest"] for e in earlier if e.kind == "checkpoint.dropped"}
-    still = {candidate: digest for candidate, digest in known.items() if digest not in dropped}
-    kept = KeptCheckpoints(folder / "models", session.note, still)
-    revisions = Revisions(workspace, session.note, sum(e.kind == "code.revised" for e in earlier))
-    app = GradingApp(session, workspace, kept, revisions)
-    await asyncio.to_thread(app.publish)
+    run = await asyncio.to_thread(_Run.open, session, folder, terms)
+    left = session.remaining().seconds
+    ended: AgentExit | None = None
+    if left is None or left > 0:
+        limit = left if agent.time_limit_s is None else min(agent.time_limit_s, left or agent.time_limit_s)
+        ended = await _work(run, replace(agent, time_limit_s=limit), folder / "logs", broker)
+    if session.broken is not None:
+        return ended
+    if ended is not None:
+        await run.revisions.note(session.clock.now())
+        told = {"code": ended.code, "reason": ended.reason, "seconds": round(ended.seconds, 3)}
+        await session.note("agent.ended", told)
+    await run.app.settle()
+    await asyncio.to_thread(run.app.publish, time.time())
+    return ended
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    session: Session
+    workspace: TrainingWorkspace
+    revisions: Revisions
+    app: GradingApp
+
+    @classmethod
+    def open(cls, session: Session, folder: Path, terms: TrainingTerms) -> _Run:
+        """Lay out the workspace, and go on where the journal ends."""
+        workspace = TrainingWorkspace(folder / "workspace", terms)
+        workspace.prepare()
+        earlier = read_journal(folder / "journal.jsonl")
+        noted = {e.data["candidate"] for e in earlier if e.kind == "checkpoint.kept"}
+        kept = KeptCheckpoints(folder / "models", session.note, noted)
+        kept.find()
+        revisions = Revisions(workspace, session.note, [e.data for e in earlier if e.kind == "code.revised"])
+        app = GradingApp(session, workspace, kept, revisions, earlier)
+        app.publish()
+        return cls(session, workspace, revisions, app)
+
+
+async def _work(run: _Run, agent: CommandAgent, logs: Path, broker: BrokerDoor | None) -> AgentExit:
+    """Serve an agent until it ends; what an earlier process was grading is graded meanwhile."""
+    workspace = run.workspace
     place = str(workspace.root) if agent.unsafe else INSIDE
-    ready = replace(
-        agent,
-        time_limit_s=left if agent.time_limit_s is None else min(agent.time_limit_s, left or agent.time_limit_s),
-        environment={**agent.environment, **terms.environment(place)},
-        host_files=workspace.host_files,
-    )
-    async with serve(app.asgi) as endpoints:
-        watching = asyncio.create_task(revisions.watch(session.clock.now))
+    environment = {**agent.environment, **workspace.terms.environment(place)}
+    ready = replace(agent, environment=environment, host_files=workspace.host_files)
+    async with serve(run.app.asgi) as endpoints:
+        beside = [
+            asyncio.create_task(run.revisions.watch(run.session.clock.now)),
+            asyncio.create_task(run.app.settle()),
+        ]
         try:
-            ended = await run_agent(
+            return await run_agent(
                 ready,
                 workspace=workspace.root,
                 socket=endpoints.unix,
                 url=endpoints.url,
-                logs=folder / "logs",
-                ended=session.finished,
+                logs=logs,
+                ended=run.session.finished,
                 broker=broker,
             )
         finally:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
-    if session.broken is None:
-        await revisions.note(session.clock.now())
-        await session.note(
-            "agent.ended", {"code": ended.code, "reason": ended.reason, "seconds": round(ended.seconds, 3)}
-        )
-        await asyncio.to_thread(app.publish, time.time())
-    return ended
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)

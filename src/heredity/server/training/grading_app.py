@@ -10,7 +10,7 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -25,6 +25,7 @@ from heredity.evolution import Budget, Feedback, Trial
 from heredity.judging.session_log import Submission
 from heredity.posttraining.models.adapter import is_adapter, merge_adapter
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, inspect
+from heredity.records import Event
 from heredity.server.training.kept import KeptCheckpoints
 from heredity.server.training.revisions import Revisions
 from heredity.server.training.terms import PERCENT
@@ -32,6 +33,8 @@ from heredity.server.training.workspace import TrainingWorkspace
 
 _MAX_BODY = 1 << 20
 _MAX_PATH = 4096
+_NOTE = "the checkpoint "
+_MAX_NOTE = 1000
 
 
 class GradingSession(Protocol):
@@ -69,26 +72,36 @@ class GradingApp:
     """
 
     def __init__(
-        self, session: GradingSession, workspace: TrainingWorkspace, kept: KeptCheckpoints, revisions: Revisions
+        self,
+        session: GradingSession,
+        workspace: TrainingWorkspace,
+        kept: KeptCheckpoints,
+        revisions: Revisions,
+        earlier: Sequence[Event] = (),
     ) -> None:
-        """Build the application, continuing from the answers in the workspace's record.
+        """Build the application, continuing from what the session knows.
 
         Args:
             session: where checkpoints are submitted.
             workspace: where they come from.
             kept: where their copies are kept.
             revisions: records the code that was there when they were submitted.
+            earlier: what is journalled of the run already.
         """
         self._session, self._workspace, self._kept, self._revisions = session, workspace, kept, revisions
         self._terms = workspace.terms
         self._grading = asyncio.Lock()
         self._answers: dict[str, dict[str, Any]] = {}
-        self._started = time.time()
+        self._started = earlier[0].at if earlier else time.time()
         self._last: float | None = None
+        self._paths: dict[str, str] = {
+            e.data["digest"]: e.data["note"].removeprefix(_NOTE) for e in earlier if e.kind == "candidate"
+        }
+        self._highest = -math.inf
         self.best: dict[str, Any] | None = None
         for submission in session.snapshot():
             if submission.status is not None:
-                self._learn(submission.candidate, submission.feedback(), submission.at_s, "", submission.completed_at)
+                self._learn(submission.feedback(), submission.at_s, submission.completed_at)
         routes = [
             Route("/submit", self._submit, methods=["POST"]),
             Route("/set_baseline", self._set_baseline, methods=["POST"]),
@@ -97,6 +110,20 @@ class GradingApp:
         ]
         handlers = {_ProblemError: _problem, HTTPException: _unknown, HeredityError: _host_error}
         self.asgi = Starlette(routes=routes, exception_handlers=cast("Any", handlers))
+
+    async def settle(self) -> None:
+        """Take note of what was submitted and never answered: by an earlier process, or by an agent that has ended.
+
+        Raises:
+            HostError: if the session is broken.
+            RecordError: if the disk is full or fails.
+        """
+        async with self._grading:
+            for submission in self._session.snapshot():
+                checkpoint = self._kept.of(submission.candidate)
+                if submission.candidate not in self._answers and checkpoint is not None:
+                    await self._grade(checkpoint, submission.at_s)
+            await self._kept.keep_best(self.best["candidate"] if self.best else None)
 
     def publish(self, ended: float | None = None) -> None:
         """Write scores.json and run_meta.json; `ended` is when the run ended, Unix seconds.
@@ -133,6 +160,8 @@ class GradingApp:
                 raise _ProblemError(f"the run is over: {error}", 409) from error
             except (RejectedError, BudgetError) as error:
                 raise _ProblemError(str(error)) from error
+            finally:
+                await asyncio.to_thread(self._kept.tidy)
 
     async def _graded(self, path: str) -> dict[str, Any]:
         at = self._elapsed()
@@ -145,16 +174,23 @@ class GradingApp:
         if known is not None:
             return {**known, "model_path": path, "cached": True, **self._standing()}
         await asyncio.to_thread(self._kept.keep, folder, checkpoint)
-        trial = Trial(candidate, range(self._terms.graded), note=f"the checkpoint {path}"[:200])
+        self._paths[candidate.digest] = path
         try:
-            (feedback,) = await self._session.submit([trial], f"checkpoint/{checkpoint.digest}")
+            answer = await self._grade(checkpoint, at)
         except (RejectedError, BudgetError, ClosedError):
-            await self._kept.drop(checkpoint.digest, "it was not graded")
+            await self._kept.drop(candidate.digest, "it was not graded")
             raise
-        answer = self._learn(candidate.digest, feedback, at, path, time.time())
-        await self._kept.keep_best(self.best["candidate"] if self.best else None, candidate.digest)
-        await asyncio.to_thread(self.publish)
         return {**answer, **self._standing()}
+
+    async def _grade(self, checkpoint: Checkpoint, at: float) -> dict[str, Any]:
+        candidate = candidate_of(checkpoint)
+        note = f"{_NOTE}{self._paths.get(candidate.digest, '')}"[:_MAX_NOTE]
+        trial = Trial(candidate, range(self._terms.graded), note=note)
+        (feedback,) = await self._session.submit([trial], f"checkpoint/{checkpoint.digest}")
+        answer = self._learn(feedback, at, time.time())
+        await self._kept.keep_best(self.best["candidate"] if self.best else None)
+        await asyncio.to_thread(self.publish)
+        return answer
 
     def _look_through(self, path: str) -> tuple[Path, Checkpoint]:
         workspace, terms = self._workspace, self._terms
@@ -165,28 +201,27 @@ class GradingApp:
             return folder, inspect(folder, base=terms.base)
         return folder, inspect(folder, inside=workspace.root, base=terms.base)
 
-    def _learn(
-        self, candidate: str, feedback: Feedback, elapsed_s: float, path: str, at: float | None
-    ) -> dict[str, Any]:
+    def _learn(self, feedback: Feedback, elapsed_s: float, at: float | None) -> dict[str, Any]:
         score = None if math.isnan(feedback.mean) else round(feedback.mean * PERCENT, 4)
         baseline = round(self._terms.baseline * PERCENT, 4)
         failed = feedback.failure.message if feedback.failure else None
         answer: dict[str, Any] = {
             "submission_id": feedback.submit_id,
             "timestamp": at,
-            "model_path": path,
+            "model_path": self._paths.get(feedback.candidate, ""),
             "score": score,
             "baseline_score": baseline,
             "improvement": None if score is None else round(score - baseline, 4),
             "elapsed_seconds": round(elapsed_s, 3),
-            "candidate": candidate,
+            "candidate": feedback.candidate,
             "cached": False,
             "error": failed or ("no item could be graded" if score is None else None),
         }
-        self._answers[candidate] = answer
+        self._answers[feedback.candidate] = answer
         self._last = at
-        if score is not None and (self.best is None or score > self.best["score"]):
-            self.best = answer
+        # Not the rounded score: the judge will ask for the weights of the very best.
+        if feedback.mean > self._highest:
+            self._highest, self.best = feedback.mean, answer
         return answer
 
     def _base(self, path: str, at: float) -> dict[str, Any]:

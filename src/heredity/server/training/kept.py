@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import RecordError
-from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, snapshot
+from heredity.errors import CandidateError, RecordError
+from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, inspect, snapshot
 
 Note = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 """Journals an event."""
@@ -23,18 +23,31 @@ class KeptCheckpoints:
         root: their folder, inside the run's.
     """
 
-    def __init__(self, root: Path, note: Note, known: Mapping[str, str] | None = None) -> None:
+    def __init__(self, root: Path, note: Note, noted: Collection[str] = ()) -> None:
         """Keep checkpoints below `root`.
 
         Args:
             root: the folder.
             note: journals what is kept and dropped.
-            known: what an earlier process has kept: digest of the candidate to that of its checkpoint.
+            noted: digests of the candidates that are journalled as kept already.
         """
-        self.root, self._note = root, note
-        self._digests = dict(known or {})
+        self.root, self._note, self._noted = root, note, set(noted)
+        self._there: dict[str, Checkpoint] = {}
 
-    def keep(self, folder: Path, checkpoint: Checkpoint) -> Path:
+    def find(self) -> None:
+        """Learn what weights an earlier process has left, and remove what it had not copied to the end."""
+        self.tidy()
+        for folder in self.root.glob("*"):
+            try:
+                self._learn(inspect(folder))
+            except CandidateError:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def of(self, candidate: str) -> Checkpoint | None:
+        """Return the checkpoint of a candidate, by the candidate's digest; None if its weights are not here."""
+        return self._there.get(candidate)
+
+    def keep(self, folder: Path, checkpoint: Checkpoint) -> None:
         """Copy a checkpoint, until it is known whether it is the best.
 
         Raises:
@@ -42,14 +55,13 @@ class KeptCheckpoints:
             RecordError: if the disk is full or fails.
         """
         try:
-            path = snapshot(folder, self.root, checkpoint)
+            snapshot(folder, self.root, checkpoint)
         except OSError as error:
             raise RecordError(f"the checkpoint cannot be kept in {self.root}: {error.strerror}") from error
-        self._digests[candidate_of(checkpoint).digest] = checkpoint.digest
-        return path
+        self._learn(checkpoint)
 
     def fresh_folder(self) -> Path:
-        """Return a path below the root at which nothing is yet.
+        """Return a path below the root at which nothing is yet, until `tidy`.
 
         Raises:
             RecordError: if the root cannot be written.
@@ -60,26 +72,29 @@ class KeptCheckpoints:
         except OSError as error:
             raise RecordError(f"{self.root} cannot be written: {error.strerror}") from error
 
-    async def keep_best(self, best: str | None, latest: str) -> None:
+    async def keep_best(self, best: str | None) -> None:
         """Journal that the best checkpoint is kept and forget the weights of all others.
 
         Args:
             best: digest of the best candidate so far, if there is one.
-            latest: digest of the candidate that was graded last.
         """
-        if best == latest:
-            await self._note("checkpoint.kept", {"digest": self._digests[latest], "candidate": latest})
-        for candidate, digest in list(self._digests.items()):
-            if candidate != best:
-                del self._digests[candidate]
-                await self.drop(digest, "another one is better")
-        await asyncio.to_thread(self._tidy)
+        found = self._there.get(best or "")
+        if best and found and best not in self._noted:
+            self._noted.add(best)
+            await self._note("checkpoint.kept", {"digest": found.digest, "candidate": best, "bytes": found.bytes})
+        for candidate in [each for each in self._there if each != best]:
+            await self.drop(candidate, "another one is better" if best else "it has no score")
 
-    async def drop(self, digest: str, why: str) -> None:
-        """Forget the weights of a checkpoint; its digest and metadata stay in the journal."""
+    async def drop(self, candidate: str, why: str) -> None:
+        """Forget the weights of a candidate; its digest and metadata stay in the journal."""
+        digest = self._there.pop(candidate).digest
         await asyncio.to_thread(shutil.rmtree, self.root / digest, True)
-        await self._note("checkpoint.dropped", {"digest": digest, "why": why})
+        await self._note("checkpoint.dropped", {"digest": digest, "candidate": candidate, "why": why})
 
-    def _tidy(self) -> None:
-        for leftover in self.root.glob(".merging-*"):
+    def tidy(self) -> None:
+        """Remove what was merged or half copied on the way."""
+        for leftover in self.root.glob(".*"):
             shutil.rmtree(leftover, ignore_errors=True)
+
+    def _learn(self, checkpoint: Checkpoint) -> None:
+        self._there[candidate_of(checkpoint).digest] = checkpoint

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from heredity.ids import digest_bytes
 from heredity.records import Blob
 from heredity.server.training.workspace import TrainingWorkspace, archive
 
@@ -20,28 +19,26 @@ Note = Callable[[str, Mapping[str, Any], Sequence[Blob]], Awaitable[None]]
 class Revisions:
     """Journals the folder `code/` whenever it differs from what was journalled last."""
 
-    def __init__(self, workspace: TrainingWorkspace, note: Note, begun: int = 0) -> None:
+    def __init__(self, workspace: TrainingWorkspace, note: Note, known: Sequence[Mapping[str, Any]] = ()) -> None:
         """Watch a workspace.
 
         Args:
             workspace: whose code.
             note: journals.
-            begun: how many revisions are journalled already.
+            known: the data of the revisions that are journalled already.
         """
-        self._workspace, self._note, self._number = workspace, note, begun
-        self._last = ""
+        self._workspace, self._note, self._number = workspace, note, len(known)
+        self._last: str = known[-1]["blob"] if known else ""
         self._turn = asyncio.Lock()
 
     async def note(self, at_s: float) -> None:
         """Journal the code if it has changed; `at_s` is what the run's clock shows."""
         async with self._turn:
             files = await asyncio.to_thread(self._workspace.code)
-            data = archive(files)
-            digest = digest_bytes(data)
-            if not files or digest == self._last:
+            blob = Blob.of(archive(files))
+            if not files or blob.digest == self._last:
                 return
-            self._last, self._number = digest, self._number + 1
-            blob = Blob.of(data)
+            self._last, self._number = blob.digest, self._number + 1
             line = {"revision": self._number, "blob": blob.digest, "files": sorted(files), "at_s": round(at_s, 3)}
             await self._note("code.revised", line, [blob])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from heredity.errors import RecordError
@@ -66,7 +67,7 @@ def _iteration(row: Json) -> str:
         "Note": words_of(row, "note"),
         "Tried": words_of(row, "tried") or "not said",
         "Why": words_of(row, "because") or "not said",
-        "Signal": words_of(row, "failure_type") or ("a new best" if row.get("new_best") is True else "no better"),
+        "Signal": words_of(row, "failure_type") or _signal(row),
         "Problem": words_of(row, "problem"),
         "Changed": named,
     }
@@ -74,10 +75,20 @@ def _iteration(row: Json) -> str:
     lines = [f"- {name}: {escaped(value)}" for name, value in facts.items() if value]
     parts = [head, "\n".join(lines)]
     excerpt = section(row, "excerpt")
-    if excerpt and named:
+    if excerpt and re.search(r"\.(py|sh)\b", named):
         code = "\n".join(f"    {line}" for line in words_of(excerpt, "text").split("\n"))
         parts.append(f"{escaped(words_of(excerpt, 'file'))}, from line {text.number(excerpt.get('line'))}:\n\n{code}")
     return "\n\n".join(parts)
+
+
+def _signal(row: Json) -> str:
+    if row.get("new_best") is not True:
+        return "no better than the best"
+    return (
+        "a new best"
+        if (text.finite(row.get("improvement")) or 0.0) > 0
+        else "the best so far, not above the base model"
+    )
 
 
 def _scored(row: Json) -> str:

@@ -99,6 +99,16 @@ def test_what_code_says_of_itself_is_read_where_it_changed() -> None:
     assert read_code(both, changed=["torch_dpo.py"]).says == "Preferences without a trainer."
 
 
+def test_a_script_speaks_for_the_modules_that_it_imports() -> None:
+    sources = {
+        "a_part.py": b'"""A part."""\ndef fit(loss, optimizer, labels): (loss + labels).backward(); optimizer.step()\n',
+        "main.py": b'"""The whole.\n\nBecause it pays."""\nfrom a_part import fit\nfit(1, 2, 3)\n',
+    }
+    for changed in (["a_part.py", "main.py"], [], ["settings.json"]):
+        found = read_code(sources, changed)
+        assert (found.route, found.says, found.because) == ("SFT-only", "The whole.", "Because it pays.")
+
+
 def test_an_excerpt_surrounds_the_evidence() -> None:
     found = code("torch_sft")
     assert found.excerpt is not None

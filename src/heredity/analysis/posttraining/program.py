@@ -24,7 +24,7 @@ _EXITS = frozenset({"exit", "_exit", "quit", "abort"})
 _UNKNOWN = object()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Module:
     """One readable source file.
 

@@ -169,14 +169,16 @@ def _settings(program: Program, files: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def _words(program: Program, evidence: Sequence[Evidence], changed: set[str]) -> tuple[str, str]:
-    """Return what the file with the first evidence says of itself, one that changed before others."""
-    told = {m.file: doc for m in program.modules if (doc := ast.get_docstring(m.tree))}
-    places = dict.fromkeys([*(e.file for e in evidence), *told])
-    for file in sorted(places, key=lambda file: file not in changed):
-        if file in told:
-            first, _, rest = told[file].partition("\n")
-            return first.strip(), " ".join(rest.split())
-    return "", ""
+    """Return what a script says of itself: one that changed before others, one that no other imports, one with evidence."""
+    imported = {name for m in program.modules for name in m.imports.values()}
+    used = {part for name in imported for part in (name, name.rpartition(".")[0])}
+    shown = {e.file for e in evidence}
+    told = {m: doc for m in program.modules if (doc := ast.get_docstring(m.tree))}
+    first = min(told, key=lambda m: (m.file not in changed, m.name in used, m.file not in shown, m.file), default=None)
+    if first is None:
+        return "", ""
+    says, _, rest = told[first].partition("\n")
+    return says.strip(), " ".join(rest.split())
 
 
 def _excerpt(program: Program, evidence: Sequence[Evidence]) -> dict[str, Any] | None:
@@ -184,5 +186,5 @@ def _excerpt(program: Program, evidence: Sequence[Evidence]) -> dict[str, Any] |
     for found in (e for e in evidence if e.component not in ("sampling", "environment") and e.file in modules):
         start = max(1, found.line - _AROUND)
         lines = modules[found.file].lines[start - 1 : found.line + _AROUND]
-        return {"file": found.file, "line": start, "text": "\n".join(line[:160] for line in lines)}
+        return {"file": found.file, "line": start, "text": "\n".join(line[:160] for line in lines).rstrip()}
     return None

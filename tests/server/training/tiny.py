@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from heredity.errors import HostError
 from heredity.evolution import Budget
-from heredity.judging import Session, SessionRules
+from heredity.judging import Conditions, RunPlan, Sealed, Session, SessionRules, run_evolution
+from heredity.judging.bench import Reference
+from heredity.launchers import AgentExit, CommandAgent
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect
 from heredity.posttraining.models.tensors import write_tensors
-from heredity.records import BlobStore, Committer, Journal
+from heredity.records import BlobStore, Committer, Journal, read_journal
 from heredity.resources import Candidate
 from heredity.rollouts.contract import Job, Limits
 from heredity.rollouts.trajectory import Trajectory
+from heredity.server.training.agent_run import train_with_agent
 from heredity.server.training.terms import TrainingTerms
 from heredity.tasks import Task, TasksetInfo
 
 GRADED = 4
 INFO = TasksetInfo("posttraining/tiny", "1", "model", {}, {}, "tiny", 0.0)
 CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 2, "vocab_size": 3}
+
+SUBMIT = """
+submit() {
+  curl -s -X POST "$GRADING_SERVER_URL/submit" -H 'content-type: application/json' -d '{"model_path": "'$OUTPUT_DIR/$1'"}'; echo
+}
+"""
+"""A shell function: `submit NAME`."""
 
 
 def checkpoint(folder: Path, value: float = 0.0, *, rows: int = 3, config: Mapping[str, object] = CONFIG) -> Path:
@@ -44,12 +57,17 @@ class ByDigest:
 
     worth: dict[str, float] = field(default_factory=dict)
     graded: list[str] = field(default_factory=list)
+    delay_s: float = 0.0
+    breaks: bool = False
 
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
         for place, job in enumerate(jobs):
             digest = checkpoint_of(job.candidate).digest
             if not job.task.index:
                 self.graded.append(digest)
+            if self.breaks:
+                raise HostError("the grading machine is on fire")
+            await asyncio.sleep(self.delay_s)
             score = self.worth.get(digest, 0.0)
             yield (
                 place,
@@ -85,6 +103,65 @@ def session(folder: Path, runner: ByDigest, *, seconds: float = 60.0) -> Session
     tasks = [Task(f"train/{i}", "train", i, {}) for i in range(GRADED)]
     rules = SessionRules(Budget(seconds=seconds), seed=0, max_episodes=100)
     return Session(records, runner, taskset=INFO, tasks=tasks, rules=rules)
+
+
+class Tiny:
+    """Graded and held-out tasks, all alike."""
+
+    info = INFO
+
+    def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
+        return tuple(Task(f"{split}/{i}", split, i, {"entropy": entropy}) for i in range(count))
+
+
+@dataclass
+class Rig:
+    """A whole run with an agent that is a shell script, below `root`: like a suite's, its hidden cases are outside."""
+
+    root: Path
+    seconds: float = 30.0
+    runner: ByDigest = field(default_factory=ByDigest)
+
+    @property
+    def run(self) -> Path:
+        return self.root / "runs" / "suite" / "runs" / "one"
+
+    @property
+    def output(self) -> Path:
+        return self.run / "workspace" / "output"
+
+    @property
+    def log(self) -> str:
+        return (self.run / "logs" / "agent.log").read_text()
+
+    def save(self, **worth: float) -> None:
+        """Put checkpoints with these scores into the agent's output, named so."""
+        for name, score in worth.items():
+            digest = inspect(checkpoint(self.output / name, float(ord(name[0])))).digest
+            self.runner.worth[digest] = score
+
+    async def train(self, script: str, **options: Any) -> AgentExit | None:
+        """Begin the run, or continue it, until it is judged; return how the agent ended."""
+        exits: list[AgentExit | None] = []
+        base = checkpoint(self.root / "base")
+        sealed = self.root / "sealed" / "suite"
+        agent = CommandAgent(script, **{"end_grace_s": 0.0, "protected": (sealed,), **options})
+        told = terms(base, self.seconds)
+
+        async def evolve(session: Session) -> None:
+            exits.append(await train_with_agent(session, self.run, told, agent))
+
+        plan = RunPlan(
+            "one", "suite", {"name": "agent", "kind": "agent"}, 0, Budget(seconds=self.seconds), heldout=3,
+            validation=0, train_tasks=GRADED, protocol="post-training",
+        )  # fmt: skip
+        reference = Reference(candidate_of(told.base), (0.0,) * 3, "base", graded=(0.25,) * GRADED)
+        await run_evolution(self.run, plan, Conditions(Tiny(), self.runner, Sealed.create(sealed), reference), evolve)
+        return exits[0] if exits else None
+
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        """Return the data of every event of a kind."""
+        return [dict(e.data) for e in read_journal(self.run / "journal.jsonl") if e.kind == kind]
 
 
 def candidate(found: Checkpoint) -> Candidate:

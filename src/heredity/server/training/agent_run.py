@@ -22,9 +22,10 @@ from heredity.server.training.workspace import TrainingWorkspace
 async def train_with_agent(
     session: Session, folder: Path, terms: TrainingTerms, agent: CommandAgent, broker: BrokerDoor | None = None
 ) -> AgentExit | None:
-    """Let an agent train and submit until it exits or its time is over; return how it ended, None if no time was left.
+    """Let an agent train and submit until it exits or its time is over; return how it ended, None if it was not started.
 
-    What is being graded when the time is over is graded to the end: it was submitted in time.
+    What is being graded when the time is over is graded to the end: it was submitted in time. Where an earlier process was killed,
+    the agent is started again in the workspace that it left, for the time that is left, unless it had ended.
 
     Args:
         session: what checkpoints are submitted to; its budget of seconds is the run's.
@@ -42,7 +43,7 @@ async def train_with_agent(
     run = await asyncio.to_thread(_Run.open, session, folder, terms)
     left = session.remaining().seconds
     ended: AgentExit | None = None
-    if left is None or left > 0:
+    if not run.over and (left is None or left > 0):
         limit = left if agent.time_limit_s is None else min(agent.time_limit_s, left or agent.time_limit_s)
         ended = await _work(run, replace(agent, time_limit_s=limit), folder / "logs", broker)
     if session.broken is not None:
@@ -62,6 +63,7 @@ class _Run:
     workspace: TrainingWorkspace
     revisions: Revisions
     app: GradingApp
+    over: bool
 
     @classmethod
     def open(cls, session: Session, folder: Path, terms: TrainingTerms) -> _Run:
@@ -75,7 +77,7 @@ class _Run:
         revisions = Revisions(workspace, session.note, [e.data for e in earlier if e.kind == "code.revised"])
         app = GradingApp(session, workspace, kept, revisions, earlier)
         app.publish()
-        return cls(session, workspace, revisions, app)
+        return cls(session, workspace, revisions, app, any(e.kind == "agent.ended" for e in earlier))
 
 
 async def _work(run: _Run, agent: CommandAgent, logs: Path, broker: BrokerDoor | None) -> AgentExit:

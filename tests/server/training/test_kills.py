@@ -1,0 +1,115 @@
+"""Runs of post-training whose process, or whose agent, is killed from outside."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from heredity.launchers import available
+from heredity.posttraining.models.checkpoint import inspect
+from heredity.records import read_journal
+
+from .tiny import SUBMIT, Rig
+
+REASON = available()
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(REASON is not None, reason=f"agents cannot be confined here: {REASON}"),
+]
+CHILD = Path(__file__).parent / "kill_child.py"
+BEAT = "setsid sh -c 'while :; do date +%N > output/beat; sleep 0.02; done' & "
+GRADING = "submission.admitted"
+
+
+def start(rig: Rig, script: str) -> subprocess.Popen[bytes]:
+    environment = os.environ | {"PYTHONPATH": str(CHILD.parents[3] / "src")}
+    return subprocess.Popen([sys.executable, str(CHILD), str(rig.root), script], env=environment)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def kinds(rig: Rig) -> list[str]:
+    path = rig.run / "journal.jsonl"
+    return [event.kind for event in read_journal(path)] if path.exists() else []
+
+
+def beats(rig: Rig) -> bool:
+    """Whether anything that the agent started is still running."""
+    before = (rig.output / "beat").read_text()
+    time.sleep(0.3)
+    return (rig.output / "beat").read_text() != before
+
+
+def processes(root: Path) -> list[int]:
+    """The processes whose command line names a folder."""
+    found: list[int] = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if os.fsencode(root) in line:
+            found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.parametrize("place", ["while it grades", "while its agent works"])
+async def test_a_run_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, place: str) -> None:
+    rig = Rig(tmp_path)
+    script = BEAT + SUBMIT + ("submit a; submit b; sleep 20" if "grades" in place else "submit a; sleep 20")
+    child = start(rig, script)
+    until(lambda: kinds(rig).count(GRADING) == (2 if "grades" in place else 1))
+    if "works" in place:
+        until(lambda: "checkpoint.kept" in kinds(rig))
+    child.kill()
+    child.wait()
+    until(lambda: not beats(rig))
+    assert "session.closed" not in kinds(rig)
+    rig.save(a=0.5, b=0.75)
+    ended = await rig.train(SUBMIT + "submit a; submit b; exit 5")
+    assert ended is not None
+    assert ended.code == 5
+    assert len(rig.events(GRADING)) == len(rig.events("submission.completed")) == 2
+    assert rig.events("judging.selected")[0]["submit_id"] == 2
+    assert [p.name for p in (rig.run / "models").iterdir()] == [inspect(rig.output / "b").digest]
+    clocks = [e["clock_s"] for e in rig.events("heartbeat")] + [e["at_s"] for e in rig.events(GRADING)]
+    assert max(clocks) < rig.seconds
+
+
+async def test_a_run_that_is_killed_over_and_over_loses_nothing(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    script = SUBMIT + "submit a; submit b"
+    for delay in (0.3, 0.9, 1.3, 1.7, 2.2):
+        child = start(rig, script)
+        await asyncio.sleep(delay)
+        child.kill()
+        child.wait()
+    rig.save(a=0.5, b=0.75)
+    await rig.train(script)
+    assert [e["submit_id"] for e in rig.events("submission.completed")] == [1, 2]
+    assert kinds(rig).count("run.finished") == 1
+
+
+def test_an_agent_that_is_killed_from_outside_ends_alone(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    child = start(rig, BEAT + SUBMIT + "submit a; sleep 20")
+    until(lambda: "submission.completed" in kinds(rig))
+    for pid in processes(rig.run / "workspace"):
+        os.kill(pid, signal.SIGKILL)
+    assert child.wait(timeout=30) == 0
+    assert not beats(rig)
+    assert [(e["code"], e["reason"]) for e in rig.events("agent.ended")] == [(137, "exited")]
+    assert rig.events("judging.selected")[0]["submit_id"] == 1

@@ -27,7 +27,7 @@ from heredity.analysis.posttraining.record import (
     Step,
     read_posttraining,
 )
-from heredity.analysis.posttraining.routes import COPY, Code, read_code, read_revision, route_of
+from heredity.analysis.posttraining.routes import COPY, Code, CodeReader, read_revision, route_of
 from heredity.analysis.run_record import mean
 from heredity.errors import RecordError
 
@@ -52,7 +52,8 @@ def posttraining_metrics(events: Sequence[Json], load: LoadBlob | None = None) -
         return None
     files = _revisions(record, load)
     before = dict(zip(files, [{}, *files.values()], strict=False))
-    codes = {n: read_code(each, _changed(before[n], each)) for n, each in files.items()}
+    reader = CodeReader()
+    codes = {n: reader.read(each, _changed(before[n], each)) for n, each in files.items()}
     best = best_step(record)
     about, tasks = record.about, record.about.get("tasks") or ()
     mode = str(about.get("mode") or "free")

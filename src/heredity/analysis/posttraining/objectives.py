@@ -97,11 +97,23 @@ def called(call: ast.Call) -> str:
 
 
 def _trainers(program: Program) -> Iterator[Evidence]:
-    started = set(_started(program))
+    slicer = Slicer(program)
+    started = set(_started(program, slicer))
     for unit, call in _live_calls(program):
-        component, name = _trainer(program, unit, program.resolve(unit.module, call.func))
-        if component and (id(call) in started or "" in started):
-            yield _evidence(component, unit, call, f"{name} is made and its train() is called")
+        for dotted in _callees(program, slicer, unit, call):
+            component, name = _trainer(program, unit, dotted)
+            if component and (id(call) in started or "" in started):
+                yield _evidence(component, unit, call, f"{name} is made and its train() is called")
+
+
+def _callees(program: Program, slicer: Slicer, unit: Unit, call: ast.Call) -> list[str]:
+    """Return what a call may call: its name, or every name that flows into what is called, as out of a table."""
+    if isinstance(call.func, ast.Name | ast.Attribute):
+        dotted = program.resolve(unit.module, call.func)
+        if dotted or not (isinstance(call.func, ast.Name) and unit.module.bound[call.func.id]):
+            return [dotted]
+    names = [(u, n) for u, n in slicer.of(unit, call.func).nodes if isinstance(n, ast.Name | ast.Attribute)]
+    return list(dict.fromkeys(program.resolve(u.module, n) for u, n in names))
 
 
 def _trainer(program: Program, unit: Unit, dotted: str) -> tuple[str, str]:
@@ -114,9 +126,8 @@ def _trainer(program: Program, unit: Unit, dotted: str) -> tuple[str, str]:
     return "", ""
 
 
-def _started(program: Program) -> Iterator[object]:
+def _started(program: Program, slicer: Slicer) -> Iterator[object]:
     """Give the calls that make something whose `train` is called; `""` if what is trained cannot be followed to its making."""
-    slicer = Slicer(program)
     for unit, call in _live_calls(program):
         if called(call) == "train" and isinstance(call.func, ast.Attribute):
             made = slicer.of(unit, call.func.value)
@@ -152,6 +163,11 @@ class _Loss:
         squashed = bool({"logsigmoid", "softplus", "sigmoid"} & self.made.names)
         pairs = (("chosen", "reject"), ("win", "los"), ("prefer", "dispref"), ("better", "worse"))
         return squashed and any(all(any(p in name for name in self.made.names) for p in pair) for pair in pairs)
+
+    @property
+    def models_own(self) -> bool:
+        """Whether it is the attribute `loss` of what something returned: of a language model, the likelihood of its labels."""
+        return any(isinstance(node, ast.Attribute) and node.attr == "loss" for _, node in self.made.nodes)
 
     @property
     def clipped(self) -> bool:
@@ -197,7 +213,7 @@ def _loops(program: Program) -> Iterator[Evidence]:
             yield _evidence("DPO", loss.unit, loss.node, "the loss sets a chosen answer against a rejected one")
         elif loss.has(_REWARD) and loss.has(_LOGPROB) and sampled:
             yield from _policy_gradient(loss, critic, relative)
-        elif loss.has(_LIKELIHOOD) or loss.has(_LOGPROB):
+        elif loss.has(_LIKELIHOOD) or loss.has(_LOGPROB) or loss.models_own:
             yield _evidence("SFT", loss.unit, loss.node, "the loss is the likelihood of given answers")
         elif not loss.has(_CRITIC):
             yield _evidence("training", loss.unit, loss.node, "a loss is minimised that is not recognised")

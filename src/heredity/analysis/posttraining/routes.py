@@ -99,6 +99,47 @@ def read_revision(data: bytes) -> dict[str, bytes]:
     return files
 
 
+class CodeReader:
+    """Reads revisions and remembers what it found: revisions often differ in what is no code."""
+
+    def __init__(self) -> None:
+        self._known: dict[frozenset[tuple[str, bytes]], tuple[Program, tuple[Evidence, ...]]] = {}
+
+    def read(self, files: Mapping[str, bytes], changed: Iterable[str] = ()) -> Code:
+        """Read the route of a revision; see `read_code`."""
+        sources = frozenset((name, data) for name, data in files.items() if name.endswith((".py", ".sh")))
+        if sources not in self._known:
+            self._known[sources] = _understood(files)
+        program, evidence = self._known[sources]
+        found = {e.component for e in evidence}
+        components = tuple(name for name in ("SFT", *RL, "training") if name in found)
+        says, because = _words(program, evidence, set(changed))
+        return Code(
+            route=_label(components),
+            components=components,
+            evidence=evidence,
+            samples="sampling" in found,
+            environment="environment" in found,
+            settings=_settings(program, files),
+            says=says,
+            because=because,
+            excerpt=_excerpt(program, evidence),
+            unreadable=tuple(program.unreadable),
+            program=program,
+        )
+
+
+def _understood(files: Mapping[str, bytes]) -> tuple[Program, tuple[Evidence, ...]]:
+    try:
+        program = Program(files)
+        return program, tuple(objectives(program, files))
+    except RecursionError:
+        # Code may be nested deeper than it can be followed; then none of it is known, rather than a part.
+        empty = Program({})
+        empty.unreadable = sorted(name for name in files if name.endswith(".py"))
+        return empty, ()
+
+
 def read_code(files: Mapping[str, bytes], changed: Iterable[str] = ()) -> Code:
     """Read the route of a revision.
 
@@ -106,23 +147,7 @@ def read_code(files: Mapping[str, bytes], changed: Iterable[str] = ()) -> Code:
         files: path to content.
         changed: files that are new or differ from the revision before; what the code says of itself is read there first.
     """
-    program = Program(files)
-    evidence = tuple(objectives(program, files))
-    components = tuple(dict.fromkeys(c for c in ("SFT", *RL, "training") if any(e.component == c for e in evidence)))
-    says, because = _words(program, evidence, set(changed))
-    return Code(
-        route=_label(components),
-        components=components,
-        evidence=evidence,
-        samples=any(e.component == "sampling" for e in evidence),
-        environment=any(e.component == "environment" for e in evidence),
-        settings=_settings(program, files),
-        says=says,
-        because=because,
-        excerpt=_excerpt(program, evidence),
-        unreadable=tuple(program.unreadable),
-        program=program,
-    )
+    return CodeReader().read(files, changed)
 
 
 def _label(components: Sequence[str]) -> str:

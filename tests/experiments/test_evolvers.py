@@ -47,6 +47,7 @@ def test_an_agent_is_not_replayed_and_its_feedback_is_published(tmp_path: Path) 
         ({"method": "parametric", "options": {"step": -1}}, r"option 'step' of method 'parametric' is -1"),
         ({"method": "random", "initial": "/nowhere/at/all"}, r"/nowhere/at/all does not exist"),
         ({"agent": "x", "read_only": ["/nowhere/at/all"]}, r"read_only names '/nowhere/at/all', which is not a folder"),
+        ({"agent": "x", "devices": ["/dev/nvidia9"]}, r"devices names '/dev/nvidia9', which is no device here"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(tmp_path: Path, evolver: dict[str, object], message: str) -> None:

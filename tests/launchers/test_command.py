@@ -176,6 +176,23 @@ async def test_folders_of_the_agents_own_programs_can_be_shown(run: Run, tmp_pat
     assert run.log.startswith("works\n")
 
 
+def host_devices() -> list[Path]:
+    """Return devices of this machine that a sandbox does not have of its own."""
+    own = {"core", "fd", "full", "null", "ptmx", "random", "stderr", "stdin", "stdout", "tty", "urandom", "zero"}
+    return [path for path in Path("/dev").iterdir() if path.is_char_device() and path.name not in own]
+
+
+@confined
+async def test_only_the_devices_that_were_named_are_there(run: Run) -> None:
+    others = host_devices()
+    if len(others) < 2:
+        pytest.skip("this machine has no devices beyond those of every sandbox")
+    device, other = others[:2]
+    end = await run.agent(f"test -c {device} && ! test -e {other}", devices=(device,))
+    assert (end.code, end.isolation) == (0, "bubblewrap+seccomp+devices"), run.log
+    assert (await run.agent(f"! test -e {device}")).code == 0
+
+
 @confined
 @pytest.mark.parametrize("shown", ["..", ".", "workspace", "sealed", "/", "missing", "sealed/inner"])
 async def test_a_folder_that_would_reveal_secrets_is_refused(run: Run, tmp_path: Path, shown: str) -> None:

@@ -51,12 +51,17 @@ def command_agent(cell: Cell, secrets: Sequence[Path], prompt: str) -> tuple[Com
         prompt: what it is told first, unless the configuration says otherwise.
 
     Raises:
-        ConfigError: if the agent is not there, has no model, or is to be shown a folder that does not exist.
+        ConfigError: if the agent is not there, has no model, or is to be shown a folder or a device that does not exist.
     """
     settings, launch = cell.evolver, _launch(cell, prompt)
     missing = [path for path in settings.read_only if not os.path.isdir(path)]
     if missing:
         raise ConfigError(f"evolver.read_only names {missing[0]!r}, which is not a folder")
+    for path in settings.devices:
+        if not Path(path).is_char_device():
+            raise ConfigError(
+                f"evolver.devices names {path!r}, which is no device here; a GPU's begin with /dev/nvidia"
+            )
     agent = CommandAgent(
         launch.command,
         time_limit_s=settings.time_limit_s,
@@ -66,6 +71,7 @@ def command_agent(cell: Cell, secrets: Sequence[Path], prompt: str) -> tuple[Com
         read_only=(*launch.read_only, *(Path(p).resolve() for p in settings.read_only)),
         protected=tuple(secrets),
         network=settings.network,
+        devices=tuple(map(Path, settings.devices)),
         unsafe=cell.config.engine.unsafe,
     )
     return agent, launch

@@ -107,6 +107,7 @@ class EvolverSection(Section):
         inherit: names of this process's variables an agent is given; nothing else is inherited.
         read_only: folders of the host an agent needs for its own programs.
         network: whether an agent may use the host's network.
+        devices: device files of the host an agent may use, such as `/dev/nvidia0`.
     """
 
     method: str | None = None
@@ -123,6 +124,7 @@ class EvolverSection(Section):
     inherit: list[str] = Field(default_factory=list[str])
     read_only: list[str] = Field(default_factory=list[str])
     network: bool = False
+    devices: list[str] = Field(default_factory=list[str])
 
     @model_validator(mode="before")
     @classmethod

@@ -98,6 +98,7 @@ class Confinement:
         file_bytes: size of the largest file that the agent may write.
         host_files: names in the workspace that the host writes; the agent can only read them.
         trees: folders and files of the host that are found beside the packages under other names, name to path.
+        devices: device files of the host that the agent may use, such as those of a GPU; their drivers are then within its reach.
     """
 
     workspace: Path
@@ -113,11 +114,12 @@ class Confinement:
     file_bytes: int = 1 << 30
     host_files: tuple[str, ...] = READ_ONLY
     trees: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    devices: tuple[Path, ...] = ()
 
     @property
     def tier(self) -> str:
         """The isolation by name, for the record of the run."""
-        return "bubblewrap+seccomp" + ("+network" if self.network else "")
+        return "bubblewrap+seccomp" + ("+network" if self.network else "") + ("+devices" if self.devices else "")
 
     def variables(self) -> dict[str, str]:
         """Return the whole environment of the sandbox."""
@@ -173,6 +175,8 @@ class Confinement:
         arguments = [*system_view(), *proc_view(), "--dev", "/dev"]
         for folder in ("/dev/shm", "/tmp"):
             arguments += ["--size", str(self.tmp_bytes), "--tmpfs", folder]
+        for device in self.devices:
+            arguments += ["--dev-bind", str(device), str(device)]
         arguments += etc_view(network=self.network)
         for descriptor, name in ((descriptors.passwd, "passwd"), (descriptors.group, "group")):
             arguments += ["--ro-bind-data", str(descriptor), f"/etc/{name}"]

@@ -46,6 +46,7 @@ class CommandAgent:
         max_log_bytes: how much of its output is kept.
         host_files: names in the workspace that the host writes; the agent can only read them.
         trees: what else it may import: name to folder or file.
+        devices: device files of the host that it may use, such as those of a GPU; recorded with the run.
     """
 
     command: Sequence[str] | str
@@ -61,6 +62,7 @@ class CommandAgent:
     max_log_bytes: int = 256 << 20
     host_files: tuple[str, ...] = READ_ONLY
     trees: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    devices: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.command:
@@ -76,7 +78,7 @@ class CommandAgent:
     @property
     def isolation(self) -> str:
         """The isolation it runs under, by name."""
-        return "none" if self.unsafe else Confinement(Path(), Path(), network=self.network).tier
+        return "none" if self.unsafe else Confinement(Path(), Path(), network=self.network, devices=self.devices).tier
 
     def given_environment(self) -> dict[str, str]:
         """Return the variables that it is explicitly given."""
@@ -264,6 +266,7 @@ async def _start(agent: CommandAgent, workspace: Path, socket: Path, broker: Bro
         network=agent.network,
         host_files=agent.host_files,
         trees=agent.trees,
+        devices=agent.devices,
     )
     with open_descriptors() as (descriptors, info):
         try:

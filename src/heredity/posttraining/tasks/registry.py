@@ -18,6 +18,7 @@ _HERE = "heredity.posttraining.tasks"
 _TASKS: Mapping[str, str] = {
     "arithmetic": f"{_HERE}.arithmetic:arithmetic",
     "arithmetic-hard": f"{_HERE}.arithmetic:arithmetic_hard",
+    "commands": f"{_HERE}.commands:commands",
     "gsm8k": f"{_HERE}.gsm8k:gsm8k",
     "humaneval": f"{_HERE}.humaneval:humaneval",
     "preference": f"{_HERE}.preference.task:preference",

@@ -15,6 +15,7 @@ from heredity.experiments.config import SCHEDULED, TRAINING, Cell, Config, slug
 from heredity.judging import RunPlan
 from heredity.judging.schedule import draw_plan, read_plan
 from heredity.judging.terms import HarnessTerms
+from heredity.posttraining.tasks import posttraining_task
 from heredity.records.run_folder import write_atomic
 
 _RECORDED_PACKAGES = (
@@ -109,7 +110,22 @@ def plan_of(
         terms=terms,
         execution=cell.config.gateway.execution,
         repeats=cell.config.training.repeats,
+        training=_training(cell),
     )
+
+
+def _training(cell: Cell) -> dict[str, Any]:
+    """Return what is recorded of the task of a run of post-training."""
+    if cell.config.run.protocol != TRAINING:
+        return {}
+    task = posttraining_task(cell.taskset)
+    return {
+        "metric": task.metric,
+        "structure": dict(task.structure),
+        "labels": list(task.labels),
+        "private": list(task.private),
+        "grading_counts": True,
+    }
 
 
 def package_versions(names: Sequence[str] = _RECORDED_PACKAGES) -> dict[str, str]:

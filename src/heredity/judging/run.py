@@ -65,6 +65,8 @@ class RunPlan:
         terms: the schedule and the further views of harness evolution; None in other protocols.
         execution: name of the model that attempts tasks, for the record; empty if none does.
         repeats: of post-training, how often the best checkpoint is graded again.
+        training: of post-training, what is to be known of the task when the run is looked at: `metric`, `structure`, `labels`,
+            `private`, `grading_counts`.
     """
 
     run_id: str
@@ -86,6 +88,7 @@ class RunPlan:
     terms: HarnessTerms | None = None
     execution: str = ""
     repeats: int = 0
+    training: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
         if self.protocol not in JUDGES:
@@ -204,6 +207,7 @@ def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> dict[st
         "group": info.group,
         "evolver": dict(plan.evolver),
         "execution": plan.execution,
+        **({"posttraining": dict(plan.training)} if plan.training else {}),
         "seed": plan.seed,
         "budget": budget,
         "views": {**plan.views, **({"ood": plan.terms.ood, "replay": plan.terms.replay} if plan.terms else {})},

@@ -8,7 +8,7 @@ from typing import Any
 
 from heredity.gateway import Usage
 from heredity.gateway.contract import NOTHING_USED
-from heredity.reports import charts, commit_charts, harness_pages, page, run_charts, text
+from heredity.reports import charts, commit_charts, harness_markdown, harness_pages, page, run_charts, text
 from heredity.reports.model import Run
 from heredity.reports.run_charts import budget_of
 from heredity.reports.sentences import run_summary, state_of
@@ -19,15 +19,16 @@ _LAST = {"submissions": "Submissions", "reproduce": "Lineage and reproduction"}
 _PURPOSES = ("attempts", "method", "judging")
 
 
-def run_page(run: Run) -> str:
-    """Return the page of one run."""
+def run_page(run: Run, labels: Sequence[harness_markdown.Table] = ()) -> str:
+    """Return the page of one run; `labels` are tables of what its attempts were labelled as."""
     scores = (run.heldout, run.commits.gain.difference) if run.commits.gain else (run.heldout,)
     changed = [change.name.partition(":")[0] for change in run.commits.changes or ()]
     more = harness_pages.sections(run)
     return page.render(
         "run_harness.html.j2" if more else "run_commits.html.j2",
         run=run,
-        sections=[*more.items(), *_SECTIONS.items(), *_LAST.items()],
+        sections=[*more.items(), *([("labels", "Labels")] if labels else ()), *_SECTIONS.items(), *_LAST.items()],
+        labels=labels,
         summary=run_summary(run),
         state=state_of(run),
         places=text.decimals_for(text.spread_of(score.bounds for score in scores), run.heldout.value),

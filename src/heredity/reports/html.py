@@ -22,7 +22,9 @@ from heredity.reports import (
     run_charts,
     text,
 )
+from heredity.reports.annotations import annotation_tables
 from heredity.reports.fields import Json, Mean
+from heredity.reports.harness_markdown import Table
 from heredity.reports.learning import learning_parts
 from heredity.reports.model import Run, read_run
 from heredity.reports.run_charts import budget_of
@@ -45,7 +47,7 @@ def write_run_report(metrics: Json, path: Path) -> None:
         ConfigError: if `metrics` is not a metrics object of a known version.
         RecordError: if the file cannot be written.
     """
-    write_atomic(path, run_page(metrics).encode())
+    write_atomic(path, run_page(metrics, annotation_tables(path.parent)).encode())
 
 
 def write_suite_report(suite_metrics: Json, runs: Iterable[Json], path: Path) -> None:
@@ -66,11 +68,11 @@ def write_suite_report(suite_metrics: Json, runs: Iterable[Json], path: Path) ->
     write_atomic(path, suite_page(suite_metrics, listed, links).encode())
 
 
-def run_page(metrics: Json) -> str:
-    """Return the page of one run (see `write_run_report`)."""
+def run_page(metrics: Json, labels: Sequence[Table] = ()) -> str:
+    """Return the page of one run (see `write_run_report`); `labels` are tables of what its attempts were labelled as."""
     run = read_run(metrics)
     if run.terms.commits:
-        return commit_pages.run_page(run)
+        return commit_pages.run_page(run, labels)
     if run.posttraining:
         return posttraining_pages.run_page(run)
     phases = (f"Phases of {run.run_id}", [("edits", run)], budget_of([run]))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from heredity.records.run_folder import write_atomic
 from heredity.reports import harness_markdown, page, posttraining_markdown, posttraining_pages, text
+from heredity.reports.annotations import annotation_tables
 from heredity.reports.fields import Json, Mean
 from heredity.reports.harness_pages import collapse_lines
 from heredity.reports.learning import learning_markdown
@@ -27,7 +28,7 @@ def write_run_markdown(metrics: Json, path: Path) -> None:
         ConfigError: if `metrics` is not a metrics object of a known version.
         RecordError: if the file cannot be written.
     """
-    write_atomic(path, run_markdown(metrics).encode())
+    write_atomic(path, run_markdown(metrics, annotation_tables(path.parent)).encode())
 
 
 def write_suite_markdown(suite_metrics: Json, runs: Iterable[Json], path: Path) -> None:
@@ -63,8 +64,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> 
     return "\n".join([line(head), f"| {' | '.join(rule)} |", *(line(row) for row in rows)])
 
 
-def run_markdown(metrics: Json) -> str:
-    """Return the summary of one run as Markdown."""
+def run_markdown(metrics: Json, labels: Sequence[harness_markdown.Table] = ()) -> str:
+    """Return the summary of one run as Markdown; `labels` are tables of what its attempts were labelled as."""
     run = read_run(metrics)
     places = text.decimals_for(text.spread_of([run.heldout.bounds]), run.heldout.value or run.selected_validation)
     facts = [
@@ -95,7 +96,7 @@ def run_markdown(metrics: Json) -> str:
     if run.evolver_failure:
         parts.append(f"**The evolver stopped:** {escaped(run.evolver_failure.message)}")
     parts += [f"- {escaped(line)}" for line in collapse_lines(run.harness)]
-    parts += _tables(harness_markdown.run_tables(run.harness))
+    parts += _tables([*harness_markdown.run_tables(run.harness), *labels])
     if run.posttraining:
         parts += _tables(posttraining_markdown.run_tables(run.posttraining))
     elif run.terms.commits:

@@ -42,7 +42,7 @@ def test_the_views_of_a_task_are_disjoint_and_extend(name: str) -> None:
 def test_a_workspace_holds_rows_to_train_on_and_no_item_of_a_view(name: str) -> None:
     task = posttraining_task(name)
     rows = [json.loads(line) for line in workspace_files(task, ENTROPY)["data/train.jsonl"].splitlines()]
-    assert len(rows) > 100
+    assert len(rows) >= 100
     assert all(row["prompt"] and row["completion"] for row in rows)
 
 

@@ -89,7 +89,7 @@ def rewriting() -> PostTrainingTask:
         graded=_GRADED,
         heldout=_HELDOUT,
         structure={"capability": 1, "interaction": 1, "reward": 3, "horizon": 1},
-        recipe=BaseRecipe(ALPHABET, tuple((q.text, q.answer) for q in known), steps=40),
+        recipe=BaseRecipe(ALPHABET, tuple((q.text, q.answer) for q in known), steps=70),
         labels=("rule-based judge",),
     )
 

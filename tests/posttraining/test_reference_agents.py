@@ -199,6 +199,18 @@ def test_an_answer_is_rewarded_by_the_rule_that_grades(
     assert online.play(1, 1, 1.0)[0][0].reward == 0.0
 
 
+def test_a_rule_is_given_the_fields_of_the_row_that_it_asks_for(
+    agent: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "train.jsonl").write_text('{"prompt": "3?", "completion": "9", "answer": "9", "worth": 0.5}\n')
+    (tmp_path / "eval.py").write_text(
+        "def evaluate(question, answer, reference, worth): return worth * (answer == reference)"
+    )
+    online = agent.games.rollouts_of(space_of(agent, tmp_path, monkeypatch), Spelled(lambda prompt: "9"), 2, 0)
+    assert online.play(1, 1, 1.0)[0][0].reward == 0.5
+
+
 def test_a_game_is_played_to_its_end_and_rewarded_as_it_is_graded(
     agent: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from itertools import islice
 from typing import Any
 
@@ -64,6 +65,8 @@ class Questions:
     def __init__(self, space: Workspace, policy: Policy, limit: int, seed: int) -> None:
         self._policy, self._limit = policy, limit
         self._rows, self._evaluate = space.rows(), space.evaluate()
+        # Beyond question, answer and reference a rule may ask for other fields of the row.
+        self._fields = list(signature(self._evaluate).parameters)[3:]
         self._curriculum = Curriculum(len(self._rows), seed)
 
     def play(self, problems: int, group: int, temperature: float) -> list[list[Episode]]:
@@ -80,7 +83,8 @@ class Questions:
 
     def _reward(self, row: dict[str, Any], answer: Sequence[int]) -> float:
         question, reference = row.get("question", row["prompt"]), row.get("answer", row["completion"])
+        more = {name: row[name] for name in self._fields if name in row}
         try:
-            return float(self._evaluate(question, self._policy.text(answer), reference))
+            return float(self._evaluate(question, self._policy.text(answer), reference, **more))
         except _NO_ANSWER:
             return 0.0

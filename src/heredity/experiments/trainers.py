@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from heredity.errors import CandidateError, ConfigError
+from heredity.errors import CandidateError, ConfigError, UnknownNameError
 from heredity.experiments.config import Cell
 from heredity.experiments.evolvers import Evolver
 from heredity.experiments.outside_agents import agent_model, command_agent, model_door, record_stream
@@ -17,15 +17,15 @@ from heredity.judging import Sealed
 from heredity.judging.bench import Reference
 from heredity.judging.session import Session
 from heredity.posttraining.inference.sandbox import packages
-from heredity.posttraining.models.bases import base_model
+from heredity.posttraining.models.bases import SMOLLM2, base_model
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect
-from heredity.posttraining.tasks import PostTrainingTask, posttraining_task
+from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task
 from heredity.posttraining.tasks.registry import workspace_files
 from heredity.resources import Candidate
 from heredity.server.training.agent_run import train_with_agent
 from heredity.server.training.terms import TrainingTerms
 
-AGENT_PACKAGES = ("accelerate", "peft", "trl", "datasets")
+AGENT_PACKAGES = ("accelerate", "peft", "trl", "datasets", "reasoning-gym")
 """Distributions that an agent may import where they are installed, beside torch and transformers and what these require."""
 
 PROMPT = (
@@ -106,11 +106,28 @@ def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
     """Check what can be checked before a run begins.
 
     Raises:
-        ConfigError: if the task, the agent or the time is missing or wrong.
+        ConfigError: if the task, its base model, its judge, the agent or the time is missing or wrong, or the task has fewer items
+            than are to be graded or held out.
+        MissingExtraError: if a package that grades is not installed.
     """
-    task_of(cell)
-    if cell.config.budget.seconds is None:
+    task, config = task_of(cell), cell.config
+    if config.budget.seconds is None:
         raise ConfigError("budget.seconds is missing; give the wall seconds that an agent has, such as 3600")
+    name = config.training.base_model
+    if name and name not in (*task.base_models, SMOLLM2) and not Path(name).is_dir():
+        raise UnknownNameError("base model", name, [*task.base_models, SMOLLM2])
+    judge = task.inner.info.spec.get("judge")
+    if judge and judge != "rules" and not config.gateway.judge:
+        raise ConfigError(f"{cell.taskset} is decided by a model, and there is none; set gateway.judge")
+    for split, key, count, most in (
+        ("train", "budget.train_cases", config.budget.train_cases, task.graded),
+        ("heldout", "views.heldout", config.views.heldout, task.heldout),
+    ):
+        try:
+            PostTrainingTaskset(task).draw(split, count, 0)
+        except ConfigError as error:
+            raise ConfigError(f"{key} is {count}, and {cell.taskset} has no more than {most}; {error}") from error
+    packages()
     command_agent(cell, secrets, PROMPT)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.posttraining.tasks.grading import graded
@@ -37,6 +38,27 @@ async def test_the_completions_of_gsm8k_would_be_graded_as_right(gsm8k: PostTrai
     assert all(row["prompt"].startswith(row["question"]) and row["prompt"] != row["question"] for row in rows)
     found = await graded(gsm8k, tasks, lambda prompt: next(a for q, a in answers.items() if prompt.startswith(q)))
     assert [t.total_reward for t in found] == [1.0] * 40
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Answer: {}", "It is {} in all.", "3 and 4 make {}", "Answer: 3\nNo.\nAnswer: ${}.", "Answer: {}.00",
+        "Answer: {} apples, not 9", "I do not know", "Answer: -{}", "{} is what 2 gives", "Answer: {}1", "",
+    ],
+)  # fmt: skip
+async def test_the_rule_that_is_shown_of_gsm8k_agrees_with_what_grades(gsm8k: PostTrainingTask, answer: str) -> None:
+    names: dict[str, Any] = {}
+    exec(gsm8k.materials(0)["eval.py"], names)
+    tasks = PostTrainingTaskset(gsm8k).draw("train", 30, 0)
+    wanted = {t.spec["question"]: t.spec["answer"] for t in tasks}
+
+    def say(prompt: str) -> str:
+        return answer.format(next(a for q, a in wanted.items() if prompt.startswith(q)))
+
+    found = await graded(gsm8k, tasks, say)
+    shown = [names["evaluate"](q, answer.format(a), a) for q, a in wanted.items()]
+    assert [t.total_reward for t in found] == shown
 
 
 @pytest.fixture

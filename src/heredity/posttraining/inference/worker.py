@@ -40,7 +40,7 @@ class Bounds:
 
     memory_bytes: int = 4 << 30
     load_s: float = 120.0
-    reply_s: float = 120.0
+    reply_s: float = 900.0
     max_tokens: int = 2048
     threads: int = 1
     batch: int = 64

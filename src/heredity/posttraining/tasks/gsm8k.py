@@ -20,6 +20,24 @@ from heredity.tasks.questions.verify import VERSION
 _CALCULATOR = re.compile(r"<<[^<>]*>>")
 _TOKENS = 400
 
+_EVAL = '''\
+"""The rule by which answers are graded: 1.0 for the right number, 0.0 otherwise."""
+
+import re
+
+_NUMBER = re.compile(r"-?[$]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:[.][0-9]+)?")
+
+
+def evaluate(question: str, model_answer: str, reference_answer: str) -> float:
+    """Read the number after the last `Answer:`, or else the last number. In grading more ways of writing one are read."""
+    stated = re.findall(r"Answer:([^\\n]*)", model_answer)
+    found = _NUMBER.findall(stated[-1] if stated else model_answer)
+    if not found:
+        return 0.0
+    number = found[0] if stated else found[-1]
+    return float(float(re.sub(r"[$,]", "", number)) == float(reference_answer))
+'''
+
 _DESCRIPTION = """\
 # GSM8K
 
@@ -27,6 +45,7 @@ Word problems of grade school. The model works the answer out and ends with the 
 
 - `data/train.jsonl`: {train} problems with `prompt` (what the model is asked), `completion` (a worked solution), `question`
   and `answer`.
+- `eval.py`: `evaluate(question, model_answer, reference_answer)`, the rule that grades, for numbers as they are usually written.
 
 A submission answers {graded} problems of the benchmark's test split, greedily, with at most {tokens} tokens each; its score is the
 share of right answers. A number is read where answers stand: after `Answer:`, in a box, or else the last one.
@@ -50,9 +69,9 @@ def gsm8k() -> PostTrainingTask:
         base_models=("smollm2-135m",),
         inner=DealtTaskset(info, lambda _: dealt),
         solver=plain_solver(),
-        solving=Solving(max_turns=1, max_tokens=_TOKENS, temperature=0.0),
+        solving=Solving(max_turns=1, max_tokens=_TOKENS, temperature=0.0, seconds=1800.0),
         metric="accuracy",
-        materials=lambda _: {TRAIN_FILE: jsonl(map(_row, dealt["train"]))},
+        materials=lambda _: {TRAIN_FILE: jsonl(map(_row, dealt["train"])), "eval.py": _EVAL.encode()},
         graded=len(dealt["validation"]),
         heldout=len(dealt["heldout"]),
         structure={"capability": 2, "interaction": 1, "reward": 1, "horizon": 1},

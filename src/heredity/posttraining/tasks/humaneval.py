@@ -127,7 +127,7 @@ def humaneval() -> PostTrainingTask:
         base_models=("smollm2-135m",),
         inner=DealtTaskset(info, lambda _: dealt, scorer={"eval.py": _GRADING}),
         solver=plain_solver(),
-        solving=Solving(max_turns=1, max_tokens=_TOKENS, temperature=0.0),
+        solving=Solving(max_turns=1, max_tokens=_TOKENS, temperature=0.0, seconds=1800.0),
         metric="pass@1",
         materials=lambda _: {TRAIN_FILE: jsonl(map(_row, dealt["train"])), "eval.py": _WORKSPACE.encode()},
         graded=len(dealt["validation"]),

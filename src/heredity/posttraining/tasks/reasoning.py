@@ -77,7 +77,7 @@ def reasoning(rest: str) -> PostTrainingTask:
         base_models=("smollm2-135m",),
         inner=inner,
         solver=plain_solver(),
-        solving=Solving(max_turns=1, max_tokens=_TOKENS, temperature=0.0),
+        solving=Solving(max_turns=1, max_tokens=_TOKENS, temperature=0.0, seconds=1800.0),
         metric="accuracy",
         materials=materials,
         graded=_GRADED,

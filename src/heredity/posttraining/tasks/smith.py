@@ -65,7 +65,7 @@ def smith(folder: str) -> PostTrainingTask:
         base_models=("smollm2-135m",),
         inner=DealtTaskset(info, deal, scorer={path: files.text(path) for path in files}),
         solver=plain_solver(),
-        solving=Solving(max_turns=1, max_tokens=_TOKENS, temperature=0.0),
+        solving=Solving(max_turns=1, max_tokens=_TOKENS, temperature=0.0, seconds=1800.0),
         metric="mean of evaluate",
         materials=lambda entropy: {**exposed, TRAIN_FILE: jsonl(map(_row, deal(entropy)["train"]))},
         graded=graded,

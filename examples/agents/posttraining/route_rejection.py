@@ -1,6 +1,7 @@
 """Rejection fine-tuning: sample, keep what the task's rule accepts, fine-tune on all that was kept, and again.
 
-Of several answers to a prompt, the one that led to success soonest is kept. The solutions of the train data are not looked at; only the rule of grading is.
+Of several answers to a prompt, the one that led to success soonest is kept. The solutions of the train data are not looked at; only
+the rule of grading is.
 """
 
 from __future__ import annotations

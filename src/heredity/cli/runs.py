@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
-from heredity.errors import RecordError, RunLockedError
+from heredity.errors import ConfigError, IsolationError, MissingExtraError, RecordError, RunLockedError
 
 if TYPE_CHECKING:
     from heredity.experiments.config import Config
@@ -33,7 +33,7 @@ def run(
 ) -> None:
     """Run an experiment: a run, or a suite of runs, with progress, leaderboard and report."""
     from heredity.experiments.config import load
-    from heredity.experiments.suite import adopt_cases, new_suite_folder, open_suite
+    from heredity.experiments.suite import adopt_cases, forget_unbegun, new_suite_folder, open_suite
 
     changes: dict[str, Any] = {"evolver.agent": agent, "matrix": {}} if agent else {}
     if jobs:
@@ -42,9 +42,15 @@ def run(
         changes["engine.unsafe"] = True
     config = load(file, list(overrides or ()), changes)
     suite = out if out is not None else new_suite_folder(folder, config)
+    fresh = not suite.exists()
     if cases is not None:
         adopt_cases(suite, cases)
-    _execute(suite, open_suite(suite, config), json_output=json_output)
+    try:
+        _execute(suite, open_suite(suite, config), json_output=json_output)
+    except (ConfigError, MissingExtraError, IsolationError):
+        if fresh:
+            forget_unbegun(suite)
+        raise
 
 
 def resume(

@@ -356,7 +356,7 @@ def _explain(error: Any) -> str:
     message = error["msg"].removeprefix("Value error, ")
     given = error.get("input")
     if isinstance(given, Mapping):
-        return f"{field}: {message}"
+        return f"{field}: {message}" if field else message
     shown = repr(given)
     return f"{field} = {shown if len(shown) <= 80 else shown[:77] + '...'}: {message}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import shutil
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from heredity.experiments.config import TRAINING, Cell, Config, cells, read_toml
 from heredity.experiments.engine import Engine
 from heredity.experiments.evolvers import Evolver, build_evolver
 from heredity.experiments.plans import plan_of, planned_episodes, terms_of
+from heredity.experiments.preflight import check_run
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
 from heredity.experiments.references import References
 from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
@@ -141,6 +143,12 @@ def open_suite(folder: Path, config: Config | None = None) -> Config:
     return config
 
 
+def forget_unbegun(folder: Path) -> None:
+    """Remove a suite's folder if no run of it was begun, so that a corrected configuration can take its place."""
+    if not (folder / "runs").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def with_jobs(config: Config, jobs: int) -> Config:
     """Return the configuration with another number of parallel runs."""
     return config.model_copy(update={"engine": config.engine.model_copy(update={"parallel_runs": jobs})})
@@ -214,6 +222,7 @@ class _Suite:
             if cell.config.run.protocol == TRAINING:
                 check_trainer(cell, (self.hidden,))
             else:
+                check_run(cell, self.tasksets)
                 build_evolver(cell, self.tasksets[cell.taskset].info, self._path(cell), (self.hidden,))
 
     async def run(self, engine: Engine) -> None:

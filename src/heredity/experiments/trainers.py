@@ -119,14 +119,14 @@ def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
     judge = task.inner.info.spec.get("judge")
     if judge and judge != "rules" and not config.gateway.judge:
         raise ConfigError(f"{cell.taskset} is decided by a model, and there is none; set gateway.judge")
-    for split, key, count, most in (
-        ("train", "budget.train_cases", config.budget.train_cases, task.graded),
-        ("heldout", "views.heldout", config.views.heldout, task.heldout),
+    for split, key, count in (
+        ("train", "budget.train_cases", config.budget.train_cases),
+        ("heldout", "views.heldout", config.views.heldout),
     ):
         try:
             PostTrainingTaskset(task).draw(split, count, 0)
         except ConfigError as error:
-            raise ConfigError(f"{key} is {count}, and {cell.taskset} has no more than {most}; {error}") from error
+            raise ConfigError(f"{key} = {count}: {error}") from error
     packages()
     command_agent(cell, secrets, PROMPT)
 

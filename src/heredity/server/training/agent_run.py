@@ -50,8 +50,10 @@ async def train_with_agent(
         return ended
     if ended is not None:
         await run.revisions.note(session.clock.now())
-        told = {"code": ended.code, "reason": ended.reason, "seconds": round(ended.seconds, 3)}
-        await session.note("agent.ended", told)
+        # The session may have noticed first that the time is over.
+        late = ended.reason == "session_ended" and session.remaining().seconds == 0
+        reason = "time_limit" if late else ended.reason
+        await session.note("agent.ended", {"code": ended.code, "reason": reason, "seconds": round(ended.seconds, 3)})
     await run.app.settle()
     await asyncio.to_thread(run.app.publish, time.time())
     return ended

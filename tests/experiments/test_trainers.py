@@ -1,0 +1,128 @@
+"""Runs of post-training that cannot begin: one clear line, exit code 2, nothing left behind."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from pathlib import Path
+
+import pytest
+
+from heredity.cli import main as module
+from heredity.experiments.config import cells, resolve
+from heredity.experiments.trainers import check_trainer
+from heredity.launchers import available
+from heredity.posttraining.inference import sandbox
+
+ROOT = Path(__file__).parents[2]
+needs_torch = pytest.mark.skipif(
+    any(not list(importlib.metadata.distributions(name=name)) for name in sandbox.ROOTS), reason="torch is missing"
+)
+TASK = "posttraining/arithmetic"
+
+
+def run(out: Path, *overrides: str, file: Path = ROOT / "suites" / "posttrain-cpu.toml") -> int:
+    one = (
+        f'run.tasksets=["{TASK}"]',
+        "run.seeds=1",
+        "matrix={}",
+        f"evolver.launcher={ROOT}/examples/agents/posttraining",
+    )
+    sys.argv = ["heredity", "run", str(file), *one, *overrides, "--out", str(out)]
+    with pytest.raises(SystemExit) as ended:
+        module.main()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        (
+            "budget.train_cases=151",
+            "budget.train_cases = 151: 151 tasks of split 'validation' of dealt/arithmetic asked for; it has 150",
+        ),
+        (
+            "views.heldout=201",
+            "views.heldout = 201: 201 tasks of split 'heldout' of dealt/arithmetic asked for; it has 200",
+        ),
+        ("training.base_model=characters/arithmetik", "unknown base model 'characters/arithmetik'; did you mean"),
+        ("training.base_model=/no/such/folder", "unknown base model '/no/such/folder'"),
+        ("evolver.launcher=/no/such/agent", "/no/such/agent has no start.sh"),
+        ('run.tasksets=["posttraining/arithmetics"]', "did you mean arithmetic"),
+        ('run.tasksets=["posttraining/smith:/no/folder"]', "/no/folder/config.yaml cannot be read"),
+        ('run.tasksets=["gymnasium/CartPole-v1"]', "gymnasium/CartPole-v1 is none"),
+        ("budget.seconds=0", "budget.seconds = 0"),
+        ("training.mode=sft", "training.mode = 'sft'"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], override: str, message: str
+) -> None:
+    assert run(tmp_path / "out", override) == 2
+    said = capsys.readouterr()
+    assert message in said.err
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_method_cannot_train(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "method.toml"
+    file.write_text(f'[run]\nprotocol = "post-training"\ntasksets = ["{TASK}"]\n')
+    sys.argv = ["heredity", "run", str(file), "budget.seconds=5", "--out", str(tmp_path / "out")]
+    with pytest.raises(SystemExit) as ended:
+        module.main()
+    assert ended.value.code == 2
+    assert "post-training is done by an agent: set evolver.launcher" in capsys.readouterr().err
+
+
+def test_a_run_without_an_end_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "endless.toml"
+    file.write_text(f'[run]\nprotocol = "post-training"\ntasksets = ["{TASK}"]\n[evolver]\nlauncher = "x"\n')
+    assert run(tmp_path / "out", file=file) == 2
+    assert "endless.toml: budget.seconds is missing; give the wall seconds" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_judge_that_is_missing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = ('run.tasksets=["posttraining/search-judged"]', "budget.train_cases=4", "views.heldout=4")
+    assert run(tmp_path / "out", *wanted) == 2
+    assert (
+        "posttraining/search-judged is decided by a model, and there is none; set gateway.judge"
+        in capsys.readouterr().err
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_package_is_named_with_the_extra(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "ROOTS", (*sandbox.ROOTS, "heredity-is-not-a-distribution"))
+    sandbox.packages.cache_clear()
+    try:
+        assert run(tmp_path / "out") == 2
+    finally:
+        sandbox.packages.cache_clear()
+    assert "pip install 'heredity[posttrain]'" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(available() is not None, reason="agents cannot be confined here")
+@needs_torch
+def test_a_folder_that_held_a_mistake_takes_the_corrected_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path / "out", "training.base_model=nope") == 2
+    config = resolve(
+        {
+            "run": {"protocol": "post-training", "tasksets": [TASK]},
+            "evolver": {"agent": "true"},
+            "budget": {"seconds": 5, "train_cases": 4},
+            "views": {"heldout": 4},
+        }
+    )
+    (cell,) = cells(config)
+    check_trainer(cell, ())
+    assert not (tmp_path / "out").exists()
+    capsys.readouterr()

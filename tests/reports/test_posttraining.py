@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import copy
+import csv
+import io
 import json
 import re
 import sys
@@ -18,6 +20,7 @@ from heredity.reports import posttraining_suite, write_reports
 from heredity.reports.html import run_page, suite_page
 from heredity.reports.markdown import run_markdown, suite_markdown
 from heredity.reports.posttraining_charts import Spent, spent_plot
+from heredity.reports.posttraining_csv import results_csv
 from heredity.reports.posttraining_summary import FIELDS, summary_jsonl, summary_markdown
 
 sys.path.append(str(Path(__file__).parents[1] / "analysis" / "posttraining"))
@@ -228,3 +231,15 @@ def test_routes_are_shown_in_the_order_of_the_analysis() -> None:
 def test_scaling_is_drawn_from_nothing_to_much(lines: list[Spent]) -> None:
     markup = spent_plot("scaling", lines, "minutes")
     assert ("nothing graded yet" in markup) == (not any(line.points for line in lines))
+
+
+def test_a_suite_has_a_line_for_each_run_in_results_csv(tmp_path: Path) -> None:
+    runs = list(_runs())
+    rows = list(csv.DictReader(io.StringIO(results_csv(runs))))
+    assert [row["run_id"] for row in rows] == sorted(run["run_id"] for run in runs)
+    by_id = {run["run_id"]: run["posttraining"] for run in runs}
+    for row in rows:
+        gained = (by_id[row["run_id"]]["best"] or {}).get("gain")
+        assert row["improvement"] == ("" if gained is None else str(round(100 * gained["difference"], 4)))
+    write_reports(tmp_path, suite_metrics(runs), runs)
+    assert (tmp_path / "results.csv").read_text() == results_csv(runs)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from heredity.records.run_folder import write_atomic
 from heredity.reports.fields import Json
 
 __all__ = ["write_reports"]
 
 
 def write_reports(folder: Path, metrics: Json, runs: Iterable[Json] | None = None) -> tuple[Path, Path]:
-    """Write report.html and report.md into `folder`, each atomically; of post-training, reports/summary.md and .jsonl too.
+    """Write report.html and report.md into `folder`, each atomically.
+
+    Of post-training, a run has reports/summary.md and .jsonl too, and a suite results.csv.
 
     Args:
         folder: the run's or the suite's folder.
@@ -28,6 +31,8 @@ def write_reports(folder: Path, metrics: Json, runs: Iterable[Json] | None = Non
     # Imported here so that `import heredity.reports` does not load the template engine.
     from heredity.reports.html import write_run_report, write_suite_report
     from heredity.reports.markdown import write_run_markdown, write_suite_markdown
+    from heredity.reports.posttraining_csv import NAME as RESULTS
+    from heredity.reports.posttraining_csv import results_csv
     from heredity.reports.posttraining_summary import write_summary
 
     page, summary = folder / "report.html", folder / "report.md"
@@ -40,4 +45,6 @@ def write_reports(folder: Path, metrics: Json, runs: Iterable[Json] | None = Non
         listed = list(runs or ())
         write_suite_report(metrics, listed, page)
         write_suite_markdown(metrics, listed, summary)
+        if any(run.get("posttraining") for run in listed):
+            write_atomic(folder / RESULTS, results_csv(listed).encode())
     return page, summary

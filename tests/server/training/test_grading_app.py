@@ -96,6 +96,15 @@ async def test_only_the_best_weights_are_kept_and_of_the_others_what_they_were(t
         assert run.app.best["score"] == 75.0
 
 
+async def test_the_best_is_told_by_more_digits_than_are_shown(tmp_path: Path) -> None:
+    async with running(tmp_path) as run:
+        first = await run.submit(run.save("a", 1.0, 0.123456781))
+        second = await run.submit(run.save("b", 2.0, 0.123456789))
+        assert first["score"] == second["score"]
+        assert [path.name for path in (tmp_path / "models").iterdir()] == [inspect(run.output / "b").digest]
+        assert second["best"]["submission_id"] == 2
+
+
 async def test_the_same_contents_are_graded_once_wherever_they_lie(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
         first = await run.submit(run.save("a", 1.0, 0.5))

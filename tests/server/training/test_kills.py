@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from heredity.launchers import available
 from heredity.posttraining.models.checkpoint import inspect
 from heredity.records import read_journal
 
-from .tiny import SUBMIT, Rig
+from .tiny import SUBMIT, Rig, until
 
 REASON = available()
 pytestmark = [
@@ -32,13 +31,6 @@ GRADING = "submission.admitted"
 def start(rig: Rig, script: str) -> subprocess.Popen[bytes]:
     environment = os.environ | {"PYTHONPATH": str(CHILD.parents[3] / "src")}
     return subprocess.Popen([sys.executable, str(CHILD), str(rig.root), script], env=environment)
-
-
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def kinds(rig: Rig) -> list[str]:

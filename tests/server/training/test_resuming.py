@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from heredity.launchers import available
 from heredity.posttraining.models.checkpoint import inspect
 from heredity.records import Journal
 
-from .tiny import GRADED, SUBMIT, Rig
+from .tiny import GRADED, SUBMIT, Rig, until
 
 REASON = available()
 pytestmark = pytest.mark.skipif(REASON is not None, reason=f"agents cannot be confined here: {REASON}")
@@ -134,6 +135,24 @@ async def test_a_failure_of_the_host_ends_the_run_and_the_next_one_grades_what_w
     await rig.train(SUBMIT + "submit a")
     assert len(rig.events("submission.admitted")) == len(rig.events("submission.completed")) == 1
     assert rig.events("judging.scored")[0]["scores"] == [0.5, 0.5, 0.5]
+
+
+async def test_a_run_that_is_interrupted_takes_its_agent_with_it_and_goes_on(rig: Rig) -> None:
+    rig.save(a=0.5)
+    beat = rig.output / "beat"
+    script = "setsid sh -c 'while :; do date +%N > output/beat; sleep 0.02; done' & submit a; sleep 20"
+    running = asyncio.create_task(rig.train(SUBMIT + script))
+    await asyncio.to_thread(until, lambda: beat.exists() and bool(rig.runner.graded))
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    before = beat.read_text()
+    await asyncio.sleep(0.2)
+    assert beat.read_text() == before
+    assert rig.events("session.closed") == []
+    await rig.train("true")
+    assert len(rig.events("submission.admitted")) == len(rig.events("submission.completed")) == 1
+    assert rig.events("judging.selected")[0]["submit_id"] == 1
 
 
 async def test_a_finished_run_is_left_as_it_is(rig: Rig) -> None:

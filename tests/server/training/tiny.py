@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,14 @@ def session(folder: Path, runner: ByDigest, *, seconds: float = 60.0) -> Session
     return Session(records, runner, taskset=INFO, tasks=tasks, rules=rules)
 
 
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
 class Tiny:
     """Graded and held-out tasks, all alike."""
 
@@ -145,7 +154,8 @@ class Rig:
         exits: list[AgentExit | None] = []
         base = checkpoint(self.root / "base")
         sealed = self.root / "sealed" / "suite"
-        agent = CommandAgent(script, **{"end_grace_s": 0.0, "protected": (sealed,), **options})
+        given: dict[str, Any] = {"end_grace_s": 0.0, "protected": (sealed,), **options}
+        agent = CommandAgent(script, **given)
         told = terms(base, self.seconds)
 
         async def evolve(session: Session) -> None:

@@ -127,8 +127,8 @@ def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
             PostTrainingTaskset(task).draw(split, count, 0)
         except ConfigError as error:
             raise ConfigError(f"{key} = {count}: {error}") from error
-    packages()
     command_agent(cell, secrets, PROMPT)
+    packages()
 
 
 def build_trainer(

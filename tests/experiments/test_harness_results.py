@@ -41,3 +41,20 @@ def test_what_is_derived_of_a_suite_is_made_again_byte_for_byte(tmp_path: Path) 
     rebuild(folder)
     assert derived(folder) == before
     assert len(before) == 3 * 5
+
+
+def test_no_interval_of_a_share_leaves_zero_to_one(tmp_path: Path) -> None:
+    folder = tmp_path / "suite"
+    for seed in (0, 1):
+        journal = HarnessJournal(Told("ace", seed))
+        journal.save(folder / "runs" / journal.events[0][1]["run_id"])
+    found = rebuild(folder)
+    low, high = zip(
+        *(cell["ci"] for each in found.metrics["tasksets"] for cell in each["cells"] if cell["ci"]), strict=True
+    )
+    runs = [run["heldout"] for run in found.runs]
+    assert runs
+    assert all(set(run["scores"]) <= {0.0, 1.0} for run in runs)
+    assert min(low) >= 0.0
+    assert max(high) <= 1.0
+    assert all(0.0 <= run["ci"][0] <= run["mean"] <= run["ci"][1] <= 1.0 for run in runs)

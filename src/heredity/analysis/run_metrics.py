@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from heredity.analysis.changes import changes
 from heredity.analysis.code_features import Bundle, read_bundle
 from heredity.analysis.commits import decisions, gain, model_usage
 from heredity.analysis.edits import Edit, EditClassifier, Step, phases
 from heredity.analysis.harness.journal_metrics import journal_metrics
+from heredity.analysis.harness.paired import cut, share
 from heredity.analysis.posttraining import posttraining_metrics
 from heredity.analysis.run_record import RunRecord, Submission, finite, mean, read_run
 from heredity.analysis.statistics import mean_interval
@@ -195,7 +198,7 @@ def _selected(record: RunRecord) -> dict[str, Any] | None:
 def _heldout(record: RunRecord) -> dict[str, Any] | None:
     chosen = record.selected or {}
     scored = record.scores_of("heldout", chosen.get("submit_id"), chosen.get("candidate"))
-    return None if scored is None else _scored(scored["scores"], scored.get("statuses"))
+    return None if scored is None else _scored(record, scored["scores"], scored.get("statuses"))
 
 
 def _of_reference(record: RunRecord, reference: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -203,13 +206,15 @@ def _of_reference(record: RunRecord, reference: Mapping[str, Any] | None) -> dic
     chosen = record.selected
     if reference is None or chosen is None or chosen.get("candidate") is not None:
         return None
-    return _scored(reference["heldout_scores"], None)
+    return _scored(record, reference["heldout_scores"], None)
 
 
-def _scored(listed: Sequence[Any], told: Sequence[str] | None) -> dict[str, Any]:
+def _scored(record: RunRecord, listed: Sequence[Any], told: Sequence[str] | None) -> dict[str, Any]:
     scores = [finite(s) for s in listed]
     known = [s for s in scores if s is not None]
     interval = mean_interval(known)
+    if record.started.get("protocol") != "policy-evolution" and share(np.array(known, np.float64)):
+        interval = cut(interval, 0.0)
     statuses = told or ["ok"] * len(scores)
     return {
         "scores": scores,

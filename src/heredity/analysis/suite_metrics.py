@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from heredity.analysis.harness.paired import cut, share
 from heredity.analysis.harness.study import harness_study
 from heredity.analysis.learning_space import learning_space
 from heredity.analysis.posttraining import posttraining_study
@@ -187,6 +188,8 @@ def _cell(taskset: TasksetScores, entry: str) -> dict[str, Any]:
     several = len(cell.runs) >= FEW_RUNS
     estimate = (crossed_mean if several else case_mean)([cell.scores])
     interval = None if estimate is None else estimate.interval
+    if cell.runs[0].get("protocol") != "policy-evolution" and share(cell.scores):
+        interval = cut(interval, 0.0)
     return {
         "ci": interval and list(interval),
         "ci_unit": "run" if several else "case",

@@ -13,7 +13,7 @@ from heredity.ids import digest_json
 from heredity.judging.attempts import encodable
 from heredity.judging.session_log import SessionLog
 from heredity.records import Blob
-from heredity.resources.candidate import AGENT, Candidate
+from heredity.resources import Candidate
 
 MAX_KEY = 200
 MAX_NOTE = 1000
@@ -146,11 +146,6 @@ def admission_lines(
         }
         lines.append(("submission.admitted", data))
     return lines
-
-
-def can_attempt(candidate: Candidate, kind: str) -> bool:
-    """Whether a candidate has what attempts of this kind start from: for episodes, a policy program."""
-    return kind != "episode" or (AGENT in candidate.parts and "policy.py" in candidate.parts[AGENT])
 
 
 def _integer(value: object, what: str, category: str = "invalid_request") -> int:

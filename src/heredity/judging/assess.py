@@ -12,16 +12,14 @@ from typing import Any
 
 from heredity.errors import DamagedRecordError
 from heredity.evolution import Outcome
-from heredity.judging.admission import can_attempt
-from heredity.judging.attempts import MISSING_POLICY, Attempter, outcome_of, plain_text, policy_seed
+from heredity.judging.attempts import outcomes_of
 from heredity.judging.bench import Bench, load_candidate
 from heredity.judging.open_batch import labelled
 from heredity.judging.session_log import score_to_json
 from heredity.judging.views import JUDGE_SEED, View
 from heredity.records import Blob
 from heredity.resources import Candidate
-from heredity.rollouts.contract import Job
-from heredity.rollouts.trajectory import Failure, Trajectory, encode_many
+from heredity.rollouts.trajectory import Trajectory, encode_many
 
 EVENT = "snapshot.assessed"
 
@@ -47,16 +45,17 @@ async def assess(bench: Bench, view: View, digest: str, model: str | None = None
         return known
     candidate = await asyncio.to_thread(_frozen, bench, digest)
     attempter = bench.attempter if model is None else bench.others[model]
-    trajectories = await _attempt(bench, attempter, view, candidate)
+    info = view.taskset or bench.taskset
+    trajectories = await attempter.tasks(info, view.tasks, candidate, JUDGE_SEED)
     if candidate.digest != digest or Candidate.from_bytes(candidate.to_bytes()).digest != digest:
         raise DamagedRecordError(f"the snapshot {digest} was changed while it was assessed; nothing of it is kept")
     await asyncio.to_thread(_frozen, bench, digest)
     blob = await asyncio.to_thread(Blob.of, encode_many(trajectories)) if trajectories else None
-    outcomes = _outcomes(bench, view, trajectories)
+    outcomes = outcomes_of(info, view.tasks, trajectories)
     data = {
         "view": view.name,
         "candidate": digest,
-        "taskset": (view.taskset or bench.taskset).name,
+        "taskset": info.name,
         "model": model,
         "tasks": [labelled(task) for task in view.tasks],
         **_columns(outcomes, trajectories),
@@ -71,25 +70,6 @@ def _frozen(bench: Bench, digest: str) -> Candidate:
     if candidate.digest != digest:
         raise DamagedRecordError(f"the snapshot {digest} is another one on the disk; restore the run from a copy")
     return candidate
-
-
-async def _attempt(bench: Bench, attempter: Attempter, view: View, candidate: Candidate) -> list[Trajectory]:
-    info = view.taskset or bench.taskset
-    if not can_attempt(candidate, info.kind):
-        return []
-    jobs = [
-        Job(info, candidate, task, episode_index=place, policy_seed=policy_seed(JUDGE_SEED, task))
-        for place, task in enumerate(view.tasks)
-    ]
-    return [plain_text(t) for t in await attempter.all(jobs)]
-
-
-def _outcomes(bench: Bench, view: View, trajectories: Sequence[Trajectory]) -> list[Outcome]:
-    floor = (view.taskset or bench.taskset).failure_return
-    if not trajectories:
-        failure = Failure(MISSING_POLICY, "the program has no file policy.py; put it at the top of its folder")
-        return [Outcome(task.index, floor, 0, MISSING_POLICY, failure) for task in view.tasks]
-    return [outcome_of(task, t, floor) for task, t in zip(view.tasks, trajectories, strict=True)]
 
 
 def _columns(outcomes: Sequence[Outcome], trajectories: Sequence[Trajectory]) -> dict[str, Any]:

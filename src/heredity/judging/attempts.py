@@ -12,9 +12,11 @@ from heredity.evolution import Outcome
 from heredity.gateway import Usage
 from heredity.gateway.contract import NOTHING_USED
 from heredity.ids import seed_sequence
+from heredity.resources import Candidate
+from heredity.resources.candidate import AGENT
 from heredity.rollouts.contract import Job, Limits, Runner
 from heredity.rollouts.trajectory import Failure, Trajectory
-from heredity.tasks import Task
+from heredity.tasks import Task, TasksetInfo
 
 MISSING = "missing"
 """The status of an attempt that an environment, a provider or the host failed, after every retry."""
@@ -80,6 +82,28 @@ class Attempter:
         await self.attempt(jobs, found.__setitem__)
         return [found[position] for position in range(len(jobs))]
 
+    async def tasks(
+        self, taskset: TasksetInfo, tasks: Sequence[Task], candidate: Candidate, seed: int
+    ) -> list[Trajectory]:
+        """Attempt tasks with one candidate, in order; none if it has not what attempts of this kind start from.
+
+        Args:
+            taskset: what the tasks belong to.
+            tasks: what to attempt.
+            candidate: with what.
+            seed: seeds the candidate's own generators (see `policy_seed`).
+
+        Raises:
+            HostError: as `attempt`.
+        """
+        if not can_attempt(candidate, taskset.kind):
+            return []
+        jobs = [
+            Job(taskset, candidate, task, episode_index=place, policy_seed=policy_seed(seed, task))
+            for place, task in enumerate(tasks)
+        ]
+        return [plain_text(trajectory) for trajectory in await self.all(jobs)]
+
 
 @asynccontextmanager
 async def _trajectories(
@@ -122,6 +146,20 @@ def outcome_of(task: Task, trajectory: Trajectory, failure_return: float) -> Out
     elif status != "ok":
         score = min(score, failure_return)
     return Outcome(task.index, float(score), trajectory.length, status, failure, trajectory)
+
+
+def outcomes_of(taskset: TasksetInfo, tasks: Sequence[Task], trajectories: Sequence[Trajectory]) -> list[Outcome]:
+    """Score what `Attempter.tasks` gave; without trajectories every task counts as failed by a program that is not there."""
+    floor = taskset.failure_return
+    if not trajectories:
+        failure = Failure(MISSING_POLICY, "the program has no file policy.py; put it at the top of its folder")
+        return [Outcome(task.index, floor, 0, MISSING_POLICY, failure) for task in tasks]
+    return [outcome_of(task, trajectory, floor) for task, trajectory in zip(tasks, trajectories, strict=True)]
+
+
+def can_attempt(candidate: Candidate, kind: str) -> bool:
+    """Whether a candidate has what attempts of this kind start from: for episodes, a policy program."""
+    return kind != "episode" or (AGENT in candidate.parts and "policy.py" in candidate.parts[AGENT])
 
 
 def submission_status(outcomes: Sequence[Outcome]) -> str:

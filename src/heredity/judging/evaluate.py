@@ -9,15 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from heredity.errors import ConfigError
-from heredity.evolution import Outcome
-from heredity.judging.admission import can_attempt
 from heredity.judging.attempts import (
-    MISSING_POLICY,
     Attempter,
     invalid_steps,
-    outcome_of,
-    plain_text,
-    policy_seed,
+    outcomes_of,
     submission_status,
     total_usage,
     usage_of,
@@ -25,8 +20,7 @@ from heredity.judging.attempts import (
 from heredity.judging.session_log import Submission, outcome_to_json
 from heredity.records import Blob
 from heredity.resources import Candidate
-from heredity.rollouts.contract import Job
-from heredity.rollouts.trajectory import Failure, Trajectory, encode_many
+from heredity.rollouts.trajectory import Trajectory, encode_many
 from heredity.tasks import Task, TasksetInfo
 
 
@@ -70,8 +64,9 @@ class Evaluator:
     async def evaluate(self, submission: Submission, candidate: Candidate) -> Evaluation:
         """Attempt every episode of a submission."""
         started = time.monotonic()
-        trajectories = await self._attempt(submission, candidate)
-        outcomes = self._outcomes(submission, trajectories)
+        tasks = [self.tasks[handle] for handle in submission.tasks]
+        trajectories = await self._attempter.tasks(self._taskset, tasks, candidate, self._seed)
+        outcomes = outcomes_of(self._taskset, tasks, trajectories)
         blob = await asyncio.to_thread(_blob_of, trajectories) if trajectories else None
         status = submission_status(outcomes)
         failure = outcomes[0].failure if status != "ok" else None
@@ -93,24 +88,6 @@ class Evaluator:
         if usage is not None:
             data["usage"] = usage.to_json()
         return Evaluation(trajectories, blob, data)
-
-    async def _attempt(self, submission: Submission, candidate: Candidate) -> list[Trajectory]:
-        if not can_attempt(candidate, self._taskset.kind):
-            return []
-        tasks = [self.tasks[handle] for handle in submission.tasks]
-        jobs = [
-            Job(self._taskset, candidate, task, episode_index=place, policy_seed=policy_seed(self._seed, task))
-            for place, task in enumerate(tasks)
-        ]
-        return [plain_text(t) for t in await self._attempter.all(jobs)]
-
-    def _outcomes(self, submission: Submission, trajectories: Sequence[Trajectory]) -> list[Outcome]:
-        floor = self._taskset.failure_return
-        if not trajectories:
-            failure = Failure(MISSING_POLICY, "the program has no file policy.py; put it at the top of its folder")
-            return [Outcome(handle, floor, 0, MISSING_POLICY, failure) for handle in submission.tasks]
-        pairs = zip(submission.tasks, trajectories, strict=True)
-        return [outcome_of(self.tasks[handle], trajectory, floor) for handle, trajectory in pairs]
 
 
 def _blob_of(trajectories: Sequence[Trajectory]) -> Blob:

@@ -8,8 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from heredity.gateway import Usage
-from heredity.judging.admission import can_attempt
-from heredity.judging.attempts import MISSING_POLICY, Attempter, outcome_of, policy_seed, total_usage, usage_of
+from heredity.judging.attempts import (
+    MISSING_POLICY,
+    Attempter,
+    can_attempt,
+    outcome_of,
+    policy_seed,
+    total_usage,
+    usage_of,
+)
 from heredity.judging.session_log import score_to_json
 from heredity.resources import Candidate
 from heredity.rollouts.contract import Job

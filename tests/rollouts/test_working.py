@@ -284,7 +284,8 @@ async def test_a_task_that_cannot_be_built_is_the_environments_fault(place: Plac
 async def test_partial_rewards_and_what_was_left_behind_are_recorded(place: Place, attempt: Attempt) -> None:
     test = 'printf \'{"a": 1, "reward": 0.5}\' > /logs/verifier/reward.json; echo half\n'
     found = await attempt(
-        model=calling("setsid sleep 300 & echo 1 > /logs/verifier/reward.txt"), task=place.task("half", test=test)
+        model=calling("setsid sleep 300 & echo 1 > /logs/verifier/reward.txt; sleep 0.3"),
+        task=place.task("half", test=test),
     )
     assert (found.total_reward, last(found, "correct"), last(found, "reason")) == (0.5, False, "half")
     assert last(found, "rewards") == {"a": 1.0, "reward": 0.5}

@@ -103,7 +103,7 @@ async def test_a_task_runs_in_a_container(tmp_path: Path) -> None:
     backend, task = DockerBackend(ENGINE), read_task(write_task(tmp_path))
     try:
         assert (await oracle(backend, task)).verdict.reward == 1.0
-        tampered = await attempt(backend, task, "sleep 60 & echo 1 > /logs/verifier/reward.txt")
+        tampered = await attempt(backend, task, "sleep 60 & echo 1 > /logs/verifier/reward.txt; sleep 0.3")
         assert (tampered.verdict.status, tampered.verdict.reward) == ("ok", 0.0)
         assert tampered.discarded == ("/logs/verifier/reward.txt",)
         sandbox = backend.sandbox(task, await backend.build(task), Phase())

@@ -173,7 +173,7 @@ def test_every_example_is_run_or_an_environment() -> None:
 
 
 def test_the_environment_of_the_examples_conforms() -> None:
-    command = ["-m", "heredity.cli.main", "env", "check", "corridor:Corridor-v0", "--json"]
+    command = ["-m", "heredity", "env", "check", "corridor:Corridor-v0", "--json"]
     path = os.pathsep.join([str(ROOT / "examples"), os.environ.get("PYTHONPATH", "")])
     done = run_python(command, ROOT, PYTHONPATH=path)
     assert json.loads(done.stdout)["passed"], done.stdout

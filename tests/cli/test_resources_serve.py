@@ -88,7 +88,7 @@ def test_wrong_inputs_are_named(store: Path) -> None:
 @contextmanager
 def served(store: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     paths = os.pathsep.join(filter(None, [str(Path(__file__).parents[2] / "src"), os.environ.get("PYTHONPATH")]))
-    command = [sys.executable, "-m", "heredity.cli.main", "resources", "serve", *words, "--store", str(store)]
+    command = [sys.executable, "-m", "heredity", "resources", "serve", *words, "--store", str(store)]
     with subprocess.Popen(
         command, env={**os.environ, "PYTHONPATH": paths}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

@@ -62,7 +62,7 @@ def write_suite(folder: Path, *, episodes: int = 6, run: str = "", evolver: str 
 
 def command(*arguments: str | Path) -> list[str]:
     """The command line of a `heredity` process."""
-    return [sys.executable, "-m", "heredity.cli.main", *map(str, arguments)]
+    return [sys.executable, "-m", "heredity", *map(str, arguments)]
 
 
 def heredity(*arguments: str | Path, cwd: Path | None = None, **options: Any) -> subprocess.CompletedProcess[str]:

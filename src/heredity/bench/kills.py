@@ -125,7 +125,7 @@ def _kill_until_done(config: Path, suite: Path, rng: np.random.Generator, second
 
 
 def _start(config: Path, suite: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "heredity.cli.main", "run", str(config), "--out", str(suite), "--json"]
+    command = [sys.executable, "-m", "heredity", "run", str(config), "--out", str(suite), "--json"]
     # What a killed process leaves in the folder for temporary files goes when the benchmark's own folder does.
     scratch = config.parent / "tmp"
     scratch.mkdir(exist_ok=True)

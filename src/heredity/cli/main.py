@@ -97,7 +97,3 @@ def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
         for error in group.exceptions
         for leaf in (_leaves(error) if isinstance(error, BaseExceptionGroup) else [error])  # pyright: ignore[reportUnknownArgumentType]
     ]
-
-
-if __name__ == "__main__":
-    main()

@@ -175,7 +175,7 @@ async def test_tools_of_all_kinds_are_confined_and_bounded(store: Path, tmp_path
 @needs_a_sandbox
 async def test_over_the_pipes_of_a_real_server(store: Path) -> None:
     paths = os.pathsep.join(filter(None, [str(Path(__file__).parents[3] / "src"), os.environ.get("PYTHONPATH")]))
-    command = ["-m", "heredity.cli.main", "resources", "serve", "--mcp", "stdio", "--store", str(store)]
+    command = ["-m", "heredity", "resources", "serve", "--mcp", "stdio", "--store", str(store)]
     server = StdioServerParameters(command=sys.executable, args=command, env={"PYTHONPATH": paths})
     async with Client(server) as client:
         assert len((await client.list_tools()).tools) == 8

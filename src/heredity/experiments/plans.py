@@ -15,7 +15,7 @@ from heredity.experiments.config import SCHEDULED, TRAINING, Cell, Config, slug
 from heredity.judging import RunPlan
 from heredity.judging.schedule import draw_plan, read_plan
 from heredity.judging.terms import HarnessTerms
-from heredity.posttraining.tasks import posttraining_task
+from heredity.posttraining.tasks import PREFIX, PostTrainingTask, PostTrainingTaskset, SeveralTasks, posttraining_task
 from heredity.records.run_folder import write_atomic
 
 _RECORDED_PACKAGES = (
@@ -125,7 +125,15 @@ def _training(cell: Cell) -> dict[str, Any]:
         "labels": list(task.labels),
         "private": list(task.private),
         "grading_counts": True,
+        **({"tasks": _tasks(cell, task)} if len(task.parts) > 1 else {}),
     }
+
+
+def _tasks(cell: Cell, task: PostTrainingTask | SeveralTasks) -> list[dict[str, Any]]:
+    """Return which items of the graded view and of the held-out slice are those of each of several tasks."""
+    taskset = PostTrainingTaskset(task)
+    graded, heldout = taskset.handles(cell.config.budget.train_cases), taskset.handles(cell.config.views.heldout)
+    return [{"name": PREFIX + n, "handles": list(graded[n]), "heldout": list(heldout[n])} for n in graded]
 
 
 def package_versions(names: Sequence[str] = _RECORDED_PACKAGES) -> dict[str, str]:

@@ -245,12 +245,13 @@ class TrainingSection(Section):
 
     Attributes:
         base_model: the base model, one of the task's; its first by default.
-        mode: `free`, `sft-only` or `rl-only`: the routes that an agent is told are allowed; the code that ran is audited.
+        mode: `free`, `sft-only`, `rl-only`: the routes that an agent is told are allowed; the code that ran is audited.
+            `multi-task`: any route, one model for several tasks.
         repeats: how often the best checkpoint is graded again afterwards, to measure the noise of grading.
     """
 
     base_model: str = ""
-    mode: Literal["free", "sft-only", "rl-only"] = "free"
+    mode: Literal["free", "sft-only", "rl-only", "multi-task"] = "free"
     repeats: Annotated[int, Field(ge=0, le=1000)] = 0
 
 

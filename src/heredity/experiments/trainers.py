@@ -19,11 +19,11 @@ from heredity.judging.session import Session
 from heredity.posttraining.inference.sandbox import packages
 from heredity.posttraining.models.bases import SMOLLM2, base_model
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect
-from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task
+from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, SeveralTasks, posttraining_task
 from heredity.posttraining.tasks.registry import workspace_files
 from heredity.resources import Candidate
 from heredity.server.training.agent_run import train_with_agent
-from heredity.server.training.terms import TrainingTerms
+from heredity.server.training.terms import Part, TrainingTerms
 
 AGENT_PACKAGES = ("accelerate", "peft", "trl", "datasets", "reasoning-gym")
 """Distributions that an agent may import where they are installed, beside torch and transformers and what these require."""
@@ -82,8 +82,8 @@ class Base:
         return candidate_of(self.checkpoint)
 
 
-def task_of(cell: Cell) -> PostTrainingTask:
-    """Return the task of a run of post-training.
+def task_of(cell: Cell) -> PostTrainingTask | SeveralTasks:
+    """Return the task of a run of post-training, or the several tasks.
 
     Raises:
         ConfigError: if its taskset is none of post-training, or the base model is none that the task has.
@@ -102,6 +102,12 @@ async def base_of(cell: Cell, places: CheckpointPlaces) -> Base:
     return Base(name, folder, checkpoint)
 
 
+def mode_of(cell: Cell) -> str:
+    """Return the operating mode of a run; several tasks that may be trained in any way are the paper's multi-task mode."""
+    mode = cell.config.training.mode
+    return "multi-task" if mode == "free" and len(task_of(cell).parts) > 1 else mode
+
+
 def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
     """Check what can be checked before a run begins.
 
@@ -116,9 +122,15 @@ def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
     name = config.training.base_model
     if name and name not in (*task.base_models, SMOLLM2) and not Path(name).is_dir():
         raise UnknownNameError("base model", name, [*task.base_models, SMOLLM2])
-    judge = task.inner.info.spec.get("judge")
-    if judge and judge != "rules" and not config.gateway.judge:
-        raise ConfigError(f"{cell.taskset} is decided by a model, and there is none; set gateway.judge")
+    if config.training.mode == "multi-task" and len(task.parts) < 2:
+        raise ConfigError(
+            f'training.mode is "multi-task", and {cell.taskset} is one task; name several, such as '
+            '"posttraining/multi:arithmetic+rewriting"'
+        )
+    for part in task.parts:
+        judge = part.inner.info.spec.get("judge")
+        if judge and judge != "rules" and not config.gateway.judge:
+            raise ConfigError(f"{part.name} is decided by a model, and there is none; set gateway.judge")
     for split, key, count in (
         ("train", "budget.train_cases", config.budget.train_cases),
         ("heldout", "views.heldout", config.views.heldout),
@@ -154,7 +166,7 @@ def build_trainer(
     Raises:
         ConfigError: if the agent or the task's data is missing or wrong.
     """
-    task, settings = task_of(cell), cell.config.training
+    task, mode = task_of(cell), mode_of(cell)
     agent, launch = command_agent(cell, secrets, PROMPT)
     shown = {path.name: path for path in packages(AGENT_PACKAGES) if path.name not in task.private}
     agent = replace(agent, end_grace_s=0.0, trees=shown, packages=())
@@ -173,7 +185,8 @@ def build_trainer(
             baseline=_mean(reference.graded or ()),
             graded=cell.config.budget.train_cases,
             timeout_s=seconds,
-            mode=settings.mode,
+            mode=mode,
+            parts=_parts(task, cell.config.budget.train_cases, reference),
             files=await asyncio.to_thread(workspace_files, task, sealed.entropy),
         )
         async with record_stream(session, folder / "logs", launch), model_door(cell, session, folder, model) as door:
@@ -182,8 +195,17 @@ def build_trainer(
     about = {"name": cell.label, "kind": "agent", "command": agent.argv[-1], "isolation": agent.isolation}
     told = {"launcher": cell.evolver.launcher} if cell.evolver.launcher else {}
     asked = {"model": agent_model(cell)} if agent_model(cell) else {}
-    training = {"base_model": base.name, "mode": settings.mode, "base_digest": base.checkpoint.digest}
+    training = {"base_model": base.name, "mode": mode, "base_digest": base.checkpoint.digest}
     return Evolver(evolve, False, {**about, **told, **asked, **training})
+
+
+def _parts(task: PostTrainingTask | SeveralTasks, graded: int, reference: Reference) -> tuple[Part, ...]:
+    """Return what each of several tasks has of the graded view; nothing for one task."""
+    if len(task.parts) < 2:
+        return ()
+    base = reference.graded or ()
+    handles = PostTrainingTaskset(task).handles(graded)
+    return tuple(Part(name, own, _mean([base[handle] for handle in own])) for name, own in handles.items())
 
 
 def _mean(scores: Sequence[float]) -> float:

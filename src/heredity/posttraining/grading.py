@@ -18,7 +18,7 @@ from heredity.actors.contract import Solving
 from heredity.errors import CandidateError, HostError, IsolationError, UnknownNameError
 from heredity.gateway import Model
 from heredity.posttraining.inference import Bounds, CheckpointModel, InferenceWorker, WarmSandbox
-from heredity.posttraining.tasks.contract import inner_of
+from heredity.posttraining.tasks.taskset import Inner, inner_of, part_of
 from heredity.resources import Candidate
 from heredity.rollouts.contract import Job, Limits, Runner
 from heredity.rollouts.trajectory import Failure, Trajectory
@@ -109,18 +109,33 @@ class GradingRunner:
     async def _attempted(
         self, jobs: Sequence[Job], worker: InferenceWorker, limits: Limits
     ) -> AsyncGenerator[tuple[int, Trajectory]]:
-        """Attempt jobs with the solver of their taskset and the model of a worker."""
-        inner, digest = inner_of(jobs[0].taskset), jobs[0].candidate.digest
+        """Attempt jobs part by part, each with the solver of its part and the model of a worker."""
+        parts, digest = inner_of(jobs[0].taskset), jobs[0].candidate.digest
+        by_part: dict[str, dict[int, Job]] = {}
+        for at, job in enumerate(jobs):
+            name, task = part_of(parts, job.task)
+            inner = parts[name]
+            by_part.setdefault(name, {})[at] = replace(job, task=task, taskset=inner.info, candidate=inner.solver)
+        for name, own in by_part.items():
+            async with aclosing(self._part(parts[name], list(own.values()), worker, limits)) as attempted:
+                places = list(own)
+                async for at, trajectory in attempted:
+                    named = replace(trajectory, candidate=digest)
+                    yield places[at], _blamed(named, worker.fault) if worker.fault else named
+
+    async def _part(
+        self, inner: Inner, jobs: Sequence[Job], worker: InferenceWorker, limits: Limits
+    ) -> AsyncGenerator[tuple[int, Trajectory]]:
+        """Attempt the jobs of one part."""
         runners = self._inner(CheckpointModel(worker), inner.solving)
         if inner.info.kind not in runners:
             raise UnknownNameError("kind of tasks that grade a model", inner.info.kind, runners)
         runner = runners[inner.info.kind]
-        stream: Any = runner.run([replace(job, taskset=inner.info, candidate=inner.solver) for job in jobs], limits)
+        stream: Any = runner.run(jobs, limits)
         try:
             async with aclosing(stream):
-                async for at, trajectory in stream:
-                    named = replace(trajectory, candidate=digest)
-                    yield at, _blamed(named, worker.fault) if worker.fault else named
+                async for each in stream:
+                    yield each
         finally:
             await runner.close()
 

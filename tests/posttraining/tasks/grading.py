@@ -29,7 +29,7 @@ async def graded(
     task: PostTrainingTask, tasks: tuple[Task, ...], say: Callable[[str], str], *, repeats: int = 1
 ) -> list[Trajectory]:
     """Grade a function on tasks, and return the trajectories in their order."""
-    inner = inner_of(PostTrainingTaskset(task).info)
+    (inner,) = inner_of(PostTrainingTaskset(task).info).values()
     jobs = [Job(inner.info, inner.solver, each) for each in tasks for _ in range(repeats)]
     async with SandboxedPrograms(2) as programs:
         runner = runners(Says(say), inner.solving, programs=programs)[inner.info.kind]

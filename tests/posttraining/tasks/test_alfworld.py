@@ -14,9 +14,9 @@ from heredity.posttraining.tasks import posttraining_task
 from heredity.posttraining.tasks.alfworld import games, task
 from heredity.posttraining.tasks.alfworld.games import CHORES, Game, generate, write
 from heredity.posttraining.tasks.alfworld.process import demonstrations, open_household
-from heredity.posttraining.tasks.contract import PostTrainingTaskset
 from heredity.posttraining.tasks.playing import EpisodeRunner
 from heredity.posttraining.tasks.registry import workspace_files
+from heredity.posttraining.tasks.taskset import PostTrainingTaskset
 from heredity.rollouts.contract import Job, Limits
 
 ENTROPY = 31

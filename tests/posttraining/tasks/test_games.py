@@ -16,11 +16,11 @@ from heredity.actors.contract import Solving
 from heredity.errors import ConfigError, ProviderError
 from heredity.gateway import Reply, Request
 from heredity.posttraining.tasks import posttraining_task, workspace_files
-from heredity.posttraining.tasks.contract import PostTrainingTaskset
 from heredity.posttraining.tasks.env.ranking import Index
 from heredity.posttraining.tasks.env.rollout import Transcript, Turn, asked, read_reply, written
 from heredity.posttraining.tasks.episodes import LocalStage, demonstrated, episode_info, opening_of
 from heredity.posttraining.tasks.playing import EpisodeRunner
+from heredity.posttraining.tasks.taskset import PostTrainingTaskset
 from heredity.resources import Candidate, SourceTree, retrieval
 from heredity.rollouts.contract import Job, Limits
 from heredity.rollouts.trajectory import Trajectory

@@ -15,8 +15,7 @@ from heredity.actors.contract import Solving
 from heredity.errors import ConfigError, ProviderError
 from heredity.gateway import Reply, Request
 from heredity.ids import generator
-from heredity.posttraining.tasks import posttraining_task, workspace_files
-from heredity.posttraining.tasks.contract import PostTrainingTaskset, plain_solver
+from heredity.posttraining.tasks import PostTrainingTaskset, plain_solver, posttraining_task, workspace_files
 from heredity.posttraining.tasks.preference.instructions import FORMS, instructions, quality, topics
 from heredity.posttraining.tasks.preference.judges import RuleJudge, length_controlled, points
 from heredity.posttraining.tasks.preference.runner import PreferenceRunner

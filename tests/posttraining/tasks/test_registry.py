@@ -9,8 +9,8 @@ import pytest
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.posttraining.tasks import inner_of, plain_solver, posttraining_task, task_names, workspace_files
-from heredity.posttraining.tasks.contract import PostTrainingTaskset
 from heredity.posttraining.tasks.registry import SOURCE
+from heredity.posttraining.tasks.taskset import PostTrainingTaskset
 from heredity.tasks.registry import TasksetSource
 
 SMALL = ("arithmetic", "arithmetic-hard", "rewriting", "text-game")
@@ -61,7 +61,8 @@ def test_what_grades_is_read_back_out_of_the_info(name: str) -> None:
     info = PostTrainingTaskset(task).info
     assert info.kind == "model"
     json.dumps(info.spec)
-    inner = inner_of(info)
+    assert list(inner_of(info)) == [name]
+    inner = inner_of(info)[name]
     assert (inner.info, inner.solver, inner.solving) == (task.inner.info, task.solver, task.solving)
 
 

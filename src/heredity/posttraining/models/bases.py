@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from heredity.errors import ConfigError, UnknownNameError
@@ -50,7 +51,7 @@ def base_model(name: str, cache: Path | None = None) -> Path:
             raise ConfigError(
                 f"the task {task.name} has no base of characters; its bases: {', '.join(task.base_models)}"
             )
-        return cached_characters(task.name.replace("/", "-"), task.recipe, cache=cache)
+        return cached_characters(re.sub(r"[/:+]", "-", task.name), task.recipe, cache=cache)
     if "/" not in name:
         raise UnknownNameError("base model", name, [SMOLLM2, f"{CHARACTERS}arithmetic"])
     return local_weights.model_folder(name)

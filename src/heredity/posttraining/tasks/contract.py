@@ -7,15 +7,14 @@ runner and verifiers score it. The inner splits mean here: `train` feeds the mat
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal
 
 from heredity.actors.contract import Solving
 from heredity.errors import ConfigError
 from heredity.resources import Candidate, SourceTree
-from heredity.tasks import Task, Taskset, TasksetInfo
+from heredity.tasks import Taskset
 
 KIND = "model"
 """The kind of every taskset here: what attempts its tasks is a checkpoint."""
@@ -112,84 +111,13 @@ class PostTrainingTask:
         if not self.base_models:
             raise ConfigError(f"the task {self.name} has no base model; name at least one")
 
-
-@dataclass(frozen=True, slots=True)
-class Inner:
-    """What grading needs of a task: `info` names the runner by its kind, `solver` asks the model, `solving` says how."""
-
-    info: TasksetInfo
-    solver: Candidate
-    solving: Solving
-
-
-def inner_of(info: TasksetInfo) -> Inner:
-    """Read what grades a checkpoint out of a post-training taskset's info.
-
-    Raises:
-        ConfigError: if it is no info of the kind `"model"`.
-    """
-    inner: Mapping[str, Any] | None = info.spec.get("inner") if info.kind == KIND else None
-    if inner is None:
-        raise ConfigError(f"{info.name} is of the kind {info.kind!r}; expected a taskset named {PREFIX}NAME")
-    solver = Candidate.from_bytes(base64.b64decode(inner["solver"]))
-    return Inner(TasksetInfo(**inner["taskset"]), solver, Solving(**inner["solving"]))
+    @property
+    def parts(self) -> tuple[PostTrainingTask, ...]:
+        """This task alone; see `SeveralTasks.parts`."""
+        return (self,)
 
 
 def plain_solver(prompt: str = "{{question}}", system: str = "") -> Candidate:
     """Return a solver that asks with a text, which has the place `{{question}}`, after a system message if one is given."""
     parts = {"prompt/question": prompt, **({"prompt/system": system} if system else {})}
     return Candidate({name: SourceTree({"prompt.md": text}) for name, text in parts.items()})
-
-
-class PostTrainingTaskset:
-    """The taskset `"posttraining/NAME"` of a task: its split `train` is the graded view, `heldout` the slice kept back.
-
-    Args:
-        task: the task.
-    """
-
-    def __init__(self, task: PostTrainingTask) -> None:
-        self.task = task
-
-    @property
-    def info(self) -> TasksetInfo:
-        """What this taskset is: of the kind `"model"`, with the inner taskset and the solver in its spec."""
-        task, inner = self.task, self.task.inner.info
-        solver = base64.b64encode(task.solver.to_bytes()).decode()
-        solving = asdict(task.solving)
-        return TasksetInfo(
-            name=PREFIX + task.name,
-            version=f"{inner.version}, solver {task.solver.digest[:12]}, {_told(solving)}",
-            kind=KIND,
-            spec={"inner": {"kind": inner.kind, "taskset": _as_json(inner), "solver": solver, "solving": solving}},
-            public={
-                "taskset": PREFIX + task.name,
-                "metric": f"{task.metric}: mean score from 0 to 1, higher is better",
-                "level": task.level,
-                "base_models": list(task.base_models),
-                "structure": dict(task.structure),
-                "labels": list(task.labels),
-            },
-            description=task.description,
-            failure_return=inner.failure_return,
-            group="posttraining",
-            family=task.level,
-        )
-
-    def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
-        """Draw the first `count` tasks of `train` (graded) or `heldout`; there is no `validation`. See `Taskset.draw`."""
-        inner = {"train": "validation", "heldout": "heldout"}.get(split)
-        if inner is None:
-            if split == "validation" and count == 0:
-                return ()
-            raise ConfigError(f"{PREFIX}{self.task.name} has no split {split!r}; it has train (graded) and heldout")
-        drawn = self.task.inner.draw(inner, count, entropy)
-        return tuple(Task(f"{split}/{t.index}", split, t.index, t.spec, t.attributes) for t in drawn)
-
-
-def _as_json(info: TasksetInfo) -> dict[str, Any]:
-    return {**asdict(info), "spec": dict(info.spec), "public": dict(info.public)}
-
-
-def _told(solving: Mapping[str, Any]) -> str:
-    return f"{solving['max_tokens']} tokens, temperature {solving['temperature']}, {solving['max_turns']} turns"

@@ -1,5 +1,6 @@
 """Post-training tasks by name: `posttraining/arithmetic`, `posttraining/reasoning/gcd`, `posttraining/smith:FOLDER`.
 
+Several at once are `posttraining/multi:arithmetic+rewriting`.
 A task is one module with a function that makes it, and one line here; nothing is imported before a task is asked for.
 """
 
@@ -11,7 +12,9 @@ from importlib import import_module
 from typing import Any
 
 from heredity.errors import ConfigError, UnknownNameError
-from heredity.posttraining.tasks.contract import PREFIX, TRAIN_FILE, PostTrainingTask, PostTrainingTaskset
+from heredity.posttraining.tasks.contract import PREFIX, TRAIN_FILE, PostTrainingTask
+from heredity.posttraining.tasks.several import JOINT, MULTI, SeveralTasks
+from heredity.posttraining.tasks.taskset import PostTrainingTaskset
 
 _HERE = "heredity.posttraining.tasks"
 
@@ -46,8 +49,8 @@ def task_names() -> tuple[str, ...]:
     return tuple(_TASKS)
 
 
-def posttraining_task(name: str) -> PostTrainingTask:
-    """Return a task by its name, with or without `posttraining/`.
+def posttraining_task(name: str) -> PostTrainingTask | SeveralTasks:
+    """Return a task by its name, with or without `posttraining/`; several for a name that begins with `multi:`.
 
     Raises:
         UnknownNameError: if there is none of that name.
@@ -55,15 +58,23 @@ def posttraining_task(name: str) -> PostTrainingTask:
         ConfigError: if its data is missing or wrong.
     """
     own = name.removeprefix(PREFIX)
+    if own.startswith(MULTI):
+        return SeveralTasks(tuple(single_task(part) for part in own.removeprefix(MULTI).split(JOINT)))
+    return single_task(own)
+
+
+def single_task(name: str) -> PostTrainingTask:
+    """Return one task by its name. Raises as `posttraining_task`."""
+    own = name.removeprefix(PREFIX)
     if own in _TASKS:
         return _function(_TASKS[own])()
     for beginning, made_by in _OPEN.items():
         if own.startswith(beginning) and own != beginning:
             return _function(made_by)(own.removeprefix(beginning))
-    raise UnknownNameError("post-training task", own, [*_TASKS, *_OPEN])
+    raise UnknownNameError("post-training task", own, [*_TASKS, *_OPEN, MULTI])
 
 
-def workspace_files(task: PostTrainingTask, entropy: int) -> dict[str, bytes]:
+def workspace_files(task: PostTrainingTask | SeveralTasks, entropy: int) -> dict[str, bytes]:
     """Return the files of a task's workspace, path to content, checked: no item of a view is among the rows to train on.
 
     Args:
@@ -77,12 +88,15 @@ def workspace_files(task: PostTrainingTask, entropy: int) -> dict[str, bytes]:
     rows = [row for path, data in files.items() if path.endswith(".jsonl") for row in _rows(path, data)]
     if not files.get(TRAIN_FILE):
         raise ConfigError(f"the materials of {task.name} have no {TRAIN_FILE}; add rows to train on")
-    shown = {_identity(row[task.secret]) for row in rows if task.secret in row}
-    taskset = PostTrainingTaskset(task)
-    for split, count in (("train", task.graded), ("heldout", task.heldout)):
-        for hidden in taskset.draw(split, count, entropy):
-            if _identity(hidden.spec[task.secret]) in shown:
-                raise ConfigError(f"{hidden.id} of {task.name} is among the rows to train on; they must be disjoint")
+    for part in task.parts:
+        shown = {_identity(row[part.secret]) for row in rows if part.secret in row}
+        taskset = PostTrainingTaskset(part)
+        for split, count in (("train", part.graded), ("heldout", part.heldout)):
+            for hidden in taskset.draw(split, count, entropy):
+                if _identity(hidden.spec[part.secret]) in shown:
+                    raise ConfigError(
+                        f"{hidden.id} of {part.name} is among the rows to train on; they must be disjoint"
+                    )
     return files
 
 

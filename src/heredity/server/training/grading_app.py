@@ -216,6 +216,7 @@ class GradingApp:
             "candidate": feedback.candidate,
             "cached": False,
             "error": failed or ("no item could be graded" if score is None else None),
+            **self._by_task({outcome.task: outcome.score for outcome in feedback.outcomes}),
         }
         self._answers[feedback.candidate] = answer
         self._last = at
@@ -230,7 +231,13 @@ class GradingApp:
         flags = {"cached": True, "is_base_model": True}
         known = {"submission_id": None, "timestamp": time.time(), "model_path": path, "elapsed_seconds": round(at, 3)}
         self._session.refused(path[:_MAX_PATH], "base_model", "the checkpoint is the untouched base model")
-        return {**known, **same, **flags, **self._standing()}
+        return {**known, **same, **flags, **self._by_task(), **self._standing()}
+
+    def _by_task(self, scores: Mapping[int, float] | None = None) -> dict[str, Any]:
+        """Return what an answer says of each of several tasks; the baseline's own scores if none are given."""
+        parts = self._terms.parts
+        known = {handle: part.baseline for part in parts for handle in part.handles} if scores is None else scores
+        return {"tasks": self._terms.by_task(known)} if parts else {}
 
     def _standing(self) -> dict[str, Any]:
         best: Mapping[str, Any] | None = self.best

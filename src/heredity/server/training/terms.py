@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +14,24 @@ from heredity.posttraining.models.checkpoint import Checkpoint
 
 PERCENT = 100.0
 """The server's scores are percentages, as the paper's are; those of metrics and journals are from 0 to 1."""
+
+_STRANGE = re.compile(r"[/:+]")
+"""What a folder that is named in variables and command lines had better not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of several tasks that a run is graded on together.
+
+    Attributes:
+        name: the task's.
+        handles: its items on the graded view.
+        baseline: the base model's score on these, from 0 to 1.
+    """
+
+    name: str
+    handles: range
+    baseline: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +49,8 @@ class TrainingTerms:
         baseline: its score on the graded view, from 0 to 1.
         graded: how many items are graded.
         timeout_s: wall seconds of the run; grading counts.
-        mode: `"free"`, `"sft-only"` or `"rl-only"`: which routes are allowed, to be audited afterwards.
+        mode: `"free"`, `"sft-only"`, `"rl-only"` or `"multi-task"`: which routes are allowed, to be audited afterwards.
+        parts: the tasks of a run of several; empty for one.
         files: the files of the task's workspace, path to content.
     """
 
@@ -44,6 +65,7 @@ class TrainingTerms:
     graded: int
     timeout_s: float
     mode: str = "free"
+    parts: tuple[Part, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
 
     def __post_init__(self) -> None:
@@ -53,7 +75,7 @@ class TrainingTerms:
     @property
     def model_folder(self) -> str:
         """The base's folder inside the workspace."""
-        return f"models/{self.base_model.replace('/', '-')}"
+        return f"models/{_STRANGE.sub('-', self.base_model)}"
 
     def environment(self, workspace: str) -> dict[str, str]:
         """Return the variables by which an agent finds everything (the run contract); the server's address comes with the relay."""
@@ -78,8 +100,24 @@ class TrainingTerms:
             "grading_counts": True,
             "graded_items": self.graded,
             "baseline_score": round(self.baseline * PERCENT, 4),
+            **({"tasks": [part.name for part in self.parts]} if self.parts else {}),
             **progress,
         }
+
+    def by_task(self, scores: Mapping[int, float]) -> dict[str, dict[str, float | None]]:
+        """Return the percentages of each of several tasks: score, baseline_score and improvement.
+
+        Args:
+            scores: score from 0 to 1 by handle of the graded view; what is missing is NaN or absent, and then left out.
+        """
+        found: dict[str, dict[str, float | None]] = {}
+        for part in self.parts:
+            own = [scores[handle] for handle in part.handles if not math.isnan(scores.get(handle, math.nan))]
+            score = round(math.fsum(own) / len(own) * PERCENT, 4) if own else None
+            base = round(part.baseline * PERCENT, 4)
+            gained = None if score is None else round(score - base, 4)
+            found[part.name] = {"score": score, "baseline_score": base, "improvement": gained}
+        return found
 
 
 def instructions(terms: TrainingTerms) -> str:
@@ -88,8 +126,10 @@ def instructions(terms: TrainingTerms) -> str:
         "free": "Any way of training is allowed.",
         "sft-only": "In this run only supervised fine-tuning is allowed; the code that ran is audited.",
         "rl-only": "In this run the model may be trained by reinforcement learning only; the code that ran is audited.",
+        "multi-task": "Any way of training is allowed. One checkpoint is to do well at all of the tasks.",
     }
-    return f"""# Make a model better at a task
+    several = ", and `tasks` with the same of each task" if terms.parts else ""
+    return f"""# Make a model better at {f"{len(terms.parts)} tasks" if terms.parts else "a task"}
 
 `description.md` says what the task is. The base model is in `{terms.model_folder}/` (also `$MODEL_PATH`), data to train on
 in `data/` (`$DATA_PATH`). Write code in `code/`, run it here, save checkpoints below `output/` (`$OUTPUT_DIR`), and have them
@@ -105,9 +145,10 @@ curl -s "$GRADING_SERVER_URL/time"
 A checkpoint is a folder as `save_pretrained` writes it: config.json, safetensors, tokenizer files. It has to have the base's
 architecture and tokenizer, and be inside the workspace, without links. A LoRA adapter is merged. No code of yours runs in grading.
 The answer has `score` (0 to 100, {terms.metric}, on {terms.graded} items that are not in `data/`), `baseline_score` (the base
-model's: {terms.baseline * PERCENT:.2f}), `improvement` and `best`. Submit as often as you like: the best score counts, and the
-best checkpoint is afterwards tried on items that no answer was ever about. One checkpoint is graded at a time; the same one is
-not graded twice.
+model's: {terms.baseline * PERCENT:.2f}), `improvement` and `best`{several}.
+
+Submit as often as you like: the best score counts, and the best checkpoint is afterwards tried on items that no answer was ever
+about. One checkpoint is graded at a time; the same one is not graded twice.
 
 ## Folders
 

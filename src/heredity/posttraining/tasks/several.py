@@ -1,0 +1,145 @@
+"""Several tasks in one run: one base model is to be made better at all of them (Agent² RL-Bench, section 3.4, multi-task mode)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from heredity.errors import ConfigError
+from heredity.posttraining.tasks.contract import (
+    DIMENSIONS,
+    TRAIN_FILE,
+    BaseRecipe,
+    Level,
+    PostTrainingTask,
+)
+from heredity.posttraining.tasks.dealing import jsonl
+
+MULTI = "multi:"
+"""What the name of several tasks begins with: `multi:arithmetic+rewriting`."""
+
+JOINT = "+"
+FOLDER = "tasks"
+"""Where the materials of each part lie in a workspace, in a folder of its name, laid out as if it were alone."""
+
+_ANY_TASK = "smollm2-135m"
+"""The base model that every task may begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralTasks:
+    """Tasks that one checkpoint is graded on together. Its score is the mean over their items, which take turns.
+
+    The attributes that it shares with `PostTrainingTask` mean the same.
+
+    Attributes:
+        parts: the tasks, two or more.
+    """
+
+    parts: tuple[PostTrainingTask, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        names = [part.name for part in self.parts]
+        if len(set(map(_folder, names))) < len(names) or len(names) < 2:
+            raise ConfigError(
+                f"several tasks are {', '.join(names)}; expected two or more different ones, such as "
+                f"posttraining/{MULTI}arithmetic{JOINT}rewriting"
+            )
+
+    @property
+    def name(self) -> str:
+        """`multi:` and the names of the parts."""
+        return MULTI + JOINT.join(part.name for part in self.parts)
+
+    @property
+    def title(self) -> str:
+        """One line."""
+        return f"{len(self.parts)} tasks at once"
+
+    @property
+    def level(self) -> Level:
+        """The highest of the parts."""
+        return max(part.level for part in self.parts)
+
+    @property
+    def metric(self) -> str:
+        """What the mean score is called."""
+        return f"mean score of {len(self.parts)} tasks"
+
+    @property
+    def description(self) -> str:
+        """What the tasks have in common, and the description of each."""
+        listed = "\n".join(f"- **{part.name}**: {part.title}; `{FOLDER}/{_folder(part.name)}/`" for part in self.parts)
+        told = "\n\n".join(f"---\n\n# {part.name}\n\n{part.description.strip()}" for part in self.parts)
+        return f"""# {self.title}
+
+One model is to become better at all of these tasks:
+
+{listed}
+
+Each has a folder with its own materials, laid out as its description below says. `{TRAIN_FILE}` at the top holds the rows of all,
+with the name of its folder under `task`. A checkpoint is graded on items of every task, as many of each. Its score is the mean
+over all of them; the server's answer also has the score of each task.
+
+{told}
+"""
+
+    @property
+    def base_models(self) -> tuple[str, ...]:
+        """A model of characters for all of them if each has a recipe, then what they have in common, and SmolLM2."""
+        first, *others = (part.base_models for part in self.parts)
+        common = [name for name in first if all(name in other for other in others)]
+        own = [f"characters/{self.name}"] if self.recipe else []
+        return tuple(dict.fromkeys([*own, *common, _ANY_TASK]))
+
+    @property
+    def recipe(self) -> BaseRecipe | None:
+        """The recipe for a base of characters that has seen of each task what the task's own base has; None if one has none."""
+        recipes = [part.recipe for part in self.parts if part.recipe]
+        if len(recipes) < len(self.parts):
+            return None
+        # Examples are drawn at random: each task's are repeated until it is drawn as often as it would be alone.
+        wanted = [recipe.steps * recipe.batch / len(recipe.examples) for recipe in recipes]
+        least = min(filter(None, wanted), default=1.0)
+        times = [max(1, round(each / least)) for each in wanted]
+        most = max(recipe.batch for recipe in recipes)
+        return BaseRecipe(
+            "".join(sorted({c for recipe in recipes for c in recipe.alphabet})),
+            tuple(pair for recipe, n in zip(recipes, times, strict=True) for pair in recipe.examples * n),
+            steps=round(sum(recipe.steps * recipe.batch for recipe in recipes) / most),
+            batch=most,
+            learning_rate=min(recipe.learning_rate for recipe in recipes),
+        )
+
+    @property
+    def structure(self) -> Mapping[str, int]:
+        """The highest score of the parts on each dimension."""
+        return {name: max(part.structure[name] for part in self.parts) for name in DIMENSIONS}
+
+    @property
+    def private(self) -> tuple[str, ...]:
+        """What is private for any of them."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.private))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What a report has to say of any of them."""
+        return tuple(dict.fromkeys(label for part in self.parts for label in part.labels))
+
+    def materials(self, entropy: int) -> Mapping[str, bytes]:
+        """Return the files of every part in its own folder, and the rows to train on of all; see `PostTrainingTask`."""
+        files: dict[str, bytes] = {}
+        rows: list[Mapping[str, object]] = []
+        for part in self.parts:
+            folder, own = _folder(part.name), part.materials(entropy)
+            files |= {f"{FOLDER}/{folder}/{path}": content for path, content in own.items()}
+            files[f"{FOLDER}/{folder}/description.md"] = part.description.encode()
+            lines = own.get(TRAIN_FILE, b"").decode().split("\n")
+            rows += [{"task": folder, **json.loads(line)} for line in lines if line.strip()]
+        return {**files, TRAIN_FILE: jsonl(rows)}
+
+
+def _folder(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")

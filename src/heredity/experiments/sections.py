@@ -108,6 +108,8 @@ class EvolverSection(Section):
         read_only: folders of the host an agent needs for its own programs.
         network: whether an agent may use the host's network.
         devices: device files of the host an agent may use, such as `/dev/nvidia0`.
+        memory_bytes: most memory of an agent and all that it starts; half of the machine's by default.
+        disk_bytes: most disk that an agent's own files may take.
     """
 
     method: str | None = None
@@ -125,6 +127,8 @@ class EvolverSection(Section):
     read_only: list[str] = Field(default_factory=list[str])
     network: bool = False
     devices: list[str] = Field(default_factory=list[str])
+    memory_bytes: Annotated[int, Field(ge=64 << 20)] | None = None
+    disk_bytes: Annotated[int, Field(ge=1 << 20)] = 50 << 30
 
     @model_validator(mode="before")
     @classmethod

@@ -44,9 +44,9 @@ class ConversationRecord:
     question: str | None = None
     started: float = field(default_factory=time.monotonic)
 
-    def failed(self, status: str, blame: str, message: str) -> Trajectory:
+    def failed(self, status: str, blame: str, message: str, trace: str = "") -> Trajectory:
         """Return the record of an attempt that something else ended."""
-        failure = Failure(status, message, "", self._last_step())
+        failure = Failure(status, message, trace, self._last_step())
         return self.trajectory({"reason": message}, message, failure=failure, blame=blame)
 
     def failure_of(self, answer: Answer) -> Failure:

@@ -28,15 +28,15 @@ from heredity.actors.player import (
 )
 from heredity.actors.program import Services
 from heredity.actors.tools import Toolbox
-from heredity.errors import CandidateError, ConfigError, HostError, IsolationError, ProviderError
+from heredity.errors import CandidateError, ConfigError
 from heredity.gateway import Model, Reply, Request
 from heredity.ids import seed_sequence
 from heredity.rollouts.as_they_end import as_they_end
+from heredity.rollouts.attempting import attempted
 from heredity.rollouts.contract import Job, Limits
 from heredity.rollouts.folder_stage import folder_stage
-from heredity.rollouts.stages import LibraryStage, Stage, StageError, Told
+from heredity.rollouts.stages import LibraryStage, Stage, Told
 from heredity.rollouts.trajectory import Column, Failure, Trajectory
-from heredity.spans import span
 from heredity.worlds.contract import RefusedError
 from heredity.worlds.episode import Step
 
@@ -105,24 +105,11 @@ class WorldRunner:
         # Repeats of an attempt differ in their place alone; with one seed they would all be alike.
         seed = int(seed_sequence(job.policy_seed, "play", job.episode_index).generate_state(1)[0])
         record = _Record(job, Conversation(self._model or _NoModel(), settings, seed))
-        with span("attempt", kind="attempt", task=job.task.id, candidate=job.candidate.digest) as step:
-            try:
-                trajectory = await self._played(record, limits)
-            except ProviderError as error:
-                trajectory = record.failed("provider_error", "provider", f"{error.kind}: {error}")
-            except StageError as error:
-                trajectory = record.failed(error.status, error.blame, str(error), error.traceback)
-            except HostError as error:
-                trajectory = record.failed("host_error", "host", str(error))
-            except IsolationError as error:
-                trajectory = record.failed("isolation_error", "host", str(error))
-            step.set(status=trajectory.status, blame=trajectory.blame, score=trajectory.total_reward)
-            return trajectory
+        return await attempted(record, self._played(record, limits), settings.seconds)
 
     async def _played(self, record: _Record, limits: Limits) -> Trajectory:
-        clock = asyncio.timeout(record.talk.settings.seconds)
         try:
-            async with clock, self._stage(record, limits) as stage:
+            async with self._stage(record, limits) as stage:
                 record.seen.append(stage.sight.words)
                 try:
                     parts = read_player(record.job.candidate)
@@ -134,12 +121,6 @@ class WorldRunner:
                         record.add(move, await stage.take(move.given), stage)
         except PlayerFailedError as error:
             return record.failed(error.status, "candidate", str(error), error.traceback)
-        except TimeoutError:
-            if not clock.expired():
-                raise
-            return record.failed(
-                "rollout_timeout", "candidate", f"no end within {record.talk.settings.seconds:g} seconds"
-            )
         return record.trajectory()
 
     @asynccontextmanager

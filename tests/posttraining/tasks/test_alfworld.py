@@ -18,6 +18,7 @@ from heredity.posttraining.tasks.playing import EpisodeRunner
 from heredity.posttraining.tasks.registry import workspace_files
 from heredity.posttraining.tasks.taskset import PostTrainingTaskset
 from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.stages import StageError
 
 ENTROPY = 31
 
@@ -97,15 +98,15 @@ async def test_a_chore_is_done_in_the_real_engine_as_its_planner_does_it(tmp_pat
 
 
 @installed
-async def test_an_engine_that_fails_is_the_hosts_failure(tmp_path: Path) -> None:
+async def test_an_engine_that_fails_is_its_own_failure(tmp_path: Path) -> None:
     write(generate(3, 0), tmp_path / "game")
     async with open_household(tmp_path / "game") as stage:
         stage.process.kill()
-        with pytest.raises(HostError, match="ALFWorld"):
+        with pytest.raises(StageError, match="ALFWorld"):
             await stage.reset()
     (tmp_path / "game" / "game.tw-pddl").write_text("{}")
     async with open_household(tmp_path / "game") as stage:
-        with pytest.raises(HostError, match="holds 0 playable games"):
+        with pytest.raises(StageError, match="holds 0 playable games"):
             await stage.reset()
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,16 +15,18 @@ from typing import Any
 import pytest
 
 from heredity.actors.contract import Solving
-from heredity.errors import ConfigError, ProviderError
+from heredity.errors import ConfigError, HostError, ProviderError
 from heredity.gateway import Reply, Request
 from heredity.posttraining.tasks import posttraining_task, workspace_files
+from heredity.posttraining.tasks.corridor import Corridor
 from heredity.posttraining.tasks.env.ranking import Index
 from heredity.posttraining.tasks.env.rollout import Transcript, Turn, asked, read_reply, written
-from heredity.posttraining.tasks.episodes import LocalStage, demonstrated, episode_info, opening_of
+from heredity.posttraining.tasks.episodes import DIALOGUE, GLIMPSE, LocalStage, demonstrated, episode_info, opening_of
 from heredity.posttraining.tasks.playing import EpisodeRunner
 from heredity.posttraining.tasks.taskset import PostTrainingTaskset
 from heredity.resources import Candidate, SourceTree, retrieval
 from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.stages import StageError
 from heredity.rollouts.trajectory import Trajectory
 from heredity.tasks import Task
 
@@ -171,8 +175,6 @@ async def test_a_model_without_words_loses_its_step_and_nothing_else() -> None:
 async def test_an_episode_that_takes_too_long_is_the_candidates_failure() -> None:
     class Slow(Says):
         async def reply(self, request: Request) -> Reply:
-            import asyncio
-
             await asyncio.sleep(5)
             return Reply("")
 
@@ -206,25 +208,58 @@ async def test_a_solver_with_a_program_plays_no_game() -> None:
         _ = [each async for each in EpisodeRunner(Says(str)).run([job], Limits())]
 
 
-async def test_a_game_that_breaks_is_its_own_failure() -> None:
+@pytest.mark.parametrize("kind", [DIALOGUE, GLIMPSE])
+@pytest.mark.parametrize("stage", ["broken", "wrong"])
+async def test_a_game_that_breaks_is_its_own_failure(kind: str, stage: str) -> None:
     task = posttraining_task("search")
-    info = replace(task.inner.info, spec={"stage": f"{__name__}:broken"})
+    info = replace(task.inner.info, kind=kind, spec={"stage": f"{__name__}:{stage}"})
     job = Job(info, task.solver, Task("train/0", "train", 0, {}))
     ((_, trajectory),) = [each async for each in EpisodeRunner(Says(str)).run([job], Limits())]
     assert (trajectory.status, trajectory.blame) == ("environment_error", "environment")
+    assert "is gone" in str(trajectory.failure)
 
 
-def broken(spec: Any, judge: Any) -> Any:
-    from contextlib import asynccontextmanager
+@asynccontextmanager
+async def broken(spec: Any, judge: Any) -> AsyncGenerator[Any]:
+    raise StageError("the game is gone")
+    yield
 
-    from heredity.errors import HostError
 
-    @asynccontextmanager
-    async def opened() -> Any:
-        raise HostError("the game is gone")
-        yield
+class Wrong:
+    steps = 3
 
-    return opened()
+    def reset(self) -> str:
+        return "begin"
+
+    def step(self, action: str) -> tuple[str, float, bool]:
+        raise KeyError("what it needs is gone")
+
+
+@asynccontextmanager
+async def wrong(spec: Any, judge: Any) -> AsyncGenerator[Any]:
+    yield LocalStage(Wrong())
+
+
+@pytest.mark.parametrize("name", ["search", "text-game"])
+async def test_a_host_that_cannot_ask_the_model_is_not_taken_for_a_broken_game(name: str) -> None:
+    def fail(_: str) -> str:
+        raise HostError("no worker can be started")
+
+    (trajectory,) = await played(name, Says(fail))
+    assert (trajectory.status, trajectory.blame) == ("host_error", "host")
+
+
+async def test_a_glimpse_shows_the_game_as_it_is_now_and_the_reply_is_the_action() -> None:
+    model = Says(lambda seen: " r\n")
+    (trajectory,) = await played("text-game", model)
+    game = Corridor(posttraining_task("text-game").inner.draw("train", 1, ENTROPY)[0].spec["level"])
+    seen = [game.reset()]
+    while not game.done:
+        seen.append(game.step("r")[0])
+    assert model.heard == seen[:-1]
+    assert list(trajectory.columns["obs"]) == seen
+    assert list(trajectory.columns["action"]) == [" r\n"] * trajectory.length
+    assert trajectory.terminated
 
 
 async def test_a_taskset_may_want_fewer_episodes_at_the_same_time() -> None:
@@ -240,18 +275,12 @@ async def test_a_taskset_may_want_fewer_episodes_at_the_same_time() -> None:
 _OPEN: list[int] = []
 
 
-def counted(spec: Any, judge: Any) -> Any:
-    import asyncio
-    from contextlib import asynccontextmanager
-
-    @asynccontextmanager
-    async def opened() -> Any:
-        _OPEN.append((_OPEN[-1] if _OPEN else 0) + 1)
-        await asyncio.sleep(0.01)
-        yield LocalStage(Ends())
-        _OPEN.append(_OPEN[-1] - 1)
-
-    return opened()
+@asynccontextmanager
+async def counted(spec: Any, judge: Any) -> AsyncGenerator[Any]:
+    _OPEN.append((_OPEN[-1] if _OPEN else 0) + 1)
+    await asyncio.sleep(0.01)
+    yield LocalStage(Ends())
+    _OPEN.append(_OPEN[-1] - 1)
 
 
 class Ends:

@@ -22,11 +22,16 @@ class Corridor:
     """
 
     def __init__(self, level: str) -> None:
-        self.size = len(level)
-        self.place, self.key, self.door = (level.index(thing) for thing in "@kD")
+        self.steps, self.size, self._start = STEPS, len(level), level.index("@")
+        self.key, self.door = level.index("k"), level.index("D")
         self.pits = {i for i, thing in enumerate(level) if thing == "^"}
-        self.has_key, self.taken = False, 0
+        self.reset()
+
+    def reset(self) -> str:
+        """Begin, and return what is seen. A new game has begun."""
+        self.place, self.has_key, self.taken = self._start, False, 0
         self.done, self.score = False, 0.0
+        return self.observation
 
     @property
     def observation(self) -> str:
@@ -38,10 +43,13 @@ class Corridor:
         cells[self.place] = "&" if self.has_key else "@"
         return "".join(cells)
 
-    def step(self, action: str) -> None:
-        """Take an action. At the end `done` is true, and `score` is 1 if the door was gone through, else 0; then nothing moves."""
+    def step(self, action: str) -> tuple[str, float, bool]:
+        """Take an action; return what is seen, 1 for going through the door or else 0, and whether the game has ended.
+
+        At the end `done` is true, and `score` is 1 if the door was gone through, else 0; then nothing moves, and nothing is paid.
+        """
         if self.done:
-            return
+            return self.observation, 0.0, True
         reach = {"l": -1, "r": 1, "L": -2, "R": 2}.get(action.strip(), 0)
         target = self.place + reach
         over_door = abs(reach) == 2 and self.place + reach // 2 == self.door
@@ -52,3 +60,4 @@ class Corridor:
         self.taken += 1
         self.score = float(self.place == self.door)
         self.done = bool(self.score) or self.place in self.pits or self.taken >= STEPS
+        return self.observation, self.score, self.done

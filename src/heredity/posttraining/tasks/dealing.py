@@ -12,7 +12,8 @@ from heredity.errors import ConfigError, UnknownNameError
 from heredity.tasks import SPLITS, Task, TasksetInfo
 from heredity.tasks.questions import Question
 
-Deal = Callable[[int], Mapping[str, Sequence[Question | Mapping[str, Any]]]]
+Spec = Mapping[str, Any]
+Deal = Callable[[int], Mapping[str, Sequence[Question | Spec]]]
 """Entropy to the items of each split, in an order of its own: questions, or specs. The same entropy always gives the same."""
 
 

@@ -1,35 +1,32 @@
-"""Games of text as tasks: what a runner needs of one, how they are dealt out, and what an agent gets to train with.
+"""Games of text as tasks: what a runner needs of one, and what an agent gets to train with.
 
-The spec of such a taskset names a function, `stage`, which opens the game of a task. Rows to train on are the steps of a
-reference solution, each with the very text that a graded model is asked.
+The spec of such a taskset names a function, `stage`, which opens the game of a task; its kind says how a model is asked. Rows to
+train on are the steps of a reference solution, each with the very text that a graded model is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from functools import lru_cache
 from importlib.resources import files
 from pkgutil import resolve_name
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
 from heredity.actors.contract import Solving
-from heredity.errors import ConfigError, UnknownNameError
+from heredity.errors import ConfigError
 from heredity.gateway import Model
 from heredity.ids import seed_sequence
-from heredity.posttraining.tasks.dealing import dealt_info
+from heredity.posttraining.tasks.dealing import Spec, dealt_info
 from heredity.posttraining.tasks.env.rollout import Episode, following, play
-from heredity.tasks import SPLITS, Task, TasksetInfo
+from heredity.rollouts.stages import StageError
+from heredity.tasks import TasksetInfo
 
-KIND = "text-episode"
-"""The kind of tasksets that `heredity.posttraining.tasks.playing.EpisodeRunner` attempts."""
-
-Spec = Mapping[str, Any]
-Deal = Callable[[int], Mapping[str, Sequence[Spec]]]
-"""Entropy to the specs of each split's tasks, in order."""
+DIALOGUE, GLIMPSE = "text-episode", "glimpse-game"
+"""The kinds of tasksets that `heredity.posttraining.tasks.playing.EpisodeRunner` attempts, by how a model is asked: with all that
+has happened, or, for models too small to read that, with nothing but the game as it is now."""
 
 
 class Stage(Protocol):
@@ -42,15 +39,16 @@ class Stage(Protocol):
         ...
 
     async def step(self, action: str) -> tuple[str, float, bool]:
-        """Take an action; return the observation, the reward and whether the game has ended.
+        """Take an action, which may be any text; return the observation, the reward and whether the game has ended.
 
         Raises:
-            HostError: if the game itself fails.
+            StageError: if the game itself fails.
             ProviderError: if a judge that decides the reward gives no verdict.
         """
         ...
 
 
+_Told = TypeVar("_Told")
 Opening = Callable[[Spec, Model | None], AbstractAsyncContextManager[Stage]]
 """Opens the game of a task's spec; the model is the judge where there is one."""
 
@@ -67,36 +65,22 @@ class LocalStage:
 
     async def reset(self) -> str:
         """Begin (see `Stage.reset`)."""
-        return self._episode.reset()
+        return self._told(self._episode.reset)
 
     async def step(self, action: str) -> tuple[str, float, bool]:
         """Take an action (see `Stage.step`)."""
-        return self._episode.step(action)
+        return self._told(lambda: self._episode.step(action))
+
+    def _told(self, ask: Callable[[], _Told]) -> _Told:
+        try:
+            return ask()
+        except Exception as error:
+            raise StageError(f"{type(self._episode).__name__} failed: {type(error).__name__}: {error}") from error
 
 
-class DealtSpecs:
-    """Tasks of any kind that entropy deals out.
-
-    Args:
-        info: what the taskset is.
-        deal: deals the tasks.
-    """
-
-    def __init__(self, info: TasksetInfo, deal: Deal) -> None:
-        self.info = info
-        self._deal = lru_cache(maxsize=4)(deal)
-
-    def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
-        """Draw the first `count` tasks of a split; see `Taskset.draw`."""
-        if split not in SPLITS:
-            raise UnknownNameError("split", split, SPLITS)
-        specs = self._deal(entropy)[split]
-        if not 0 <= count <= len(specs):
-            raise ConfigError(f"{count} tasks of split {split!r} of {self.info.name} asked for; it has {len(specs)}")
-        return tuple(Task(f"{split}/{i}", split, i, spec) for i, spec in enumerate(specs[:count]))
-
-
-def episode_info(name: str, stage: str, *, version: str, description: str, family: str, **more: Any) -> TasksetInfo:
+def episode_info(
+    name: str, stage: str, *, version: str, description: str, family: str, kind: str = DIALOGUE, **more: Any
+) -> TasksetInfo:
     """Return the info of a game's taskset.
 
     Args:
@@ -105,9 +89,10 @@ def episode_info(name: str, stage: str, *, version: str, description: str, famil
         version: changes whenever the same game may be scored differently.
         description: for people.
         family: label to aggregate by.
+        kind: `DIALOGUE` or `GLIMPSE`.
         **more: further JSON values of the spec, such as `judge=True`.
     """
-    info = dealt_info(name, version=version, description=description, family=family, kind=KIND)
+    info = dealt_info(name, version=version, description=description, family=family, kind=kind)
     return replace(info, spec={**info.spec, "stage": stage, **more})
 
 
@@ -118,8 +103,9 @@ def opening_of(info: TasksetInfo) -> Opening:
         ConfigError: if it is no taskset of games.
     """
     stage = info.spec.get("stage")
-    if info.kind != KIND or not isinstance(stage, str):
-        raise ConfigError(f"{info.name} is of the kind {info.kind!r}; expected {KIND!r} with a stage in its spec")
+    if info.kind not in (DIALOGUE, GLIMPSE) or not isinstance(stage, str):
+        known = f"{DIALOGUE!r} or {GLIMPSE!r}"
+        raise ConfigError(f"{info.name} is of the kind {info.kind!r}; expected {known} with a stage in its spec")
     return cast(Opening, resolve_name(stage))
 
 

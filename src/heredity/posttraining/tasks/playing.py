@@ -13,22 +13,22 @@ import numpy as np
 from heredity.actors.contract import Solving
 from heredity.actors.conversation import Conversation, NoAnswerError
 from heredity.actors.parts import Parts, fill, read_parts
-from heredity.errors import ConfigError, HostError, ProviderError
+from heredity.errors import ConfigError
 from heredity.gateway import Message, Model
-from heredity.posttraining.tasks.env.rollout import Transcript, Turn, read_reply
-from heredity.posttraining.tasks.episodes import Stage, opening_of
+from heredity.posttraining.tasks.asking import ASKING
+from heredity.posttraining.tasks.episodes import opening_of
 from heredity.rollouts.as_they_end import as_they_end
+from heredity.rollouts.attempting import attempted
 from heredity.rollouts.contract import Job, Limits
 from heredity.rollouts.conversation_record import ConversationRecord, check_solving, seeds_of
 from heredity.rollouts.trajectory import Trajectory
-from heredity.spans import span
 
 
 class EpisodeRunner:
-    """Attempts games of text: tasksets of the kind `"text-episode"`.
+    """Attempts games of text: tasksets of the kinds `"text-episode"` and `"glimpse-game"`.
 
-    The solver's `prompt/question` is what the game is; `{{question}}` in it is replaced by what has happened. The model sees
-    one message at each step, and no reward.
+    The solver's `prompt/question` is what the game is; `{{question}}` in it is replaced by what the kind shows of it, all that has
+    happened or the game as it is now. The model sees one message at each step, and no reward.
 
     Args:
         model: what plays.
@@ -66,7 +66,8 @@ class EpisodeRunner:
         async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
             async with few, self._places:
                 record = _Record(job, Conversation(self._model, settings, seeds[position]))
-                return position, await self._attempt(record, parts[job.candidate], limits)
+                played = self._played(record, parts[job.candidate], limits.steps)
+                return position, await attempted(record, played, settings.seconds)
 
         async with aclosing(as_they_end(attempt(position, job) for position, job in enumerate(jobs))) as ended:
             async for each in ended:
@@ -75,54 +76,32 @@ class EpisodeRunner:
     async def close(self) -> None:
         """Do nothing: the runner starts no process of its own."""
 
-    async def _attempt(self, record: _Record, parts: Parts, limits: Limits) -> Trajectory:
+    async def _played(self, record: _Record, parts: Parts, steps: int | None) -> Trajectory:
         job = record.job
         judged = bool(job.taskset.spec.get("judge"))
         if judged and self._judge is None:
             raise ConfigError(f"{job.taskset.name} is decided by a model, and there is none; set gateway.judge")
-        opened = opening_of(job.taskset)(job.task.spec, self._judge if judged else None)
-        clock = asyncio.timeout(record.talk.settings.seconds)
-        with span("attempt", kind="attempt", task=job.task.id, candidate=job.candidate.digest) as step:
-            try:
-                async with clock, opened as stage:
-                    trajectory = await self._played(record, stage, parts, limits)
-            except ProviderError as error:
-                trajectory = record.failed("provider_error", "provider", f"{error.kind}: {error}")
-            except HostError as error:
-                trajectory = record.failed("environment_error", "environment", str(error))
-            except TimeoutError:
-                if not clock.expired():
-                    raise
-                took = f"no end within {record.talk.settings.seconds:g} seconds"
-                trajectory = record.failed("rollout_timeout", "candidate", took)
-            step.set(status=trajectory.status, blame=trajectory.blame, score=trajectory.total_reward)
-            return trajectory
-
-    async def _played(self, record: _Record, stage: Stage, parts: Parts, limits: Limits) -> Trajectory:
-        transcript = Transcript(await stage.reset())
-        most = min(stage.steps, limits.steps or stage.steps)
-        done = False
-        while not done and len(record.rewards) < most:
-            thought, action = await _said(record, transcript, parts)
-            told, reward, done = await stage.step(action)
-            transcript.turns.append(Turn(thought, action, told))
-            record.actions.append(action)
-            record.rewards.append(reward)
-        last = transcript.turns[-1].observation if transcript.turns else transcript.opening
-        return record.played(done, last)
+        async with opening_of(job.taskset)(job.task.spec, self._judge if judged else None) as stage:
+            observation, done = await stage.reset(), False
+            asking, most = ASKING[job.taskset.kind](observation), min(stage.steps, steps or stage.steps)
+            while not done and len(record.rewards) < most:
+                action = asking.action(await _said(record, asking.shown, parts))
+                observation, reward, done = await stage.step(action)
+                asking.follow(observation)
+                record.actions.append(action)
+                record.rewards.append(reward)
+        return record.played(done, observation)
 
 
-async def _said(record: _Record, transcript: Transcript, parts: Parts) -> tuple[str, str]:
+async def _said(record: _Record, shown: str, parts: Parts) -> str:
     """Ask for the next action. A model without words for it does nothing at this step."""
-    question = fill(parts.prompts["question"], {"question": transcript.text()}) + "\n"
-    messages = [Message("user", question)]
+    messages = [Message("user", fill(parts.prompts["question"], {"question": shown}))]
     if parts.system:
         messages.insert(0, Message("system", parts.system))
     try:
-        reply = await record.talk.ask(messages, messages)
+        return (await record.talk.ask(messages, messages)).text
     except NoAnswerError:
-        return "", ""
-    return read_reply(reply.text)
+        return ""
 
 
 def _asking(parts: Parts) -> Parts:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from heredity.actors.contract import Solving
 from heredity.actors.player import KeepingPrograms
 from heredity.gateway import Model
-from heredity.posttraining.tasks.episodes import KIND as EPISODE
-from heredity.posttraining.tasks.games import GAME, GameRunner
+from heredity.posttraining.tasks.episodes import DIALOGUE, GLIMPSE
 from heredity.posttraining.tasks.playing import EpisodeRunner
 from heredity.posttraining.tasks.preference.runner import KIND as PREFERENCE
 from heredity.posttraining.tasks.preference.runner import PreferenceRunner
@@ -38,12 +37,13 @@ def runners(
         judge: the model that judges answers where no rule can.
         concurrent: most attempts at the same time.
     """
+    games = EpisodeRunner(model, judge=judge, settings=solving, concurrent=concurrent)
     questions = SolvingRunner(model, judge=judge, programs=programs, settings=solving, concurrent=concurrent)
     return {
         "question": questions,
         SCORED: ScoringRunner(questions, programs),
-        GAME: GameRunner(model, settings=solving, concurrent=concurrent),
-        EPISODE: EpisodeRunner(model, judge=judge, settings=solving, concurrent=concurrent),
+        DIALOGUE: games,
+        GLIMPSE: games,
         PREFERENCE: PreferenceRunner(model, judge=judge, settings=solving, concurrent=concurrent),
         "world": WorldRunner(model, programs=programs, settings=solving, concurrent=concurrent),
     }

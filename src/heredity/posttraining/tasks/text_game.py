@@ -6,19 +6,21 @@ The demonstrations are few and the base has learned them; the levels to practise
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from copy import copy
 from functools import cache
 from itertools import permutations
 from pathlib import Path
 
 from heredity.actors.contract import Solving
+from heredity.gateway import Model
 from heredity.ids import generator
 from heredity.posttraining.tasks import corridor
 from heredity.posttraining.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
 from heredity.posttraining.tasks.corridor import ACTIONS, Corridor
-from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, jsonl
-from heredity.posttraining.tasks.games import GAME
+from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
+from heredity.posttraining.tasks.episodes import GLIMPSE, LocalStage, Stage, episode_info
 
 ALPHABET = ".@&kD^" + ACTIONS
 _SIZE = 8
@@ -33,7 +35,8 @@ The model sees a corridor of {_SIZE} cells as one line, such as `.k.@.^D.`, and 
 the pit `^` ends the game. With the key it is shown as `&` and not `@`. There is no chat template: the prompt is the line itself,
 and only the line.
 
-- `game.py`: the game, for online rollouts: `Corridor(level)` with `observation`, `step(action)`, `done`, `score`.
+- `game.py`: the game, for online rollouts: `Corridor(level)` with `observation`, `done` and `score`; `reset()` begins, and
+  `step(action)` returns what is seen, what it pays, and whether the game has ended.
 - `data/levels.jsonl`: {_PRACTICE} levels to practise on, without solutions.
 - `data/train.jsonl`: the steps of {_DEMONSTRATED} solved games, with `prompt` and `completion`; the base model has
   learned from these.
@@ -59,14 +62,16 @@ def text_game() -> PostTrainingTask:
         game = Path(corridor.__file__).read_bytes()
         return {TRAIN_FILE: jsonl(shown), "data/levels.jsonl": jsonl(deal(entropy)["train"]), "game.py": game}
 
-    info = dealt_info("text-game", version="1", description=_DESCRIPTION, family="games", kind=GAME)
+    info = episode_info(
+        "text-game", f"{__name__}:open_stage", kind=GLIMPSE, version="1", description=_DESCRIPTION, family="games"
+    )
     return PostTrainingTask(
         name="text-game",
         level="L3",
         title="Fetch the key and open the door",
         description=_DESCRIPTION,
         base_models=("characters/text-game",),
-        inner=DealtTaskset(info, deal, game=f"{corridor.__name__}:Corridor"),
+        inner=DealtTaskset(info, deal),
         solver=plain_solver(),
         solving=Solving(max_turns=1, max_tokens=1, temperature=0.0, seconds=600.0),
         metric="share of games won",
@@ -77,6 +82,12 @@ def text_game() -> PostTrainingTask:
         secret="level",
         recipe=BaseRecipe(ALPHABET, tuple((row["prompt"], row["completion"]) for row in shown), steps=200),
     )
+
+
+@asynccontextmanager
+async def open_stage(spec: Spec, judge: Model | None) -> AsyncGenerator[Stage]:
+    """Open the corridor of a task's spec; nothing but its rules decides the reward."""
+    yield LocalStage(Corridor(spec["level"]))
 
 
 @cache

@@ -19,12 +19,9 @@ from heredity.ids import digest_bytes, generator
 from heredity.posttraining.tasks.alfworld.games import CHORES, check_installed, game_files, generate, write
 from heredity.posttraining.tasks.alfworld.process import demonstrations, open_household
 from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import jsonl
+from heredity.posttraining.tasks.dealing import Deal, DealtTaskset, Spec, jsonl
 from heredity.posttraining.tasks.env.household import INSTRUCTION, STEPS
 from heredity.posttraining.tasks.episodes import (
-    Deal,
-    DealtSpecs,
-    Spec,
     Stage,
     environment_files,
     episode_info,
@@ -133,7 +130,7 @@ def _task(
         title="Chores in a household of text",
         description=description,
         base_models=("smollm2-135m",),
-        inner=DealtSpecs(info, deal),
+        inner=DealtTaskset(info, deal),
         solver=plain_solver(INSTRUCTION + "\n\n{{question}}"),
         solving=episode_solving(),
         metric="success rate",

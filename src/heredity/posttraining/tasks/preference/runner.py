@@ -8,18 +8,18 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from heredity.actors.contract import Answer, Problem, Solving
+from heredity.actors.contract import Problem, Solving
 from heredity.actors.conversation import Conversation
 from heredity.actors.solver import Solver, build
-from heredity.errors import ConfigError, HostError, ProviderError
+from heredity.errors import ConfigError
 from heredity.gateway import Model
 from heredity.gateway.contract import NOTHING_USED, Usage
 from heredity.posttraining.tasks.preference.judges import ModelJudge, PreferenceJudge, RuleJudge, points
 from heredity.rollouts.as_they_end import as_they_end
+from heredity.rollouts.attempting import attempted
 from heredity.rollouts.contract import Job, Limits
 from heredity.rollouts.conversation_record import ConversationRecord, check_solving, seeds_of
 from heredity.rollouts.trajectory import Trajectory
-from heredity.spans import span
 from heredity.tasks import TasksetInfo
 
 KIND = "preference"
@@ -66,7 +66,8 @@ class PreferenceRunner:
         async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
             async with self._places:
                 record = _Record(job, Conversation(self._model, settings, seeds[position]), job.task.spec["question"])
-                return position, await self._attempt(record, solvers[job.candidate], self._judge_of(job.taskset))
+                judge = self._judge_of(job.taskset)
+                return position, await attempted(record, self._compared(record, solvers[job.candidate], judge))
 
         async with aclosing(as_they_end(attempt(position, job) for position, job in enumerate(jobs))) as ended:
             async for each in ended:
@@ -82,20 +83,8 @@ class PreferenceRunner:
             raise ConfigError(f"{info.name} is judged by a model, and there is none; set gateway.judge")
         return ModelJudge(self._judge)
 
-    async def _attempt(self, record: _Record, solver: Solver, judge: PreferenceJudge) -> Trajectory:
-        job = record.job
-        with span("attempt", kind="attempt", task=job.task.id, candidate=job.candidate.digest) as step:
-            try:
-                answer = await solver.attempt(Problem(job.task.spec["question"]), record.talk, None)
-                trajectory = await self._compared(record, answer, judge)
-            except ProviderError as error:
-                trajectory = record.failed("provider_error", "provider", f"{error.kind}: {error}")
-            except HostError as error:
-                trajectory = record.failed("host_error", "host", str(error))
-            step.set(status=trajectory.status, blame=trajectory.blame, score=trajectory.total_reward)
-            return trajectory
-
-    async def _compared(self, record: _Record, answer: Answer, judge: PreferenceJudge) -> Trajectory:
+    async def _compared(self, record: _Record, solver: Solver, judge: PreferenceJudge) -> Trajectory:
+        answer = await solver.attempt(Problem(record.job.task.spec["question"]), record.talk, None)
         if answer.status != "ok" or not answer.text.strip():
             return record.trajectory(
                 {"winner": "b", "reason": answer.detail or "no words"}, "lost: no answer", blame="none"

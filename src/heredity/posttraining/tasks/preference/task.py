@@ -12,8 +12,7 @@ from heredity.actors.contract import Solving
 from heredity.errors import ConfigError
 from heredity.ids import digest_json, generator
 from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import dealt_info, jsonl
-from heredity.posttraining.tasks.episodes import Deal, DealtSpecs, Spec
+from heredity.posttraining.tasks.dealing import Deal, DealtTaskset, Spec, dealt_info, jsonl
 from heredity.posttraining.tasks.preference.instructions import StandIn, instructions
 from heredity.posttraining.tasks.preference.judges import FREE
 from heredity.posttraining.tasks.preference.runner import KIND
@@ -116,7 +115,7 @@ def _task(
         title="Following instructions, judged by comparison",
         description=description,
         base_models=("smollm2-135m",),
-        inner=DealtSpecs(info, deal),
+        inner=DealtTaskset(info, deal),
         solver=plain_solver(),
         solving=Solving(max_turns=1, max_tokens=_TOKENS, temperature=0.0),
         metric="preference",

@@ -10,12 +10,10 @@ from typing import Any
 
 from heredity.gateway import Model
 from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import jsonl
+from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
 from heredity.posttraining.tasks.env.search import INSTRUCTION, STEPS, Library, Question, SearchEpisode, question_of
 from heredity.posttraining.tasks.episodes import (
-    DealtSpecs,
     LocalStage,
-    Spec,
     Stage,
     demonstrated,
     environment_files,
@@ -87,7 +85,7 @@ def _task(name: str, verdict: str, *, judge: bool, reward: int) -> PostTrainingT
         title="Answering by search",
         description=description,
         base_models=("smollm2-135m",),
-        inner=DealtSpecs(info, _deal),
+        inner=DealtTaskset(info, _deal),
         solver=plain_solver(INSTRUCTION + "\n\n{{question}}"),
         solving=episode_solving(),
         metric="accuracy",

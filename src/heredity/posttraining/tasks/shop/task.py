@@ -10,12 +10,10 @@ from typing import Any
 
 from heredity.gateway import Model
 from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import jsonl
+from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
 from heredity.posttraining.tasks.env.shop import INSTRUCTION, STEPS, Goal, ShopEpisode, goal_of, oracle
 from heredity.posttraining.tasks.episodes import (
-    DealtSpecs,
     LocalStage,
-    Spec,
     Stage,
     demonstrated,
     environment_files,
@@ -65,7 +63,7 @@ def shop() -> PostTrainingTask:
         title="Shopping by search and click",
         description=_DESCRIPTION,
         base_models=("smollm2-135m",),
-        inner=DealtSpecs(
+        inner=DealtTaskset(
             episode_info("shop", f"{__name__}:open_stage", version="1", description=_DESCRIPTION, family="shop"), _deal
         ),
         solver=plain_solver(INSTRUCTION + "\n\n{{question}}"),

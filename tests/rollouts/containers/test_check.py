@@ -66,6 +66,19 @@ async def test_unknown_keys_and_networks_are_noted(backend: BubblewrapBackend, t
     assert [note.split()[0] for note in found.notes] == ["unknown", "network_mode", "the"]
 
 
+async def test_two_tasks_of_one_name_are_a_fault_that_names_both_places(
+    backend: BubblewrapBackend, tmp_path: Path
+) -> None:
+    same = "[task]\nname = 'own/same'\n"
+    places = [write_task(tmp_path / "a", toml=same), write_task(tmp_path / "b", toml=same)]
+    write_task(tmp_path / "c", toml="[task]\nname = 'own/other'\n")
+    first, second, other = await check_tasks(backend, tmp_path)
+    for task in (first, second):
+        (fault,) = task.faults
+        assert all(str(place) in fault for place in places)
+    assert other.faults == ()
+
+
 async def test_a_folder_without_tasks_is_refused(backend: BubblewrapBackend, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"task\.toml"):
         await check_tasks(backend, tmp_path)
@@ -78,7 +91,7 @@ def test_the_command_says_which_tasks_are_sound(backend: BubblewrapBackend, tmp_
     write_task(tmp_path / "good")
     sound = CliRunner().invoke(app, ["tasks", "check", str(tmp_path), "--json"])
     assert (sound.exit_code, json.loads(sound.stdout)["faulty"]) == (0, 0)
-    write_task(tmp_path / "poor", solve="true\n")
+    write_task(tmp_path / "poor", toml="[task]\nname = 'own/poor'\n", solve="true\n")
     faulty = CliRunner().invoke(app, ["tasks", "check", str(tmp_path)])
     assert faulty.exit_code == 1
     assert "1 of 2 tasks are sound" in faulty.stdout

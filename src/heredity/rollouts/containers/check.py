@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heredity.errors import ConfigError, HostError
@@ -89,7 +89,7 @@ async def open_backend(name: str) -> AsyncGenerator[Backend]:
 
 
 async def check_tasks(backend: Backend, folder: Path, concurrent: int = 2) -> list[CheckedTask]:
-    """Check every task at or below a folder, in the order of their paths.
+    """Check every task at or below a folder, in the order of their paths. A name that another one has too is a fault.
 
     Raises:
         ConfigError: if there is none, or `concurrent` is below 1.
@@ -103,7 +103,20 @@ async def check_tasks(backend: Backend, folder: Path, concurrent: int = 2) -> li
         async with places:
             return await check_task(backend, place)
 
-    return list(await asyncio.gather(*map(checked, task_folders(folder))))
+    return _apart(await asyncio.gather(*map(checked, task_folders(folder))))
+
+
+def _apart(tasks: Sequence[CheckedTask]) -> list[CheckedTask]:
+    """Return the tasks with a fault added to each whose name does not tell it apart: what is recorded of both would mix."""
+    places: dict[str, list[Path]] = {}
+    for task in tasks:
+        places.setdefault(task.name, []).append(task.folder)
+    told: list[CheckedTask] = []
+    for task in tasks:
+        others = ", ".join(str(place) for place in places[task.name] if place != task.folder)
+        fault = f"{task.folder} has the name {task.name}, and so has {others}; rename one of them"
+        told.append(replace(task, faults=(*task.faults, fault)) if others else task)
+    return told
 
 
 async def check_task(backend: Backend, folder: Path) -> CheckedTask:

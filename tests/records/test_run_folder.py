@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from heredity.errors import ConfigError, RecordError, RunLockedError
-from heredity.records import RunFolder, config_digest, load_config
+from heredity.records import RunFolder, config_digest, load_config, read_journal
 from heredity.records.lock import RunLock
 
 _SRC = str(Path(__file__).parents[2] / "src")
@@ -103,3 +103,11 @@ def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None
     (tmp_path / "file").write_text("")
     with pytest.raises(RecordError, match="cannot be created"):
         RunFolder.open(tmp_path / "file" / "run")
+
+
+def test_a_path_may_be_given_as_a_text(tmp_path: Path) -> None:
+    with RunFolder.open(f"{tmp_path}/run") as folder:
+        folder.save_config({"run": {"seeds": 1}})
+        folder.journal.append("heartbeat", {"clock_s": 1.5})
+    assert load_config(f"{tmp_path}/run") == {"run": {"seeds": 1}}
+    assert [event.kind for event in read_journal(f"{tmp_path}/run/journal.jsonl")] == ["heartbeat"]

@@ -269,3 +269,16 @@ def test_a_skill_of_plain_front_matter_becomes_a_tool(registry: Registry, tmp_pa
     (tmp_path / "add" / "SKILL.md").write_text(text)
     assert registry.load_contract(tmp_path / "add").manifest.description == "Adds: two numbers"
     assert registry.get("tool", "add").tree.text("SKILL.md") == text
+
+
+def test_a_path_may_be_given_as_a_text(registry: Registry, tmp_path: Path) -> None:
+    with_all(registry)
+    registry.save_to_json(f"{tmp_path}/all.json")
+    contract = registry.save_contract("tool", "a-tool", f"{tmp_path}/contracts")
+    with Store(f"{tmp_path}/other.db") as store:
+        other = Registry(store)
+        assert other.load_from_json(f"{tmp_path}/all.json") == len(list(registry.store.versions()))
+        assert other.load_contract(str(contract.parent)).name == "a-tool"
+        (tmp_path / "folder" / "prompt" / "new").mkdir(parents=True)
+        (tmp_path / "folder" / "prompt" / "new" / "prompt.md").write_text("hello")
+        assert [version.name for version in other.init(f"{tmp_path}/folder")] == ["new"]

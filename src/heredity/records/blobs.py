@@ -32,8 +32,8 @@ class Blob:
 class BlobStore:
     """A folder of blobs, `ab/abcdef…`. A blob that has its name is complete."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        self.root = Path(root)
         self._durable: set[str] = set()
         self._numbers = itertools.count()
 

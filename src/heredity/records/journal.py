@@ -67,7 +67,7 @@ class Journal:
         self._syncing = threading.Lock()
 
     @classmethod
-    def open(cls, path: Path, *, now: Callable[[], float] = time.time) -> Journal:
+    def open(cls, path: str | os.PathLike[str], *, now: Callable[[], float] = time.time) -> Journal:
         """Create a journal, or open it and cut a torn last line.
 
         The caller holds the run folder's lock: two writers would break the chain.
@@ -77,6 +77,7 @@ class Journal:
                 is left untouched.
             RecordError: if the file cannot be read or created.
         """
+        path = Path(path)
         try:
             new = not path.exists()
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
@@ -210,13 +211,14 @@ class Journal:
             self._broken = f"{self.path} ends in a torn line ({error.strerror})"
 
 
-def read_journal(path: Path) -> list[Event]:
+def read_journal(path: str | os.PathLike[str]) -> list[Event]:
     """Read a journal without a lock and without changing it; a torn last line is left out.
 
     Raises:
         DamagedRecordError: as `Journal.open`.
         RecordError: if there is no such file.
     """
+    path = Path(path)
     try:
         return _scan(path.read_bytes(), path).events
     except OSError as error:

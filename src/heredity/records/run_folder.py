@@ -35,7 +35,7 @@ class RunFolder:
         self._lock = lock
 
     @classmethod
-    def open(cls, path: Path) -> RunFolder:
+    def open(cls, path: str | os.PathLike[str]) -> RunFolder:
         """Create a run folder, or open it: take its lock, recover its journal, remove unfinished files.
 
         Raises:
@@ -43,6 +43,7 @@ class RunFolder:
             DamagedRecordError: if the journal is damaged.
             RecordError: if the folder cannot be created.
         """
+        path = Path(path)
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -99,13 +100,13 @@ class RunFolder:
         self.close()
 
 
-def load_config(folder: Path) -> dict[str, Any]:
+def load_config(folder: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a run folder's `run.toml` without taking its lock.
 
     Raises:
         RecordError: if it is missing or is not TOML.
     """
-    path = folder / "run.toml"
+    path = Path(folder) / "run.toml"
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -16,7 +16,7 @@ from heredity.errors import ConfigError, HeredityError, UnknownNameError
 from heredity.resources import building, contracts, exchange, retrieval
 from heredity.resources.building import PROMPT, SKILL, Instance
 from heredity.resources.store import Store
-from heredity.resources.tree import SourceTree
+from heredity.resources.tree import AnyPath, SourceTree
 from heredity.resources.versions import FIRST, MAIN, TYPES, Draft, Manifest, Number, Version, checked_identity
 
 OPERATORS = (
@@ -60,13 +60,13 @@ class Registry:
 
     # --- lifecycle and registration
 
-    def init(self, folder: Path) -> list[Version]:
+    def init(self, folder: AnyPath) -> list[Version]:
         """Register what a folder holds, `TYPE/NAME/…` with an optional `resource.json` (a manifest); return what is new.
 
         What is registered already and differs is updated; what does not differ stays as it is. If anything cannot be
         built, nothing is registered.
         """
-        drafts: list[Draft] = []
+        folder, drafts = Path(folder), list[Draft]()
         if not folder.is_dir():
             raise ConfigError(f"{folder} is no folder; give one with a folder for each type: {', '.join(TYPES)}")
         for type_folder in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
@@ -134,7 +134,7 @@ class Registry:
         return [f"{v.type}/{v.name}" for v in self.store.list(type_, hidden=hidden)]
 
     def retrieve(
-        self, query: str, type_: str | None = None, *, limit: int = 5, by: str = "words", model: Path | None = None
+        self, query: str, type_: str | None = None, *, limit: int = 5, by: str = "words", model: AnyPath | None = None
     ) -> list[tuple[Version, float]]:
         """Return the resources that a question is about, with their score (above 0; higher is better), the best first.
 
@@ -272,7 +272,7 @@ class Registry:
 
     # --- serialization
 
-    def save_to_json(self, path: Path, *, intact: bool = False) -> int:
+    def save_to_json(self, path: AnyPath, *, intact: bool = False) -> int:
         """Write every version, hidden resources and their history too, and return how many.
 
         Args:
@@ -289,10 +289,10 @@ class Registry:
             found = {branch: digest for branch, digest in branches.items() if digest in kept}
             heads[f"{type_}/{name}"] = [(b, digest, hidden) for b, digest in {MAIN: newest.digest, **found}.items()]
         text = json.dumps(exchange.to_json(entries, heads), indent=1, ensure_ascii=False)
-        _write_whole(path, text)
+        _write_whole(Path(path), text)
         return len(entries)
 
-    def load_from_json(self, path: Path) -> int:
+    def load_from_json(self, path: AnyPath) -> int:
         """Add what `save_to_json` wrote, all or nothing, and return how many versions were new.
 
         Versions keep their numbers and digests. Heads of resources that are here already do not move.
@@ -302,7 +302,7 @@ class Registry:
             ConfigError: if a version is here already with other content, or a head cannot be built.
         """
         try:
-            text = path.read_text(encoding="utf-8")
+            text = Path(path).read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise ConfigError(f"{path} is not text in UTF-8: {error}") from error
         entries, heads = exchange.from_json(text, where=str(path))
@@ -311,22 +311,23 @@ class Registry:
             building.build(version, trees[version.digest])
         return self.store.adopt(entries, heads)
 
-    def save_contract(self, type_: str, name: str, folder: Path, *, version: str | None = None) -> Path:
+    def save_contract(self, type_: str, name: str, folder: AnyPath, *, version: str | None = None) -> Path:
         """Write `FOLDER/NAME/SKILL.md` and return its path."""
         found = self.store.get(type_, name, _number(version))
-        target = folder / name / SKILL
+        target = Path(folder) / name / SKILL
         text = str(contracts.contract_of(found, self.store.tree(found)))
         target.parent.mkdir(parents=True, exist_ok=True)
         _write_whole(target, text)
         return target
 
-    def load_contract(self, path: Path) -> Version:
+    def load_contract(self, path: AnyPath) -> Version:
         """Read `NAME/SKILL.md` into the tool of that name, registered if it is not there; unchanged, it adds no version.
 
         Raises:
             ConfigError: if it is no SKILL.md, or its name is not its folder's.
         """
-        file = path / SKILL if path.is_dir() else path
+        place = Path(path)
+        file = place / SKILL if place.is_dir() else place
         text = file.read_text(encoding="utf-8", errors="replace")
         contract = contracts.read_contract(text, where=str(file))
         if contract.name != file.resolve().parent.name:

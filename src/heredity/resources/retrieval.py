@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from heredity.errors import ConfigError, MissingExtraError
+from heredity.resources.tree import AnyPath
 
 FOLDER_VARIABLE = "HEREDITY_EMBEDDINGS"
 """Environment variable with the folder of the model, where none is given."""
@@ -49,7 +50,7 @@ def scores(query: str, texts: Sequence[str]) -> list[float]:
     return result
 
 
-def similarities(query: str, texts: Sequence[str], folder: Path | None = None) -> list[float]:
+def similarities(query: str, texts: Sequence[str], folder: AnyPath | None = None) -> list[float]:
     """Return how near each text is to a query in meaning: the cosine of their embeddings, -1 to 1, higher is better.
 
     A text or query of which the model knows no token scores 0.

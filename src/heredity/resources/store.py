@@ -18,7 +18,7 @@ from typing import Any
 from heredity.errors import ConfigError, DamagedRecordError, RecordError, UnknownNameError
 from heredity.ids import canonical_json, digest_bytes, digest_json
 from heredity.resources.store_file import APPLICATION, FORMAT, TABLES, connect, create_file
-from heredity.resources.tree import SourceTree
+from heredity.resources.tree import AnyPath, SourceTree
 from heredity.resources.versions import FIRST, MAIN, TYPES, Draft, Move, Number, Version, checked_identity, checked_name
 
 
@@ -29,7 +29,7 @@ class Store:
     `get`, `list`, `move`; the rest reads its records.
     """
 
-    def __init__(self, path: Path, *, create: bool = True, intact: bool = False) -> None:
+    def __init__(self, path: AnyPath, *, create: bool = True, intact: bool = False) -> None:
         """Open a store, which is created if there is none.
 
         Args:
@@ -42,7 +42,7 @@ class Store:
             DamagedRecordError: if the file or its `-wal` is cut short or damaged, or something else; it is left as it is.
             RecordError: if it cannot be made or opened, as on a full disk.
         """
-        self.path = path
+        self.path = path = Path(path)
         if not path.exists():
             if not create:
                 raise ConfigError(f"there is no store of resources at {path}; name another, or register one first")

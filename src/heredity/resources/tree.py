@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -12,6 +13,9 @@ import msgpack
 from heredity.errors import ConfigError, DamagedRecordError
 from heredity.ids import digest_bytes
 from heredity.resources.snapshot import read_folder
+
+AnyPath = str | os.PathLike[str]
+"""A place in the file system, as a user gives it."""
 
 _MAX_PATH = 2048
 
@@ -97,7 +101,7 @@ class SourceTree(Mapping[str, bytes]):
             raise DamagedRecordError(f"not an encoded source tree ({len(data)} bytes): {error}") from error
 
     @classmethod
-    def from_folder(cls, folder: Path, *, max_bytes: int = 64 << 20, max_files: int = 2000) -> SourceTree:
+    def from_folder(cls, folder: AnyPath, *, max_bytes: int = 64 << 20, max_files: int = 2000) -> SourceTree:
         """Read a folder that an untrusted program may be writing to.
 
         Links and special files are refused rather than followed, so that nothing outside the folder can enter a tree.
@@ -106,7 +110,7 @@ class SourceTree(Mapping[str, bytes]):
             ConfigError: if the folder is missing, holds a link or a special file, or exceeds a limit.
         """
         try:
-            return cls(read_folder(folder, max_bytes=max_bytes, max_files=max_files))
+            return cls(read_folder(Path(folder), max_bytes=max_bytes, max_files=max_files))
         except FileNotFoundError as error:
             raise ConfigError(f"{folder} does not exist; a program is a folder with policy.py in it") from error
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from heredity.errors import ConfigError, RecordError
-from heredity.experiments.config import resolve
+from heredity.experiments.config import cells, resolve
 from heredity.experiments.suite import open_suite, run_suite
 
 
@@ -32,6 +32,7 @@ def harness(**changes: Any) -> dict[str, Any]:
     [
         ({"schedule__batch_size": 9}, r"schedule.batch_size is 9, and there are 8 train tasks"),
         ({"schedule__gate": True, "schedule__canaries": 9}, r"schedule.canaries is 9"),
+        ({"schedule__canaries": 2}, r"schedule.canaries is 2 and schedule.gate is false"),
         ({"budget__train_cases": 9}, r"budget.train_cases = 9: tasks/all has 8 tasks for train"),
         ({"views__update_validation": 5}, r"views.update_validation = 5"),
         ({"views__id": 7}, r"views.id = 7"),
@@ -50,3 +51,8 @@ async def test_it_is_said_with_its_key(changes: dict[str, Any], message: str, tm
     with pytest.raises((ConfigError, RecordError), match=message):
         await run_suite(folder, open_suite(folder, config))
     assert not (folder / "runs").exists()
+
+
+def test_a_matrix_may_take_the_gate_away_and_leave_the_canaries() -> None:
+    varied = harness(schedule__canaries=2) | {"matrix": {"schedule.gate": [False, True]}, "suite": {"baselines": False}}
+    assert [cell.config.schedule.gate for cell in cells(resolve(varied))] == [False, True]

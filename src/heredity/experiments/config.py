@@ -201,7 +201,7 @@ def cells(config: Config) -> list[Cell]:
     """Return the runs of a suite: tasksets × evolvers × seeds, baselines included, in a fixed order.
 
     Raises:
-        ConfigError: if a matrix key is unknown or cannot be varied, or two cells would be the same.
+        ConfigError: if a matrix key is unknown or cannot be varied, two cells would be the same, or canaries have no gate.
     """
     axes = [[(key, value) for value in values] for key, values in config.matrix.items()]
     for key, values in config.matrix.items():
@@ -214,6 +214,7 @@ def cells(config: Config) -> list[Cell]:
                 f"engine.lockstep; {hint}"
             )
     variants = [_variant(config, dict(choice)) for choice in itertools.product(*axes)]
+    _check_canaries([variant.schedule for _, variant in variants])
     single = len(variants) * len(config.run.tasksets) * len(config.run.seed_list) == 1
     variants += _baselines(config, {label for label, _ in variants}, single=single)
     found: dict[str, Cell] = {}
@@ -266,6 +267,20 @@ def _check_scheduled(config: Config) -> None:
     if not getattr(method_class(name), "scheduled", False):
         able = [each for each in method_names() if getattr(METHODS.get(each), "scheduled", False)]
         raise ConfigError(f"the method {name!r} follows no schedule; methods that do: {', '.join(able)}")
+
+
+def _check_canaries(schedules: Sequence[ScheduleSection]) -> None:
+    """Check that canaries are attempted in some run: where a matrix varies the gate, the runs without it need none.
+
+    Raises:
+        ConfigError: if not.
+    """
+    most = max(schedule.canaries for schedule in schedules)
+    if most and not any(schedule.gate for schedule in schedules):
+        raise ConfigError(
+            f"schedule.canaries is {most} and schedule.gate is false, so that nothing attempts them; set schedule.gate = true, "
+            "or leave the canaries out"
+        )
 
 
 def _baselines(config: Config, present: set[str], *, single: bool) -> Iterable[tuple[str, Config]]:

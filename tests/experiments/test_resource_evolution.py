@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 
 from heredity.errors import ConfigError
 from heredity.experiments.config import cells, resolve
@@ -17,7 +18,7 @@ from heredity.experiments.suite import open_suite, run_suite
 from heredity.records import read_journal
 from heredity.resources import Store
 
-from .sample import isolated
+from .sample import heredity, isolated
 
 pytest.importorskip("reasoning_gym")
 needs_sandbox = pytest.mark.skipif(not isolated(), reason="programs cannot be confined on this machine")
@@ -133,9 +134,37 @@ def test_a_token_budget_ends_the_evolution_and_the_run_is_judged(tmp_path: Path)
 @needs_sandbox
 def test_why_attempts_are_missing_is_said(tmp_path: Path) -> None:
     rules = tmp_path / "rules.toml"
-    rules.write_text('[[rule]]\nwhen = { any = "." }\nreply = { error = "auth" }\n')
+    rules.write_text('[[rule]]\nwhen = { user = "(?i)spell" }\nreply = { error = "auth" }\n[[rule]]\nreply = "0"\n')
     gateway = {"execution": f"scripted/{rules}"}
-    chosen = config(gateway=gateway, budget={"attempts": 9, "train_cases": 9}, views={"heldout": 2})
+    chosen = config(gateway=gateway, budget={"attempts": 9, "train_cases": 9}, views={"heldout": 3})
     folder = tmp_path / "runs" / "q"
     (note,) = asyncio.run(run_suite(folder, open_suite(folder, chosen))).notes.values()
-    assert note.startswith("9 train and 2 held-out attempts are missing: auth: ")
+    assert note.startswith("3 train and 1 held-out attempts are missing: auth: ")
+
+
+@needs_sandbox
+def test_a_run_without_one_held_out_attempt_ends_with_a_code_and_resuming_judges_it(tmp_path: Path) -> None:
+    rules, suite = tmp_path / "rules.toml", tmp_path / "runs" / "q"
+    rules.write_text('[[rule]]\nreply = { error = "auth" }\n')
+    gateway = {"execution": f"scripted/{rules}"}
+    chosen = config(gateway=gateway, budget={"attempts": 9, "train_cases": 9}, views={"heldout": 3})
+    (tmp_path / "q.toml").write_text(tomli_w.dumps(chosen.model_dump(exclude_none=True)))
+    refused = heredity("run", tmp_path / "q.toml", "--out", suite)
+    assert refused.returncode == 1
+    told = " ".join(refused.stderr.split())
+    assert "did not end: none of the 3 heldout attempts of the run's reference could be made (auth: " in told
+    assert f"continue with: heredity resume {suite}" in told
+    rules.write_text('[[rule]]\nreply = "0"\n')
+    assert heredity("resume", suite).returncode == 0
+
+
+@needs_sandbox
+def test_replies_of_which_no_candidate_comes_change_the_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "babble.toml").write_text('[[rule]]\nreply = "I would rather not."\n')
+    gateway = {"optimisation": f"scripted/{tmp_path / 'babble.toml'}"}
+    chosen = config(gateway=gateway, evolver={"options": {"rounds": 2, "batch": 3}}, views={"heldout": 3})
+    (tmp_path / "q.toml").write_text(tomli_w.dumps(chosen.model_dump(exclude_none=True)))
+    done = heredity("run", tmp_path / "q.toml", "--out", tmp_path / "runs" / "q")
+    assert done.returncode == 1
+    told = "the model replied 4 times, and no candidate came of it: reflect: the reply could not be used: "
+    assert told in " ".join(done.stderr.split())

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError, DamagedRecordError, RejectedError, ReplayDivergedError
+from heredity.errors import ConfigError, DamagedRecordError, HostError, RejectedError, ReplayDivergedError
 from heredity.evolution import Budget, Decision, Trial
 from heredity.judging import Session, run_evolution
 from heredity.judging.schedule import Schedule
 from heredity.records import read_journal
+from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.trajectory import Failure, Trajectory
 
 from .labelled import Knowing, LabelledTaskset, conditions, probe, prompt, run_plan, terms, writing
 
@@ -231,3 +235,28 @@ async def test_view_names_and_splits_reach_no_candidate(tmp_path: Path) -> None:
     assert seen
     assert all(set(job.task.spec) == {"n"} for job in seen)
     assert not any(set(job.task.attributes) & {"view", "split"} for job in seen)
+
+
+async def test_a_run_without_one_held_out_attempt_has_not_ended_and_resuming_makes_them_again(tmp_path: Path) -> None:
+    down = {"validation", "heldout", "ood"}
+
+    class Unreachable(Knowing):
+        async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
+            async for place, made in super().run(jobs, limits):
+                if jobs[place].task.split in down:
+                    failure = Failure("provider_error", "no answer")
+                    made = replace(made, status="provider_error", blame="provider", failure=failure)
+                yield place, made
+
+    runner = Unreachable()
+    for view, split in (("4 update-validation", "validation"), ("4 held-out", "heldout")):
+        with pytest.raises(HostError, match=f"none of the {view} attempts could be made .provider_error: no answer"):
+            await run_evolution(tmp_path, run_plan(terms()), conditions(runner), writing("x", "x y"))
+        down.discard(split)
+    verdict = await run_evolution(tmp_path, run_plan(terms()), conditions(runner), writing("x", "x y"))
+    assert verdict.heldout is not None
+    assert verdict.heldout.mean == 1.0
+    # Other views are no result, and what is missing there does not hold it up.
+    assert {
+        status for e in events(tmp_path, "snapshot.assessed") if e["view"] == "ood" for status in e["statuses"]
+    } == {"missing"}

@@ -12,6 +12,7 @@ from heredity.errors import ConfigError, HostError, IsolationError, RecordError,
 from heredity.evolution import Budget, Trial
 from heredity.judging import Conditions, RunPlan, Sealed, Session, run_evolution
 from heredity.judging.bench import Reference, Verdict
+from heredity.judging.views import ViewScores
 from heredity.records import Event, RunFolder, load_config, read_journal
 
 from .fakes import FLOOR, FakeRunner, NumbersTaskset, climb, program
@@ -270,3 +271,26 @@ def test_a_plan_that_makes_no_sense_is_refused() -> None:
     for changes in ({"heldout": 0}, {"min_episodes": 9, "max_episodes": 8}, {"seed": -1}):
         with pytest.raises(ConfigError):
             dataclasses.replace(PLAN, **changes)
+
+
+async def test_a_run_without_one_attempt_on_a_view_has_not_ended_and_resuming_makes_them_again(tmp_path: Path) -> None:
+    runner = FakeRunner(host_failures=3)
+    shared = conditions(runner)
+    for view in ("4 validation", "5 held-out"):
+        with pytest.raises(HostError, match=f"none of the {view} attempts could be made.*went wrong"):
+            await run_evolution(tmp_path, PLAN, shared, submit_all(("value 1", [0])))
+        assert "run.finished" not in [e.kind for e in journal(tmp_path)]
+    verdict = await run_evolution(tmp_path, PLAN, shared, submit_all(("value 1", [0])))
+    assert verdict.heldout is not None
+    assert verdict.heldout.statuses == ("ok",) * 5
+    attempted = [job.task.split for job in runner.jobs]
+    assert attempted.count("validation") == 4 * 4
+    assert attempted.count("heldout") == 5 * 4
+    again = await run_evolution(tmp_path, PLAN, conditions(FakeRunner()), submit_all(("value 1", [0])))
+    assert _comparable(again) == _comparable(verdict)
+
+
+def test_why_attempts_are_missing_is_journalled() -> None:
+    scores = ViewScores((1.0, math.nan), (2, 0), ("ok", "missing"), 0.5, why="no answer")
+    assert repr(ViewScores.from_json(scores.to_json())) == repr(scores)
+    assert "why" not in dataclasses.replace(scores, why="").to_json()

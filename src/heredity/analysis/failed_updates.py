@@ -1,10 +1,12 @@
-"""Updates that could not be made: a method asked its model, and no answer came."""
+"""Updates that could not be made: a method asked its model, and no answer came, or none that it could use."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+from heredity.spans import Span
 
 
 def failed_updates(events: Iterable[Mapping[str, Any]]) -> str:
@@ -32,3 +34,24 @@ def failed_updates(events: Iterable[Mapping[str, Any]]) -> str:
     told = ", ".join(f"{kind} {count} times" if count > 1 else kind for kind, count in sorted(kinds.items()))
     where = f" (batches {', '.join(map(str, failed))})" if batch else ""
     return f"{len(failed)} of {len(calls)} updates could not be made{where}: every call of the model failed: {told}"
+
+
+def fruitless(events: Iterable[Mapping[str, Any]], spans: Iterable[Span]) -> str:
+    """Say that not one candidate came of what a method's model replied, because the replies could not be used; `""` otherwise.
+
+    A model that was understood and found nothing to change is another matter.
+
+    Args:
+        events: the journal's lines as mappings.
+        spans: the run's trace, which knows why an operator gave nothing; read only where that matters.
+    """
+    candidates, replies = set[str](), 0
+    for event in events:
+        if event["kind"] == "candidate":
+            candidates.add(event["data"]["digest"])
+        elif event["kind"] == "model.called":
+            replies += event["data"]["error"] is None
+    if len(candidates) > 1 or not replies:
+        return ""
+    failed = [str(span.attributes["failed"]) for span in spans if "failed" in span.attributes]
+    return f"the model replied {replies} times, and no candidate came of it: {failed[-1]}" if failed else ""

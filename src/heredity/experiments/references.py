@@ -14,7 +14,7 @@ from heredity.experiments.trainers import Base, CheckpointPlaces, base_of
 from heredity.ids import digest_json
 from heredity.judging import Sealed
 from heredity.judging.attempts import Attempter
-from heredity.judging.bench import Reference
+from heredity.judging.bench import Reference, require
 from heredity.judging.session_log import score_to_json
 from heredity.judging.views import View, score_candidate
 from heredity.records.run_folder import write_atomic
@@ -67,7 +67,9 @@ class References:
         if key not in self._known:
             attempter = Attempter(self._runner, self._config.limits.limits())
             view = View(split, self._sealed.tasks(tasks, split, count))
-            found = await score_candidate(attempter, info, view, candidate)
+            found = require(
+                await score_candidate(attempter, info, view, candidate), f"{split} attempts of the run's reference"
+            )
             self._known[key] = [score_to_json(s) for s in found.scores]
             write_atomic(self._path, json.dumps(self._known).encode())
         return self._known[key]

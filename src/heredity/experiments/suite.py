@@ -7,7 +7,7 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 import tomli_w
 
-from heredity.analysis.failed_updates import failed_updates
+from heredity.analysis.failed_updates import failed_updates, fruitless
 from heredity.errors import ConfigError, HeredityError, RecordError
 from heredity.experiments.config import TRAINING, Cell, Config, cells, read_toml, resolve, slug
 from heredity.experiments.engine import Engine
@@ -35,7 +35,7 @@ from heredity.records import read_journal
 from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
 from heredity.records.span_log import NAME as SPANS
-from heredity.records.span_log import SpanLog
+from heredity.records.span_log import SpanLog, read_spans
 from heredity.spans import Span, collecting, span
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
@@ -56,8 +56,8 @@ class SuiteResult:
         metrics: its metrics.json.
         runs: the metrics.json of its runs.
         failures: name of each run that did not end, to the reason; `REPORT` if the suite's report could not be written.
-        evolver_failures: name of each run whose evolver raised, to what it raised, or whose updates could not all be made. What
-            it had submitted was judged.
+        evolver_failures: name of each run whose evolver raised, to what it raised, or whose updates could not all be made or came
+            to nothing. What it had submitted was judged.
         notes: name of a run to what is to be known of it, such as a trace with gaps, or why attempts are missing.
     """
 
@@ -342,12 +342,19 @@ def _missing(folder: Path, verdict: Verdict) -> str:
     heldout = verdict.heldout.statuses.count(MISSING) if verdict.heldout else 0
     if not train and not heldout:
         return ""
-    why = train[-1]["failure"]["message"] if train else f"heredity trace {folder} says why"
-    return f"{len(train)} train and {heldout} held-out attempts are missing: {why}"
+    why = train[-1]["failure"]["message"] if train else verdict.heldout and verdict.heldout.why
+    return (
+        f"{len(train)} train and {heldout} held-out attempts are missing: {why or f'heredity trace {folder} says why'}"
+    )
 
 
 def _evolver_failure(folder: Path) -> str:
-    """Return what the evolver raised, or why some of its updates could not be made; `""` if all went well."""
-    events = read_journal(folder / "journal.jsonl")
-    raised = next((str(e.data["message"]) for e in events if e.kind == "evolver.failed"), "")
-    return raised or failed_updates(event.to_json() for event in events)
+    """Return what the evolver raised, or why updates of it could not be made; `""` if all went well."""
+    events = [event.to_json() for event in read_journal(folder / "journal.jsonl")]
+    raised = next((str(e["data"]["message"]) for e in events if e["kind"] == "evolver.failed"), "")
+    return raised or failed_updates(events) or fruitless(events, _spans(folder / SPANS))
+
+
+def _spans(path: Path) -> Iterator[Span]:
+    if path.exists():
+        yield from read_spans(path)[0]

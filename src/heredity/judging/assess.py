@@ -40,7 +40,7 @@ async def assess(bench: Bench, view: View, digest: str, model: str | None = None
         HostError: if the runner fails.
         DamagedRecordError: if the snapshot is not what it was when it was frozen.
     """
-    known = bench.journalled(EVENT, view=view.name, candidate=digest, model=model)
+    known = bench.scored(EVENT, view=view.name, candidate=digest, model=model)
     if known is not None:
         return known
     candidate = await asyncio.to_thread(_frozen, bench, digest)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from heredity.errors import ConfigError
+from heredity.errors import ConfigError, HostError
 from heredity.evolution import Decision
 from heredity.judging.attempts import Attempter
 from heredity.judging.cases import Opening
@@ -54,10 +54,20 @@ class Bench:
     repeats: int = 0
 
     def journalled(self, kind: str, **fields: Any) -> Mapping[str, Any] | None:
-        """Return the data of the first event of a kind whose fields are these, if there is one."""
-        for event in self.records.journal.events:
+        """Return the data of the latest event of a kind whose fields are these, if there is one."""
+        for event in reversed(self.records.journal.events):
             if event.kind == kind and all(event.data[name] == value for name, value in fields.items()):
                 return event.data
+        return None
+
+    def scored(self, kind: str, **fields: Any) -> Mapping[str, Any] | None:
+        """Return the latest journalled scores with these fields; None where there is anything to be gained by another try.
+
+        That is so if every attempt is missing and the run has not ended.
+        """
+        known = self.journalled(kind, **fields)
+        if known is None or any(s is not None for s in known["scores"]) or self.journalled("run.finished") is not None:
+            return known
         return None
 
     async def journal_once(self, kind: str, data: Mapping[str, Any]) -> None:
@@ -132,7 +142,7 @@ async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ..
     Raises:
         ConfigError: if the scores it was given are not one for each held-out task.
     """
-    known = bench.journalled("reference.scored", name=reference.name, view=bench.heldout.name)
+    known = bench.scored("reference.scored", name=reference.name, view=bench.heldout.name)
     if known is not None:
         return tuple(math.nan if s is None else s for s in known["scores"])
     scores = reference.scores
@@ -155,13 +165,31 @@ async def score(bench: Bench, view: View, digest: str, submit_id: int | None) ->
     Raises:
         HostError: if the runner fails.
     """
-    known = bench.journalled("judging.scored", view=view.name, candidate=digest)
+    known = bench.scored("judging.scored", view=view.name, candidate=digest)
     if known is not None:
         return ViewScores.from_json(known)
     candidate = await asyncio.to_thread(load_candidate, bench, digest)
     scores = await score_candidate(bench.attempter, bench.taskset, view, candidate)
     data = {"view": view.name, "candidate": digest, "submit_id": submit_id, **scores.to_json()}
     await bench.records.commit([("judging.scored", data)])
+    return scores
+
+
+def require(scores: ViewScores, what: str) -> ViewScores:
+    """Return scores without which a run has no result.
+
+    Args:
+        scores: how a candidate did.
+        what: what they are of, such as `"held-out attempts"`.
+
+    Raises:
+        HostError: if every attempt is missing. The run has not ended then, and resuming it makes them again.
+    """
+    if scores.scores and math.isnan(scores.mean):
+        raise HostError(
+            f"none of the {len(scores.scores)} {what} could be made ({scores.why or 'no reason is known'}); mend that and "
+            "resume: what is known is kept, and these are attempted again"
+        )
     return scores
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from heredity.evolution import Outcome
 from heredity.gateway import Usage
 from heredity.judging.attempts import (
+    MISSING,
     MISSING_POLICY,
     Attempter,
     can_attempt,
+    encodable,
     outcome_of,
     policy_seed,
     total_usage,
@@ -52,6 +55,7 @@ class ViewScores:
         statuses: `"ok"`, a failure category, or `"missing"`.
         seconds: wall time of the attempts, added up.
         usage: what their model calls used; None where attempts make none.
+        why: why the first missing attempt is; empty if none is, or nothing says it.
     """
 
     scores: tuple[float, ...]
@@ -59,6 +63,7 @@ class ViewScores:
     statuses: tuple[str, ...]
     seconds: float
     usage: Usage | None = None
+    why: str = ""
 
     @property
     def mean(self) -> float:
@@ -74,6 +79,7 @@ class ViewScores:
             "statuses": list(self.statuses),
             "seconds": round(self.seconds, 6),
             **({} if self.usage is None else {"usage": self.usage.to_json()}),
+            **({"why": self.why} if self.why else {}),
         }
 
     @classmethod
@@ -81,7 +87,8 @@ class ViewScores:
         """Read what `to_json` gave."""
         scores = tuple(math.nan if s is None else float(s) for s in data["scores"])
         usage = Usage(**data["usage"]) if "usage" in data else None
-        return cls(scores, tuple(data["lengths"]), tuple(data["statuses"]), data["seconds"], usage)
+        lengths, statuses = tuple(data["lengths"]), tuple(data["statuses"])
+        return cls(scores, lengths, statuses, data["seconds"], usage, data.get("why", ""))
 
 
 async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View, candidate: Candidate) -> ViewScores:
@@ -93,13 +100,13 @@ async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View
     if not can_attempt(candidate, taskset.kind):
         floor, count = float(taskset.failure_return), len(view.tasks)
         return ViewScores((floor,) * count, (0,) * count, (MISSING_POLICY,) * count, 0.0)
-    found: dict[int, tuple[float, int, str]] = {}
+    found: dict[int, Outcome] = {}
     seconds: list[float] = []
     used: list[Usage | None] = []
 
     def ended(position: int, trajectory: Trajectory) -> None:
         outcome = outcome_of(view.tasks[position], trajectory, taskset.failure_return)
-        found[position] = (outcome.score, outcome.length, outcome.status)
+        found[position] = replace(outcome, trajectory=None)
         seconds.append(trajectory.seconds)
         used.append(usage_of(taskset.kind, trajectory))
 
@@ -110,9 +117,10 @@ async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View
     await attempter.attempt(jobs, ended)
     rows = [found[position] for position in range(len(jobs))]
     return ViewScores(
-        scores=tuple(score for score, _, _ in rows),
-        lengths=tuple(length for _, length, _ in rows),
-        statuses=tuple(status for _, _, status in rows),
+        scores=tuple(outcome.score for outcome in rows),
+        lengths=tuple(outcome.length for outcome in rows),
+        statuses=tuple(outcome.status for outcome in rows),
         seconds=math.fsum(seconds),
         usage=total_usage(used),
+        why=next((encodable(o.failure.message) for o in rows if o.status == MISSING and o.failure), ""),
     )

@@ -15,8 +15,8 @@ from typing import Any
 from heredity.gateway import Usage
 from heredity.ids import generator
 from heredity.judging.assess import assess
-from heredity.judging.attempts import total_usage
-from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude
+from heredity.judging.attempts import MISSING, total_usage
+from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require
 from heredity.judging.decisions import frozen
 from heredity.judging.gathering import all_of
 from heredity.judging.session_log import Submission
@@ -56,7 +56,8 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
         reference: not used: the first snapshot is what a run is compared with.
 
     Raises:
-        HostError: if the runner fails; judging continues from the journal when the run is resumed.
+        HostError: if the runner fails, or not one attempt on update-validation, or on held-out of the first or the last
+            snapshot, could be made; judging continues from the journal when the run is resumed.
         RecordError: if the disk is full or fails.
     """
     terms = bench.terms
@@ -69,9 +70,12 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
         return await _nothing(bench, evolved)
     first, final = points[0].candidate, points[-1].candidate
     validation = {data["candidate"]: data for data in await _on(bench, bench.more[VALIDATION], points)}
+    if not any(score is not None for data in validation.values() for score in data["scores"]):
+        require(scores_of(validation[first]), "update-validation attempts")
     best = max(points, key=lambda point: (macro(validation[point.candidate]), -point.batch))
     chosen = points if terms.points == "all" else [points[0], best, points[-1]]
     heldout = {data["candidate"]: data for data in await _on(bench, bench.heldout, chosen)}
+    scores, before = (require(scores_of(heldout[digest]), "held-out attempts") for digest in (final, first))
     others = [view for name, view in bench.more.items() if name != VALIDATION]
     replay = replay_view(terms, bench.train, trained)
     for view in [*others, *([replay] if replay else [])]:
@@ -79,7 +83,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     for model in terms.models:
         for view in (bench.heldout, *others):
             await _on(bench, view, [points[0], best, points[-1]], model)
-    return await _concluded(bench, evolved, (first, final), validation, heldout)
+    return await _concluded(bench, evolved, final, validation, (scores, before))
 
 
 async def _on(bench: Bench, view: View, points: Sequence[Point], model: str | None = None) -> list[Mapping[str, Any]]:
@@ -152,17 +156,16 @@ async def _nothing(bench: Bench, evolved: Evolved) -> Verdict:
 async def _concluded(
     bench: Bench,
     evolved: Evolved,
-    ends: tuple[str, str],
+    final: str,
     validation: Mapping[str, Mapping[str, Any]],
-    heldout: Mapping[str, Mapping[str, Any]],
+    heldout: tuple[ViewScores, ViewScores],
 ) -> Verdict:
     """Say what the run came to in the words of all protocols: the last snapshot, compared with the first."""
-    first, final = ends
+    scores, before = heldout
     commits = sum(d.accepted for d in evolved.decisions)
     reason = f"the last snapshot; {commits} commits, {len(evolved.decisions) - commits} refused"
     submit_id = _latest(evolved.submissions, final)
     await bench.journal_once("judging.selected", {"submit_id": submit_id, "candidate": final, "reason": reason})
-    scores, before = scores_of(heldout[final]), scores_of(heldout[first])
     if bench.journalled("judging.scored", view="heldout", candidate=final) is None:
         data = {"view": "heldout", "candidate": final, "submit_id": submit_id, **scores.to_json()}
         await bench.records.commit([("judging.scored", data)])
@@ -186,6 +189,7 @@ def scores_of(data: Mapping[str, Any]) -> ViewScores:
         statuses=tuple(data["statuses"]),
         seconds=math.fsum(data["seconds"]),
         usage=used,
+        why=next((e for e, s in zip(data["errors"], data["statuses"], strict=True) if s == MISSING and e), ""),
     )
 
 

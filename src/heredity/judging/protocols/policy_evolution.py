@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from heredity.errors import ConfigError
-from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, score, score_reference
+from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require, score, score_reference
 from heredity.judging.gathering import all_of
 from heredity.judging.session_log import Submission
 from heredity.judging.views import ViewScores
@@ -25,7 +25,8 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
         reference: scored on the same held-out cases.
 
     Raises:
-        HostError: if the runner fails; judging continues from the journal when the run is resumed.
+        HostError: if the runner fails, or not one attempt on validation or on held-out could be made; judging continues from
+            the journal when the run is resumed.
         RecordError: if the disk is full or fails.
     """
     checkpoints = _checkpoints(evolved.submissions)
@@ -34,7 +35,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     await bench.journal_once("judging.selected", {"submit_id": submit_id, "candidate": candidate, "reason": reason})
     heldout = None
     if candidate is not None:
-        heldout = await score(bench, bench.heldout, candidate, submit_id)
+        heldout = require(await score(bench, bench.heldout, candidate, submit_id), "held-out attempts")
     scores = await score_reference(bench, reference) if reference else None
     await conclude(bench, evolved.status)
     return Verdict(evolved.status, submit_id, candidate, reason, validation, heldout, scores)
@@ -57,6 +58,8 @@ async def _validate(bench: Bench, checkpoints: Mapping[str, Submission]) -> dict
             return await score(bench, view, submission.candidate, submission.submit_id)
 
     found = await all_of([scored(s) for s in checkpoints.values()])
+    if found and all(math.isnan(each.mean) for each in found):
+        require(found[0], "validation attempts")
     return dict(zip(checkpoints, found, strict=True))
 
 
@@ -68,10 +71,8 @@ def _select(
         for digest, scores in validation.items()
         if not math.isnan(scores.mean)
     ]
-    if not checkpoints:
-        return None, None, "no submission ended with status ok"
     if not ranked:
-        return None, None, "every validation attempt is missing"
+        return None, None, "no submission ended with status ok"
     mean, submit_id, digest = max(ranked)
     ties = sum(1 for other, _, _ in ranked if other == mean)
     reason = f"best validation mean {mean:.6g} of {len(ranked)} candidates"

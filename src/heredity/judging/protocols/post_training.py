@@ -19,6 +19,7 @@ from heredity.judging.bench import (
     Verdict,
     conclude,
     load_candidate,
+    require,
     score,
     score_reference,
 )
@@ -35,13 +36,18 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
         reference: the base model.
 
     Raises:
-        HostError: if the grading worker fails; judging continues from the journal when the run is resumed.
+        HostError: if the grading worker fails, or not one held-out attempt could be made; judging continues from the
+            journal when the run is resumed.
         RecordError: if the disk is full or fails.
     """
     best, reason = _best(evolved.submissions)
     submit_id, candidate = (best.submit_id, best.candidate) if best else (None, None)
     await bench.journal_once("judging.selected", {"submit_id": submit_id, "candidate": candidate, "reason": reason})
-    heldout = None if candidate is None else await score(bench, bench.heldout, candidate, submit_id)
+    heldout = (
+        None
+        if candidate is None
+        else require(await score(bench, bench.heldout, candidate, submit_id), "held-out attempts")
+    )
     if candidate is not None:
         for repeat in range(1, bench.repeats + 1):
             await _again(bench, candidate, submit_id, repeat)

@@ -6,7 +6,7 @@ were worth: accuracy before and after, paired by task.
 
 from __future__ import annotations
 
-from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, score, score_reference
+from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require, score, score_reference
 
 
 async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None) -> Verdict:
@@ -18,7 +18,8 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
         reference: the candidate that the run began with.
 
     Raises:
-        HostError: if the runner fails; judging continues from the journal when the run is resumed.
+        HostError: if the runner fails, or not one held-out attempt could be made; judging continues from the
+            journal when the run is resumed.
         RecordError: if the disk is full or fails.
     """
     committed = [d for d in evolved.decisions if d.accepted]
@@ -31,7 +32,11 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
         else "nothing was committed"
     )
     await bench.journal_once("judging.selected", {"submit_id": submit_id, "candidate": candidate, "reason": reason})
-    heldout = None if candidate is None else await score(bench, bench.heldout, candidate, submit_id)
+    heldout = (
+        None
+        if candidate is None
+        else require(await score(bench, bench.heldout, candidate, submit_id), "held-out attempts")
+    )
     scores = await score_reference(bench, reference) if reference else None
     await conclude(bench, evolved.status)
     return Verdict(evolved.status, submit_id, candidate, reason, {}, heldout, scores)

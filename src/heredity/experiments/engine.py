@@ -31,7 +31,11 @@ from heredity.rollouts.working import ContainerRunner
 
 KINDS = ("container", "episode", "model", "question", "world")
 _SLACK_S = 60.0
-_MODELS = {"container": "container tasks are worked on", "question": "questions are answered"}
+_MODELS = {
+    "container": ("container tasks are worked on", "offline/shell-worker"),
+    "question": ("questions are answered", "local/smollm2-135m"),
+}
+"""What a language model is needed for, and one that does it without a network: container tasks take one that calls tools."""
 
 
 class Engine:
@@ -145,8 +149,9 @@ class Engine:
     async def _open_programs(self) -> None:
         engine, settings = self._config.engine, self._config.gateway
         for kind in self._kinds & _MODELS.keys() if not settings.execution else ():
+            done, offline = _MODELS[kind]
             raise ConfigError(
-                f"{_MODELS[kind]} by a language model: set gateway.execution, such as local/smollm2-135m or openai/gpt-5"
+                f"{done} by a language model: set gateway.execution, such as {offline} to try it, or openai/gpt-5"
             )
         # A program that drives a conversation waits for as long as its attempt may take, which has a bound of its own.
         limits = ProgramLimits(wall_s=max(ProgramLimits().wall_s, self._config.solver.seconds + _SLACK_S))

@@ -30,6 +30,10 @@ PROGRAM_FAILURES = frozenset(
 
 _NOT_THE_CANDIDATE = frozenset({"environment", "provider", "host"})
 
+_WON = {"a": 1.0, "tie": 0.5, "b": 0.0}
+Comparison = tuple[float, int, int]
+"""1 for an answer preferred to its reference, 0.5 for a tie, 0 for a loss; its length and the reference's, in characters."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attempter:
@@ -180,6 +184,20 @@ def invalid_steps(trajectory: Trajectory) -> int:
     """Return how many actions had to be repaired, from the flag `invalid_action` that the engine leaves in `info`."""
     flags = trajectory.columns.get("info/invalid_action")
     return 0 if flags is None else sum(bool(flag) for flag in flags)
+
+
+def comparison_of(trajectory: Trajectory) -> Comparison | None:
+    """Return what a judge found of an answer, from the `info` that a runner leaves; None if it was not compared, or is missing.
+
+    An attempt without an answer is lost, at equal length: length has nothing to do with it.
+    """
+    columns = trajectory.columns
+    if "info/winner" not in columns or trajectory.blame in _NOT_THE_CANDIDATE:
+        return None
+    winner, length, reference = (
+        list(columns[f"info/{name}"])[-1:] for name in ("winner", "length", "reference_length")
+    )
+    return (_WON[winner[0]], int(length[0]), int(reference[0])) if any(winner) else (0.0, 0, 0)
 
 
 def usage_of(kind: str, trajectory: Trajectory) -> Usage | None:

@@ -7,7 +7,7 @@ from typing import Any
 from heredity.reports import text
 from heredity.reports.fields import Json, Mean, items, section, words_of
 from heredity.reports.harness_markdown import Table
-from heredity.reports.posttraining_pages import gain_rows, process_rows
+from heredity.reports.posttraining_pages import gain_rows, length_rows, process_rows
 from heredity.reports.posttraining_suite import entry_row, heatmap, pass_words
 
 
@@ -40,8 +40,24 @@ def run_tables(posttraining: Json) -> list[Table]:
         [words_of(f, "class"), "; ".join(map(str, f.get("evidence") or ()))] for f in items(posttraining, "failures")
     ]
     mode = f"Audit of mode {words_of(audit, 'mode')}: {words_of(audit, 'verdict')}"
+    lengths = [
+        [
+            r["name"],
+            _mean(r["rate"]),
+            text.number(r["won"], 3),
+            text.number(r["length"], 0),
+            text.number(r["reference_length"], 0),
+        ]
+        for r in length_rows(posttraining)
+    ]
     found: list[Table] = [
         ("Gains over the base model", ["items", "base", "best", "gain", "verdict"], gains, 1),
+        (
+            "Win rate at equal length",
+            ["items", "at equal length", "as it is", "mean length", "of references"],
+            lengths,
+            1,
+        ),
         ("Iterations", ["#", "route", "what is wrong", "at", "score", "improvement", "best"], iterations, 3),
         ("Process", ["measure", "value"], [[name, value] for name, value, _ in process_rows(posttraining)], 1),
         ("Failures", ["class", "what it rests on"], failures, 2),

@@ -25,6 +25,7 @@ _SECTIONS = {
 SPENT = {"time": "minutes of the run", "submissions": "graded submissions", "tokens": "tokens of the agent"}
 """What improvement is shown over, and what it is called."""
 
+_LENGTHS = ("won", "length", "reference_length", "n")
 _SAID = {"better": "a gain beyond noise", "worse": "a loss beyond noise", "within noise": "within noise"}
 MOST_EVIDENCE = 12
 """Lines of evidence that a page shows of each revision; all are in metrics.json."""
@@ -45,6 +46,7 @@ def run_page(run: Run) -> str:
         gains=gains,
         graded=gains[0],
         heldout=gains[1],
+        lengths=length_rows(found),
         noise=numbers(section(found, "noise")),
         route=words_of(section(found, "routes"), "run"),
         budget=process_rows(found),
@@ -74,6 +76,17 @@ def gain_rows(posttraining: Json) -> list[dict[str, Any]]:
     if not heldout:
         rows[1]["before"] = mean_of(section(baseline, "heldout"))
     return rows
+
+
+def length_rows(posttraining: Json) -> list[dict[str, Any]]:
+    """Return the best checkpoint's win rate at equal length, of each view on which its answers were compared with references."""
+    found = section(posttraining, "length_controlled")
+    views = {"Graded view": section(found, "graded"), "Held-out slice": section(found, "heldout")}
+    return [
+        {"name": name, "rate": mean_of(view, "rate"), **{key: finite(view.get(key)) for key in _LENGTHS}}
+        for name, view in views.items()
+        if view
+    ]
 
 
 def _view(name: str, source: Json) -> dict[str, Any]:

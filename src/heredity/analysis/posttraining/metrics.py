@@ -17,6 +17,7 @@ from heredity.analysis.posttraining.compare import (
     paired,
 )
 from heredity.analysis.posttraining.failures import failure_of, run_failures
+from heredity.analysis.posttraining.length_control import length_control
 from heredity.analysis.posttraining.process import process_metrics, scaling
 from heredity.analysis.posttraining.record import (
     GRADED,
@@ -67,6 +68,7 @@ def posttraining_metrics(events: Sequence[Json], load: LoadBlob | None = None) -
         "baseline": {view: described(record.baseline(view)) for view in (GRADED, HELDOUT)},
         "best": _best(record, best, codes),
         "heldout": heldout(record),
+        "length_controlled": length_control(events, best, load),
         "noise": noise(record),
         "process": process_metrics(record),
         "scaling": scaling(record),

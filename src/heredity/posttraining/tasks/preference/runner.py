@@ -85,20 +85,19 @@ class PreferenceRunner:
 
     async def _compared(self, record: _Record, solver: Solver, judge: PreferenceJudge) -> Trajectory:
         answer = await solver.attempt(Problem(record.job.task.spec["question"]), record.talk, None)
-        if answer.status != "ok" or not answer.text.strip():
-            return record.trajectory(
-                {"winner": "b", "reason": answer.detail or "no words"}, "lost: no answer", blame="none"
-            )
         spec = record.job.task.spec
+        length, reference = len(answer.text), len(spec["reference"])
+        lengths = {"length": length, "reference_length": reference}
+        if answer.status != "ok" or not answer.text.strip():
+            why = {"winner": "b", "reason": answer.detail or "no words"}
+            return record.trajectory({**why, **lengths}, "lost: no answer", blame="none")
         found = await judge.compare(spec, answer.text, record.job.policy_seed)
         record.judged = found.usage
-        length, reference = len(answer.text), len(spec["reference"])
         info: dict[str, Any] = {
             "winner": found.winner,
             "consistent": found.consistent,
             "reason": " / ".join(dict.fromkeys(found.reasons)),
-            "length": length,
-            "reference_length": reference,
+            **lengths,
         }
         told = {"a": "preferred to the reference", "b": "the reference was preferred", "tie": "a tie"}[found.winner]
         return record.trajectory(info, told, score=points(found.winner, length, reference), blame="none")

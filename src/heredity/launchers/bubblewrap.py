@@ -177,6 +177,8 @@ class Confinement:
             arguments += ["--size", str(self.tmp_bytes), "--tmpfs", folder]
         for device in self.devices:
             arguments += ["--dev-bind", str(device), str(device)]
+        # What stands beside the devices is a file system in memory, as large as half of the machine's.
+        arguments += ["--remount-ro", "/dev"]
         arguments += etc_view(network=self.network)
         for descriptor, name in ((descriptors.passwd, "passwd"), (descriptors.group, "group")):
             arguments += ["--ro-bind-data", str(descriptor), f"/etc/{name}"]

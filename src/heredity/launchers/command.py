@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import json
 import os
 import signal
@@ -13,19 +12,22 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
 
 from heredity.errors import ConfigError, IsolationError
 from heredity.launchers.bubblewrap import READ_ONLY, Confinement, available, folder_variables, open_descriptors
+from heredity.launchers.log import AgentLog
+from heredity.launchers.memory import machine_memory
 from heredity.launchers.relay import addresses, broker_addresses
+from heredity.launchers.watch import FAR, Bounds, Watch
 from heredity.rollouts.isolation import ALLOWED_PACKAGES
 
 KILL_AFTER_S = 10.0
 """How long an agent has between being asked to end and being killed."""
 
-_CHUNK = 1 << 16
+DISK_BYTES = 50 << 30
+"""How much disk an agent's own files may take, unless it is said otherwise."""
+
 _DRAIN_S = 2.0
-_MAX_LINE = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class CommandAgent:
         host_files: names in the workspace that the host writes; the agent can only read them.
         trees: what else it may import: name to folder or file.
         devices: device files of the host that it may use, such as those of a GPU; recorded with the run.
+        memory_bytes: most memory that it and all that it starts may hold; None is half of the machine's.
+        disk_bytes: most disk that its own files in the workspace may take.
     """
 
     command: Sequence[str] | str
@@ -63,12 +67,21 @@ class CommandAgent:
     host_files: tuple[str, ...] = READ_ONLY
     trees: Mapping[str, Path] = field(default_factory=dict[str, Path])
     devices: tuple[Path, ...] = ()
+    memory_bytes: int | None = None
+    disk_bytes: int = DISK_BYTES
 
     def __post_init__(self) -> None:
         if not self.command:
             raise ConfigError("the agent's command is empty; give a program and its arguments")
         if self.time_limit_s is not None and self.time_limit_s <= 0:
             raise ConfigError(f"time_limit_s is {self.time_limit_s}; give a positive number of seconds, or None")
+        if min(self.bounds.memory_bytes, self.disk_bytes) <= 0:
+            raise ConfigError(f"the bounds of an agent are {self.bounds}; give positive numbers of bytes")
+
+    @property
+    def bounds(self) -> Bounds:
+        """What it may hold; half of the machine's memory leaves the other half to the host, which grades and keeps records."""
+        return Bounds(machine_memory() // 2 if self.memory_bytes is None else self.memory_bytes, self.disk_bytes)
 
     @property
     def argv(self) -> list[str]:
@@ -111,8 +124,11 @@ class AgentExit:
 
     Attributes:
         code: its exit code; 128 + N when signal N ended it.
-        reason: `"exited"`, `"session_ended"` (asked to end after its session had) or `"time_limit"`.
+        reason: `"exited"`, or why it was asked to end: `"session_ended"` (its session had), `"time_limit"`, `"memory_limit"`
+            or `"disk_limit"` (it held more than it may).
         seconds: wall time.
+        memory_bytes: the most memory that it was seen to hold.
+        disk_bytes: the most disk that its files were seen to take.
         log_bytes: size of its output, kept or not.
         log_digest: SHA-256 of its whole output, in the order of arrival.
         isolation: what it was confined by.
@@ -121,6 +137,8 @@ class AgentExit:
     code: int
     reason: str
     seconds: float
+    memory_bytes: int
+    disk_bytes: int
     log_bytes: int
     log_digest: str
     isolation: str
@@ -136,7 +154,7 @@ async def run_agent(
     broker: BrokerDoor | None = None,
     ended: Callable[[], Awaitable[object]] | None = None,
 ) -> AgentExit:
-    """Run an agent until it exits, its time is up, or its session has ended and the grace is over.
+    """Run an agent until it exits, its time is up, it holds too much memory or disk, or its session has ended long enough.
 
     Its output goes to `agent.log`, and the JSON objects among the lines of its standard output to `agent.events.jsonl`,
     whole, both bounded. When this returns, is cancelled, or this process dies, every process of the sandbox is gone.
@@ -156,11 +174,13 @@ async def run_agent(
     """
     started = time.monotonic()
     workspace = await asyncio.to_thread(workspace.resolve)
-    with _Log(logs, agent.max_log_bytes) as log:
+    with AgentLog(logs, agent.max_log_bytes) as log:
         async with _started(agent, workspace, socket, url, broker) as running:
+            watch = Watch(agent.bounds, workspace, agent.host_files, running.process.pid, running.first)
             pumps = [asyncio.create_task(log.keep(stream, events=i == 0)) for i, stream in enumerate(running.streams)]
             try:
-                reason = await _wait(running, agent, ended)
+                with watch:
+                    reason = await _wait(running, agent, ended, watch)
                 code = await running.process.wait()
                 await asyncio.wait(pumps, timeout=_DRAIN_S)
             finally:
@@ -169,14 +189,23 @@ async def run_agent(
                 await asyncio.gather(*pumps, return_exceptions=True)
         seconds = time.monotonic() - started
         exit_code = code if code >= 0 else 128 - code
-        return AgentExit(exit_code, reason, seconds, log.size, log.digest.hexdigest(), agent.isolation)
+        return AgentExit(
+            exit_code,
+            reason,
+            seconds,
+            watch.memory_bytes,
+            watch.disk_bytes,
+            log.size,
+            log.digest.hexdigest(),
+            agent.isolation,
+        )
 
 
 @dataclass(slots=True)
 class _Running:
     process: asyncio.subprocess.Process
-    target: int
-    group: bool
+    first: int | None = None
+    group: bool = False
 
     @property
     def streams(self) -> tuple[asyncio.StreamReader, ...]:
@@ -185,9 +214,9 @@ class _Running:
     def send(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if self.group:
-                os.killpg(self.target, number)
+                os.killpg(self.process.pid, number)
             else:
-                os.kill(self.target, number)
+                os.kill(self.first or self.process.pid, number)
 
     def kill(self) -> None:
         self.send(signal.SIGKILL)
@@ -201,21 +230,25 @@ def _kill(process: asyncio.subprocess.Process) -> None:
         os.kill(process.pid, signal.SIGKILL)
 
 
-async def _wait(running: _Running, agent: CommandAgent, ended: Callable[[], Awaitable[object]] | None) -> str:
+async def _wait(
+    running: _Running, agent: CommandAgent, ended: Callable[[], Awaitable[object]] | None, watch: Watch
+) -> str:
     exited = asyncio.create_task(running.process.wait())
-    watch = asyncio.create_task(_deadline(agent, ended))
+    ends = [asyncio.create_task(each) for each in (_deadline(agent, ended), watch.exceeded())]
     try:
-        await asyncio.wait({exited, watch}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({exited, *ends}, return_when=asyncio.FIRST_COMPLETED)
         if exited.done():
             return "exited"
+        reason = next(end for end in ends if end.done()).result()
         running.send(signal.SIGTERM)
-        await asyncio.wait({exited}, timeout=KILL_AFTER_S)
+        ends.append(asyncio.create_task(watch.exceeded(FAR)))
+        await asyncio.wait({exited, ends[-1]}, timeout=KILL_AFTER_S, return_when=asyncio.FIRST_COMPLETED)
         running.kill()
-        return watch.result()
+        return reason
     finally:
-        watch.cancel()
-        exited.cancel()
-        await asyncio.gather(watch, exited, return_exceptions=True)
+        for task in (exited, *ends):
+            task.cancel()
+        await asyncio.gather(exited, *ends, return_exceptions=True)
 
 
 async def _deadline(agent: CommandAgent, ended: Callable[[], Awaitable[object]] | None) -> str:
@@ -282,7 +315,7 @@ async def _start(agent: CommandAgent, workspace: Path, socket: Path, broker: Bro
         _kill(process)
         await asyncio.gather(reading, process.wait())
         raise
-    return _Running(process, first or process.pid, group=False)
+    return _Running(process, first)
 
 
 async def _start_unconfined(
@@ -299,7 +332,7 @@ async def _start_unconfined(
     folders = [str(workspace / "bin"), str(Path(sys.executable).parent), environment.get("PATH", os.defpath)]
     environment["PATH"] = os.pathsep.join(folders)
     process = await _spawn(agent.argv, environment, workspace, ())
-    return _Running(process, process.pid, group=True)
+    return _Running(process, group=True)
 
 
 async def _spawn(
@@ -327,62 +360,3 @@ def _read_first_process(info: int) -> int | None:
             return int(json.loads(file.read())["child-pid"])
     except (ValueError, KeyError):
         return None
-
-
-class _Log:
-    """Keeps an agent's output, whole up to a bound, and its digest."""
-
-    def __init__(self, folder: Path, limit: int) -> None:
-        self.digest = hashlib.sha256()
-        self.size = 0
-        self._folder = folder
-        self._limit = limit
-        self._room = {"agent.log": limit, "agent.events.jsonl": limit}
-        self._files: dict[str, IO[bytes]] = {}
-
-    def __enter__(self) -> _Log:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        # Appended: when a run is resumed its agent starts again, and what it said before stays.
-        for name in self._room:
-            self._files[name] = open(self._folder / name, "ab", buffering=0)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for file in self._files.values():
-            file.close()
-
-    async def keep(self, stream: asyncio.StreamReader, *, events: bool) -> None:
-        line = bytearray()
-        while chunk := await stream.read(_CHUNK):
-            self.digest.update(chunk)
-            self.size += len(chunk)
-            self._write("agent.log", chunk)
-            if events:
-                line = self._keep_events(line + chunk)
-        if events and line:
-            self._keep_events(line + b"\n")
-
-    def _keep_events(self, data: bytearray) -> bytearray:
-        *lines, rest = data.split(b"\n")
-        for line in lines:
-            if _is_object(line):
-                self._write("agent.events.jsonl", bytes(line) + b"\n", whole=True)
-        # A line without an end is no event; it must not fill the memory either.
-        return rest if len(rest) <= _MAX_LINE else bytearray()
-
-    def _write(self, name: str, data: bytes, *, whole: bool = False) -> None:
-        room = self._room[name]
-        if whole and len(data) > room:
-            return
-        self._room[name] = room - min(room, len(data))
-        self._files[name].write(data[:room])
-
-
-def _is_object(line: bytes | bytearray) -> bool:
-    if not line.lstrip().startswith(b"{"):
-        return False
-    try:
-        value: Any = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(value, dict)

@@ -1,0 +1,202 @@
+"""The memory of an agent and of all that it started, as the kernel's `/proc` tells it.
+
+What counts is what cannot be had back without swapping: anonymous memory (swapped out or not), shared memory, files on
+memory-backed file systems, and page tables. Pages of files on disk do not count: a model that is mapped is dropped when room is
+needed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+MEMORY_FOLDERS = ("tmp", "dev/shm")
+"""Where a sandbox has memory-backed file systems that can be written."""
+
+_YOUNG_S = 1.0
+_MOST_DESCRIPTORS = 20_000
+_TICKS = os.sysconf("SC_CLK_TCK")
+_GROUPS, _OWN_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+_RESIDENT = ((b"RssAnon:", b"VmSwap:", b"VmPTE:"), (b"RssShmem:",))
+_PROPORTIONAL = ((b"Pss_Anon:", b"SwapPss:"), (b"Pss_Shmem:",))
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process: its parent's id, its session's, and when it was started, seconds after the machine."""
+
+    parent: int
+    session: int
+    started_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Bytes of memory that a process holds: anonymous ones, and shared ones, which other processes or files may hold too."""
+
+    own: int = 0
+    shared: int = 0
+
+    def beyond(self, other: Held) -> Held:
+        """Return what this is more than another."""
+        return Held(max(0, self.own - other.own), max(0, self.shared - other.shared))
+
+
+def machine_memory() -> int:
+    """Return the bytes of memory that this process and those it starts can have: the machine's, or its control group's."""
+    return min([os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), *_group_limits()])
+
+
+def family(root: int) -> dict[int, Process]:
+    """Return a process, all that descends from it, and what else is in its session, by process id.
+
+    Whoever loses its parent gets the first process of its namespace for one, so that of a sandbox nothing is left out. Without
+    a sandbox, what has begun a session of its own and lost its parent is not found, as it is not ended either.
+    """
+    # In order, so that the parent is read before the child: one that ends meanwhile has handed its children on by then.
+    every = {pid: found for pid in sorted(_pids()) if (found := _process(pid)) is not None}
+    children: dict[int, list[int]] = {}
+    for pid, process in every.items():
+        children.setdefault(process.parent, []).append(pid)
+    waiting = [root, *(pid for pid, process in every.items() if process.session == root)]
+    members: dict[int, Process] = {}
+    while waiting:
+        pid = waiting.pop()
+        if pid in every and pid not in members:
+            members[pid] = every[pid]
+            waiting += children.get(pid, ())
+    return members
+
+
+def memory_of(root: int, bound: int, files: int = 0) -> int:
+    """Return the bytes of memory that a family of processes holds.
+
+    Pages that several hold are first counted for each of them, which is quick; only where that exceeds the bound, shares are
+    counted, which takes the kernel milliseconds for each gigabyte.
+
+    Args:
+        root: the first process.
+        bound: beyond it, the exact figure is asked for.
+        files: bytes of files in memory. They may be mapped as well, so the greater of them and of what is mapped counts.
+    """
+    members = family(root)
+    found = _sum(members, {pid: _resident(pid) for pid in members}, files)
+    if found <= bound:
+        return found
+    return _sum(members, {pid: _proportional(pid) for pid in members}, files)
+
+
+def memory_files(first: int) -> int:
+    """Return the bytes on the memory-backed file systems of the sandbox with this first process."""
+    return sum(_taken(f"/proc/{first}/root", name) for name in MEMORY_FOLDERS)
+
+
+def nameless_files(pids: Iterable[int]) -> Counter[int]:
+    """Return what open files without a name take, which no walk through folders finds: device to bytes.
+
+    Args:
+        pids: of the processes that may have them open; of their descriptors at most 20,000 are looked at.
+    """
+    found: dict[tuple[int, int], int] = {}
+    for place, descriptor in enumerate(_descriptors(pids)):
+        if place == _MOST_DESCRIPTORS:
+            break
+        with contextlib.suppress(OSError):
+            status = os.stat(descriptor)
+            if stat.S_ISREG(status.st_mode) and not status.st_nlink:
+                found[status.st_dev, status.st_ino] = status.st_blocks * 512
+    sums = Counter[int]()
+    for (device, _), taken in found.items():
+        sums[device] += taken
+    return sums
+
+
+def _sum(members: Mapping[int, Process], held: Mapping[int, Held], files: int) -> int:
+    now = time.clock_gettime(time.CLOCK_BOOTTIME)
+    own = shared = 0
+    for pid, process in members.items():
+        amount = held[pid]
+        # Until it starts a program of its own, a child may live in the very memory of its parent (vfork).
+        if now - process.started_s < _YOUNG_S:
+            amount = amount.beyond(held.get(process.parent, Held()))
+        own += amount.own
+        shared += amount.shared
+    return own + max(shared, files)
+
+
+def _resident(pid: int) -> Held:
+    return _held(_read(f"/proc/{pid}/status"), _RESIDENT) or Held()
+
+
+def _proportional(pid: int) -> Held:
+    return _held(_read(f"/proc/{pid}/smaps_rollup"), _PROPORTIONAL) or _resident(pid)
+
+
+def _held(text: bytes, names: tuple[tuple[bytes, ...], tuple[bytes, ...]]) -> Held | None:
+    """Return the sums of the named amounts, which are in units of 1024 bytes; None if there is none of them."""
+    lines = [line.split() for line in text.splitlines()]
+    amounts = {words[0]: int(words[1]) << 10 for words in lines if len(words) == 3 and words[2] == b"kB"}
+    if not any(name in amounts for name in names[0]):
+        return None
+    own, shared = (sum(amounts.get(name, 0) for name in each) for each in names)
+    return Held(own, shared)
+
+
+def _pids() -> Iterator[int]:
+    return (int(name) for name in os.listdir("/proc") if name.isdigit())
+
+
+def _process(pid: int) -> Process | None:
+    # The name, in parentheses, may hold anything.
+    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return Process(int(fields[1]), int(fields[3]), int(fields[19]) / _TICKS) if len(fields) > 19 else None
+
+
+def _descriptors(pids: Iterable[int]) -> Iterator[str]:
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            yield from (f"/proc/{pid}/fd/{name}" for name in os.listdir(f"/proc/{pid}/fd"))
+
+
+def _taken(root: str, name: str) -> int:
+    try:
+        folder = os.open(f"{root}/{name}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return 0
+    try:
+        # Until a sandbox is set up, its first process still sees the host's.
+        if os.fstat(folder).st_dev == os.stat(f"/{name}").st_dev:
+            return 0
+        found = os.statvfs(folder)
+        return (found.f_blocks - found.f_bfree) * found.f_frsize
+    except OSError:
+        return 0
+    finally:
+        os.close(folder)
+
+
+def _read(path: str | Path) -> bytes:
+    """Return a small file's content; nothing if it is gone or not to be read."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _group_limits() -> Iterator[int]:
+    for line in _read(_OWN_GROUPS).decode().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers in ("", "memory"):
+            root, name = (_GROUPS, "memory.max") if not controllers else (_GROUPS / "memory", "memory.limit_in_bytes")
+            own = PurePosixPath(path.lstrip("/"))
+            for folder in (own, *own.parents):
+                limit = _read(root / folder / name).strip()
+                if limit.isdigit():
+                    yield int(limit)

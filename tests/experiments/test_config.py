@@ -110,6 +110,22 @@ def test_paths_are_absolute_so_that_a_suite_resumes_from_anywhere(
     assert config.evolver.read_only == [str(tmp_path / "tools")]
 
 
+def test_the_folder_of_a_base_model_becomes_absolute_and_a_name_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    training = {
+        "run": {"tasksets": ["posttraining/arithmetic"], "protocol": "post-training"},
+        "budget": {"seconds": 9.0},
+    }
+    given = ["mine", "models/far", "smollm2-135m", "characters/arithmetic", "smolm2", ""]
+    changes = {"evolver.agent": "work.sh", "matrix.training.base_model": given}
+    config = resolve(training, ["training.base_model=../near"], changes)
+    assert config.training.base_model == str(tmp_path / "../near")
+    assert config.matrix["training.base_model"] == [str(tmp_path / "mine"), str(tmp_path / "models/far"), *given[2:]]
+
+
 def test_a_file_gives_the_suite_its_name(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('[run]\ntasksets = ["gymnasium/CartPole-v1"]\n')
@@ -216,3 +232,15 @@ def test_the_suites_that_come_with_heredity_are_valid(name: str) -> None:
     config = load(Path(__file__).parents[2] / "suites" / f"{name}.toml")
     expected = {"demo": 3 * 4 * 2, "core16": 16 * 5 * 3}
     assert len(cells(config)) == expected[name]
+
+
+@pytest.mark.parametrize("changes", [{"solver.seconds": 400.0}, {"limits.episode_s": 20.0, "solver.seconds": 21.0}])
+def test_more_time_for_an_attempt_than_its_episode_may_take_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=r"solver.seconds is .* and limits.episode_s is .*; raise limits.episode_s"):
+        resolve(BASE, changes=changes)
+
+
+def test_an_attempt_may_take_as_long_as_an_episode_unless_it_is_said() -> None:
+    longer = resolve(BASE, changes={"limits.episode_s": 900.0})
+    assert longer.solver.solving(longer.limits.episode_s).seconds == 900.0
+    assert resolve(BASE, changes={"solver.seconds": 30.0}).solver.solving(300.0).seconds == 30.0

@@ -12,6 +12,7 @@ from heredity.experiments.engine import Engine
 from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.bubblewrap_root import available
 from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.solving import SolvingRunner
 from heredity.tasks import Task, TasksetInfo
 from heredity.tasks.containers import read_task
 
@@ -47,3 +48,12 @@ async def test_an_unknown_backend_is_refused() -> None:
     with pytest.raises(ConfigError, match="Input should be 'bubblewrap' or 'docker'"):
         async with engine({"execution": "offline/rule-follower"}, "chroot"):
             pass
+
+
+async def test_the_longest_run_of_a_matrix_says_how_long_an_attempt_may_take() -> None:
+    matrix = {"limits.episode_s": [20.0, 900.0]}
+    data = {"run": {"tasksets": ["questions/reasoning-gym/gcd"]}, "gateway": {"execution": "offline/rule-follower"}}
+    async with Engine(resolve({**data, "matrix": matrix}), ["question"]) as running:
+        runner = running.under().train["question"]
+        assert isinstance(runner, SolvingRunner)
+        assert runner.settings.seconds == 900.0

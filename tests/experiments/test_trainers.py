@@ -47,7 +47,11 @@ def run(out: Path, *overrides: str, file: Path = ROOT / "suites" / "posttrain-cp
             "views.heldout = 201: 201 tasks of split 'heldout' of dealt/arithmetic asked for; it has 200",
         ),
         ("training.base_model=characters/arithmetik", "unknown base model 'characters/arithmetik'; did you mean"),
-        ("training.base_model=/no/such/folder", "unknown base model '/no/such/folder'"),
+        (
+            "training.base_model=/no/such/folder",
+            "training.base_model is '/no/such/folder', and there is no such folder",
+        ),
+        ("training.base_model=./nowhere", "/nowhere', and there is no such folder"),
         ("evolver.launcher=/no/such/agent", "/no/such/agent has no start.sh"),
         ('run.tasksets=["posttraining/arithmetics"]', "did you mean arithmetic"),
         ('run.tasksets=["posttraining/smith:/no/folder"]', "/no/folder/config.yaml cannot be read"),

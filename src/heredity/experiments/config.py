@@ -36,6 +36,7 @@ from heredity.experiments.sections import (
 )
 from heredity.gateway.settings import GatewaySettings
 from heredity.ids import digest_json
+from heredity.posttraining.models.bases import located
 from heredity.tasks.registry import expand
 
 BASELINES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -92,6 +93,15 @@ class Config(Section):
             budget["episodes"] = None
         budget.setdefault("max_per_submit", _MOST_ATTEMPTS)
         return {**data, "budget": budget}
+
+    @model_validator(mode="after")
+    def _in_time(self) -> Config:
+        if (self.solver.seconds or 0) > self.limits.episode_s:
+            raise ValueError(
+                f"solver.seconds is {self.solver.seconds:g} and limits.episode_s is {self.limits.episode_s:g}, which ends an "
+                "attempt sooner; raise limits.episode_s, and leave solver.seconds out where it is to be the same"
+            )
+        return self
 
     @model_validator(mode="after")
     def _of_the_protocol(self) -> Config:
@@ -270,11 +280,7 @@ def _check_scheduled(config: Config) -> None:
 
 
 def _check_canaries(schedules: Sequence[ScheduleSection]) -> None:
-    """Check that canaries are attempted in some run: where a matrix varies the gate, the runs without it need none.
-
-    Raises:
-        ConfigError: if not.
-    """
+    """Check that some run attempts the canaries: where a matrix varies the gate, the runs without it need none."""
     most = max(schedule.canaries for schedule in schedules)
     if most and not any(schedule.gate for schedule in schedules):
         raise ConfigError(
@@ -302,17 +308,22 @@ def _shared(evolver: EvolverSection, baseline: str) -> dict[str, Any]:
 
 def _with_absolute_paths(config: Config) -> Config:
     """A suite may be resumed from another folder than it was started in."""
-    key = "evolver.initial"
-    changes: dict[str, Any] = {"evolver.read_only": [str(Path(p).absolute()) for p in config.evolver.read_only]}
+    changes: dict[str, Any] = {"evolver.read_only": [_absolute(p) for p in config.evolver.read_only]}
+    changes["training.base_model"] = located(config.training.base_model)
     if config.evolver.initial is not None:
-        changes[key] = str(Path(config.evolver.initial).absolute())
+        changes["evolver.initial"] = _absolute(config.evolver.initial)
     if config.evolver.launcher is not None and "/" in config.evolver.launcher:
-        changes["evolver.launcher"] = str(Path(config.evolver.launcher).absolute())
+        changes["evolver.launcher"] = _absolute(config.evolver.launcher)
     if config.schedule.plan is not None:
-        changes["schedule.plan"] = str(Path(config.schedule.plan).absolute())
-    if key in config.matrix:
-        changes[f"matrix.{key}"] = [str(Path(p).absolute()) if isinstance(p, str) else p for p in config.matrix[key]]
+        changes["schedule.plan"] = _absolute(config.schedule.plan)
+    for key, placed in (("evolver.initial", _absolute), ("training.base_model", located)):
+        if key in config.matrix:
+            changes[f"matrix.{key}"] = [placed(p) if isinstance(p, str) else p for p in config.matrix[key]]
     return _set(config, changes)
+
+
+def _absolute(path: str) -> str:
+    return str(Path(path).absolute())
 
 
 def _parse_override(text: str) -> tuple[str, Any]:

@@ -62,6 +62,9 @@ class Engine:
         for kind in self._kinds:
             if kind not in KINDS:
                 raise ConfigError(f"there is no runner for tasks of kind {kind!r}; known kinds: {', '.join(KINDS)}")
+        # A matrix may vary how long an attempt may take; each run's own limits then bound its attempts.
+        longest = max([config.limits.episode_s, *config.matrix.get("limits.episode_s", ())])
+        self._settings = config.solver.solving(longest)
         self._gateway = Gateway(config.gateway)
         # Judging shares no cache with the evolution: what was answered there must be answered anew.
         self._judging = Gateway(config.gateway, realm="judging") if config.gateway.cache else self._gateway
@@ -154,7 +157,7 @@ class Engine:
                 f"{done} by a language model: set gateway.execution, such as {offline} to try it, or openai/gpt-5"
             )
         # A program that drives a conversation waits for as long as its attempt may take, which has a bound of its own.
-        limits = ProgramLimits(wall_s=max(ProgramLimits().wall_s, self._config.solver.seconds + _SLACK_S))
+        limits = ProgramLimits(wall_s=max(ProgramLimits().wall_s, self._settings.seconds + _SLACK_S))
         self._programs = SandboxedPrograms(engine.workers, limits, unsafe=engine.unsafe)
         self.isolation = self._programs.isolation.tier
         await self._stack.enter_async_context(self._programs)
@@ -193,7 +196,7 @@ class Engine:
             model,
             judge=gateway.model("judge") if self._config.gateway.judge else None,
             programs=programs,
-            settings=solver.solving(),
+            settings=self._settings,
             concurrent=solver.concurrent,
         )
 
@@ -203,7 +206,7 @@ class Engine:
             model,
             backend=backend,
             programs=programs,
-            settings=solver.solving(),
+            settings=self._settings,
             concurrent=min(solver.concurrent, 2 * len(os.sched_getaffinity(0))),
         )
 
@@ -212,7 +215,7 @@ class Engine:
         return WorldRunner(
             model,
             programs=programs,
-            settings=solver.solving(),
+            settings=self._settings,
             concurrent=solver.concurrent,
         )
 

@@ -289,6 +289,7 @@ class SolverSection(Section):
     """`[solver]`: how a question is attempted; see `heredity.actors.contract.Solving`.
 
     Attributes:
+        seconds: wall seconds of an attempt; by default those of an episode (`limits.episode_s`), which bound it in any case.
         concurrent: attempts at the same time.
     """
 
@@ -297,14 +298,14 @@ class SolverSection(Section):
     feedback: Literal["none", "self", "public", "verdict"] = "none"
     temperature: Annotated[float, Field(ge=0)] | None = None
     max_tokens: Count | None = None
-    seconds: Seconds = 600.0
+    seconds: Seconds | None = None
     tool_seconds: Seconds = 10.0
     tool_output_chars: Count = 8000
     concurrent: Count = 8
 
-    def solving(self) -> Solving:
-        """Return the settings as the solver takes them."""
-        return Solving(**self.model_dump(exclude={"concurrent"}))
+    def solving(self, most: float) -> Solving:
+        """Return the settings as the solver takes them, where nothing may take more than `most` seconds."""
+        return Solving(**self.model_dump(exclude={"concurrent", "seconds"}), seconds=self.seconds or most)
 
 
 class EngineSection(Section):

@@ -121,6 +121,8 @@ def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
         raise ConfigError("budget.seconds is missing; give the wall seconds that an agent has, such as 3600")
     name = config.training.base_model
     if name and name not in (*task.base_models, SMOLLM2) and not Path(name).is_dir():
+        if Path(name).is_absolute():
+            raise ConfigError(f"training.base_model is {name!r}, and there is no such folder; correct the path")
         raise UnknownNameError("base model", name, [*task.base_models, SMOLLM2])
     if config.training.mode == "multi-task" and len(task.parts) < 2:
         raise ConfigError(

@@ -28,6 +28,14 @@ def smollm2(cache: Path | None = None) -> Path:
     return local_weights.prepared(SMOLLM2, dtype="bfloat16", cache=cache)
 
 
+def located(name: str) -> str:
+    """Return a base model's name such that it means the same in every folder: the path of a folder becomes absolute."""
+    if name in ("", SMOLLM2) or name.startswith(CHARACTERS):
+        return name
+    folder = Path(name).expanduser()
+    return str(folder.absolute()) if "/" in name or folder.is_dir() else name
+
+
 def base_model(name: str, cache: Path | None = None) -> Path:
     """Return the folder of a base model, which is made first where it is not in the cache.
 

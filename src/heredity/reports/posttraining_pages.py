@@ -55,7 +55,7 @@ def run_page(run: Run) -> str:
         failures=items(found, "failures"),
         audit=section(found, "audit"),
         findings=items(section(found, "audit"), "findings"),
-        tasks=[_view(words_of(t, "name"), t) for t in items(found, "tasks")],
+        tasks=[row for task in items(found, "tasks") for row in _task_rows(task)],
         ended=section(found, "agent"),
         process=section(found, "process"),
         tokens=page.token_words(run.tokens),
@@ -87,6 +87,13 @@ def length_rows(posttraining: Json) -> list[dict[str, Any]]:
         for name, view in views.items()
         if view
     ]
+
+
+def _task_rows(task: Json) -> list[dict[str, Any]]:
+    """Return how one of several tasks went, on the graded view and, where it was judged, on the held-out slice."""
+    name, heldout = text.short_task(words_of(task, "name")), section(task, "heldout")
+    rows = [_view(f"{name}, graded", task)]
+    return [*rows, _view(f"{name}, held out", heldout)] if section(heldout, "gain") else rows
 
 
 def _view(name: str, source: Json) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def test_modes_of_an_agent_are_entries_of_their_own_and_a_heatmap() -> None:
 
 
 def test_a_run_of_several_tasks_counts_for_each() -> None:
-    tasks = [{"name": "a", "handles": [0, 50]}, {"name": "b", "handles": [50, 100]}]
+    tasks = [{"name": "a", "handles": list(range(50))}, {"name": "b", "handles": list(range(50, 100))}]
     found = study([Told(GOOD, mode="multi-task", tasks=100, more={"tasks": tasks})])
     assert [c["task"] for c in found["heatmap"]] == ["a", "b"]
 

@@ -14,7 +14,6 @@ from heredity.analysis.posttraining.compare import (
     described,
     heldout,
     noise,
-    paired,
 )
 from heredity.analysis.posttraining.failures import failure_of, run_failures
 from heredity.analysis.posttraining.length_control import length_control
@@ -29,6 +28,7 @@ from heredity.analysis.posttraining.record import (
     read_posttraining,
 )
 from heredity.analysis.posttraining.routes import COPY, Code, CodeReader, read_revision, route_of
+from heredity.analysis.posttraining.several import by_task
 from heredity.analysis.run_record import mean
 from heredity.errors import RecordError
 
@@ -77,7 +77,7 @@ def posttraining_metrics(events: Sequence[Json], load: LoadBlob | None = None) -
         "routes": _routes(graded, codes),
         "failures": run_failures(record, codes),
         "audit": audit(mode, codes, graded, private=about.get("private") or (), tasks=max(1, len(tasks))),
-        "tasks": [_task(record, best, task) for task in tasks],
+        "tasks": by_task(record, best),
         "agent": dict(record.ended) if record.ended else None,
     }
 
@@ -241,18 +241,4 @@ def _routes(graded: Sequence[Graded], codes: Mapping[int, Code]) -> dict[str, An
         "submissions": dict(sorted(counts.items())),
         "run": run,
         "coding_success": any(code.trains for code in codes.values()) if codes else None,
-    }
-
-
-def _task(record: PostTraining, best: Step | None, task: Json) -> dict[str, Any]:
-    """Return how the best submission does on one of several tasks; `handles` is its first handle, and the one after its last."""
-    start, stop = task["handles"]
-    base = record.baseline(GRADED)
-    after = {h: s for h, s in zip(best.tasks, best.scores, strict=False) if start <= h < stop} if best else {}
-    before = [base[h] if h < len(base) else None for h in after]
-    return {
-        "name": task["name"],
-        "baseline": described(base[start:stop]),
-        "best": described(list(after.values())),
-        "gain": paired(list(after.values()), before),
     }

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import io
 import re
 
+from rich.console import Console
 from sample_metrics import EVOLVERS, PLACES, run_metrics, suite_runs, unfinished
 
 from heredity.analysis.suite_metrics import suite_metrics
+from heredity.reports.html import run_page
 from heredity.reports.markdown import escaped, run_markdown, suite_markdown, table
+from heredity.reports.tables import run_summary_block
 
 
 def _tables(markdown: str) -> list[list[str]]:
@@ -51,3 +55,12 @@ def test_a_table_aligns_names_left_and_numbers_right() -> None:
         "| a         |   1 |",
         "| long name |  22 |",
     ]
+
+
+def test_every_report_of_a_run_says_whose_wall_time_it_shows() -> None:
+    metrics = run_metrics("gymnasium/Acrobot-v1", "parametric", 0)
+    shown = io.StringIO()
+    Console(file=shown).print(run_summary_block(metrics))
+    for document in (run_markdown(metrics), run_page(metrics), shown.getvalue()):
+        assert re.search("wall time", document, re.IGNORECASE)
+        assert not re.search("wall time(?! of the evolver)", document, re.IGNORECASE)

@@ -87,7 +87,7 @@ def run_markdown(metrics: Json, labels: Sequence[harness_markdown.Table] = ()) -
             text.number(run.budget.get("used"))
             + (f" of {text.number(bought)}" if (bought := run.budget.get("episodes")) is not None else ""),
         ],
-        ["wall time", text.duration(run.budget.get("wall_seconds"))],
+        ["wall time of the evolver", text.duration(run.budget.get("wall_seconds"))],
         ["isolation", escaped(run.isolation) or "not recorded"],
     ]
     told = posttraining_pages.summary(run) if run.posttraining else run_summary(run)

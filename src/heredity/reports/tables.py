@@ -150,7 +150,7 @@ def run_summary_block(metrics: Json) -> RenderableType:
             "failed, missing",
             f"{run.heldout_failures}, {run.heldout_missing} of {len(run.heldout_scores)} held-out cases",
         ),
-        ("wall time", text.duration(run.budget.get("wall_seconds"))),
+        ("wall time of the evolver", text.duration(run.budget.get("wall_seconds"))),
     ]
     made = Table.grid(padding=(0, 2))
     for name, value in facts:

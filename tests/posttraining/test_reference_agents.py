@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import json
 import math
 import os
 import subprocess
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ import pytest
 from heredity.posttraining.models.bases import base_model
 from heredity.posttraining.models.checkpoint import inspect
 from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task, workspace_files
+from heredity.posttraining.tasks.alfworld import task as alfworld
 from heredity.posttraining.tasks.corridor import STEPS, Corridor
 
 from .grading_server import grading_server
@@ -250,13 +252,30 @@ def test_games_of_conversation_are_asked_as_the_task_asks(
     games = agent.games.rollouts_of(
         space_of(agent, tmp_path, monkeypatch), Spelled(lambda prompt: solution.get(prompt, "?")), 64, 0
     )
-    try:
-        (group,) = games.play(1, 2, 1.0)
-    finally:
-        for name in [name for name in sys.modules if name == "env" or name.startswith("env.")]:
-            del sys.modules[name]
+    (group,) = games.play(1, 2, 1.0)
     assert [episode.reward for episode in group] == [1.0, 1.0]
     assert "".join(map(chr, group[0].turns[0][0])).startswith(prompted)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("alfworld") is None, reason="needs alfworld")
+@pytest.mark.slow
+def test_chores_are_played_in_lock_step_more_often_than_the_sandbox_has_room_for(
+    agent: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alfworld, "PRACTICE", 3)
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    alfworld._deal.cache_clear()
+    lay_out(tmp_path, "alfworld")
+    alfworld._deal.cache_clear()
+    solution: dict[str, str] = {row["prompt"]: row["completion"] for row in map(json.loads, open_lines(tmp_path))}
+    games = agent.games.rollouts_of(space_of(agent, tmp_path, monkeypatch), Spelled(solution.__getitem__), 64, 0)
+    for _ in range(3):
+        groups = games.play(3, 2, 1.0)
+        assert [episode.reward for group in groups for episode in group] == [1.0] * 6
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    loaded = {line.split()[4] for line in maps if "libdownward.so" in line}
+    assert 0 < len(loaded) <= 6, "closed games give their copies of the library to the next ones"
 
 
 def open_lines(root: Path) -> list[str]:

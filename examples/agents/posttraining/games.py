@@ -5,10 +5,13 @@ Every task has games of its own; how they are opened stands in its description.m
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -52,6 +55,7 @@ class Dialogue:
 
     def __init__(self, rollout: Any, episode: Any, instruction: str) -> None:
         self._rollout, self._episode, self._instruction = rollout, episode, instruction
+        self._close: Callable[[], None] = getattr(episode, "close", lambda: None)
         self._transcript = rollout.Transcript(episode.reset())
         self.done, self.reward = False, 0.0
 
@@ -64,6 +68,8 @@ class Dialogue:
         self._transcript.turns.append(self._rollout.Turn(thought, action, observation))
         self.reward += reward
         self.done = ended or len(self._transcript.turns) >= self._episode.steps
+        if self.done:
+            self._close()
 
 
 def openings(space: Workspace) -> list[Callable[[], Game]]:
@@ -72,26 +78,41 @@ def openings(space: Workspace) -> list[Callable[[], Game]]:
     if game is not None:
         levels = [row["level"] for row in _rows(space.data / "levels.jsonl")]
         return [lambda level=level, play=game.Corridor: Glimpse(play(level)) for level in levels]
-    known = {"shop": _shop, "search": _search}
+    known = {"shop": _shop, "search": _search, "household": _household}
     name = next((name for name in known if (space.root / "env" / f"{name}.py").exists()), None)
     if name is None:
         return []
-    if str(space.root) not in sys.path:
-        sys.path.insert(0, str(space.root))
-    rollout, module = (importlib.import_module(f"env.{part}") for part in ("rollout", name))
-    make = known[name](module, space.data)
+    package = _package(space.root / "env")
+    rollout, module = (importlib.import_module(f"{package}.{part}") for part in ("rollout", name))
+    return [lambda make=make: Dialogue(rollout, make(), module.INSTRUCTION) for make in known[name](module, space)]
+
+
+def _package(folder: Path) -> str:
+    """Import the package in a folder under a name of its own, since several tasks have one each, and return the name."""
+    name = f"env_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
+    if name not in sys.modules:
+        found = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+        sys.modules[name] = module_from_spec(found)
+        found.loader.exec_module(sys.modules[name])
+    return name
+
+
+def _shop(module: Any, space: Workspace) -> list[Callable[[], Any]]:
+    shop = module.Shop.of(json.loads((space.data / "catalogue.json").read_text(encoding="utf-8")))
     rows = _rows(space.data / "episodes.jsonl")
-    return [lambda row=row: Dialogue(rollout, make(row), module.INSTRUCTION) for row in rows]
+    return [lambda row=row: module.ShopEpisode(shop, module.goal_of(row["goal"])) for row in rows]
 
 
-def _shop(module: Any, data: Path) -> Callable[[Any], Any]:
-    shop = module.Shop.of(json.loads((data / "catalogue.json").read_text(encoding="utf-8")))
-    return lambda row: module.ShopEpisode(shop, module.goal_of(row["goal"]))
+def _search(module: Any, space: Workspace) -> list[Callable[[], Any]]:
+    library = module.Library.of(_rows(space.data / "documents.jsonl"))
+    rows = _rows(space.data / "episodes.jsonl")
+    return [lambda row=row: module.SearchEpisode(library, module.question_of(row)) for row in rows]
 
 
-def _search(module: Any, data: Path) -> Callable[[Any], Any]:
-    library = module.Library.of(_rows(data / "documents.jsonl"))
-    return lambda row: module.SearchEpisode(library, module.question_of(row))
+def _household(module: Any, space: Workspace) -> list[Callable[[], Any]]:
+    # Every open game takes 34 MB for temporary files, and /tmp in the sandbox has room for six.
+    tempfile.tempdir = str(Path.home())
+    return [lambda folder=folder: module.Household(folder) for folder in sorted((space.root / "games").iterdir())]
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ from heredity.resources import Candidate
 from heredity.server.training.agent_run import train_with_agent
 from heredity.server.training.terms import Part, TrainingTerms
 
-AGENT_PACKAGES = ("accelerate", "peft", "trl", "datasets", "reasoning-gym")
+AGENT_PACKAGES = ("accelerate", "peft", "trl", "datasets", "reasoning-gym", "alfworld")
 """Distributions that an agent may import where they are installed, beside torch and transformers and what these require."""
 
 PROMPT = (

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from heredity.errors import ConfigError, HostError, MissingExtraError
+from heredity.experiments.trainers import AGENT_PACKAGES
 from heredity.gateway import Reply, Request
+from heredity.launchers.command import CommandAgent, run_agent
+from heredity.posttraining.inference.sandbox import packages
 from heredity.posttraining.tasks import posttraining_task
 from heredity.posttraining.tasks.alfworld import games, task
 from heredity.posttraining.tasks.alfworld.games import CHORES, Game, generate, write
@@ -17,6 +21,7 @@ from heredity.posttraining.tasks.alfworld.process import demonstrations, open_ho
 from heredity.posttraining.tasks.playing import EpisodeRunner
 from heredity.posttraining.tasks.registry import workspace_files
 from heredity.posttraining.tasks.taskset import PostTrainingTaskset
+from heredity.rollouts.bubblewrap_root import available
 from heredity.rollouts.contract import Job, Limits
 from heredity.rollouts.stages import StageError
 
@@ -158,3 +163,41 @@ def test_official_games_are_taken_from_the_users_folder(tmp_path: Path, monkeypa
     assert (official.graded, official.heldout, official.labels) == (2, 1, ("public",))
     drawn: Any = PostTrainingTaskset(official).draw("train", 2, 0)
     assert {Path(t.spec["folder"]).parts[-3] for t in drawn} == {"valid_unseen"}
+
+
+IN_THE_SANDBOX = """
+import json
+from env.household import INSTRUCTION, Household
+from env.rollout import play
+
+rows = [json.loads(line) for line in open("data/train.jsonl")]
+for number in range(8):
+    steps = iter([row["completion"] for row in rows if row["episode"] == number % 3])
+    episode = Household(f"games/{number % 3:03d}")
+    print(play(episode, INSTRUCTION, lambda _: next(steps)).total)
+    episode.close()
+"""
+
+
+@installed
+@pytest.mark.slow
+@pytest.mark.skipif(available() is not None, reason="agents cannot be confined here")
+async def test_an_agent_plays_chores_in_its_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task, "PRACTICE", 3)
+    task._deal.cache_clear()
+    workspace = tmp_path / "run" / "workspace"
+    for name, data in workspace_files(posttraining_task("alfworld"), ENTROPY).items():
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_bytes(data)
+    task._deal.cache_clear()
+    (workspace / "practise.py").write_text(IN_THE_SANDBOX)
+    trees = {path.name: path for path in packages(AGENT_PACKAGES)}
+    agent = CommandAgent("python3 practise.py", time_limit_s=120, trees=trees, packages=(), host_files=())
+    with socket.socket(socket.AF_UNIX) as session:
+        session.bind(str(tmp_path / "session"))
+        session.listen()
+        ended = await run_agent(
+            agent, workspace=workspace, socket=tmp_path / "session", url="http://localhost", logs=tmp_path / "logs"
+        )
+    said = (tmp_path / "logs" / "agent.log").read_text()
+    assert (ended.code, said) == (0, "1.0\n" * 8), said

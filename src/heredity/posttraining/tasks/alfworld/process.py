@@ -71,16 +71,16 @@ class HouseholdStage:
 
 @asynccontextmanager
 async def open_household(folder: Path) -> AsyncGenerator[HouseholdStage]:
-    """Open the game in a folder in a process of its own, which ends with it."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        _CODE,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        limit=_LINE,
-    )
+    """Open the game in a folder in a process of its own, which ends with it.
+
+    Raises:
+        HostError: if no process can be started.
+    """
+    pipe, command = subprocess.PIPE, (sys.executable, "-c", _CODE)
+    try:
+        process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe, limit=_LINE)
+    except OSError as error:
+        raise HostError(f"no process can be started for a game of ALFWorld: {error}") from error
     try:
         yield HouseholdStage(process, folder)
     finally:

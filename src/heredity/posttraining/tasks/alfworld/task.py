@@ -56,7 +56,8 @@ A chore that is done pays 1, anything else nothing.
 - `data/train.jsonl`: the steps of {practice} chores that were done, each with `prompt` (exactly as the graded model is asked), the
   `completion`, and the `episode`. A planner that knows where everything is did them.
 - `games/`: the same {practice} games, a folder each.
-- `env/`: the game itself; it needs `pip install alfworld`, which is installed where it may be used:
+- `env/`: the game itself, played by the package `alfworld`. Many may be open at once; each takes 34 MB of the folder for temporary
+  files until it is closed, so for more than six let `TMPDIR` name a folder of yours:
 
 ```text
 from env.household import INSTRUCTION, Household

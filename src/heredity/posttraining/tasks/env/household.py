@@ -28,6 +28,10 @@ use LAMP, heat THING with PLACE, cool THING with PLACE, clean THING with PLACE. 
 
 _WELCOME = "-= Welcome to TextWorld, ALFRED! =-"
 
+_SPARE: list[Any] = []
+"""Copies of the planner's library that no open game uses. The engine loads one for each game and never gives it back, and a process
+that has unloaded one crashes at its end."""
+
 
 class Household:
     """One chore. It pays 1 when it is done, and ends then or after its steps.
@@ -46,10 +50,14 @@ class Household:
             if len(loaded.game_files) != 1:
                 raise ValueError(f"{folder} holds {len(loaded.game_files)} playable games; expected exactly 1")
             self._game: Any = loaded.init_env(batch_size=1)
+            self._open = False
 
     def reset(self) -> str:
         """Begin with a look at the room and the chore."""
-        observations, _ = self._game.reset()
+        self._release()
+        with _lending():
+            observations, _ = self._game.reset()
+        self._open = True
         return _shown(observations[0])
 
     def step(self, action: str) -> tuple[str, float, bool]:
@@ -59,8 +67,14 @@ class Household:
         return _shown(observations[0]), float(won), won or bool(ended[0])
 
     def close(self) -> None:
-        """Close the game."""
+        """Close the game: the 34 MB that it took of the folder for temporary files go to the next one."""
+        self._release()
         self._game.close()
+
+    def _release(self) -> None:
+        if self._open:
+            _SPARE.append(self._game.batch_env.envs[0].downward_lib)
+            self._open = False
 
 
 class Planned:
@@ -72,7 +86,7 @@ class Planned:
 
     def __init__(self, folder: str | Path) -> None:
         self.steps = STEPS
-        with _quiet():
+        with _quiet(), _lending():
             import textworld
             from alfworld.agents.environment.alfred_tw_env import AlfredDemangler
 
@@ -90,13 +104,18 @@ class Planned:
         state, _, _ = self._game.step(action)
         return _shown(state.feedback), float(state.won), state.won
 
+    def close(self) -> None:
+        """Close the game."""
+        _SPARE.append(self._game.downward_lib)
+
 
 def demonstration(folder: str | Path) -> list[dict[str, str]]:
     """Play the planner's solution of a game and return its steps as rows to train on; none if there is no solution."""
     game = Planned(folder)
-    if not game.solution:
+    played = play(game, INSTRUCTION, following([("", action) for action in game.solution])) if game.solution else None
+    game.close()
+    if played is None:
         return []
-    played = play(game, INSTRUCTION, following([("", action) for action in game.solution]))
     if not played.done:
         raise ValueError(f"the planner's solution of {folder} does not do the chore: {game.solution}")
     return [{"prompt": q, "completion": a} for q, a in zip(played.asked, played.replies, strict=True)]
@@ -126,6 +145,19 @@ def serve() -> None:
 def _tell(replies: Any, value: object) -> None:
     replies.write(json.dumps(value) + "\n")
     replies.flush()
+
+
+@contextlib.contextmanager
+def _lending() -> Generator[None]:
+    """Let games that are opened take a spare copy of the library."""
+    import fast_downward
+
+    load = fast_downward.load_lib
+    fast_downward.load_lib = lambda: _SPARE.pop() if _SPARE else load()
+    try:
+        yield
+    finally:
+        fast_downward.load_lib = load
 
 
 def _shown(text: str) -> str:

@@ -17,7 +17,7 @@ from heredity.gateway import Model
 from heredity.posttraining.grading import MODEL_ERROR, GradingRunner
 from heredity.posttraining.inference import WarmSandbox
 from heredity.posttraining.models import candidate_of, inspect, make_characters, snapshot
-from heredity.posttraining.tasks import BaseRecipe, PostTrainingTask, PostTrainingTaskset, plain_solver
+from heredity.posttraining.tasks import BaseRecipe, PostTrainingTask, PostTrainingTaskset, SeveralTasks, plain_solver
 from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info
 from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.bubblewrap_root import available
@@ -87,7 +87,7 @@ async def shelf(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shelf
     await made.sandbox.close()
 
 
-def jobs(candidate: Candidate, task: PostTrainingTask | None = None, repeats: int = 1) -> list[Job]:
+def jobs(candidate: Candidate, task: PostTrainingTask | SeveralTasks | None = None, repeats: int = 1) -> list[Job]:
     taskset = PostTrainingTaskset(task or sums_task())
     tasks = taskset.draw("train", 25, 0)
     return [Job(taskset.info, candidate, t, i, policy_seed=i) for _ in range(repeats) for i, t in enumerate(tasks)]
@@ -124,6 +124,19 @@ async def test_sampled_grading_repeats_itself_and_differs_between_repeats(shelf:
     first, again = [[t.columns["action"][0] for t in await graded(shelf.runner, asked)] for _ in range(2)]
     assert first == again
     assert first[:25] != first[25:], "the noise of sampling is there to be measured"
+
+
+async def test_parts_of_several_tasks_are_graded_each_by_its_own_solver(shelf: Shelf) -> None:
+    plain = sums_task()
+    backwards = replace(plain, name="asked-otherwise", solver=plain_solver("{{question}}="))
+    both, alone = ([job.task for job in jobs(shelf.taught, t)] for t in (SeveralTasks((plain, backwards)), plain))
+    assert [t.id for t in both] == [t.id for t in alone]
+    found = await graded(shelf.runner, jobs(shelf.taught, SeveralTasks((plain, backwards))))
+    prompts = [prompt for prompt, _ in SUMS]
+    assert [t.columns["obs"][0] for t in found[::2]] == prompts[:13]
+    assert [t.columns["obs"][0] for t in found[1::2]] == [f"{prompt}=" for prompt in prompts[:12]]
+    alone_scores = [t.total_reward for t in await graded(shelf.runner, jobs(shelf.taught, plain))]
+    assert [t.total_reward for t in found[::2]] == alone_scores[:13]
 
 
 async def test_a_checkpoint_that_was_not_kept_fails_alone(shelf: Shelf) -> None:

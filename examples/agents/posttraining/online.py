@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 from policy import Policy, Turn
 from workspace import Workspace
@@ -25,6 +25,34 @@ class Episode:
 
     turns: list[Turn] = field(default_factory=list)
     reward: float = 0.0
+
+
+class Rollouts(Protocol):
+    """Where the policy can try itself."""
+
+    problems: int
+    """How many to attempt at once."""
+
+    def play(self, problems: int, group: int, temperature: float) -> list[list[Episode]]:
+        """Return a group of attempts at each of some problems."""
+        ...
+
+
+class Several:
+    """Several tasks to try oneself at: as many problems of each.
+
+    Args:
+        parts: the rollouts of each.
+    """
+
+    def __init__(self, parts: Sequence[Rollouts]) -> None:
+        self._parts = parts
+        self.problems = max(part.problems for part in parts)
+
+    def play(self, problems: int, group: int, temperature: float) -> list[list[Episode]]:
+        """Return a group of attempts at each of some problems, `problems` in all, and at least one of each task."""
+        share = max(1, problems // len(self._parts))
+        return [episodes for part in self._parts for episodes in part.play(share, group, temperature)]
 
 
 class Curriculum:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import time
@@ -58,6 +59,15 @@ class Workspace:
         path.write_text(json.dumps({**self.settings, **progress}, indent=1) + "\n")
 
     # --- materials
+
+    def parts(self) -> list[Workspace]:
+        """Return the materials of each of several tasks, as if it were alone; this workspace where there is one task."""
+        found: list[Workspace] = []
+        for folder in sorted(path for path in (self.root / "tasks").glob("*") if path.is_dir()):
+            part = copy.copy(self)
+            part.root, part.data = folder, folder / "data"
+            found.append(part)
+        return found or [self]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of data/train.jsonl: `prompt`, `completion` and, for most tasks, `question` and `answer`."""

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import pickle
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from heredity.records import read_journal
 from heredity.server.training.grading_app import GradingApp
 from heredity.server.training.kept import KeptCheckpoints
 from heredity.server.training.revisions import Revisions
+from heredity.server.training.terms import Part
 from heredity.server.training.workspace import TrainingWorkspace
 
 from .tiny import ByDigest, checkpoint, session, terms
@@ -43,7 +45,7 @@ class Run:
         assert reply.status_code == code, reply.text
         return reply.json()
 
-    def save(self, name: str, value: float, worth: float, **more: Any) -> str:
+    def save(self, name: str, value: float, worth: float | Sequence[float], **more: Any) -> str:
         folder = checkpoint(self.output / name, value, **more)
         self.runner.worth[inspect(folder).digest] = worth
         return f"/workspace/output/{name}"
@@ -53,10 +55,12 @@ class Run:
 
 
 @asynccontextmanager
-async def running(folder: Path, seconds: float = 60.0) -> AsyncIterator[Run]:
+async def running(folder: Path, seconds: float = 60.0, parts: tuple[Part, ...] = ()) -> AsyncIterator[Run]:
     runner = ByDigest()
     opened = session(folder, runner, seconds=seconds)
-    workspace = TrainingWorkspace(folder / "workspace", terms(checkpoint(folder / "base"), seconds))
+    workspace = TrainingWorkspace(
+        folder / "workspace", replace(terms(checkpoint(folder / "base"), seconds), parts=parts)
+    )
     workspace.prepare()
     app = GradingApp(
         opened, workspace, KeptCheckpoints(folder / "models", opened.note), Revisions(workspace, opened.note)
@@ -131,6 +135,25 @@ async def test_the_untouched_base_is_the_baseline_and_is_flagged(tmp_path: Path)
         assert (answer["score"], answer["improvement"]) == (25.0, 0.0)
         assert run.runner.graded == []
         assert run.events("submission.rejected")[0]["category"] == "base_model"
+
+
+async def test_of_several_tasks_the_answer_has_each(tmp_path: Path) -> None:
+    parts = (Part("sums", range(0, 4, 2), 0.5), Part("games", range(1, 4, 2), 0.0))
+    async with running(tmp_path, parts=parts) as run:
+        answer = await run.submit(run.save("first", 1.0, [1.0, 0.5, 1.0, math.nan]))
+        told = {
+            "sums": {"score": 100.0, "baseline_score": 50.0, "improvement": 50.0},
+            "games": {"score": 50.0, "baseline_score": 0.0, "improvement": 50.0},
+        }
+        assert answer["tasks"] == told
+        assert json.loads((run.workspace.root / "scores.json").read_text())[0]["tasks"] == told
+        checkpoint(run.output / "copied", 0.0)
+        base = await run.submit("output/copied")
+        assert {name: each["improvement"] for name, each in base["tasks"].items()} == {"sums": 0.0, "games": 0.0}
+        assert (await run.client.get("/time")).json()["meta"]["tasks"] == ["sums", "games"]
+        nothing = await run.submit(run.save("second", 2.0, [1.0, math.nan, 1.0, math.nan]))
+        assert nothing["tasks"]["games"] == {"score": None, "baseline_score": 0.0, "improvement": None}
+        assert "and `tasks` with the same of each task" in (run.workspace.root / "instructions.md").read_text()
 
 
 async def test_an_agent_cannot_set_its_baseline(tmp_path: Path) -> None:

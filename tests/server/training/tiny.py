@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -56,7 +57,7 @@ def checkpoint(folder: Path, value: float = 0.0, *, rows: int = 3, config: Mappi
 class ByDigest:
     """Scores a checkpoint by what the test says of it."""
 
-    worth: dict[str, float] = field(default_factory=dict)
+    worth: dict[str, float | Sequence[float]] = field(default_factory=dict)
     graded: list[str] = field(default_factory=list)
     delay_s: float = 0.0
     breaks: bool = False
@@ -69,10 +70,12 @@ class ByDigest:
             if self.breaks:
                 raise HostError("the grading machine is on fire")
             await asyncio.sleep(self.delay_s)
-            score = self.worth.get(digest, 0.0)
+            worth = self.worth.get(digest, 0.0)
+            score = worth if isinstance(worth, float) else worth[job.task.index]
+            ended, reward = (("host_error", "host"), 0.0) if math.isnan(score) else (("ok", "none"), score)
             yield (
                 place,
-                Trajectory(job.task.id, job.candidate.digest, "ok", "none", score, 1, True, {"reward": [score]}),
+                Trajectory(job.task.id, job.candidate.digest, *ended, reward, 1, True, {"reward": [reward]}),
             )
 
     async def close(self) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from heredity.errors import ConfigError
 from heredity.posttraining.tasks.contract import (
@@ -129,16 +130,19 @@ over all of them; the server's answer also has the score of each task.
         return tuple(dict.fromkeys(label for part in self.parts for label in part.labels))
 
     def materials(self, entropy: int) -> Mapping[str, bytes]:
-        """Return the files of every part in its own folder, and the rows to train on of all; see `PostTrainingTask`."""
+        """Return the files of every part in its own folder, and the rows to train on of all; see `PostTrainingTask`.
+
+        The rows keep their order, and those of the parts are spread evenly: the first half has half of each.
+        """
         files: dict[str, bytes] = {}
-        rows: list[Mapping[str, object]] = []
+        placed: list[tuple[float, Mapping[str, object]]] = []
         for part in self.parts:
             folder, own = _folder(part.name), part.materials(entropy)
             files |= {f"{FOLDER}/{folder}/{path}": content for path, content in own.items()}
             files[f"{FOLDER}/{folder}/description.md"] = part.description.encode()
-            lines = own.get(TRAIN_FILE, b"").decode().split("\n")
-            rows += [{"task": folder, **json.loads(line)} for line in lines if line.strip()]
-        return {**files, TRAIN_FILE: jsonl(rows)}
+            rows = [json.loads(line) for line in own.get(TRAIN_FILE, b"").decode().split("\n") if line.strip()]
+            placed += [((i + 0.5) / len(rows), {"task": folder, **row}) for i, row in enumerate(rows)]
+        return {**files, TRAIN_FILE: jsonl(row for _, row in sorted(placed, key=itemgetter(0)))}
 
 
 def _folder(name: str) -> str:

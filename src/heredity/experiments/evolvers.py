@@ -12,7 +12,7 @@ from heredity.evolution import EvolverContext, Feedback
 from heredity.evolution.registry import method
 from heredity.evolution.starter import starter_candidate
 from heredity.experiments.config import SCHEDULED, Cell
-from heredity.experiments.outside_agents import agent_model, command_agent, model_door, record_stream
+from heredity.experiments.outside_agents import command_agent, described, model_door, record_stream
 from heredity.gateway import Model
 from heredity.judging.session import Session
 from heredity.launchers import CommandAgent, Launch
@@ -126,9 +126,8 @@ def _agent(
 
     async def evolve(session: Session) -> None:
         async with record_stream(session, logs, launch), model_door(cell, session, folder, model) as broker:
-            await evolve_with_agent(session, workspace, agent, initial=initial, logs=logs, broker=broker)
+            ended = await evolve_with_agent(session, workspace, agent, initial=initial, logs=logs, broker=broker)
+        if session.broken is None:
+            await session.note("agent.ended", ended.to_json())
 
-    told = {"launcher": cell.evolver.launcher} if cell.evolver.launcher else {}
-    asked = {"model": agent_model(cell)} if agent_model(cell) else {}
-    about = {"name": cell.label, "kind": "agent", "command": agent.argv[-1], "isolation": agent.isolation}
-    return Evolver(evolve, False, {**about, **told, **asked}, workspace.publisher)
+    return Evolver(evolve, False, described(cell, agent), workspace.publisher)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +73,19 @@ def command_agent(cell: Cell, secrets: Sequence[Path], prompt: str) -> tuple[Com
         protected=tuple(secrets),
         network=settings.network,
         devices=tuple(map(Path, settings.devices)),
+        memory_bytes=settings.memory_bytes,
+        disk_bytes=settings.disk_bytes,
         unsafe=cell.config.engine.unsafe,
     )
     return agent, launch
+
+
+def described(cell: Cell, agent: CommandAgent) -> dict[str, Any]:
+    """Return what the journal says of an outside agent: how it is started, by what it is confined and bounded."""
+    about = {"name": cell.label, "kind": "agent", "command": agent.argv[-1], "isolation": agent.isolation}
+    told = {"launcher": cell.evolver.launcher} if cell.evolver.launcher else {}
+    asked = {"model": agent_model(cell)} if agent_model(cell) else {}
+    return {**about, **told, **asked, **asdict(agent.bounds)}
 
 
 @contextlib.asynccontextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 from heredity.errors import CandidateError, ConfigError, UnknownNameError
 from heredity.experiments.config import Cell
 from heredity.experiments.evolvers import Evolver
-from heredity.experiments.outside_agents import agent_model, command_agent, model_door, record_stream
+from heredity.experiments.outside_agents import command_agent, described, model_door, record_stream
 from heredity.gateway import Model
 from heredity.judging import Sealed
 from heredity.judging.bench import Reference
@@ -194,11 +194,8 @@ def build_trainer(
         async with record_stream(session, folder / "logs", launch), model_door(cell, session, folder, model) as door:
             await train_with_agent(session, folder, terms, agent, door)
 
-    about = {"name": cell.label, "kind": "agent", "command": agent.argv[-1], "isolation": agent.isolation}
-    told = {"launcher": cell.evolver.launcher} if cell.evolver.launcher else {}
-    asked = {"model": agent_model(cell)} if agent_model(cell) else {}
     training = {"base_model": base.name, "mode": mode, "base_digest": base.checkpoint.digest}
-    return Evolver(evolve, False, {**about, **told, **asked, **training})
+    return Evolver(evolve, False, {**described(cell, agent), **training})
 
 
 def _parts(task: PostTrainingTask | SeveralTasks, graded: int, reference: Reference) -> tuple[Part, ...]:

@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from heredity.errors import ConfigError, IsolationError
 from heredity.launchers.bubblewrap import READ_ONLY, Confinement, available, folder_variables, open_descriptors
@@ -142,6 +143,11 @@ class AgentExit:
     log_bytes: int
     log_digest: str
     isolation: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what the journal says of it (`agent.ended`)."""
+        held = {"memory_bytes": self.memory_bytes, "disk_bytes": self.disk_bytes}
+        return {"code": self.code, "reason": self.reason, "seconds": round(self.seconds, 3), **held}
 
 
 async def run_agent(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from heredity.launchers import available, command
+from heredity.launchers import available, command, watch
 from heredity.posttraining.models.checkpoint import inspect
 
 from .tiny import SUBMIT, Rig
@@ -174,6 +176,50 @@ async def test_an_agent_that_dies_is_on_record_and_what_it_submitted_counts(rig:
     await rig.train(SUBMIT + "submit a > /dev/null; kill -9 $$")
     assert [(e["code"], e["reason"]) for e in rig.events("agent.ended")] == [(137, "exited")]
     assert rig.events("judging.selected")[0]["submit_id"] == 1
+
+
+GREEDY = {
+    "memory_limit": """python3 -c "held = b'x' * (400 << 20); import time; time.sleep(60)" """,
+    "disk_limit": "while :; do head -c 4000000 /dev/zero > output/$((i += 1)); sleep 0.02; done",
+}
+
+
+@pytest.mark.parametrize("reason", GREEDY)
+async def test_an_agent_that_takes_too_much_is_ended_and_what_it_submitted_counts(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    monkeypatch.setattr(watch, "DISK_S", 0.1)
+    rig.save(a=0.5)
+    bounds = {"memory_bytes": 200 << 20, "disk_bytes": 60 << 20}
+    ended = await rig.train(SUBMIT + f"submit a; echo 1 > code/train.py; {GREEDY[reason]}", **bounds)
+    assert ended is not None
+    assert ended.reason == reason
+    (told,) = rig.events("agent.ended")
+    assert told["reason"] == reason
+    kind = reason.replace("limit", "bytes")
+    assert told[kind] > bounds[kind]
+    assert rig.events("judging.selected")[0]["submit_id"] == 1
+    assert rig.events("judging.scored")[0]["scores"] == [0.5, 0.5, 0.5]
+    assert [e["files"] for e in rig.events("code.revised")] == [["train.py"]]
+    assert await rig.train("echo again") is None, "it is not started again"
+
+
+async def test_many_checkpoints_take_the_room_of_two(rig: Rig) -> None:
+    names = "abcdefgh"
+    rig.save(**{name: 0.1 * place for place, name in enumerate(names)})
+    held: list[int] = []
+    grade = rig.runner.run
+
+    async def look(*given: Any) -> AsyncIterator[Any]:
+        held.append(len(kept(rig)))
+        async for found in grade(*given):
+            yield found
+
+    rig.runner.run = look  # type: ignore[method-assign]
+    await rig.train(SUBMIT + "for name in a b c d e f g h; do submit $name & done; wait")
+    assert len(held) >= len(names)
+    assert max(held) <= 2
+    assert len(kept(rig)) == 1
 
 
 async def test_a_run_without_a_graded_checkpoint_is_finished_all_the_same(rig: Rig) -> None:

@@ -53,7 +53,7 @@ async def train_with_agent(
         # The session may have noticed first that the time is over.
         late = ended.reason == "session_ended" and session.remaining().seconds == 0
         reason = "time_limit" if late else ended.reason
-        await session.note("agent.ended", {"code": ended.code, "reason": reason, "seconds": round(ended.seconds, 3)})
+        await session.note("agent.ended", replace(ended, reason=reason).to_json())
     await run.app.settle()
     await asyncio.to_thread(run.app.publish, time.time())
     return ended

@@ -89,11 +89,17 @@ class TrainingWorkspace:
         return self.root / pure
 
     def code(self) -> Mapping[str, bytes]:
-        """Return the files of `code/`; none if there are too many or too large ones, or links among them."""
+        """Return the files of `code/`; none if there is no such folder.
+
+        Raises:
+            ConfigError: if there are too many or too large ones, or links among them, or they cannot be read.
+        """
         try:
             return read_folder(self.root / "code", max_bytes=_MAX_CODE_BYTES, max_files=_MAX_CODE_FILES)
-        except (OSError, ConfigError):
+        except FileNotFoundError:
             return {}
+        except OSError as error:
+            raise ConfigError(f"code/ cannot be read ({error.strerror}); make its files readable") from error
 
     def _given(self) -> dict[str, bytes]:
         terms = self.terms

@@ -7,7 +7,7 @@ from typing import Any
 
 from heredity.gateway import Image, Reply, ToolCall, ToolSpec, Usage
 from heredity.server.broker.conversation import Conversation, encode, event, finish_of, new_id, rest_of
-from heredity.server.broker.fields import Fields, sampling_of
+from heredity.server.broker.fields import Fields, sampling_of, tool_choice
 from heredity.server.broker.problems import Problem, openai_shape
 
 _FINISH = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "refusal": "content_filter"}
@@ -132,16 +132,8 @@ def _tool(tool: Fields) -> ToolSpec:
 
 
 def _choice(body: Fields) -> str:
-    if isinstance(body.get("tool_choice"), str):
-        choice = body.text("tool_choice")
-        if choice not in ("none", "auto", "required"):
-            raise body.refuse("tool_choice", "expected none, auto, required, or a function")
-        return choice
-    wanted = body.inner("tool_choice")
-    if wanted is None:
-        return "auto"
-    wanted.only("type", ("function",), "tools are functions")
-    return wanted.need("function").text("name")
+    wanted = tool_choice(body)
+    return wanted if isinstance(wanted, str) else wanted.need("function").text("name")
 
 
 def _told(call: ToolCall) -> dict[str, Any]:

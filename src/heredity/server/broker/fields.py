@@ -133,6 +133,20 @@ def sampling_of(body: Fields, limit: str, stop: str) -> Sampling:
         raise Problem("request", str(error), field=str(error).split()[0]) from error
 
 
+def tool_choice(body: Fields) -> str | Fields:
+    """Return which tool is to be called, as OpenAI's interfaces say it: `none`, `auto`, `required`, or what names a function."""
+    if isinstance(body.get("tool_choice"), str):
+        choice = body.text("tool_choice")
+        if choice not in ("none", "auto", "required"):
+            raise body.refuse("tool_choice", "expected none, auto, required, or a function")
+        return choice
+    wanted = body.inner("tool_choice")
+    if wanted is None:
+        return "auto"
+    wanted.only("type", ("function",), "only functions can be called")
+    return wanted
+
+
 async def read_body(request: HttpRequest) -> tuple[Fields, int]:
     """Return a request's body and its size in bytes.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from heredity.gateway import Image, Message, Reply, ToolCall, ToolSpec, Usage
 from heredity.server.broker.conversation import Conversation, event, finish_of, new_id, rest_of
-from heredity.server.broker.fields import Fields, sampling_of
+from heredity.server.broker.fields import Fields, sampling_of, tool_choice
 from heredity.server.broker.problems import Problem, openai_shape
 
 MAX_REMEMBERED_BYTES = 64 << 20
@@ -243,16 +243,8 @@ def _tool(tool: Fields) -> ToolSpec:
 
 
 def _choice(body: Fields) -> str:
-    if isinstance(body.get("tool_choice"), str):
-        choice = body.text("tool_choice")
-        if choice not in ("none", "auto", "required"):
-            raise body.refuse("tool_choice", "expected none, auto, required, or a function")
-        return choice
-    wanted = body.inner("tool_choice")
-    if wanted is None:
-        return "auto"
-    wanted.only("type", ("function",), "only functions can be called")
-    return wanted.text("name")
+    wanted = tool_choice(body)
+    return wanted if isinstance(wanted, str) else wanted.text("name")
 
 
 def _status(reply: Reply) -> str:

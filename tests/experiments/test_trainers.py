@@ -10,7 +10,7 @@ import pytest
 
 from heredity.cli import main as module
 from heredity.experiments.config import cells, resolve
-from heredity.experiments.trainers import check_trainer
+from heredity.experiments.trainers import check_trainer, mode_of
 from heredity.launchers import available
 from heredity.posttraining.inference import sandbox
 
@@ -46,6 +46,7 @@ def run(out: Path, *overrides: str, file: Path = ROOT / "suites" / "posttrain-cp
             "views.heldout=201",
             "views.heldout = 201: 201 tasks of split 'heldout' of dealt/arithmetic asked for; it has 200",
         ),
+        ("training.base_model=characters/multi:rewriting+text-game", "unknown base model 'characters/multi"),
         ("training.base_model=characters/arithmetik", "unknown base model 'characters/arithmetik'; did you mean"),
         (
             "training.base_model=/no/such/folder",
@@ -56,6 +57,9 @@ def run(out: Path, *overrides: str, file: Path = ROOT / "suites" / "posttrain-cp
         ('run.tasksets=["posttraining/arithmetics"]', "did you mean arithmetic"),
         ('run.tasksets=["posttraining/smith:/no/folder"]', "/no/folder/config.yaml cannot be read"),
         ('run.tasksets=["gymnasium/CartPole-v1"]', "gymnasium/CartPole-v1 is none"),
+        ("training.mode=multi-task", "posttraining/arithmetic is one task; name several, such as"),
+        ('run.tasksets=["posttraining/multi:arithmetic"]', "expected two or more different ones"),
+        ('run.tasksets=["posttraining/multi:arithmetic+rewritin"]', "did you mean rewriting"),
         ("budget.seconds=0", "budget.seconds = 0"),
         ("training.mode=sft", "training.mode = 'sft'"),
     ],
@@ -130,3 +134,22 @@ def test_a_folder_that_held_a_mistake_takes_the_corrected_run(
     check_trainer(cell, ())
     assert not (tmp_path / "out").exists()
     capsys.readouterr()
+
+
+@pytest.mark.skipif(available() is not None, reason="agents cannot be confined here")
+@needs_torch
+def test_a_base_that_was_made_for_several_tasks_is_taken_for_each_of_them() -> None:
+    joint = "characters/multi:arithmetic+text-game"
+    for taskset in (TASK, "posttraining/text-game", "posttraining/multi:text-game+arithmetic"):
+        config = resolve(
+            {
+                "run": {"protocol": "post-training", "tasksets": [taskset]},
+                "evolver": {"agent": "true"},
+                "training": {"base_model": joint},
+                "budget": {"seconds": 5, "train_cases": 4},
+                "views": {"heldout": 4},
+            }
+        )
+        (cell,) = cells(config)
+        check_trainer(cell, ())
+        assert mode_of(cell) == ("free" if "multi" not in taskset else "multi-task")

@@ -17,10 +17,11 @@ from heredity.judging import Sealed
 from heredity.judging.bench import Reference
 from heredity.judging.session import Session
 from heredity.posttraining.inference.sandbox import packages
-from heredity.posttraining.models.bases import SMOLLM2, base_model
+from heredity.posttraining.models.bases import CHARACTERS, SMOLLM2, base_model
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect
-from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, SeveralTasks, posttraining_task
+from heredity.posttraining.tasks import PREFIX, PostTrainingTask, PostTrainingTaskset, SeveralTasks, posttraining_task
 from heredity.posttraining.tasks.registry import workspace_files
+from heredity.posttraining.tasks.several import MULTI
 from heredity.resources import Candidate
 from heredity.server.training.agent_run import train_with_agent
 from heredity.server.training.terms import Part, TrainingTerms
@@ -120,7 +121,7 @@ def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
     if config.budget.seconds is None:
         raise ConfigError("budget.seconds is missing; give the wall seconds that an agent has, such as 3600")
     name = config.training.base_model
-    if name and name not in (*task.base_models, SMOLLM2) and not Path(name).is_dir():
+    if name and not _takes(task, name):
         if Path(name).is_absolute():
             raise ConfigError(f"training.base_model is {name!r}, and there is no such folder; correct the path")
         raise UnknownNameError("base model", name, [*task.base_models, SMOLLM2])
@@ -132,7 +133,7 @@ def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
     for part in task.parts:
         judge = part.inner.info.spec.get("judge")
         if judge and judge != "rules" and not config.gateway.judge:
-            raise ConfigError(f"{part.name} is decided by a model, and there is none; set gateway.judge")
+            raise ConfigError(f"{PREFIX}{part.name} is decided by a model, and there is none; set gateway.judge")
     for split, key, count in (
         ("train", "budget.train_cases", config.budget.train_cases),
         ("heldout", "views.heldout", config.views.heldout),
@@ -143,6 +144,16 @@ def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
             raise ConfigError(f"{key} = {count}: {error}") from error
     command_agent(cell, secrets, PROMPT)
     packages()
+
+
+def _takes(task: PostTrainingTask | SeveralTasks, name: str) -> bool:
+    """Whether a task may begin with a base model: its own, a folder, or one of characters that was made for several tasks."""
+    if name in (*task.base_models, SMOLLM2) or Path(name).is_dir():
+        return True
+    joint = name.removeprefix(CHARACTERS)
+    if joint == name or not joint.startswith(MULTI):
+        return False
+    return {part.name for part in task.parts} <= {part.name for part in posttraining_task(joint).parts}
 
 
 def build_trainer(

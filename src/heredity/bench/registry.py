@@ -1,7 +1,7 @@
 """How fast the store of versions is, synced to disk at every operation, and whether it slows down as it grows.
 
 The baseline is a bare SQLite insert of the same content in the same run, on the same disk, in WAL mode with
-`synchronous=FULL`. Both sides take turns, one operation each, so that a slow disk is slow for both.
+`synchronous=FULL`. Both sides, at every size, take turns, one operation each, so that a slow disk is slow for all.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,31 +35,37 @@ def measure(sizes: tuple[int, ...] = SIZES, operations: int = 200) -> dict[str, 
         `results.<size>` with `registers_per_s`, `updates_per_s`, `gets_per_s`, `lists_per_s` (of all 100) and
         `bare_inserts_per_s`, operations over the time they took in all, `register_ratio`, registers over bare inserts
         (higher is better), and `median_register_ratio`, the same of median times; `register_ratio`, the lowest of all sizes;
-        `slowdown`, the rate at the largest size over that at the smallest.
+        `slowdown`, the rate at the largest size over that at the smallest, the median over pairs that were timed in turn.
     """
-    results: dict[str, dict[str, float]] = {}
-    with tempfile.TemporaryDirectory(prefix="heredity-registry-") as folder:
-        for size in sizes:
-            results[str(size)] = _measure(Path(folder) / str(size), size, operations)
-    least, most = results[str(sizes[0])], results[str(sizes[-1])]
+    with tempfile.TemporaryDirectory(prefix="heredity-registry-") as folder, ExitStack() as stack:
+        stores = [stack.enter_context(_opened(Path(folder) / str(size), size)) for size in sizes]
+        times = _times(stores, operations)
+    results = {str(size): _figures(each) for size, each in zip(sizes, times, strict=True)}
+    least, most = times[0], times[-1]
     return {
         "baseline": "a bare SQLite insert of the same content, WAL, synchronous=FULL",
         "resources": _RESOURCES,
         "operations": operations,
         "results": results,
         "register_ratio": min(row["register_ratio"] for row in results.values()),
-        "slowdown": {f"{name}s": round(most[f"{name}s_per_s"] / least[f"{name}s_per_s"], 3) for name in OPERATIONS},
+        "slowdown": {
+            f"{name}s": round(statistics.median(s / m for s, m in zip(least[name], most[name], strict=True)), 3)
+            for name in OPERATIONS
+        },
     }
 
 
-def _measure(folder: Path, size: int, operations: int) -> dict[str, float]:
+@contextmanager
+def _opened(folder: Path, size: int) -> Generator[dict[str, Callable[[int], Any]]]:
+    """Make a store of so many versions, and a bare database beside it; give what is timed of them, by name."""
     with Store(folder / "resources.db") as store, closing(connect(folder / "bare.db")) as bare:
         bare.execute("PRAGMA journal_mode = WAL")
         bare.execute("CREATE TABLE contents (id INTEGER PRIMARY KEY, data BLOB NOT NULL)")
         registry = Registry(store)
         _fill(store, size)
         names = [f"p{i}" for i in range(_RESOURCES)]
-        calls: dict[str, Callable[[int], Any]] = {
+        yield {
+            "list": lambda _: registry.list("prompt"),
             "bare_insert": lambda i: bare.execute(
                 "INSERT INTO contents (data) VALUES (?)", (_text(size + i).encode(),)
             ),
@@ -67,19 +73,29 @@ def _measure(folder: Path, size: int, operations: int) -> dict[str, float]:
             "update": lambda i: registry.update("prompt", names[i % _RESOURCES], _text(2 * size + i)),
             "get": lambda i: registry.get("prompt", names[i % _RESOURCES]),
         }
-        times: dict[str, list[float]] = {name: [] for name in (*calls, "list")}
-        # Before the registers, which make the list longer.
-        for _ in range(operations):
-            times["list"].append(_timed(lambda _: registry.list("prompt"), 0))
+
+
+def _times(stores: Sequence[Mapping[str, Callable[[int], Any]]], operations: int) -> list[dict[str, list[float]]]:
+    """Time every operation of every store in turns, in one direction and then in the other: a busy disk is so for all of them."""
+    times = [{name: list[float]() for name in calls} for calls in stores]
+    places = range(len(stores))
+    # Before the registers, which make the list longer.
+    for names in (["list"], ["bare_insert", "register", "update", "get"]):
         for i in range(operations):
-            for name, call in calls.items():
-                times[name].append(_timed(call, i))
-    rates = {f"{name}s_per_s": round(operations / sum(each), 1) for name, each in times.items()}
-    medians = {name: statistics.median(each) for name, each in times.items()}
+            for name in names:
+                for place in reversed(places) if i % 2 else places:
+                    times[place][name].append(_timed(stores[place][name], i))
+    return times
+
+
+def _figures(times: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    rates = {f"{name}s_per_s": round(len(each) / sum(each), 1) for name, each in times.items()}
     return {
         **rates,
         "register_ratio": round(rates["registers_per_s"] / rates["bare_inserts_per_s"], 3),
-        "median_register_ratio": round(medians["bare_insert"] / medians["register"], 3),
+        "median_register_ratio": round(
+            statistics.median(times["bare_insert"]) / statistics.median(times["register"]), 3
+        ),
     }
 
 

@@ -243,3 +243,23 @@ def test_a_suite_has_a_line_for_each_run_in_results_csv(tmp_path: Path) -> None:
         assert row["improvement"] == ("" if gained is None else str(round(100 * gained["difference"], 4)))
     write_reports(tmp_path, suite_metrics(runs), runs)
     assert (tmp_path / "results.csv").read_text() == results_csv(runs)
+
+
+def test_a_page_says_what_code_is_not_known_and_why_an_agent_was_ended() -> None:
+    journal = PostTrainingJournal(Told(ACTS, tasks=60))
+    lines = journal.lines
+    for line in lines:
+        if line["kind"] == "code.revised" and line["data"]["revision"] == 2:
+            line["data"] |= {"blob": None, "files": [], "reason": f"no room {ATTACK}", "full": True}
+        if line["kind"] == "agent.ended":
+            line["data"] |= {"reason": "memory_limit", "memory_bytes": 300 << 20, "disk_bytes": 5 << 20}
+    metrics = run_metrics(lines, journal.load, journal.blob)
+    page = run_page(metrics)
+    assert "What this code was is not known: no room &lt;script&gt;" in page
+    assert "some of its code is not known" in page
+    assert "The agent was ended because it held more memory than it may. What it had submitted counts." in page
+    told = run_markdown(metrics)
+    assert "300 MiB" in told
+    assert "memory limit" in told
+    summary_markdown(metrics)
+    results_csv([metrics])

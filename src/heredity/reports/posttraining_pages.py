@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from heredity.analysis.posttraining.failures import LIMITS
 from heredity.reports import page, run_charts, text
 from heredity.reports.fields import Json, Mean, count, items, mean_of, numbers, section, whole, words_of
 from heredity.reports.model import Run
@@ -57,6 +58,7 @@ def run_page(run: Run) -> str:
         findings=items(section(found, "audit"), "findings"),
         tasks=[row for task in items(found, "tasks") for row in _task_rows(task)],
         ended=section(found, "agent"),
+        limit=LIMITS.get(words_of(section(found, "agent"), "reason"), ""),
         process=section(found, "process"),
         tokens=page.token_words(run.tokens),
         trajectory_plot=page.picture(trajectory(title, found)),
@@ -146,7 +148,7 @@ def _gain(gain: Mean) -> str:
 
 def process_rows(posttraining: Json) -> list[tuple[str, str, str]]:
     """Return process metrics as (name, value, what it is)."""
-    p = section(posttraining, "process")
+    p, ended = section(posttraining, "process"), section(posttraining, "agent")
     best = f"{text.number(p.get('best_at'))} of {text.number(p.get('graded'))}" if p.get("best_at") else text.DASH
     return [
         ("Requests", text.number(p.get("requests")), "submissions asked for, refused ones and copies among them"),
@@ -166,8 +168,16 @@ def process_rows(posttraining: Json) -> list[tuple[str, str, str]]:
         ("Time used", text.percent(p.get("time_used_ratio")), "of the budget, until the agent ended"),
         ("Last-submit gap", text.duration(p.get("last_submit_gap_s")), "from the last request to the agent's end"),
         ("Code revisions", text.number(p.get("revisions")), "versions of its code that are on record"),
+        ("Most memory", _size(ended, "memory_bytes"), "that the agent was seen to hold"),
+        ("Most disk", _size(ended, "disk_bytes"), "that its files were seen to take"),
+        ("Agent's end", words_of(ended, "reason").replace("_", " ") or text.DASH, "why it ended"),
         ("Tokens", text.amount(p.get("tokens")), "that the agent is known to have used"),
     ]
+
+
+def _size(holder: Json, name: str) -> str:
+    found = finite(holder.get(name))
+    return text.DASH if found is None else f"{text.number(found / (1 << 20), 0)} MiB"
 
 
 def _iteration(row: Json) -> dict[str, Any]:
@@ -200,6 +210,8 @@ def _revision(row: Json) -> dict[str, Any]:
         "number": whole(row, "revision"),
         "at": finite(row.get("at_s")),
         "files": section(row, "files"),
+        "unknown": row.get("files") is None,
+        "reason": words_of(row, "reason"),
         "route": words_of(row, "route"),
         "components": ", ".join(map(text.clean, names)) if isinstance(names, list | tuple) else "",
         "also": [name for name in ("samples", "environment") if row.get(name) is True],

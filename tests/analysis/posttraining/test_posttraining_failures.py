@@ -99,3 +99,23 @@ def test_each_iteration_says_what_is_wrong_with_it() -> None:
         "refused: candidate",
         None,
     ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("memory_limit", "the agent was ended because it held more memory than it may"),
+        ("disk_limit", "the agent was ended because its files took more disk than they may"),
+        ("time_limit", "the agent ended with exit code 143"),
+    ],
+)
+def test_an_agent_that_took_too_much_is_said_to_have_done_so(reason: str, words: str) -> None:
+    journal = PostTrainingJournal(Told((), exit_code=143))
+    lines = journal.lines
+    for line in lines:
+        if line["kind"] == "agent.ended":
+            line["data"]["reason"] = reason
+    found = posttraining_metrics(lines, journal.blob)
+    assert found is not None
+    assert found["failures"][0]["evidence"][-1] == words
+    assert found["iterations"][-1]["failure_type"] == words

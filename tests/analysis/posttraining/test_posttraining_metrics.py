@@ -260,3 +260,46 @@ def test_an_unfinished_journal_has_the_same_iterations_as_far_as_it_goes() -> No
 
 def test_checkpoints_of_tests_differ() -> None:
     assert checkpoint("a").digest != checkpoint("b").digest
+
+
+def without_code(told: Told, *revisions: int) -> dict[str, Any]:
+    """Return the metrics of a run of which some code could not be kept."""
+    journal = PostTrainingJournal(told)
+    lines = journal.lines
+    for line in lines:
+        if line["kind"] == "code.revised" and line["data"]["revision"] in revisions:
+            line["data"] |= {"blob": None, "files": [], "reason": "no room", "full": True}
+    found = posttraining_metrics(lines, journal.blob)
+    assert found is not None
+    return found
+
+
+def test_code_that_was_not_kept_is_not_known_and_nothing_is_concluded_from_it() -> None:
+    told = Told((Act(0.5, "torch_sft"), Act(0.9, "torch_grpo")), tasks=100)
+    found = without_code(told, 2)
+    last = found["revisions"][-1]
+    assert (last["blob"], last["files"], last["route"], last["reason"]) == (None, None, None, "no room")
+    assert [row["train_type"] for row in found["iterations"]] == ["SFT-only", None]
+    assert (found["best"]["route"], found["routes"]["run"]) == (None, None)
+    assert found["routes"]["coding_success"] is True
+    assert found["audit"]["verdict"] == "unknown"
+    assert without_code(told)["audit"]["verdict"] == "kept"
+
+
+def test_code_that_was_not_kept_is_not_said_to_train_nothing() -> None:
+    told = Told((Act(0.8, "merge_only"), Act(0.8, "torch_sft")), tasks=150)
+    found = without_code(told, 2)
+    assert found["routes"]["coding_success"] is None
+    assert found["failures"] == []
+
+
+def test_a_breach_in_code_that_is_known_stays_one() -> None:
+    told = Told((Act(0.5, "torch_grpo"), Act(0.6, "torch_sft")), mode="sft-only")
+    assert without_code(told, 2)["audit"]["verdict"] == "broken"
+
+
+def test_a_run_without_any_code_that_was_kept_can_be_read() -> None:
+    found = without_code(Told((Act(0.5, "torch_sft"), Act(None, "torch_grpo"))), 1, 2)
+    assert found["routes"] == {"submissions": {}, "run": None, "coding_success": None}
+    assert [row["status"] for row in found["iterations"]] == ["ok", "not submitted"]
+    assert found["audit"]["verdict"] == "unknown"

@@ -51,7 +51,13 @@ class Graded:
 
 
 def audit(
-    mode: str, codes: Mapping[int, Code], graded: Sequence[Graded], *, private: Sequence[str] = (), tasks: int = 1
+    mode: str,
+    codes: Mapping[int, Code],
+    graded: Sequence[Graded],
+    *,
+    private: Sequence[str] = (),
+    tasks: int = 1,
+    whole: bool = True,
 ) -> dict[str, Any]:
     """Audit the code of a run against its mode.
 
@@ -61,10 +67,11 @@ def audit(
         graded: the submissions that were scored.
         private: import names of packages that hold answers.
         tasks: how many tasks the run covers.
+        whole: whether the code of every revision is known.
 
     Returns:
-        mode; verdict (`"kept"`, `"broken"`, or `"unknown"` without any code); findings, breaches first, each once, at the
-        revision where it first occurs.
+        mode; verdict (`"kept"`, `"broken"`, or `"unknown"` where not all code is known); findings, breaches first, each
+        once, at the revision where it first occurs.
     """
     found = [*_mode(mode, codes, graded, tasks), *(f for n, code in codes.items() for f in _access(n, code, private))]
     once: dict[tuple[str, str, str], Finding] = {}
@@ -74,7 +81,7 @@ def audit(
     broken = any(f.grade == "breach" for f in listed)
     return {
         "mode": mode,
-        "verdict": "broken" if broken else "kept" if codes else "unknown",
+        "verdict": "broken" if broken else "kept" if codes and whole else "unknown",
         "findings": [finding.to_json() for finding in listed],
     }
 

@@ -29,6 +29,12 @@ RULES: Mapping[str, str] = {
 }
 """What is looked at for each class; the last needs several runs."""
 
+LIMITS: Mapping[str, str] = {
+    "memory_limit": "the agent was ended because it held more memory than it may",
+    "disk_limit": "the agent was ended because its files took more disk than they may",
+}
+"""Reasons of `agent.ended` that are the agent's own doing, in words."""
+
 
 def run_failures(record: PostTraining, codes: Mapping[int, Code]) -> list[dict[str, Any]]:
     """Return the classes of failure of one run: `class`, `rule`, `evidence` in sentences, and `iterations` (from 1).
@@ -59,17 +65,21 @@ def _early(record: PostTraining, codes: Mapping[int, Code]) -> _Found:
         copies = sum(map(record.is_copy, record.steps))
         refused = len(record.steps) - copies
         said.append(f"no trained checkpoint was graded: {copies} copies of the base model, {refused} refused or failed")
-    if codes and not _trains(codes):
+    idle = len(codes) == len(record.revisions) and not _trains(codes)
+    if codes and idle:
         said.append(f"none of {len(codes)} code revisions trains")
     if not record.revisions:
         said.append("no code was written")
-    enough = not graded or (bool(codes) and not _trains(codes))
-    return (EARLY, [*said, *_exit(record)], []) if enough else None
+    said += [words] if (words := exit_words(record)) else []
+    return (EARLY, said, []) if not graded or (codes and idle) else None
 
 
-def _exit(record: PostTraining) -> list[str]:
-    code = (record.ended or {}).get("code")
-    return [f"the agent ended with exit code {code}"] if code else []
+def exit_words(record: PostTraining) -> str:
+    """Say how the agent ended, where that was not as it should; `""` otherwise."""
+    ended = record.ended or {}
+    limit = LIMITS.get(str(ended.get("reason")), "")
+    code = ended.get("code")
+    return limit or (f"the agent ended with exit code {code}" if code else "")
 
 
 def _rollout(record: PostTraining, codes: Mapping[int, Code]) -> _Found:
@@ -79,7 +89,8 @@ def _rollout(record: PostTraining, codes: Mapping[int, Code]) -> _Found:
     if graded and all(step.score == 0.0 for step in graded):
         return ROLLOUT, [f"all {len(graded)} trained checkpoints score zero"], _numbers(record, graded)
     improved = (against_base(record, best_step(record)) or {}).get("verdict") == "better"
-    if not improved and not any(code.environment for code in codes.values()):
+    whole = len(codes) == len(record.revisions)
+    if not improved and whole and not any(code.environment for code in codes.values()):
         return ROLLOUT, ["no revision steps through an environment"], []
     return None
 

@@ -15,7 +15,7 @@ from heredity.analysis.posttraining.compare import (
     heldout,
     noise,
 )
-from heredity.analysis.posttraining.failures import failure_of, run_failures
+from heredity.analysis.posttraining.failures import exit_words, failure_of, run_failures
 from heredity.analysis.posttraining.length_control import length_control
 from heredity.analysis.posttraining.process import process_metrics, scaling
 from heredity.analysis.posttraining.record import (
@@ -74,9 +74,16 @@ def posttraining_metrics(events: Sequence[Json], load: LoadBlob | None = None) -
         "scaling": scaling(record),
         "iterations": _iterations(record, codes, files),
         "revisions": [_revision(n, data, files.get(n), codes.get(n)) for n, data in record.numbered],
-        "routes": _routes(graded, codes),
+        "routes": _routes(record, graded, codes),
         "failures": run_failures(record, codes),
-        "audit": audit(mode, codes, graded, private=about.get("private") or (), tasks=max(1, len(tasks))),
+        "audit": audit(
+            mode,
+            codes,
+            graded,
+            private=about.get("private") or (),
+            tasks=max(1, len(tasks)),
+            whole=len(codes) == len(record.revisions),
+        ),
         "tasks": by_task(record, best),
         "agent": dict(record.ended) if record.ended else None,
     }
@@ -88,7 +95,8 @@ def _revisions(record: PostTraining, load: LoadBlob | None) -> dict[int, dict[st
         return found
     for number, revision in record.numbered:
         try:
-            found[number] = read_revision(load(revision["blob"]))
+            if revision["blob"] is not None:
+                found[number] = read_revision(load(revision["blob"]))
         except (RecordError, KeyError):
             continue
     return found
@@ -204,7 +212,7 @@ def _ending(
             "best": mean(best.scores) if (best := best_step(record)) else None,
             "new_best": False,
             "train_type": route_of(code, is_base=False),
-            "failure_type": f"the agent ended with exit code {exit_code}" if exit_code else "never submitted",
+            "failure_type": exit_words(record) or "never submitted",
             "problem": "",
             "errors": 0,
             "missing": 0,
@@ -220,6 +228,7 @@ def _revision(number: int, data: Json, files: Mapping[str, bytes] | None, code: 
         "revision": number,
         "at_s": data.get("at_s"),
         "blob": data.get("blob"),
+        "reason": data.get("reason"),
         "files": None if files is None else {name: content.count(b"\n") for name, content in sorted(files.items())},
         "route": code and code.route,
         "components": list(code.components) if code else [],
@@ -230,15 +239,17 @@ def _revision(number: int, data: Json, files: Mapping[str, bytes] | None, code: 
     }
 
 
-def _routes(graded: Sequence[Graded], codes: Mapping[int, Code]) -> dict[str, Any]:
+def _routes(record: PostTraining, graded: Sequence[Graded], codes: Mapping[int, Code]) -> dict[str, Any]:
     """Return the routes of graded submissions, counted; `run` is that of everything the run trained by, as in table 20."""
     counts = Counter(each.route for each in graded if each.route)
-    last = codes[max(codes)] if codes else None
+    last = codes.get(record.numbered[-1][0]) if record.revisions else None
     own = [each for each in graded if each.route and each.route != COPY]
-    best = next((each.route for each in own if each.best), None)
-    run = best or (own[-1].route if own else None) or (COPY if graded and counts[COPY] else last and last.route)
+    best = next((each for each in graded if each.best), None)
+    others = (own[-1].route if own else None) or (COPY if graded and counts[COPY] else last and last.route)
+    trains = any(code.trains for code in codes.values())
     return {
         "submissions": dict(sorted(counts.items())),
-        "run": run,
-        "coding_success": any(code.trains for code in codes.values()) if codes else None,
+        "run": best.route if best else others,
+        # Code that is not known may have trained.
+        "coding_success": True if trains else None if not codes or len(codes) < len(record.revisions) else False,
     }

@@ -180,6 +180,9 @@ class Spelled:
     def encode(self, prompt: str) -> list[int]:
         return list(map(ord, prompt))
 
+    def answer(self, text: str) -> list[int]:
+        return [*self.encode(text), 0]
+
     def text(self, tokens: list[int]) -> str:
         return "".join(map(chr, tokens))
 
@@ -192,12 +195,12 @@ def test_an_answer_is_rewarded_by_the_rule_that_grades(
 ) -> None:
     lay_out(tmp_path, "arithmetic")
     space = space_of(agent, tmp_path, monkeypatch)
-    online = agent.games.rollouts_of(space, Spelled(lambda prompt: str(eval(prompt[:-1]))), 6, 0)
+    online = agent.games.rollouts_of(space, Spelled(lambda prompt: str(eval(prompt[:-1]))), 0)
     groups = online.play(20, 2, 1.0)
     assert [len(group) for group in groups] == [2] * 20
     assert {episode.reward for group in groups for episode in group} == {1.0}
     (tmp_path / "eval.py").write_text("def evaluate(question, answer, reference): return float(answer.split('.')[5])")
-    online = agent.games.rollouts_of(space, Spelled(lambda prompt: "1"), 6, 0)
+    online = agent.games.rollouts_of(space, Spelled(lambda prompt: "1"), 0)
     assert online.play(1, 1, 1.0)[0][0].reward == 0.0
 
 
@@ -209,7 +212,7 @@ def test_a_rule_is_given_the_fields_of_the_row_that_it_asks_for(
     (tmp_path / "eval.py").write_text(
         "def evaluate(question, answer, reference, worth): return worth * (answer == reference)"
     )
-    online = agent.games.rollouts_of(space_of(agent, tmp_path, monkeypatch), Spelled(lambda prompt: "9"), 2, 0)
+    online = agent.games.rollouts_of(space_of(agent, tmp_path, monkeypatch), Spelled(lambda prompt: "9"), 0)
     assert online.play(1, 1, 1.0)[0][0].reward == 0.5
 
 
@@ -218,12 +221,36 @@ def test_a_game_is_played_to_its_end_and_rewarded_as_it_is_graded(
 ) -> None:
     lay_out(tmp_path, "text-game")
     space = space_of(agent, tmp_path, monkeypatch)
-    solving = agent.games.rollouts_of(space, Spelled(lambda seen: shortest_path(seen)[0]), 2, 0)
+    solving = agent.games.rollouts_of(space, Spelled(lambda seen: shortest_path(seen)[0]), 0)
     episodes = [episode for group in solving.play(12, 2, 1.0) for episode in group]
     assert {episode.reward for episode in episodes} == {1.0}
     assert len({len(episode.turns) for episode in episodes}) > 1
-    waiting = agent.games.rollouts_of(space, Spelled(lambda seen: "?"), 2, 0).play(2, 1, 1.0)
+    waiting = agent.games.rollouts_of(space, Spelled(lambda seen: "?"), 0).play(2, 1, 1.0)
     assert [(e.reward, len(e.turns)) for group in waiting for e in group] == [(0.0, STEPS)] * 2
+
+
+def test_several_tasks_are_tried_each_by_its_own_rule(
+    agent: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay_out(tmp_path, "multi:arithmetic+text-game")
+    space = space_of(agent, tmp_path, monkeypatch)
+    assert [part.root.name for part in space.parts()] == ["arithmetic", "text-game"]
+    limits: dict[str, int] = {}
+
+    def reply(prompt: str) -> str:
+        return str(eval(prompt[:-1])) if prompt.endswith("=") else shortest_path(prompt)[0]
+
+    class Noting(Spelled):
+        def sample(self, prompts: list[list[int]], temperature: float, limit: int) -> list[list[int]]:
+            limits["sum" if self.text(prompts[0]).endswith("=") else "game"] = limit
+            return super().sample(prompts, temperature, limit)
+
+    online = agent.games.rollouts_of(space, Noting(reply), 0)
+    groups = online.play(online.problems, 2, 1.0)
+    assert {episode.reward for group in groups for episode in group} == {1.0}
+    games = [group for group in groups if len(group[0].turns) > 1]
+    assert (len(groups), len(games)) == (32, 16)
+    assert limits == {"sum": 4, "game": 2}, "as long as the longest solution of each with its end"
 
 
 def shortest_path(seen: str) -> str:
@@ -250,7 +277,7 @@ def test_games_of_conversation_are_asked_as_the_task_asks(
     lay_out(tmp_path, task)
     solution: dict[str, str] = {row["prompt"]: row["completion"] for row in map(json.loads, open_lines(tmp_path))}
     games = agent.games.rollouts_of(
-        space_of(agent, tmp_path, monkeypatch), Spelled(lambda prompt: solution.get(prompt, "?")), 64, 0
+        space_of(agent, tmp_path, monkeypatch), Spelled(lambda prompt: solution.get(prompt, "?")), 0
     )
     (group,) = games.play(1, 2, 1.0)
     assert [episode.reward for episode in group] == [1.0, 1.0]
@@ -269,7 +296,7 @@ def test_chores_are_played_in_lock_step_more_often_than_the_sandbox_has_room_for
     lay_out(tmp_path, "alfworld")
     alfworld._deal.cache_clear()
     solution: dict[str, str] = {row["prompt"]: row["completion"] for row in map(json.loads, open_lines(tmp_path))}
-    games = agent.games.rollouts_of(space_of(agent, tmp_path, monkeypatch), Spelled(solution.__getitem__), 64, 0)
+    games = agent.games.rollouts_of(space_of(agent, tmp_path, monkeypatch), Spelled(solution.__getitem__), 0)
     for _ in range(3):
         groups = games.play(3, 2, 1.0)
         assert [episode.reward for group in groups for episode in group] == [1.0] * 6

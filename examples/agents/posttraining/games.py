@@ -15,7 +15,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Protocol
 
-from online import Curriculum, Episode, Questions
+from online import Curriculum, Episode, Questions, Rollouts, Several
 from policy import Policy
 from workspace import Workspace
 
@@ -154,7 +154,14 @@ class Games:
         return groups
 
 
-def rollouts_of(space: Workspace, policy: Policy, limit: int, seed: int) -> Games | Questions:
-    """Return where the policy can try itself: the task's games, or else its questions."""
-    games = openings(space)
-    return Games(games, policy, limit, seed) if games else Questions(space, policy, limit, seed)
+def rollouts_of(space: Workspace, policy: Policy, seed: int) -> Rollouts:
+    """Return where the policy can try itself: the task's games, or else its questions; of several tasks, all of them.
+
+    A reply is as long as the task's longest solution, or as the setting `MAX_TOKENS` says.
+    """
+    most, parts = space.setting("MAX_TOKENS", 0), list[Rollouts]()
+    for part in space.parts():
+        limit = most or max(len(policy.answer(row["completion"])) for row in part.rows())
+        games = openings(part)
+        parts.append(Games(games, policy, limit, seed) if games else Questions(part, policy, limit, seed))
+    return parts[0] if len(parts) == 1 else Several(parts)

@@ -26,8 +26,7 @@ def main() -> None:
         share=space.setting("WARMUP", 0.15),
     )
 
-    longest = max(len(answer) for _, answer in examples)
-    online = rollouts_of(space, policy, space.setting("MAX_TOKENS", longest), seed)
+    online = rollouts_of(space, policy, seed)
     recipe = Recipe(
         problems=space.setting("PROBLEMS", online.problems if policy.small else 4),
         group=space.setting("GROUP", 8),

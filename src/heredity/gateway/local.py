@@ -159,7 +159,7 @@ class Local:
 
     async def _answer(self, request: Request, emit: Callable[[str], None] | None) -> Reply:
         began = time.perf_counter()
-        noise = self._noise(request)
+        noise = noise_of(request, self._asked, self.settings.seed)
         job = _Job(lambda decoder, tokenizer: self._row(request, noise, emit, (decoder, tokenizer)))
         self._waiting.append(job)
         try:
@@ -168,26 +168,7 @@ class Local:
             job.abandoned = True
             if job.row:
                 job.row.abandoned = True
-        text, calls, finish = row.text, (), row.finish or "stop"
-        if request.tools and request.tool_choice != "none":
-            earlier = sum(len(message.tool_calls) for message in request.messages)
-            text, calls = tool_calls(text, earlier + 1)
-        usage = Usage(len(row.prompt), len(row.tokens), 0, 0.0)
-        return Reply(
-            text,
-            calls,
-            "tool_calls" if calls else finish,
-            usage,
-            model=self.name,
-            seconds=time.perf_counter() - began,
-        )
-
-    def _noise(self, request: Request) -> Callable[[], Any]:
-        digest, seed = request.digest, request.sampling.seed
-        if seed is not None:
-            return lambda: generator(abs(seed), "gateway", "local", digest)
-        nth = next(self._asked.setdefault(digest, count())) if request.sampling.temperature else 0
-        return lambda: generator(self.settings.seed, "gateway", "local", digest, nth)
+        return replied(request, row, self.name, time.perf_counter() - began)
 
     async def _on_thread(self, work: Callable[..., Any], *given: Any) -> Any:
         if self._executor is None:
@@ -259,24 +240,9 @@ class Local:
         loaded: tuple[Decoder, Any],
     ) -> Row:
         decoder, tokenizer = loaded
-        prompt, sampling = prompt_tokens(tokenizer, request, self.name), request.sampling
-        room = decoder.context - len(prompt)
-        if room < 1:
-            raise ProviderError(
-                "context",
-                f"the prompt has {len(prompt)} tokens; {self.name} takes {decoder.context} with its answer; shorten it",
-                transient=False,
-            )
-        limit = min(sampling.max_tokens or self.settings.max_tokens, room)
-        return Row(
-            prompt,
-            limit,
-            sampling.stop,
-            sampling.temperature or 0.0,
-            sampling.top_p or 1.0,
-            noise if sampling.temperature else None,
-            emit,
-        )
+        row = row_of(request, tokenizer, decoder.context, self.settings.max_tokens, self.name)
+        row.noise, row.emit = (noise if row.temperature else None), emit
+        return row
 
     def _score(self, prompt: Request | str, continuations: Sequence[str]) -> list[float]:
         loaded = self._model()
@@ -288,6 +254,57 @@ class Local:
         size = self.settings.batch
         parts = [loaded.decoder.scores(start, ends[i : i + size]) for i in range(0, len(ends), size)]
         return [score for part in parts for score in part]
+
+
+def row_of(request: Request, tokenizer: Any, context: int, max_tokens: int, name: str) -> Row:
+    """Return what a request asks of a model as the row to be written, without draws.
+
+    Args:
+        request: what is asked.
+        tokenizer: the model's.
+        context: most tokens of a prompt and its answer together.
+        max_tokens: most tokens of a reply whose request does not say.
+        name: the model's, for messages.
+
+    Raises:
+        ProviderError: kind `"context"` if the prompt is too long, `"request"` if the chat template rejects it.
+        ConfigError: if the request has what the model cannot take.
+    """
+    prompt, sampling = prompt_tokens(tokenizer, request, name), request.sampling
+    room = context - len(prompt)
+    if room < 1:
+        raise ProviderError(
+            "context",
+            f"the prompt has {len(prompt)} tokens; {name} takes {context} with its answer; shorten it",
+            transient=False,
+        )
+    limit = min(sampling.max_tokens or max_tokens, room)
+    return Row(prompt, limit, sampling.stop, sampling.temperature or 0.0, sampling.top_p or 1.0)
+
+
+def noise_of(request: Request, asked: dict[str, count[int]], seed: int) -> Callable[[], Any]:
+    """Return what makes the generator of a request's draws: by the request's seed, else by `seed` and how often it came before.
+
+    Args:
+        request: what is asked.
+        asked: how often each request that is sampled without a seed came before; is counted up.
+        seed: entropy for those.
+    """
+    digest, own = request.digest, request.sampling.seed
+    if own is not None:
+        return lambda: generator(abs(own), "gateway", "local", digest)
+    nth = next(asked.setdefault(digest, count())) if request.sampling.temperature else 0
+    return lambda: generator(seed, "gateway", "local", digest, nth)
+
+
+def replied(request: Request, row: Row, name: str, seconds: float) -> Reply:
+    """Return a row that was written as the reply to its request; `usage` counts the model's own tokens."""
+    text, calls = row.text, ()
+    if request.tools and request.tool_choice != "none":
+        text, calls = tool_calls(text, sum(len(message.tool_calls) for message in request.messages) + 1)
+    finish = "tool_calls" if calls else row.finish or "stop"
+    usage = Usage(len(row.prompt), len(row.tokens), 0, 0.0)
+    return Reply(text, calls, finish, usage, model=name, seconds=seconds)
 
 
 def open_model(rest: str, settings: object | None = None) -> Local:

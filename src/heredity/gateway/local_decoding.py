@@ -75,7 +75,7 @@ class Row:
             return int(tokens[0]), float(values[0] - values[1])
         import torch
 
-        noise = torch.from_numpy(self._draws.gumbel(size=logits.shape[0]).astype(np.float32))
+        noise = torch.from_numpy(self._draws.gumbel(size=logits.shape[0]).astype(np.float32)).to(logits.device)
         noisy = logits / self.temperature + noise
         if self.top_p < 1:
             chosen, certain = self._nucleus(logits, noisy)
@@ -132,7 +132,7 @@ class Decoder:
     """A loaded model that writes; to be used from one thread.
 
     Args:
-        model: a transformers model for causal language modelling.
+        model: a transformers model for causal language modelling, on any device.
         tokenizer: its tokenizer.
         exact: whether rows must come out as they would alone.
         prefix_tokens: how many tokens of earlier prompts to keep what was computed for them; 0 keeps nothing.
@@ -143,7 +143,7 @@ class Decoder:
     """
 
     def __init__(self, model: Any, tokenizer: Any, *, exact: bool = True, prefix_tokens: int = 4096) -> None:
-        self._model, self._tokenizer = model, tokenizer
+        self._model, self._tokenizer, self._device = model, tokenizer, model.device
         self._exact, self._prefix_tokens = exact, prefix_tokens
         self._kept: list[_Prefix] = []
         ends = [model.generation_config.eos_token_id, tokenizer.eos_token_id]
@@ -177,7 +177,7 @@ class Decoder:
             found: list[float] = []
             for row, continuation in zip(logits, continuations, strict=True):
                 log_shares = torch.log_softmax(row[-len(continuation) :].double(), -1)
-                picked = log_shares.gather(-1, torch.tensor(continuation).unsqueeze(-1))
+                picked = log_shares.gather(-1, torch.tensor(continuation, device=row.device).unsqueeze(-1))
                 found.append(float(picked.sum()))
         return found
 
@@ -204,10 +204,10 @@ class Decoder:
             if not keep:
                 return unsure
             if len(keep) < len(alive):
-                cache.batch_select_indices(torch.tensor(keep))
+                cache.batch_select_indices(torch.tensor(keep, device=self._device))
                 mask = mask[keep]
                 alive = [alive[i] for i in keep]
-            step = torch.tensor([[row.tokens[-1]] for row in alive])
+            step = torch.tensor([[row.tokens[-1]] for row in alive], device=self._device)
             mask = torch.cat([mask, mask.new_ones(len(alive), 1)], 1)
             placed = {} if alone else {"attention_mask": mask, "position_ids": mask.sum(1, keepdim=True) - 1}
             logits = self._model(step, past_key_values=cache, use_cache=True, **placed).logits[:, -1]
@@ -225,8 +225,9 @@ class Decoder:
         layers, start = self._beginning(prompts, shared) if reuse else (None, 0)
         rests = [prompt[start:] for prompt in prompts]
         width, count = max(map(len, rests)), len(prompts)
-        tokens = torch.tensor([[0] * (width - len(rest)) + rest for rest in rests])
-        mask = torch.tensor([[1] * start + [0] * (width - len(rest)) + [1] * len(rest) for rest in rests])
+        tokens = torch.tensor([[0] * (width - len(rest)) + rest for rest in rests], device=self._device)
+        read = [[1] * start + [0] * (width - len(rest)) + [1] * len(rest) for rest in rests]
+        mask = torch.tensor(read, device=self._device)
         cache: Any = layers and DynamicCache(
             [(k.expand(count, -1, -1, -1), v.expand(count, -1, -1, -1)) for k, v in layers]
         )
@@ -255,7 +256,7 @@ class Decoder:
             from transformers import DynamicCache
 
             cache: Any = layers and DynamicCache(layers)
-            rest = torch.tensor([prompts[0][start:shared]])
+            rest = torch.tensor([prompts[0][start:shared]], device=self._device)
             out = self._model(rest, past_key_values=cache, use_cache=True, logits_to_keep=1)
             kept = self._keep(prompts[0][:shared], out.past_key_values)
             return (kept.layers, shared) if kept else (None, 0)

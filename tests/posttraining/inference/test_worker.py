@@ -14,7 +14,7 @@ import pytest
 from heredity.errors import CandidateError, ConfigError, HostError, ProviderError
 from heredity.gateway.contract import Message, Reply, Request, Sampling
 from heredity.gateway.local import Local
-from heredity.posttraining.inference import Bounds, CheckpointModel, InferenceWorker, WarmSandbox
+from heredity.posttraining.inference import Bounds, CheckpointModel, Inference, InferenceWorker, WarmSandbox
 from heredity.posttraining.inference import sandbox as confinement
 from heredity.rollouts.bubblewrap_root import seccomp_program
 
@@ -231,10 +231,10 @@ async def test_inside_are_torch_and_the_gateway_and_nothing_else(
     with tempfile.TemporaryFile() as filters:
         filters.write(seccomp_program())
         filters.seek(0)
-        inside = confinement.command(filters.fileno())[:-1]
+        inside = confinement.command(filters.fileno(), Inference())[:-3]
         process = await asyncio.create_subprocess_exec(
             *inside, "-c", PROBE.replace("HIDDEN", repr(hidden)),
-            stdout=asyncio.subprocess.PIPE, env=confinement.variables(), pass_fds=(filters.fileno(),),
+            stdout=asyncio.subprocess.PIPE, env=confinement.variables(Inference()), pass_fds=(filters.fileno(),),
         )  # fmt: skip
         out, _ = await process.communicate()
     assert json.loads(out) == {

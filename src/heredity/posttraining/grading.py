@@ -65,6 +65,8 @@ class GradingRunner:
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory); jobs of a checkpoint are attempted together, in the order of the first.
 
+        An attempt may take the seconds of its task's `solving`; `limits.episode_s` does not bound it.
+
         Raises:
             ConfigError: if a taskset is no post-training taskset.
             UnknownNameError: if no inner runner attempts its kind of tasks.
@@ -131,7 +133,9 @@ class GradingRunner:
         if inner.info.kind not in runners:
             raise UnknownNameError("kind of tasks that grade a model", inner.info.kind, runners)
         runner = runners[inner.info.kind]
-        stream: Any = runner.run(jobs, limits)
+        # What one attempt waits for depends on all that are answered beside it, so the task says how long that may be: with a bound
+        # for policies' episodes the score would be one of this machine's load.
+        stream: Any = runner.run(jobs, replace(limits, episode_s=inner.solving.seconds))
         try:
             async with aclosing(stream):
                 async for each in stream:

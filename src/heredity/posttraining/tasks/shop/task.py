@@ -26,6 +26,8 @@ from heredity.posttraining.tasks.shop.catalogue import open_shop, wishes
 GRADED = 100
 HELDOUT = 100
 PRACTICE = 200
+_AT_ONCE = 16
+"""Purchases at the same time: each has to end within half an hour also where a processor reads the long prompts of all."""
 
 _DESCRIPTION = f"""\
 # Shopping by search and click
@@ -57,15 +59,15 @@ The shop, its goods and its requests are made up here; it is not the WebShop dat
 
 def shop() -> PostTrainingTask:
     """Return the task of shopping (L3): WebShop's actions and the shape of its reward, in a small shop of our own."""
+    stage = f"{__name__}:open_stage"
+    info = episode_info("shop", stage, version="1", description=_DESCRIPTION, family="shop", concurrent=_AT_ONCE)
     return PostTrainingTask(
         name="shop",
         level="L3",
         title="Shopping by search and click",
         description=_DESCRIPTION,
         base_models=("smollm2-135m",),
-        inner=DealtTaskset(
-            episode_info("shop", f"{__name__}:open_stage", version="1", description=_DESCRIPTION, family="shop"), _deal
-        ),
+        inner=DealtTaskset(info, _deal),
         solver=plain_solver(INSTRUCTION + "\n\n{{question}}"),
         solving=episode_solving(),
         metric="mean reward",

@@ -86,8 +86,13 @@ def test_modes_of_an_agent_are_entries_of_their_own_and_a_heatmap() -> None:
 
 def test_a_run_of_several_tasks_counts_for_each() -> None:
     tasks = [{"name": "a", "handles": list(range(50))}, {"name": "b", "handles": list(range(50, 100))}]
-    found = study([Told(GOOD, mode="multi-task", tasks=100, more={"tasks": tasks})])
-    assert [c["task"] for c in found["heatmap"]] == ["a", "b"]
+    found = study([Told(GOOD), Told(GOOD, mode="multi-task", tasks=100, more={"tasks": tasks})])
+    assert {e["evolver"] for e in found["entries"]} == {"reference"}, "several tasks are no other agent"
+    assert [(c["mode"], c["task"]) for c in found["heatmap"]] == [
+        ("free", "posttraining/arithmetic"),
+        ("multi-task", "a"),
+        ("multi-task", "b"),
+    ]
 
 
 def test_scaling_over_seeds_has_a_band_and_counts_runs_without_a_score() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from heredity.analysis.bounds import GAP
 from heredity.analysis.posttraining.failures import RULES, SHORTCUT
 from heredity.analysis.run_record import mean
 from heredity.analysis.statistics import Floats, compare_paired, verdict
@@ -23,9 +24,12 @@ Run = Mapping[str, Any]
 
 
 def mode_of(run: Run) -> dict[str, str]:
-    """Return the mode of a post-training run, which tells runs of one agent apart; nothing of another run."""
+    """Return what a run's mode allowed, which tells runs of one agent apart; nothing of a run of another protocol.
+
+    Multi-task mode allows what free mode does; that there were several tasks is said by the taskset.
+    """
     found = run.get("posttraining")
-    return {"mode": found["mode"]} if found else {}
+    return {"mode": "free" if found["mode"] == "multi-task" else found["mode"]} if found else {}
 
 
 def posttraining_study(runs: Sequence[Run], labels: Sequence[str]) -> dict[str, Any] | None:
@@ -128,7 +132,7 @@ def _compared(rows: Sequence[Sequence[float]]) -> dict[str, Any] | None:
     known = [row for row in rows if row]
     width = max(map(len, known), default=0)
     table: Floats = np.array([[*row, *[np.nan] * (width - len(row))] for row in known], dtype=np.float64)
-    found = compare_paired([table]) if known else None
+    found = compare_paired([table], bounds=GAP) if known else None
     if found is None:
         return None
     return {

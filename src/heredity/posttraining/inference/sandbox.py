@@ -88,7 +88,8 @@ def command(seccomp: int, inference: Inference) -> list[str]:
     home, here = Path(heredity.__file__).parent, Path(__file__).parent
     for path in (*(home / name for name in _OWN), *(here / name for name in _GUEST)):
         arguments += ["--ro-bind", str(path), f"{_SOURCE}/heredity/{path.relative_to(home)}"]
-    arguments += ["--remount-ro", "/", "--chdir", "/tmp", "--"]
+    # `--dev` alone is a file system in memory that is bounded by half of the machine's.
+    arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--"]
     return [*arguments, str(interpreter()), "-sBP", "-m", _MODULE, inference.engine]
 
 

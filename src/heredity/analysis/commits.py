@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from heredity.analysis.bounds import GAP, share
 from heredity.analysis.run_record import RunRecord, finite
 from heredity.analysis.statistics import compare_paired, verdict
 from heredity.gateway import Usage
@@ -18,11 +19,13 @@ def decisions(record: RunRecord) -> list[dict[str, Any]]:
     return [dict(data) for data in record.decisions]
 
 
-def gain(heldout: Mapping[str, Any] | None, reference: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def gain(
+    heldout: Mapping[str, Any] | None, reference: Mapping[str, Any] | None, *, returns: bool
+) -> dict[str, Any] | None:
     """Return held-out after minus before, paired by task; None unless both were scored.
 
     `verdict` says whether the gain is more than noise: "better", "worse", "within noise", or "unclear" where there are
-    too few tasks to tell.
+    too few tasks to tell. `returns` says that scores are returns, whose bounds are not known.
     """
     if heldout is None or reference is None:
         return None
@@ -31,7 +34,8 @@ def gain(heldout: Mapping[str, Any] | None, reference: Mapping[str, Any] | None)
         for after, before in zip(heldout["scores"], reference["heldout_scores"], strict=False)
         if after is not None and before is not None
     ]
-    comparison = compare_paired([[[after - before for after, before in pairs]]]) if pairs else None
+    bounds = GAP if pairs and share(*zip(*pairs, strict=True)) and not returns else None
+    comparison = compare_paired([[[after - before for after, before in pairs]]], bounds=bounds) if pairs else None
     if comparison is None:
         return None
     interval = comparison.interval

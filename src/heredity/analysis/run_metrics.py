@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
+from heredity.analysis.bounds import SHARE, share
 from heredity.analysis.changes import changes
 from heredity.analysis.code_features import Bundle, read_bundle
 from heredity.analysis.commits import decisions, gain, model_usage
 from heredity.analysis.edits import Edit, EditClassifier, Step, phases
 from heredity.analysis.harness.journal_metrics import journal_metrics
-from heredity.analysis.harness.paired import cut, share
 from heredity.analysis.posttraining import posttraining_metrics
 from heredity.analysis.run_record import RunRecord, Submission, finite, mean, read_run
 from heredity.analysis.statistics import mean_interval
@@ -69,7 +67,7 @@ def run_metrics(
         "selected": _selected(record),
         "heldout": heldout,
         "reference": reference,
-        "gain": gain(heldout, reference),
+        "gain": gain(heldout, reference, returns=_returns(record)),
         "decisions": decisions(record),
         "changes": _changes(record, load_candidate),
         "model_usage": model_usage(record),
@@ -209,12 +207,15 @@ def _of_reference(record: RunRecord, reference: Mapping[str, Any] | None) -> dic
     return _scored(record, reference["heldout_scores"], None)
 
 
+def _returns(record: RunRecord) -> bool:
+    """Say whether scores are returns of episodes, which may be anything, also where they happen to lie between 0 and 1."""
+    return record.started.get("protocol") == "policy-evolution"
+
+
 def _scored(record: RunRecord, listed: Sequence[Any], told: Sequence[str] | None) -> dict[str, Any]:
     scores = [finite(s) for s in listed]
     known = [s for s in scores if s is not None]
-    interval = mean_interval(known)
-    if record.started.get("protocol") != "policy-evolution" and share(np.array(known, np.float64)):
-        interval = cut(interval, 0.0)
+    interval = mean_interval(known, bounds=SHARE if share(known) and not _returns(record) else None)
     statuses = told or ["ok"] * len(scores)
     return {
         "scores": scores,

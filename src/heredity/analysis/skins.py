@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from heredity.analysis.bounds import GAP
 from heredity.analysis.statistics import compare_paired, verdict
 from heredity.analysis.suite_table import REFERENCE, TasksetScores
 
@@ -33,7 +34,11 @@ def skin_comparisons(tasksets: Sequence[TasksetScores]) -> list[dict[str, Any]]:
             before, after = _scores(plain, entry), _scores(inverse, entry)
             width = min(before.shape[1], after.shape[1])
             runs = min(len(before), len(after))
-            comparison = compare_paired([after[:runs, :width] - before[:runs, :width]]) if runs and width else None
+            comparison = (
+                compare_paired([after[:runs, :width] - before[:runs, :width]], bounds=GAP if plain.bounds else None)
+                if runs and width
+                else None
+            )
             if comparison is None:
                 continue
             interval = comparison.interval

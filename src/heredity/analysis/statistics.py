@@ -6,25 +6,25 @@ from `heredity.ids.generator`, so the same scores give the same numbers.
 
 Which interval is used where was decided by coverage in simulation (see `docs/analysis.md`): bootstrap intervals are too
 narrow with few runs, so few observations get Student's t, and runs x cases get the two variance components with
-Satterthwaite's degrees of freedom.
+Satterthwaite's degrees of freedom. What scores can only lie between (`bounds`) bounds their intervals, and gives one where
+all are alike (see `heredity.analysis.bounds`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from heredity.analysis.bounds import Floats, Interval, bounded
+from heredity.analysis.student import student_quantile
 from heredity.errors import ConfigError
 from heredity.ids import generator
-
-Floats = NDArray[np.float64]
-Interval = tuple[float, float]
 
 CONFIDENCE = 0.95
 RESAMPLES = 4000
@@ -34,10 +34,11 @@ FEW_RUNS = 4
 _NORMAL = NormalDist()
 _FEW = 8
 _EXACT_UNITS = 12
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 
 
-def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE, resamples: int = RESAMPLES) -> Interval | None:
+def mean_interval(
+    values: ArrayLike, confidence: float = CONFIDENCE, resamples: int = RESAMPLES, bounds: Interval | None = None
+) -> Interval | None:
     """Return a confidence interval of a mean of independent values.
 
     Fewer than eight values: Student's t. Otherwise the bootstrap, bias-corrected and accelerated (Efron 1987), with its
@@ -47,9 +48,10 @@ def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE, resamples: 
         values: any shape; NaN is left out.
         confidence: nominal coverage in (0, 1).
         resamples: number of bootstrap samples.
+        bounds: what values can only lie between; None if that is not known.
 
     Returns:
-        (low, high), or None for fewer than two values.
+        (low, high), or None for fewer than two values; without a width if all are alike and without bounds.
 
     Raises:
         ConfigError: if `confidence` is not in (0, 1).
@@ -58,6 +60,10 @@ def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE, resamples: 
     tail = _tail(confidence)
     if known.size < 2:
         return None
+    return bounded(_unbounded(known, tail, resamples), [known], bounds, tail)
+
+
+def _unbounded(known: Floats, tail: float, resamples: int) -> Interval:
     mean = float(known.mean())
     if np.ptp(known) == 0.0:
         return mean, mean
@@ -97,7 +103,9 @@ class Estimate:
     interval: Interval | None = None
 
 
-def crossed_mean(strata: Sequence[ArrayLike], confidence: float = CONFIDENCE) -> Estimate | None:
+def crossed_mean(
+    strata: Sequence[ArrayLike], confidence: float = CONFIDENCE, bounds: Interval | None = None
+) -> Estimate | None:
     """Estimate the mean over strata of the mean over runs of the mean over cases.
 
     With several runs in each stratum, the error has a component between runs and one between cases, both estimated from
@@ -108,6 +116,7 @@ def crossed_mean(strata: Sequence[ArrayLike], confidence: float = CONFIDENCE) ->
     Args:
         strata: one array of shape (runs, cases) for each environment; NaN is missing.
         confidence: nominal coverage in (0, 1).
+        bounds: what scores can only lie between; None if that is not known.
 
     Returns:
         The estimate, or None if every score is missing.
@@ -118,15 +127,19 @@ def crossed_mean(strata: Sequence[ArrayLike], confidence: float = CONFIDENCE) ->
     means = np.array([_row_means(t).mean() for t in tables])
     mean = float(means.mean())
     if len(tables) == 1 and len(tables[0]) == 1:
-        return _one_run(tables[0], mean, confidence)
+        return _one_run(tables[0], mean, confidence, bounds)
     if min(len(t) for t in tables) == 1:
-        parts = [(float(means.var(ddof=1)) / means.size, means.size - 1)]
+        parts, units = [(float(means.var(ddof=1)) / means.size, means.size - 1)], [means]
     else:
         parts = [(v / len(tables) ** 2, f) for t in tables for v, f in _components(t)]
-    return _combined(mean, parts, confidence)
+        units = [_row_means(t) for t in tables]
+    found = _combined(mean, parts, confidence)
+    return replace(found, interval=bounded(found.interval, units, bounds, _tail(confidence)))
 
 
-def case_mean(strata: Sequence[ArrayLike], confidence: float = CONFIDENCE) -> Estimate | None:
+def case_mean(
+    strata: Sequence[ArrayLike], confidence: float = CONFIDENCE, bounds: Interval | None = None
+) -> Estimate | None:
     """Estimate the mean over strata for the runs at hand: only the cases are taken as a sample.
 
     The result holds for the policies that these runs selected, on new cases; it says nothing of other runs.
@@ -134,6 +147,7 @@ def case_mean(strata: Sequence[ArrayLike], confidence: float = CONFIDENCE) -> Es
     Args:
         strata: one array of shape (runs, cases) for each environment; NaN is missing.
         confidence: nominal coverage in (0, 1).
+        bounds: what scores can only lie between; None if that is not known.
 
     Returns:
         The estimate, or None if every score is missing.
@@ -143,11 +157,14 @@ def case_mean(strata: Sequence[ArrayLike], confidence: float = CONFIDENCE) -> Es
         return None
     if len(tables) == 1:
         averaged = _row_means(tables[0].T)
-        return _one_run(averaged[None, :], float(_row_means(tables[0]).mean()), confidence)
+        return _one_run(averaged[None, :], float(_row_means(tables[0]).mean()), confidence, bounds)
     mean = float(np.mean([_row_means(t).mean() for t in tables]))
     columns = [_row_means(t.T) for t in tables]
     parts = [(float(c.var(ddof=1)) / c.size / len(tables) ** 2, c.size - 1) for c in columns if c.size > 1]
-    return _combined(mean, parts, confidence) if parts else Estimate(mean)
+    if not parts:
+        return Estimate(mean)
+    found = _combined(mean, parts, confidence)
+    return replace(found, interval=bounded(found.interval, columns, bounds, _tail(confidence)))
 
 
 def _combined(mean: float, parts: Sequence[tuple[float, int]], confidence: float) -> Estimate:
@@ -160,12 +177,12 @@ def _combined(mean: float, parts: Sequence[tuple[float, int]], confidence: float
     return Estimate(mean, error, freedom, (mean - half, mean + half))
 
 
-def _one_run(table: Floats, mean: float, confidence: float) -> Estimate:
+def _one_run(table: Floats, mean: float, confidence: float, bounds: Interval | None) -> Estimate:
     known = _known(table)
     if known.size < 2:
         return Estimate(mean)
     error = float(known.std(ddof=1)) / math.sqrt(known.size)
-    return Estimate(mean, error, known.size - 1.0, mean_interval(known, confidence))
+    return Estimate(mean, error, known.size - 1.0, mean_interval(known, confidence, bounds=bounds))
 
 
 def _components(table: Floats) -> list[tuple[float, int]]:
@@ -316,7 +333,7 @@ class Comparison:
     cases: int
 
 
-def compare_paired(strata: Sequence[ArrayLike], tests: int = 1) -> Comparison | None:
+def compare_paired(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None) -> Comparison | None:
     """Compare two entries on the same environments, seeds and cases.
 
     The unit is the run where there are runs enough for the test to reach 5% after correction for its family: then the
@@ -327,6 +344,7 @@ def compare_paired(strata: Sequence[ArrayLike], tests: int = 1) -> Comparison | 
         strata: first minus second, shape (runs, cases) for each environment, on one scale; NaN where either
             side is missing.
         tests: how many tests the family has that this one is corrected in.
+        bounds: what differences can only lie between; None if that is not known.
 
     Returns:
         The comparison, or None if nothing is paired.
@@ -334,7 +352,7 @@ def compare_paired(strata: Sequence[ArrayLike], tests: int = 1) -> Comparison | 
     tables = [t for t in map(_without_empty, strata) if t.size]
     runs = sum(len(t) for t in tables)
     by_run = runs > 0 and tests * 2.0 ** (1 - runs) <= 1.0 - CONFIDENCE
-    estimate = crossed_mean(tables) if by_run else case_mean(tables)
+    estimate = (crossed_mean if by_run else case_mean)(tables, bounds=bounds)
     if estimate is None:
         return None
     units = [_row_means(t if by_run else t.T) for t in tables]
@@ -348,30 +366,6 @@ def compare_paired(strata: Sequence[ArrayLike], tests: int = 1) -> Comparison | 
         runs=runs,
         cases=sum(int((~np.isnan(t)).sum()) for t in tables),
     )
-
-
-def student_quantile(p: float, freedom: float) -> float:
-    """Return the quantile of Student's t distribution.
-
-    Args:
-        p: probability in [0.5, 1).
-        freedom: degrees of freedom, at least 1; from 300 on, the normal quantile is returned.
-    """
-    if freedom >= 300.0:
-        return _NORMAL.inv_cdf(p)
-    return _student_quantile(p, round(max(freedom, 1.0), 3))
-
-
-@lru_cache(maxsize=4096)
-def _student_quantile(p: float, freedom: float) -> float:
-    # With t = sqrt(freedom) tan(angle), the density becomes a power of the cosine: smooth, and on a bounded range.
-    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
-    low, high = 0.0, math.pi / 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        area = float((_WEIGHTS * np.cos((_NODES + 1) / 2 * middle) ** (freedom - 1)).sum()) * middle / 2
-        low, high = (middle, high) if 0.5 + scale * area < p else (low, middle)
-    return math.sqrt(freedom) * math.tan((low + high) / 2)
 
 
 def _tail(confidence: float) -> float:

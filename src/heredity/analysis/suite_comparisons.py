@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from heredity.analysis.bounds import GAP
 from heredity.analysis.statistics import (
     Comparison,
     Floats,
@@ -56,7 +57,8 @@ def _families(questions: Sequence[_Question]) -> list[dict[str, Any]]:
 def _compare(tasksets: Sequence[TasksetScores], pair: tuple[str, str], scale: str, tests: int) -> dict[str, Any] | None:
     a, b = pair
     gaps = [_paired_gaps(t, a, b) / ((t.span or 1.0) if scale == "normalised" else 1.0) for t in tasksets]
-    comparison = compare_paired([g for g in gaps if g.size], tests)
+    shares = scale != "normalised" and all(t.bounds for t in tasksets)
+    comparison = compare_paired([g for g in gaps if g.size], tests, GAP if shares else None)
     if comparison is None:
         return None
     known = sum(_known_cases(t, entry) for t in tasksets for entry in (a, b) if entry != REFERENCE)

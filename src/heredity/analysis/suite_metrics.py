@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from heredity.analysis.harness.paired import cut, share
 from heredity.analysis.harness.study import harness_study
 from heredity.analysis.learning_space import learning_space
 from heredity.analysis.posttraining import posttraining_study
@@ -180,16 +179,14 @@ def _taskset(taskset: TasksetScores, evolvers: Sequence[str]) -> dict[str, Any]:
 
 def _cell(taskset: TasksetScores, entry: str) -> dict[str, Any]:
     if entry == REFERENCE:
-        interval = mean_interval(taskset.reference)
+        interval = mean_interval(taskset.reference, bounds=taskset.bounds)
         missing = int(np.isnan(taskset.reference).sum())
         cases = {"cases": taskset.reference.size - missing, "missing": missing, "failures": 0}
         return {"ci": interval and list(interval), "ci_unit": "case", "normalised": None, "seeds": [], **cases}
     cell = taskset.cells[entry]
     several = len(cell.runs) >= FEW_RUNS
-    estimate = (crossed_mean if several else case_mean)([cell.scores])
+    estimate = (crossed_mean if several else case_mean)([cell.scores], bounds=taskset.bounds)
     interval = None if estimate is None else estimate.interval
-    if cell.runs[0].get("protocol") != "policy-evolution" and share(cell.scores):
-        interval = cut(interval, 0.0)
     return {
         "ci": interval and list(interval),
         "ci_unit": "run" if several else "case",

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from heredity.analysis.bounds import SHARE, Floats, Interval, share
 from heredity.analysis.harness.study import settings
 from heredity.analysis.posttraining.study import mode_of
 from heredity.analysis.ranking import mean_of_known
-from heredity.analysis.statistics import Floats
 from heredity.ids import canonical_json
 
 REFERENCE = "reference"
@@ -82,6 +82,13 @@ class TasksetScores:
         """Entry to mean, the reference included where it is known."""
         reference = {} if self.reference_mean is None else {REFERENCE: self.reference_mean}
         return {**{name: cell.mean for name, cell in self.cells.items()}, **reference}
+
+    @property
+    def bounds(self) -> Interval | None:
+        """What scores can only lie between: 0 and 1 where all do, unless they are returns, of which that is not known."""
+        returns = any(cell.runs[0].get("protocol") == "policy-evolution" for cell in self.cells.values())
+        shares = share(self.reference, *(cell.scores for cell in self.cells.values()))
+        return SHARE if shares and not returns else None
 
     @property
     def span(self) -> float | None:

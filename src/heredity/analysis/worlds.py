@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from heredity.analysis.bounds import SHARE, share
 from heredity.analysis.statistics import Estimate, Floats, crossed_mean
 
 GROUPS = ("binary", "accumulative", "full", "partial", "aligned", "inverse")
@@ -54,7 +55,7 @@ def _scores(rows: Sequence[Mapping[str, Any]]) -> Floats:
 
 
 def _estimate(strata: Sequence[Floats]) -> dict[str, Any]:
-    found = crossed_mean(strata) or Estimate(float("nan"))
+    found = crossed_mean(strata, bounds=SHARE if share(*strata) else None) or Estimate(float("nan"))
     if not strata:
         return {"mean": None, "interval": None, "worlds": 0}
     return {"mean": found.mean, "interval": list(found.interval) if found.interval else None, "worlds": len(strata)}

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from heredity.analysis.bounds import GAP, share
 from heredity.analysis.harness.results import Floats
 from heredity.analysis.statistics import compare_paired, holm, verdict
 
@@ -69,9 +70,13 @@ def _cell(model: str, view: str, evaluations: Sequence[Evaluation]) -> dict[str,
     tables = {run: found for run, found in tables.items() if found}
     gained = [_gains(found) for found in tables.values()]
     strata = _strata(gained)
-    found = compare_paired(strata)
+    columns = (
+        np.array(column, dtype=float) for each in tables.values() for t in each for column in t["scores"].values()
+    )
+    bounds = GAP if share(*columns) else None
+    found = compare_paired(strata, bounds=bounds)
     if found is not None and found.unit == "case":
-        found = compare_paired([np.nanmean(table, axis=0, keepdims=True) for table in strata])
+        found = compare_paired([np.nanmean(table, axis=0, keepdims=True) for table in strata], bounds=bounds)
     return {
         "model": model,
         "runs": len(tables),

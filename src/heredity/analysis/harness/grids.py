@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from heredity.analysis.harness.paired import by_domain, cut, estimate, share
+from heredity.analysis.bounds import SHARE, Interval, share
+from heredity.analysis.harness.paired import by_domain, estimate
 from heredity.analysis.harness.results import (
     BASE,
     BEST,
@@ -195,7 +196,7 @@ def _level(grid: Grid, index: int) -> dict[str, Any]:
         "missing": int((~known).sum()) - untrained,
         "untrained": untrained,
         "errors": int(grid.errored[:, index].sum()),
-        "perf": _mean(score, grid.domain, share(grid.score)),
+        "perf": _mean(score, grid.domain, SHARE if share(grid.score) else None),
         "sr": _mean(np.where(known, grid.solved[:, index], np.nan), grid.domain),
         "execution_success": _mean(np.where(known, clean, np.nan), grid.domain),
         "domains": _parts(score, grid.domain, grid.domains),
@@ -203,14 +204,13 @@ def _level(grid: Grid, index: int) -> dict[str, Any]:
     }
 
 
-def _mean(values: Floats, domain: Ints, bounded: bool = True) -> dict[str, Any]:
-    found = estimate(by_domain(values, domain))
+def _mean(values: Floats, domain: Ints, bounds: Interval | None = SHARE) -> dict[str, Any]:
+    found = estimate(by_domain(values, domain), bounds)
     known = values[~np.isnan(values)]
-    interval = None if found is None else cut(found.interval, 0.0) if bounded else found.interval
     return {
         "macro": None if found is None else found.mean,
         "micro": float(known.mean()) if known.size else None,
-        "ci": None if interval is None else list(interval),
+        "ci": None if found is None or found.interval is None else list(found.interval),
     }
 
 

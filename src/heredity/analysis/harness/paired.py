@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from heredity.analysis.bounds import GAP, Interval, bounded, share
 from heredity.analysis.harness.results import Floats, Ints
 from heredity.analysis.statistics import (
     CONFIDENCE,
@@ -18,9 +19,9 @@ from heredity.analysis.statistics import (
     holm,
     minimum_detectable_effect,
     sign_flip_p,
-    student_quantile,
     verdict,
 )
+from heredity.analysis.student import student_quantile
 
 MANY = 256
 """Beyond so many tasks, resampling gives what the normal and Student's t distributions give, and costs memory."""
@@ -58,25 +59,15 @@ def gain(before: tuple[str, Floats], after: tuple[str, Floats], domain: Ints) ->
         domain: of each task.
     """
     difference = after[1] - before[1]
-    paired, bounded = ~np.isnan(difference), share(before[1], after[1])
+    paired, bounds = ~np.isnan(difference), GAP if share(before[1], after[1]) else None
     return Gain(
         before=before[0],
         after=after[0],
         tasks=int(paired.sum()),
         unpaired=int((np.isnan(before[1]) != np.isnan(after[1])).sum()),
-        macro=_compare(by_domain(difference, domain), bounded),
-        micro=_compare([difference[paired]], bounded),
+        macro=_compare(by_domain(difference, domain), bounds),
+        micro=_compare([difference[paired]], bounds),
     )
-
-
-def share(*columns: Floats) -> bool:
-    """Say whether all known scores lie between 0 and 1: then no mean of them lies elsewhere, whatever its interval says."""
-    return all(bool(((c >= 0.0) & (c <= 1.0) | np.isnan(c)).all()) for c in columns)
-
-
-def cut(interval: tuple[float, float] | None, least: float) -> tuple[float, float] | None:
-    """Return an interval without what lies outside of `least` to 1: with few tasks, Student's t reaches beyond."""
-    return None if interval is None else (max(least, interval[0]), min(1.0, interval[1]))
 
 
 def by_domain(values: Floats, domain: Ints) -> list[Floats]:
@@ -85,7 +76,7 @@ def by_domain(values: Floats, domain: Ints) -> list[Floats]:
     return [values[known & (domain == each)] for each in np.unique(domain[known])]
 
 
-def estimate(strata: Sequence[Floats]) -> Estimate | None:
+def estimate(strata: Sequence[Floats], bounds: Interval | None = None) -> Estimate | None:
     """Estimate the mean over domains of the means over tasks, for new tasks of the same domains.
 
     As `statistics.case_mean`, without its resampling where there are many tasks. A domain of one task among others does not
@@ -93,6 +84,7 @@ def estimate(strata: Sequence[Floats]) -> Estimate | None:
 
     Args:
         strata: the known values of each domain.
+        bounds: what values can only lie between; None if that is not known.
 
     Returns:
         The estimate, or None without values.
@@ -103,23 +95,24 @@ def estimate(strata: Sequence[Floats]) -> Estimate | None:
     if len(known) > 1 and min(s.size for s in known) == 1:
         return Estimate(float(np.mean([s.mean() for s in known])))
     if len(known) > 1 or known[0].size <= MANY:
-        return case_mean(known)
+        return case_mean(known, bounds=bounds)
     values = known[0]
     mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(values.size)
     half = student_quantile((1.0 + CONFIDENCE) / 2, values.size - 1.0) * error
-    return Estimate(mean, error, values.size - 1.0, (mean - half, mean + half))
+    interval = bounded((mean - half, mean + half), [values], bounds, (1.0 - CONFIDENCE) / 2)
+    return Estimate(mean, error, values.size - 1.0, interval)
 
 
-def _compare(strata: Sequence[Floats], bounded: bool) -> Comparison | None:
+def _compare(strata: Sequence[Floats], bounds: Interval | None) -> Comparison | None:
     known = [s for s in strata if s.size]
-    found = estimate(known)
+    found = estimate(known, bounds)
     if found is None:
         return None
     values = np.concatenate(known)
     weights = np.concatenate([np.full(s.size, 1.0 / (s.size * len(known))) for s in known])
     return Comparison(
         difference=found.mean,
-        interval=cut(found.interval, -1.0) if bounded else found.interval,
+        interval=found.interval,
         p=sign_flip_p(values, weights) if values.size <= MANY else _normal_p(values * weights),
         mde=None if found.error is None else minimum_detectable_effect(found.error, found.freedom),
         unit="case",

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from heredity.analysis.bounds import GAP, Interval, share
 from heredity.analysis.harness.metrics import MEASURES
-from heredity.analysis.harness.paired import cut, share
 from heredity.analysis.harness.results import Floats
 from heredity.analysis.statistics import (
     FEW_RUNS,
@@ -128,16 +128,16 @@ def _measured(measure: _Measure, runs: Sequence[Run]) -> dict[str, Any] | None:
     scored = [(run, row) for run in runs if (row := _gains(run, measure))]
     strata = _by_taskset(scored)
     several = strata and min(len(table) for table in strata) >= FEW_RUNS
-    found = crossed_mean(strata) if several else case_mean(_over_runs(strata))
+    bounds = _bounds(measure, runs)
+    found = crossed_mean(strata, bounds=bounds) if several else case_mean(_over_runs(strata), bounds=bounds)
     if found is None:
         return None
-    interval = cut(found.interval, -1.0) if _shares(measure, runs) else found.interval
     return {
         "measure": measure.name,
         "view": measure.view,
         "of": measure.of,
         "mean": found.mean,
-        "ci": None if interval is None else list(interval),
+        "ci": None if found.interval is None else list(found.interval),
         "unit": "run" if several else "task",
         "forgetting": max(0.0, -found.mean) if measure.name == "FR" else None,
         "tasks": sum(table.shape[1] for table in strata),
@@ -148,10 +148,11 @@ def _measured(measure: _Measure, runs: Sequence[Run]) -> dict[str, Any] | None:
     }
 
 
-def _shares(measure: _Measure, runs: Sequence[Run]) -> bool:
-    """Say whether all scores on a view lie between 0 and 1, so that all gains lie between -1 and 1."""
+def _bounds(measure: _Measure, runs: Sequence[Run]) -> Interval | None:
+    """Return what gains on a view can only lie between: -1 and 1 where all its scores are shares."""
     tables = [run["harness"]["paired"].get(measure.view, {}).get("scores", {}) for run in runs]
-    return share(*(np.array(column, dtype=float) for table in tables for column in table.values()))
+    shares = share(*(np.array(column, float) for table in tables for column in table.values()))
+    return GAP if shares else None
 
 
 def _by_taskset(scored: Sequence[tuple[Run, Mapping[str, float]]]) -> list[Floats]:
@@ -214,9 +215,11 @@ def _difference(
             gaps = {task: gain - theirs[task] for task, gain in mine.items() if task in theirs}
             scored += [(run, gaps)] if gaps else []
     strata = _by_taskset(scored)
-    found = compare_paired(strata, tests)
+    # A difference between two gains is twice as wide as a gain.
+    bounds = (2.0 * GAP[0], 2.0 * GAP[1]) if _bounds(measure, [*own[pair[0]], *own[pair[1]]]) else None
+    found = compare_paired(strata, tests, bounds)
     if found is not None and found.unit == "case":
-        found = compare_paired(_over_runs(strata))
+        found = compare_paired(_over_runs(strata), bounds=bounds)
     if found is None:
         return None
     return {

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from heredity.analysis.bounds import GAP, SHARE
 from heredity.analysis.posttraining.record import GRADED, HELDOUT, PostTraining, Scores, Step
 from heredity.analysis.run_record import mean
-from heredity.analysis.statistics import compare_paired, mean_interval, student_quantile, verdict
+from heredity.analysis.statistics import compare_paired, mean_interval, verdict
+from heredity.analysis.student import student_quantile
 
 
 def paired(after: Sequence[float | None], before: Sequence[float | None]) -> dict[str, Any] | None:
@@ -21,7 +23,7 @@ def paired(after: Sequence[float | None], before: Sequence[float | None]) -> dic
         paired.
     """
     gaps = [a - b for a, b in zip(after, before, strict=False) if a is not None and b is not None]
-    found = compare_paired([[gaps]]) if gaps else None
+    found = compare_paired([[gaps]], bounds=GAP) if gaps else None
     if found is None:
         return None
     return {
@@ -46,7 +48,7 @@ def clearly_worse(after: Sequence[float | None], before: Sequence[float | None])
 def described(scores: Scores) -> dict[str, Any] | None:
     """Return mean, ci, n and missing of scores; None without any."""
     known = [score for score in scores if score is not None]
-    interval = mean_interval(known)
+    interval = mean_interval(known, bounds=SHARE)
     return {
         "mean": mean(known),
         "ci": None if interval is None else list(interval),

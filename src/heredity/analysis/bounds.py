@@ -1,0 +1,48 @@
+"""Means of scores that can only lie between two bounds, such as shares: what an interval of one may say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Interval = tuple[float, float]
+
+SHARE: Interval = (0.0, 1.0)
+GAP: Interval = (-1.0, 1.0)
+"""Bounds of a difference between two shares."""
+
+
+def share(*columns: ArrayLike) -> bool:
+    """Say whether all known scores lie between 0 and 1: then no mean of them lies elsewhere, whatever its interval says."""
+    arrays = (np.asarray(column, dtype=np.float64) for column in columns)
+    return all(bool(((c >= 0.0) & (c <= 1.0) | np.isnan(c)).all()) for c in arrays)
+
+
+def bounded(
+    interval: Interval | None, strata: Sequence[Floats], bounds: Interval | None, tail: float
+) -> Interval | None:
+    """Return the interval of a mean over strata of bounded values.
+
+    What lies beyond the bounds is cut off: with few values, Student's t and the bootstrap reach there. Where the values of each
+    stratum are all alike, their spread says nothing of those that were not seen, and an interval that is made of it has no width.
+    Then at least `(tail / strata) ** (1 / n)` of all values are as the n that were seen, or these would not have been alike, and
+    the others may be anything between the bounds. For a share of 0 or 1 that is the exact interval of Clopper and Pearson (1934);
+    over strata it holds by Bonferroni's inequality.
+
+    Args:
+        interval: as it comes of the spread; None, which stays, where there is none.
+        strata: the values that were drawn independently, of each stratum; none is missing.
+        bounds: what they can lie between; None, where that is not known, leaves the interval as it is.
+        tail: probability of an error to either side, such as 0.025.
+    """
+    if interval is None or bounds is None:
+        return interval
+    least, most = bounds
+    if any(np.ptp(s) > 0.0 for s in strata):
+        return max(least, interval[0]), min(most, interval[1])
+    alike = [((tail / len(strata)) ** (1.0 / s.size), float(s[0])) for s in strata]
+    low, high = (float(np.mean([a * value + (1.0 - a) * end for a, value in alike])) for end in bounds)
+    return low, high

@@ -1,0 +1,36 @@
+"""Student's t distribution, without a dependency for one function."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+_NORMAL = NormalDist()
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+
+
+def student_quantile(p: float, freedom: float) -> float:
+    """Return the quantile of Student's t distribution.
+
+    Args:
+        p: probability in [0.5, 1).
+        freedom: degrees of freedom, at least 1; from 300 on, the normal quantile is returned.
+    """
+    if freedom >= 300.0:
+        return _NORMAL.inv_cdf(p)
+    return _student_quantile(p, round(max(freedom, 1.0), 3))
+
+
+@lru_cache(maxsize=4096)
+def _student_quantile(p: float, freedom: float) -> float:
+    # With t = sqrt(freedom) tan(angle), the density becomes a power of the cosine: smooth, and on a bounded range.
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        area = float((_WEIGHTS * np.cos((_NODES + 1) / 2 * middle) ** (freedom - 1)).sum()) * middle / 2
+        low, high = (middle, high) if 0.5 + scale * area < p else (low, middle)
+    return math.sqrt(freedom) * math.tan((low + high) / 2)

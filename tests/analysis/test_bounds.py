@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from heredity.analysis import statistics as stats
+from heredity.analysis.bounds import GAP, SHARE, share
+from heredity.analysis.commits import gain
+from heredity.analysis.harness.paired import estimate
+from heredity.ids import generator
+
+
+def test_scores_that_are_all_alike_give_the_exact_interval_of_a_share():
+    # Clopper and Pearson, as printed tables have it: 5 of 5, and 0 of 10.
+    assert stats.mean_interval([1.0] * 5, bounds=SHARE) == pytest.approx((0.4782, 1.0), abs=5e-5)
+    assert stats.mean_interval([0.0] * 10, bounds=SHARE) == pytest.approx((0.0, 0.3085), abs=5e-5)
+    assert stats.mean_interval([0.0] * 10) == (0.0, 0.0)
+
+
+def test_what_is_alike_inside_of_the_bounds_is_uncertain_to_both_sides():
+    low, high = stats.mean_interval([0.5] * 5, bounds=SHARE)
+    assert (low, high) == pytest.approx((0.2391, 0.7609), abs=5e-5)
+    low, high = stats.mean_interval([0.0] * 6, bounds=GAP)
+    assert low == -high == pytest.approx(-0.4593, abs=5e-5)
+
+
+def test_an_interval_does_not_leave_the_bounds():
+    assert stats.mean_interval([1.0, 1.0, 1.0, 0.0], bounds=SHARE)[1] == 1.0
+    assert stats.mean_interval([1.0, 1.0, 1.0, 0.0])[1] > 1.0
+
+
+@pytest.mark.parametrize(("size", "chance"), [(4, 0.9), (6, 0.8), (8, 0.97), (16, 0.97)])
+def test_intervals_of_shares_hold_the_truth_with_few_tasks(size: int, chance: float):
+    draws = (generator(0, "coverage", size).random((300, size)) < chance).astype(float)
+    found = [stats.mean_interval(row, resamples=400, bounds=SHARE) for row in draws]
+    assert sum(low <= chance <= high for low, high in found) / 300 >= 0.93
+
+
+def test_every_kind_of_mean_is_bounded_alike():
+    ones = np.ones((4, 6))
+    by_case, by_run = stats.case_mean([ones], bounds=SHARE), stats.crossed_mean([ones], bounds=SHARE)
+    assert by_case.interval == pytest.approx((0.025 ** (1 / 6), 1.0))
+    assert by_run.interval == pytest.approx((0.025 ** (1 / 4), 1.0))
+    many = estimate([np.ones(300)], SHARE)
+    assert many.interval == pytest.approx((0.025 ** (1 / 300), 1.0))
+
+
+def test_several_places_that_are_each_of_one_mind_have_an_interval_too():
+    low, high = stats.case_mean([np.ones((1, 5)), np.zeros((1, 5))], bounds=SHARE).interval
+    alike = (0.025 / 2) ** (1 / 5)
+    assert (low, high) == pytest.approx((alike / 2, 1.0 - alike / 2))
+
+
+@pytest.mark.parametrize(("pairs", "said"), [(5, "within noise"), (6, "better")])
+def test_a_task_more_that_agrees_decides_interval_and_p_alike(pairs: int, said: str):
+    found = stats.compare_paired([np.ones((1, pairs))], bounds=GAP)
+    assert (found.interval[0] > 0.0) is (found.p < 0.05) is (said == "better")
+    assert stats.verdict(found.difference, found.interval, found.mde, found.p) == said
+
+
+def test_returns_have_no_bounds_even_where_they_lie_between_zero_and_one():
+    after, before = {"scores": [1.0] * 8}, {"heldout_scores": [0.0] * 8}
+    assert gain(after, before, returns=True)["ci"] == [1.0, 1.0]
+    assert gain(after, before, returns=False)["ci"] == pytest.approx([2 * 0.025 ** (1 / 8) - 1, 1.0])
+
+
+def test_shares_are_known_by_their_values_and_missing_ones_do_not_matter():
+    assert share([0.0, None, 1.0], np.array([np.nan]))
+    assert not share([0.5], [1.5])

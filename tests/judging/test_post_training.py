@@ -1,15 +1,17 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from heredity.analysis.posttraining import posttraining_metrics
 from heredity.evolution import Budget, Trial
 from heredity.judging import RunPlan, Session, run_evolution
 from heredity.judging.bench import Reference
+from heredity.judging.views import ViewScores
 from heredity.records import read_journal
 
-from .labelled import Knowing, conditions, prompt
+from .labelled import Knowing, LabelledTaskset, conditions, prompt
 
 PLAN = RunPlan(
     run_id="r",
@@ -73,3 +75,47 @@ async def test_grading_is_repeated_with_other_seeds_and_continues_where_it_stopp
     (tmp_path / "journal.jsonl").write_bytes(b"".join(lines[: first + 1]))
     await run_evolution(tmp_path, plan, conditions(), submitting("x"))
     assert [e["repeat"] for e in events(tmp_path, "grading.repeated")] == [1, 2]
+
+
+DIED = "it was killed by SIGKILL, out of memory most likely"
+
+
+@dataclass
+class Checkpoints(Knowing):
+    """Models in processes, one of which died once, whose answers are compared with references."""
+
+    async def run(self, jobs: Any, limits: Any) -> Any:
+        async for place, made in super().run(jobs, limits):
+            info = {"info/winner": ["a"], "info/length": [7], "info/reference_length": [9]}
+            yield place, replace(made, stderr=DIED if place > 1 else "", columns={**made.columns, **info})
+
+
+class Models(LabelledTaskset):
+    @property
+    def info(self) -> Any:
+        return replace(super().info, kind="model")
+
+
+async def test_the_journal_says_why_another_process_went_on_and_what_was_compared(tmp_path: Path) -> None:
+    compared = {"graded": ((0.0, 8, 9),) * 4, "heldout": ((0.5, 8, 9), None, None, None)}
+    base = Reference(prompt("nothing"), (0.0,) * 4, "base", graded=(0.0,) * 4, comparisons=compared)
+    judged = conditions(Checkpoints(), taskset=Models(), reference=base)
+    verdict = await run_evolution(tmp_path, PLAN, judged, submitting("x"))
+    (completed,) = events(tmp_path, "submission.completed")
+    assert completed["restarts"] == [DIED]
+    (scored,) = events(tmp_path, "judging.scored")
+    assert (scored["restarts"], scored["comparisons"]) == ([DIED], [[1.0, 7, 9]] * 4)
+    assert verdict.heldout == ViewScores.from_json(scored)
+    assert events(tmp_path, "baseline.scored")[0]["comparisons"] == [[0.0, 8, 9]] * 4
+    assert events(tmp_path, "reference.scored")[0]["comparisons"] == [[0.5, 8, 9], None, None, None]
+    (row,) = posttraining_metrics([event.to_json() for event in read_journal(tmp_path / "journal.jsonl")])["iterations"]
+    assert row["restarts"] == [DIED]
+
+
+async def test_a_journal_of_other_attempts_says_nothing_of_processes_and_comparisons(tmp_path: Path) -> None:
+    await run_evolution(
+        tmp_path, PLAN, conditions(reference=Reference(prompt("nothing"), None, "base")), submitting("x")
+    )
+    for kind in ("submission.completed", "judging.scored", "reference.scored"):
+        (data,) = events(tmp_path, kind)
+        assert not {"restarts", "comparisons"} & data.keys()

@@ -197,6 +197,7 @@ async def test_one_death_of_a_worker_costs_nothing_and_a_second_one_is_the_check
     runner = GradingRunner(shelf.resolve, sabotaged, sandbox=shelf.sandbox)
     found = await graded(runner, jobs(shelf.weak))
     assert {(t.status, t.blame) for t in found} == {("ok", "none") if deaths == 1 else (MODEL_ERROR, "candidate")}
+    assert all("it was killed by SIGKILL" in t.stderr for t in found), "what another process answered says so"
     assert deaths == 1 or "died twice" in str(found[0].failure)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from heredity.errors import HostError, IsolationError
 from heredity.evolution import Outcome
@@ -198,6 +199,22 @@ def comparison_of(trajectory: Trajectory) -> Comparison | None:
         list(columns[f"info/{name}"])[-1:] for name in ("winner", "length", "reference_length")
     )
     return (_WON[winner[0]], int(length[0]), int(reference[0])) if any(winner) else (0.0, 0, 0)
+
+
+def listed_comparisons(found: Sequence[Comparison | None]) -> dict[str, Any]:
+    """Return the key `comparisons` of a journal's event; nothing where answers are not compared."""
+    return {"comparisons": [each and list(each) for each in found]} if found else {}
+
+
+def comparisons_of(data: Mapping[str, Any]) -> tuple[Comparison | None, ...]:
+    """Read what `listed_comparisons` gave."""
+    return tuple(each and (float(each[0]), int(each[1]), int(each[2])) for each in data.get("comparisons") or ())
+
+
+def restarts_of(kind: str, trajectories: Iterable[Trajectory]) -> list[str]:
+    """Return why a model's process died and another one went on with the attempts, each reason once; none in other kinds."""
+    said = (line for t in trajectories for line in t.stderr.splitlines())
+    return list(dict.fromkeys(map(encodable, said))) if kind == "model" else []
 
 
 def usage_of(kind: str, trajectory: Trajectory) -> Usage | None:

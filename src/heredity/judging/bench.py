@@ -13,7 +13,7 @@ from typing import Any
 
 from heredity.errors import ConfigError, HostError
 from heredity.evolution import Decision
-from heredity.judging.attempts import Attempter
+from heredity.judging.attempts import Attempter, Comparison, listed_comparisons
 from heredity.judging.cases import Opening
 from heredity.judging.session_log import Submission, score_to_json
 from heredity.judging.terms import HarnessTerms
@@ -102,12 +102,16 @@ class Reference:
         scores: its held-out scores, if they were computed before for the same cases; NaN where missing.
         name: what it is called in the journal.
         graded: of a base model, its scores on the graded view; NaN where missing.
+        comparisons: of a base model whose answers are compared with references, what was found on each view.
     """
 
     candidate: Candidate
     scores: tuple[float, ...] | None = None
     name: str = "random"
     graded: tuple[float, ...] | None = None
+    comparisons: Mapping[str, Sequence[Comparison | None]] = field(
+        default_factory=dict[str, "Sequence[Comparison | None]"]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +158,8 @@ async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ..
             "one for each held-out task"
         )
     listed = [score_to_json(s) for s in scores]
-    data = {"name": reference.name, "view": bench.heldout.name, "scores": listed}
+    compared = listed_comparisons(reference.comparisons.get(bench.heldout.name, ()))
+    data = {"name": reference.name, "view": bench.heldout.name, "scores": listed, **compared}
     await bench.records.commit([("reference.scored", data)])
     return scores
 

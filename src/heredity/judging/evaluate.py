@@ -13,6 +13,7 @@ from heredity.judging.attempts import (
     Attempter,
     invalid_steps,
     outcomes_of,
+    restarts_of,
     submission_status,
     total_usage,
     usage_of,
@@ -84,6 +85,8 @@ class Evaluator:
         if self._taskset.kind != "episode" and trajectories:
             data["costs"] = [dict(t.cost) for t in trajectories]
             data["attempt_seconds"] = [round(t.seconds, 6) for t in trajectories]
+        if restarts := restarts_of(self._taskset.kind, trajectories):
+            data["restarts"] = restarts
         usage = total_usage([usage_of(self._taskset.kind, t) for t in trajectories])
         if usage is not None:
             data["usage"] = usage.to_json()

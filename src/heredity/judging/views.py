@@ -13,10 +13,15 @@ from heredity.judging.attempts import (
     MISSING,
     MISSING_POLICY,
     Attempter,
+    Comparison,
     can_attempt,
+    comparison_of,
+    comparisons_of,
     encodable,
+    listed_comparisons,
     outcome_of,
     policy_seed,
+    restarts_of,
     total_usage,
     usage_of,
 )
@@ -56,6 +61,8 @@ class ViewScores:
         seconds: wall time of the attempts, added up.
         usage: what their model calls used; None where attempts make none.
         why: why the first missing attempt is; empty if none is, or nothing says it.
+        restarts: why a model's process had to be started again on the way.
+        comparisons: what a judge found of each answer, None where it found nothing; empty where answers are not compared.
     """
 
     scores: tuple[float, ...]
@@ -64,6 +71,8 @@ class ViewScores:
     seconds: float
     usage: Usage | None = None
     why: str = ""
+    restarts: tuple[str, ...] = ()
+    comparisons: tuple[Comparison | None, ...] = ()
 
     @property
     def mean(self) -> float:
@@ -80,6 +89,8 @@ class ViewScores:
             "seconds": round(self.seconds, 6),
             **({} if self.usage is None else {"usage": self.usage.to_json()}),
             **({"why": self.why} if self.why else {}),
+            **({"restarts": list(self.restarts)} if self.restarts else {}),
+            **listed_comparisons(self.comparisons),
         }
 
     @classmethod
@@ -88,7 +99,8 @@ class ViewScores:
         scores = tuple(math.nan if s is None else float(s) for s in data["scores"])
         usage = Usage(**data["usage"]) if "usage" in data else None
         lengths, statuses = tuple(data["lengths"]), tuple(data["statuses"])
-        return cls(scores, lengths, statuses, data["seconds"], usage, data.get("why", ""))
+        restarts, compared = tuple(data.get("restarts", ())), comparisons_of(data)
+        return cls(scores, lengths, statuses, data["seconds"], usage, data.get("why", ""), restarts, compared)
 
 
 async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View, candidate: Candidate) -> ViewScores:
@@ -103,12 +115,16 @@ async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View
     found: dict[int, Outcome] = {}
     seconds: list[float] = []
     used: list[Usage | None] = []
+    restarts: list[str] = []
+    compared: dict[int, Comparison | None] = {}
 
     def ended(position: int, trajectory: Trajectory) -> None:
         outcome = outcome_of(view.tasks[position], trajectory, taskset.failure_return)
         found[position] = replace(outcome, trajectory=None)
         seconds.append(trajectory.seconds)
         used.append(usage_of(taskset.kind, trajectory))
+        restarts.extend(restarts_of(taskset.kind, [trajectory]))
+        compared[position] = comparison_of(trajectory)
 
     jobs = [
         Job(taskset, candidate, task, episode_index=place, policy_seed=policy_seed(JUDGE_SEED, task))
@@ -122,5 +138,7 @@ async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View
         statuses=tuple(outcome.status for outcome in rows),
         seconds=math.fsum(seconds),
         usage=total_usage(used),
+        restarts=tuple(dict.fromkeys(restarts)),
+        comparisons=tuple(compared[position] for position in range(len(jobs))) if any(compared.values()) else (),
         why=next((encodable(o.failure.message) for o in rows if o.status == MISSING and o.failure), ""),
     )

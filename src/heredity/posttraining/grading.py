@@ -32,7 +32,8 @@ class GradingRunner:
 
     Each checkpoint has a worker of its own, whose process ends with the grading. Greedy answers are exact: they do not depend on
     what else is asked. With a temperature each attempt has a seed of its own, from the job's `policy_seed`, its prompt and how
-    often the task came before, so repeated attempts measure the noise of sampling.
+    often the task came before, so repeated attempts measure the noise of sampling. Where the process dies on the way and another
+    one goes on, the `stderr` of the attempts that end after that says why.
 
     Args:
         resolve: gives the folder of a candidate's checkpoint, a private copy; raises `CandidateError` if there is none.
@@ -122,7 +123,7 @@ class GradingRunner:
             async with aclosing(self._part(parts[name], list(own.values()), worker, limits)) as attempted:
                 places = list(own)
                 async for at, trajectory in attempted:
-                    named = replace(trajectory, candidate=digest)
+                    named = replace(trajectory, candidate=digest, stderr="\n".join(worker.deaths))
                     yield places[at], _blamed(named, worker.fault) if worker.fault else named
 
     async def _part(

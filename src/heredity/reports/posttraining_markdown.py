@@ -10,6 +10,8 @@ from heredity.reports.harness_markdown import Table
 from heredity.reports.posttraining_pages import gain_rows, length_rows, process_rows
 from heredity.reports.posttraining_suite import entry_row, heatmap, pass_words
 
+_LENGTHS = ["items", "base", "best", "gain", "best as it is", "mean length", "of references"]
+
 
 def run_tables(posttraining: Json) -> list[Table]:
     """Return the tables of one run; none for a run of another protocol."""
@@ -41,23 +43,13 @@ def run_tables(posttraining: Json) -> list[Table]:
     ]
     mode = f"Audit of mode {words_of(audit, 'mode')}: {words_of(audit, 'verdict')}"
     lengths = [
-        [
-            r["name"],
-            _mean(r["rate"]),
-            text.number(r["won"], 3),
-            text.number(r["length"], 0),
-            text.number(r["reference_length"], 0),
-        ]
+        [r["name"], _mean(r["before"]), _mean(r["after"]), _gain(r["gain"]), text.number(r["won"], 3),
+         text.number(r["length"], 0), text.number(r["reference_length"], 0)]
         for r in length_rows(posttraining)
-    ]
+    ]  # fmt: skip
     found: list[Table] = [
         ("Gains over the base model", ["items", "base", "best", "gain", "verdict"], gains, 1),
-        (
-            "Win rate at equal length",
-            ["items", "at equal length", "as it is", "mean length", "of references"],
-            lengths,
-            1,
-        ),
+        ("Win rate at equal length", _LENGTHS, lengths, 1),
         ("Iterations", ["#", "route", "what is wrong", "at", "score", "improvement", "best"], iterations, 3),
         ("Process", ["measure", "value"], [[name, value] for name, value, _ in process_rows(posttraining)], 1),
         ("Failures", ["class", "what it rests on"], failures, 2),

@@ -26,7 +26,6 @@ _SECTIONS = {
 SPENT = {"time": "minutes of the run", "submissions": "graded submissions", "tokens": "tokens of the agent"}
 """What improvement is shown over, and what it is called."""
 
-_LENGTHS = ("won", "length", "reference_length", "n")
 _SAID = {"better": "a gain beyond noise", "worse": "a loss beyond noise", "within noise": "within noise"}
 MOST_EVIDENCE = 12
 """Lines of evidence that a page shows of each revision; all are in metrics.json."""
@@ -81,14 +80,24 @@ def gain_rows(posttraining: Json) -> list[dict[str, Any]]:
 
 
 def length_rows(posttraining: Json) -> list[dict[str, Any]]:
-    """Return the best checkpoint's win rate at equal length, of each view on which its answers were compared with references."""
+    """Return win rates at equal length of base and best checkpoint, of each view on which answers were compared with references."""
     found = section(posttraining, "length_controlled")
     views = {"Graded view": section(found, "graded"), "Held-out slice": section(found, "heldout")}
-    return [
-        {"name": name, "rate": mean_of(view, "rate"), **{key: finite(view.get(key)) for key in _LENGTHS}}
-        for name, view in views.items()
-        if view
-    ]
+    return [_lengths(name, view) for name, view in views.items() if view]
+
+
+def _lengths(name: str, view: Json) -> dict[str, Any]:
+    baseline, best = section(view, "baseline"), section(view, "best")
+    return {
+        "name": name,
+        "before": mean_of(baseline, "rate"),
+        "after": mean_of(best, "rate"),
+        "gain": mean_of(section(view, "gain"), "difference"),
+        "won": finite(best.get("won")),
+        "length": finite(best.get("length")),
+        "reference_length": finite(best.get("reference_length")),
+        "n": whole(best, "n"),
+    }
 
 
 def _task_rows(task: Json) -> list[dict[str, Any]]:
@@ -194,6 +203,7 @@ def _iteration(row: Json) -> dict[str, Any]:
         "route": words_of(row, "train_type"),
         "failure": words_of(row, "failure_type"),
         "problem": words_of(row, "problem"),
+        "restarts": [text.clean(why) for why in row.get("restarts") or ()],
         "note": words_of(row, "note"),
         "tried": words_of(row, "tried"),
         "because": words_of(row, "because"),

@@ -79,20 +79,44 @@ def journal(blob: str) -> list[dict[str, Any]]:
         event("submission.completed", submit_id=1, candidate="c", status="ok", outcomes=outcomes, blob=blob),
         event("judging.scored", view="heldout", candidate="c", scores=[1.0, 0.0, None],
               comparisons=[[1.0, 90, 80], [0.0, 70, 80], None]),
+        event("baseline.scored", view="graded", candidate="b", scores=[0.0, 0.0, 0.5, 0.0],
+              comparisons=[[0.0, 60, 100], [0.0, 70, 100], [0.5, 80, 100], [0.0, 90, 100]]),
+        event("reference.scored", name="base", view="heldout", scores=[0.0, 0.0, 1.0],
+              comparisons=[[0.0, 90, 80], [0.0, 90, 80], [1.0, 90, 80]]),
     ]  # fmt: skip
 
 
-def test_graded_answers_are_read_from_trajectories_and_held_out_ones_from_the_journal() -> None:
-    tried = [attempt("a", 90, 1.0), attempt("a", 600, 0.25), attempt("tie", 100, 0.5), attempt("b", 110, 0.0)]
-    blob = encode_many(tried)
-    found = posttraining_metrics(journal("blob"), {"blob": blob}.__getitem__)["length_controlled"]
-    assert (found["graded"]["won"], found["graded"]["n"]) == (0.625, 4)
-    assert (found["graded"]["length"], found["graded"]["reference_length"]) == (225.0, 100.0)
-    assert found["graded"]["rate"] == length_controlled([1, 1, 0.5, 0], [90, 600, 100, 110], [100] * 4)
-    assert (found["heldout"]["won"], found["heldout"]["n"]) == (0.5, 2)
-    gone = posttraining_metrics(journal("blob"), {}.__getitem__)["length_controlled"]
-    assert gone["graded"] is None
-    assert gone["heldout"] == found["heldout"]
+TRIED = (attempt("a", 90, 1.0), attempt("a", 600, 0.25), attempt("tie", 100, 0.5), attempt("b", 110, 0.0))
+
+
+def test_graded_answers_are_read_from_trajectories_and_all_others_from_the_journal() -> None:
+    found = posttraining_metrics(journal("blob"), {"blob": encode_many(list(TRIED))}.__getitem__)["length_controlled"]
+    best, baseline = found["graded"]["best"], found["graded"]["baseline"]
+    assert (best["won"], best["n"], best["length"], best["reference_length"]) == (0.625, 4, 225.0, 100.0)
+    assert best["rate"] == length_controlled([1, 1, 0.5, 0], [90, 600, 100, 110], [100] * 4)
+    assert baseline["rate"] == length_controlled([0, 0, 0.5, 0], [60, 70, 80, 90], [100] * 4)
+    assert found["graded"]["gain"]["difference"] == pytest.approx(best["rate"] - baseline["rate"])
+    low, high = found["graded"]["gain"]["ci"]
+    assert low < found["graded"]["gain"]["difference"] < high
+    heldout = found["heldout"]
+    assert (heldout["best"]["won"], heldout["best"]["n"], heldout["baseline"]["n"]) == (0.5, 2, 3)
+    assert heldout["gain"]["pairs"] == 2, "what is missing on either side is left out"
+
+
+def test_without_the_trajectories_the_rest_is_known() -> None:
+    found = posttraining_metrics(journal("blob"), {}.__getitem__)["length_controlled"]
+    assert found["graded"]["best"] is None
+    assert found["graded"]["gain"] is None
+    assert found["graded"]["baseline"]["n"] == 4
+    assert found["heldout"]["best"]["n"] == 2
+
+
+def test_handles_pair_answers_where_a_submission_was_graded_on_some_items_only() -> None:
+    lines = journal("blob")
+    lines[1]["data"]["tasks"] = [2, 3]
+    lines[2]["data"]["outcomes"] = lines[2]["data"]["outcomes"][2:]
+    found = posttraining_metrics(lines, {"blob": encode_many(list(TRIED[2:]))}.__getitem__)["length_controlled"]["graded"]
+    assert (found["best"]["won"], found["baseline"]["won"], found["gain"]["pairs"]) == (0.25, 0.25, 2)
 
 
 def test_a_run_whose_answers_are_not_compared_has_none() -> None:

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heredity.analysis.posttraining.record import HELDOUT, Json, Step
-from heredity.analysis.run_record import mean
+from heredity.analysis.posttraining.record import GRADED, HELDOUT, Json, Step
 from heredity.analysis.statistics import CONFIDENCE, Floats
 from heredity.errors import ConfigError, RecordError
 from heredity.ids import generator
-from heredity.judging.attempts import Comparison, comparison_of
+from heredity.judging.attempts import Comparison, comparison_of, comparisons_of
 from heredity.rollouts.trajectory import decode_many
 
 _RESAMPLES = 1000
@@ -49,7 +48,7 @@ def length_controlled(won: ArrayLike, lengths: ArrayLike, references: ArrayLike)
 def length_control(
     events: Sequence[Json], best: Step | None, load: Callable[[str], bytes] | None
 ) -> dict[str, Any] | None:
-    """Return the win rate at equal length of a run's best submission; None where no answers were compared, or none is at hand.
+    """Return win rates at equal length of the base model and of a run's best submission; None where no answers were compared.
 
     Args:
         events: the journal's lines as mappings.
@@ -57,48 +56,75 @@ def length_control(
         load: digest of a blob to its bytes, for the trajectories of the submission.
 
     Returns:
-        graded, heldout: of either view rate, ci (95%, bootstrap over the answers; null where all ended alike), won (the plain win
-        rate), length and reference_length (mean characters) and n; None where nothing of it is known.
+        graded, heldout: None where nothing of a view is known, or else baseline and best, as `described`, and gain: by how much the
+        best's rate is above the baseline's on the answers that both have: difference, ci and pairs; None without any.
     """
-    if best is None:
-        return None
-    views = {"graded": _graded(events, best, load), HELDOUT: _heldout(events, best)}
-    return {name: described(found) for name, found in views.items()} if any(views.values()) else None
+    base = _listed(events, "baseline.scored", view=GRADED)
+    after = dict(zip(best.tasks, _graded(events, best, load), strict=False)) if best else {}
+    handles = list(after) or range(len(base))
+    judged = _listed(events, "judging.scored", view=HELDOUT, candidate=best.candidate) if best else ()
+    views = {
+        GRADED: (
+            [base[handle] if handle < len(base) else None for handle in handles],
+            [after.get(handle) for handle in handles],
+        ),
+        HELDOUT: (_listed(events, "reference.scored", view=HELDOUT), judged),
+    }
+    found = {name: _view(*compared) for name, compared in views.items()}
+    return found if any(found.values()) else None
 
 
-def described(found: Sequence[Comparison]) -> dict[str, Any] | None:
-    """Return what is to be said of comparisons; None without any."""
-    if not found:
+def described(compared: Sequence[Comparison | None]) -> dict[str, Any] | None:
+    """Return what is to be said of one model's answers on a view.
+
+    Returns:
+        rate: the win rate at equal length; ci: its 95% interval, by bootstrap over the answers, None where all ended alike.
+        won: the plain win rate; length, reference_length: mean characters; n: how many were compared. None without any.
+    """
+    known = [each for each in compared if each is not None]
+    if not known:
         return None
-    won, lengths, references = (np.array(column, np.float64) for column in zip(*found, strict=True))
+    won, lengths, references = _columns(known)
     return {
         "rate": length_controlled(won, lengths, references),
-        "ci": _interval(won, _excess(lengths, references)),
-        "won": mean(list(won)),
-        "length": mean(list(lengths)),
-        "reference_length": mean(list(references)),
-        "n": len(found),
+        "ci": None if np.ptp(won) == 0.0 else _interval(_resampled(won, _excess(lengths, references))),
+        "won": float(won.mean()),
+        "length": float(lengths.mean()),
+        "reference_length": float(references.mean()),
+        "n": len(known),
     }
 
 
-def _graded(events: Sequence[Json], best: Step, load: Callable[[str], bytes] | None) -> list[Comparison]:
+def _view(before: Sequence[Comparison | None], after: Sequence[Comparison | None]) -> dict[str, Any] | None:
+    baseline, best = described(before), described(after)
+    return {"baseline": baseline, "best": best, "gain": _gain(before, after)} if baseline or best else None
+
+
+def _gain(before: Sequence[Comparison | None], after: Sequence[Comparison | None]) -> dict[str, Any] | None:
+    pairs = [(b, a) for b, a in zip(before, after, strict=False) if a is not None and b is not None]
+    if not pairs:
+        return None
+    (old, *old_lengths), (new, *new_lengths) = (_columns(each) for each in zip(*pairs, strict=True))
+    gaps = _resampled(new, _excess(*new_lengths)) - _resampled(old, _excess(*old_lengths))
+    alike = np.ptp(old) == np.ptp(new) == 0.0
+    difference = length_controlled(new, *new_lengths) - length_controlled(old, *old_lengths)
+    return {"difference": difference, "ci": None if alike else _interval(gaps), "pairs": len(pairs)}
+
+
+def _graded(events: Sequence[Json], best: Step, load: Callable[[str], bytes] | None) -> list[Comparison | None]:
     """Read what was found of a submission's answers out of its trajectories."""
     blob = next((data.get("blob") for data in _of(events, "submission.completed", submit_id=best.submission)), None)
     if load is None or blob is None:
         return []
     try:
-        trajectories = decode_many(load(blob))
+        return [comparison_of(trajectory) for trajectory in decode_many(load(blob))]
     except (RecordError, KeyError):
         return []
-    return [found for found in map(comparison_of, trajectories) if found is not None]
 
 
-def _heldout(events: Sequence[Json], best: Step) -> list[Comparison]:
-    """Read what was found on the held-out slice, where trajectories are not kept and the journal itself says it."""
-    found = next(_of(events, "judging.scored", view=HELDOUT, candidate=best.candidate), {})
-    return [
-        (float(won), int(length), int(other)) for won, length, other in filter(None, found.get("comparisons") or ())
-    ]
+def _listed(events: Sequence[Json], kind: str, **fields: Any) -> tuple[Comparison | None, ...]:
+    """Read what the journal itself says where trajectories are not kept."""
+    return comparisons_of(next(_of(events, kind, **fields), {}))
 
 
 def _of(events: Sequence[Json], kind: str, **fields: Any) -> Iterator[Json]:
@@ -108,18 +134,25 @@ def _of(events: Sequence[Json], kind: str, **fields: Any) -> Iterator[Json]:
             yield event["data"]
 
 
+def _columns(compared: Sequence[Comparison]) -> list[Floats]:
+    """Return outcomes, lengths and reference lengths."""
+    return [np.array(column, np.float64) for column in zip(*compared, strict=True)]
+
+
 def _excess(lengths: ArrayLike, references: ArrayLike) -> Floats:
     """Return by how much answers are longer than their references, squeezed into −1 to 1; 0 for as long."""
     difference = np.asarray(lengths, np.float64) - np.asarray(references, np.float64)
     return np.tanh(difference / (difference.std() or 1.0)) if difference.size else difference
 
 
-def _interval(won: Floats, excess: Floats) -> list[float] | None:
-    if np.ptp(won) == 0.0:  # resamples of outcomes that are all alike say nothing
-        return None
+def _resampled(won: Floats, excess: Floats) -> Floats:
+    """Return win rates at equal length of answers drawn anew, the same answers for the same number of them."""
     draws = generator(0, "analysis", "length").integers(0, won.size, (_RESAMPLES, won.size))
-    rates = _at_equal_length(won[draws], excess[draws])
-    low, high = np.quantile(rates, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return _at_equal_length(won[draws], excess[draws])
+
+
+def _interval(values: Floats) -> list[float]:
+    low, high = np.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return [float(low), float(high)]
 
 

@@ -38,6 +38,7 @@ class Step:
         problem: what was wrong, in words; `""` if nothing was.
         scores: score of each task, None for missing.
         errors: how many tasks failed through the checkpoint.
+        restarts: why its process died while it was graded and another one went on.
     """
 
     submission: int | None
@@ -53,6 +54,7 @@ class Step:
     problem: str = ""
     scores: Scores = ()
     errors: int = 0
+    restarts: Sequence[str] = ()
 
     @property
     def score(self) -> float | None:
@@ -226,6 +228,7 @@ class _Reader:
         failure: Json = data.get("failure") or {}
         step.status, step.at, step.done_s = str(data["status"]), at, self._now(at)
         step.problem = str(failure.get("message") or "")
+        step.restarts = tuple(data.get("restarts") or ())
         step.tasks = tuple(outcome["task"] for outcome in outcomes) or step.tasks
         step.scores = numbers(outcome.get("score") for outcome in outcomes)
         step.errors = sum(o.get("status") != "ok" and o.get("score") is not None for o in outcomes)

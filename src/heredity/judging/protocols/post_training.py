@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 
 from heredity.ids import seed_sequence
-from heredity.judging.attempts import outcome_of
+from heredity.judging.attempts import listed_comparisons, outcome_of
 from heredity.judging.bench import (
     Bench,
     Evolved,
@@ -54,9 +54,9 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     scores = await score_reference(bench, reference) if reference else None
     if reference is not None and reference.graded is not None:
         listed = [score_to_json(each) for each in reference.graded]
-        await bench.journal_once(
-            "baseline.scored", {"candidate": reference.candidate.digest, "view": "graded", "scores": listed}
-        )
+        compared = listed_comparisons(reference.comparisons.get("graded", ()))
+        about = {"candidate": reference.candidate.digest, "view": "graded"}
+        await bench.journal_once("baseline.scored", {**about, "scores": listed, **compared})
     await conclude(bench, evolved.status)
     return Verdict(evolved.status, submit_id, candidate, reason, {}, heldout, scores)
 

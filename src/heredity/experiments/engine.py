@@ -16,6 +16,7 @@ from heredity.experiments.trainers import CheckpointPlaces
 from heredity.gateway import Model
 from heredity.gateway.gateway import Gateway
 from heredity.posttraining.grading import GradingRunner
+from heredity.posttraining.inference import Inference, WarmSandbox, choose
 from heredity.posttraining.tasks.running import runners as grading_runners
 from heredity.resources import Candidate
 from heredity.rollouts.containers import Backend
@@ -71,7 +72,7 @@ class Engine:
         self._episode_runner: EpisodeRunner | None = None
         self._programs: SandboxedPrograms | None = None
         self._backend: Backend | None = None
-        self._grading: GradingRunner | None = None
+        self._gradings: dict[Inference, GradingRunner] = {}
         self.places = CheckpointPlaces()
         self._under: dict[str, _Runners] = {}
         self._stack = AsyncExitStack()
@@ -161,27 +162,30 @@ class Engine:
         self._programs = SandboxedPrograms(engine.workers, limits, unsafe=engine.unsafe)
         self.isolation = self._programs.isolation.tier
         await self._stack.enter_async_context(self._programs)
-        if "model" in self._kinds:
-            await self._open_grading(self._programs)
         if "container" in self._kinds:
             self._backend = await self._stack.enter_async_context(open_backend(engine.containers))
 
-    async def _open_grading(self, programs: SandboxedPrograms) -> None:
-        judge = self._judging.model("judge") if self._config.gateway.judge else None
+    def grading(self, inference: Inference) -> GradingRunner:
+        """Return what grades checkpoints with an engine in a place, the same one each time."""
+        if inference not in self._gradings:
+            judge = self._judging.model("judge") if self._config.gateway.judge else None
 
-        def inner(model: Model, solving: Solving) -> Mapping[str, Runner]:
-            return grading_runners(model, solving, programs=programs, judge=judge)
+            def inner(model: Model, solving: Solving) -> Mapping[str, Runner]:
+                assert self._programs is not None, "opened for tasks of this kind"
+                return grading_runners(model, solving, programs=self._programs, judge=judge)
 
-        self._grading = GradingRunner(self.places.resolve, inner)
-        self._stack.push_async_callback(self._grading.close)
+            sandbox = WarmSandbox(inference)
+            self._stack.push_async_callback(sandbox.close)
+            self._gradings[inference] = GradingRunner(self.places.resolve, inner, sandbox=sandbox)
+        return self._gradings[inference]
 
     def _runners(self, gateway: Gateway, execution: str) -> dict[str, Runner]:
         model, programs = gateway.model(execution) if execution else None, self._programs
         found: dict[str, Runner] = {}
         if self._episode_runner is not None:
             found["episode"] = self._episode_runner
-        if self._grading is not None:
-            found["model"] = self._grading
+        if "model" in self._kinds:
+            found["model"] = self.grading(choose(self._config.training.engine, "cpu"))
         if programs is not None and "world" in self._kinds:
             found["world"] = self._playing(model, programs)
         if programs is not None and model is not None and "question" in self._kinds:

@@ -78,6 +78,7 @@ def plan_of(
     replay: bool,
     isolation: str,
     terms: HarnessTerms | None = None,
+    grading: Mapping[str, Any] | None = None,
 ) -> RunPlan:
     """Return the plan of one run.
 
@@ -88,6 +89,7 @@ def plan_of(
         replay: whether the evolver is resumed by running it again.
         isolation: the tier in which candidates run.
         terms: of harness evolution (see `terms_of`).
+        grading: of post-training, what answers for checkpoints (see `RunGrading.about`).
     """
     budget, protocol = cell.config.budget, cell.config.run.protocol
     return RunPlan(
@@ -104,13 +106,13 @@ def plan_of(
         max_episodes=budget.max_per_submit,
         limits=cell.config.limits.limits(),
         replay=replay,
-        config=cell.config.model_dump(exclude_none=True, exclude={"engine": {"parallel_runs", "workers"}}),
+        config=cell.config.model_dump(exclude_none=True, exclude={"engine": {"gpus", "parallel_runs", "workers"}}),
         isolation=isolation,
         packages=package_versions(),
         terms=terms,
         execution=cell.config.gateway.execution,
         repeats=cell.config.training.repeats,
-        training=_training(cell),
+        training={**_training(cell), **({"grading": dict(grading)} if grading else {})},
     )
 
 

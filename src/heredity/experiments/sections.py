@@ -252,11 +252,17 @@ class TrainingSection(Section):
         mode: `free`, `sft-only`, `rl-only`: the routes that an agent is told are allowed; the code that ran is audited.
             `multi-task`: any route, one model for several tasks.
         repeats: how often the best checkpoint is graded again afterwards, to measure the noise of grading.
+        engine: what answers for checkpoints: `transformers`, `vllm`, or `auto`: vLLM where it is installed and a GPU grades.
+        device: what grades: `cpu`, or `gpu`: the first of the run's own, unless a submission names another one of them.
+        gpus: how many GPUs of `engine.gpus` a run has to itself for its whole length; its agent sees these and no others.
     """
 
     base_model: str = ""
     mode: Literal["free", "sft-only", "rl-only", "multi-task"] = "free"
     repeats: Annotated[int, Field(ge=0, le=1000)] = 0
+    engine: Literal["auto", "transformers", "vllm"] = "auto"
+    device: Literal["cpu", "gpu"] = "cpu"
+    gpus: Annotated[int, Field(ge=0)] = 0
 
 
 class TransferSection(Section):
@@ -317,6 +323,7 @@ class EngineSection(Section):
         parallel_runs: runs of a suite at the same time.
         unsafe: run with the isolation that works here instead of refusing.
         containers: what runs container tasks: `bubblewrap`, or `docker` (also Podman) where an engine answers.
+        gpus: the GPUs that runs may lease, by number or UUID as nvidia-smi shows them; see `training.gpus`.
     """
 
     workers: Count | None = None
@@ -324,6 +331,7 @@ class EngineSection(Section):
     parallel_runs: Count = 3
     unsafe: bool = False
     containers: Literal["bubblewrap", "docker"] = "bubblewrap"
+    gpus: list[str] = Field(default_factory=list[str])
 
 
 class SuiteSection(Section):

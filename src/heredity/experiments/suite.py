@@ -20,6 +20,8 @@ from heredity.errors import ConfigError, HeredityError, RecordError
 from heredity.experiments.config import TRAINING, Cell, Config, cells, read_toml, resolve, slug
 from heredity.experiments.engine import Engine
 from heredity.experiments.evolvers import Evolver, build_evolver
+from heredity.experiments.gpus import GpuMachine, GpuPool, Lease
+from heredity.experiments.gradings import RunGrading, inference_in
 from heredity.experiments.plans import plan_of, planned_episodes, terms_of
 from heredity.experiments.preflight import check_run
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
@@ -43,8 +45,8 @@ from heredity.tasks.registry import taskset
 CONFIG_NAME = "suite.toml"
 REPORT = "report"
 """Names the suite's own report among failures."""
-_SPEED = ("workers", "parallel_runs")
-"""Keys of `[engine]` that change how fast a suite is and nothing else, so a suite may be continued with others."""
+_SPEED = ("gpus", "workers", "parallel_runs")
+"""Keys of `[engine]` that change where and how fast a suite is run and nothing else, so a suite may be continued with others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +169,11 @@ def _difference(stored: Config, given: Config) -> str:
 
 
 async def run_suite(
-    folder: Path, config: Config, watcher: Watcher | None = None, runs: list[RunProgress] | None = None
+    folder: Path,
+    config: Config,
+    watcher: Watcher | None = None,
+    runs: list[RunProgress] | None = None,
+    machine: GpuMachine | None = None,
 ) -> SuiteResult:
     """Run, or continue, every run of a suite, then compare them.
 
@@ -178,6 +184,7 @@ async def run_suite(
         config: its configuration.
         watcher: is told of progress.
         runs: filled with the progress of every run, for a watcher that looks at all of them.
+        machine: where GPUs are; this machine's by default.
 
     Raises:
         RunLockedError: if another process works on the suite.
@@ -186,7 +193,7 @@ async def run_suite(
     """
     lock = RunLock.acquire(folder / "lock")
     try:
-        suite = _Suite(folder, config, watcher or Silent())
+        suite = _Suite(folder, config, watcher or Silent(), machine)
         if runs is not None:
             runs += suite.progress.values()
         async with Engine(config, {tasks.info.kind for tasks in suite.tasksets.values()}) as engine:
@@ -207,7 +214,7 @@ def _conclude(suite: _Suite) -> SuiteResult:
 
 
 class _Suite:
-    def __init__(self, folder: Path, config: Config, watcher: Watcher) -> None:
+    def __init__(self, folder: Path, config: Config, watcher: Watcher, machine: GpuMachine | None = None) -> None:
         self.folder, self.config, self.watcher = folder, config, watcher
         self.cells = cells(config)
         self.tasksets: dict[str, Taskset] = {name: taskset(name) for name in (*config.run.tasksets, *config.run.ood)}
@@ -218,9 +225,11 @@ class _Suite:
         self.evolver_failures: dict[str, str] = {}
         self.notes: dict[str, str] = {}
         self.hidden = sealed_folder(folder)
+        self.gpus = GpuPool(config.engine.gpus, machine)
         for cell in self.cells:
             if cell.config.run.protocol == TRAINING:
                 check_trainer(cell, (self.hidden,))
+                inference_in(cell, self.cells, folder / "runs")
             else:
                 check_run(cell, self.tasksets)
                 build_evolver(cell, self.tasksets[cell.taskset].info, self._path(cell), (self.hidden,))
@@ -252,7 +261,8 @@ class _Suite:
         progress.begin()
         self.watcher.changed(progress)
         try:
-            verdict = await self._judged(cell, engine, sealed, references)
+            async with self.gpus.lease(_gpus(cell)) as lease:
+                verdict = await self._judged(cell, engine, sealed, references, lease)
             await asyncio.to_thread(rebuild_run, self._path(cell))
             missing = _missing(self._path(cell), verdict)
         except asyncio.CancelledError:
@@ -275,15 +285,20 @@ class _Suite:
                 progress.end("done", verdict.reason if verdict.heldout is None else missing)
         self.watcher.changed(progress)
 
-    async def _judged(self, cell: Cell, engine: Engine, sealed: Sealed, references: References) -> Verdict:
+    async def _judged(
+        self, cell: Cell, engine: Engine, sealed: Sealed, references: References, lease: Lease
+    ) -> Verdict:
         progress = self.progress[cell.id]
-        evolver, reference = await self._evolver(cell, engine, sealed, references)
+        grading = None
+        if cell.config.run.protocol == TRAINING:
+            grading = RunGrading(inference_in(cell, self.cells, self.folder / "runs"), engine.grading, lease)
+        evolver, reference = await self._evolver(cell, engine, sealed, references, grading)
 
         async def evolve(session: Session) -> None:
             progress.session = session
             await evolver.evolve(session)
 
-        conditions = self._conditions(cell, engine, sealed, reference)
+        conditions = self._conditions(cell, engine, sealed, reference, grading)
         plan = plan_of(
             cell,
             self.folder.name,
@@ -291,6 +306,7 @@ class _Suite:
             replay=evolver.replay,
             isolation=engine.isolation,
             terms=terms_of(cell, self.folder),
+            grading=grading.about if grading else None,
         )
         with self._traced(cell) as trace:
             verdict = await run_evolution(self._path(cell), plan, conditions, evolve, evolver.publisher)
@@ -298,21 +314,28 @@ class _Suite:
         return verdict
 
     async def _evolver(
-        self, cell: Cell, engine: Engine, sealed: Sealed, references: References
+        self, cell: Cell, engine: Engine, sealed: Sealed, references: References, grading: RunGrading | None
     ) -> tuple[Evolver, Reference | None]:
         tasks, path, asked = self.tasksets[cell.taskset], self._path(cell), engine.asked_by(cell)
-        if cell.config.run.protocol != TRAINING:
+        if grading is None:
             evolver = build_evolver(cell, tasks.info, path, (self.hidden,), asked)
             return evolver, await references.of(tasks, cell)
-        base, reference = await references.of_base(tasks, cell)
+        base, reference = await references.of_base(tasks, cell, grading)
         engine.places.roots.append(path / "models")
-        return build_trainer(cell, path, (self.hidden,), sealed, base, reference, asked), reference
+        return build_trainer(cell, path, (self.hidden,), sealed, base, reference, asked, grading), reference
 
-    def _conditions(self, cell: Cell, engine: Engine, sealed: Sealed, reference: Reference | None) -> Conditions:
+    def _conditions(
+        self,
+        cell: Cell,
+        engine: Engine,
+        sealed: Sealed,
+        reference: Reference | None,
+        grading: RunGrading | None,
+    ) -> Conditions:
         progress, execution = self.progress[cell.id], cell.config.gateway.execution
         return Conditions(
             self.tasksets[cell.taskset],
-            CountingRunner(engine.under(execution), progress),
+            CountingRunner(grading or engine.under(execution), progress),
             sealed,
             reference,
             ood=[self.tasksets[name] for name in cell.config.run.ood],
@@ -333,6 +356,10 @@ class _Suite:
 
     def _path(self, cell: Cell) -> Path:
         return self.folder / "runs" / cell.id
+
+
+def _gpus(cell: Cell) -> int:
+    return cell.config.training.gpus if cell.config.run.protocol == TRAINING else 0
 
 
 def _missing(folder: Path, verdict: Verdict) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from heredity.errors import CandidateError, ConfigError, UnknownNameError
 from heredity.experiments.config import Cell
 from heredity.experiments.evolvers import Evolver
+from heredity.experiments.gradings import RunGrading, inference_of
 from heredity.experiments.outside_agents import command_agent, described, model_door, record_stream
 from heredity.gateway import Model
 from heredity.judging import Sealed
@@ -144,6 +145,7 @@ def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
             raise ConfigError(f"{key} = {count}: {error}") from error
     command_agent(cell, secrets, PROMPT)
     packages()
+    inference_of(cell)
 
 
 def _takes(task: PostTrainingTask | SeveralTasks, name: str) -> bool:
@@ -164,6 +166,7 @@ def build_trainer(
     base: Base,
     reference: Reference,
     model: Model | None,
+    grading: RunGrading,
 ) -> Evolver:
     """Return the evolver of a run of post-training: an agent in a workspace with a grading server.
 
@@ -175,6 +178,7 @@ def build_trainer(
         base: the base model.
         reference: the base model's scores.
         model: what the agent may ask through a broker.
+        grading: what grades it, with the run's GPUs, which are the agent's too.
 
     Raises:
         ConfigError: if the agent or the task's data is missing or wrong.
@@ -182,7 +186,15 @@ def build_trainer(
     task, mode = task_of(cell), mode_of(cell)
     agent, launch = command_agent(cell, secrets, PROMPT)
     shown = {path.name: path for path in packages(AGENT_PACKAGES) if path.name not in task.private}
-    agent = replace(agent, end_grace_s=0.0, trees=shown, packages=())
+    lease = grading.lease
+    agent = replace(
+        agent,
+        end_grace_s=0.0,
+        trees=shown,
+        packages=(),
+        devices=tuple(dict.fromkeys((*agent.devices, *lease.files))),
+        environment={**agent.environment, **lease.environment(confined=not agent.unsafe)},
+    )
     seconds = cell.config.budget.seconds
     assert seconds is not None, "checked before"
 
@@ -200,10 +212,13 @@ def build_trainer(
             timeout_s=seconds,
             mode=mode,
             parts=_parts(task, cell.config.budget.train_cases, reference),
+            gpus=lease.names,
             files=await asyncio.to_thread(workspace_files, task, sealed.entropy),
         )
+        if lease.gpus:
+            await session.note("gpu.leased", {"names": list(lease.names)})
         async with record_stream(session, folder / "logs", launch), model_door(cell, session, folder, model) as door:
-            await train_with_agent(session, folder, terms, agent, door)
+            await train_with_agent(session, folder, terms, agent, door, grading.choose)
 
     training = {"base_model": base.name, "mode": mode, "base_digest": base.checkpoint.digest}
     return Evolver(evolve, False, {**described(cell, agent), **training})

@@ -35,13 +35,14 @@ class Run:
     workspace: TrainingWorkspace
     app: GradingApp
     client: httpx.AsyncClient
+    chosen: list[str | None]
 
     @property
     def output(self) -> Path:
         return self.workspace.root / "output"
 
-    async def submit(self, path: object, code: int = 200) -> dict[str, Any]:
-        reply = await self.client.post("/submit", json={"model_path": path})
+    async def submit(self, path: object, code: int = 200, **more: object) -> dict[str, Any]:
+        reply = await self.client.post("/submit", json={"model_path": path, **more})
         assert reply.status_code == code, reply.text
         return reply.json()
 
@@ -55,20 +56,27 @@ class Run:
 
 
 @asynccontextmanager
-async def running(folder: Path, seconds: float = 60.0, parts: tuple[Part, ...] = ()) -> AsyncIterator[Run]:
+async def running(
+    folder: Path, seconds: float = 60.0, parts: tuple[Part, ...] = (), gpus: tuple[str, ...] = ()
+) -> AsyncIterator[Run]:
+    chosen: list[str | None] = []
     runner = ByDigest()
     opened = session(folder, runner, seconds=seconds)
     workspace = TrainingWorkspace(
-        folder / "workspace", replace(terms(checkpoint(folder / "base"), seconds), parts=parts)
+        folder / "workspace", replace(terms(checkpoint(folder / "base"), seconds), parts=parts, gpus=gpus)
     )
     workspace.prepare()
     app = GradingApp(
-        opened, workspace, KeptCheckpoints(folder / "models", opened.note), Revisions(workspace, opened.note)
+        opened,
+        workspace,
+        KeptCheckpoints(folder / "models", opened.note),
+        Revisions(workspace, opened.note),
+        place=chosen.append,
     )
     app.publish()
     transport = httpx.ASGITransport(app=app.asgi)
     async with httpx.AsyncClient(transport=transport, base_url="http://run") as client:
-        yield Run(folder, opened, runner, workspace, app, client)
+        yield Run(folder, opened, runner, workspace, app, client, chosen)
 
 
 async def test_a_checkpoint_is_graded_answered_and_kept(tmp_path: Path) -> None:
@@ -86,6 +94,25 @@ async def test_a_checkpoint_is_graded_answered_and_kept(tmp_path: Path) -> None:
         meta = json.loads((run.workspace.root / "run_meta.json").read_text())
         assert meta["timeout_s"] == 60.0
         assert meta["last_submit_time"] >= meta["start_time"]
+
+
+async def test_a_submission_may_name_one_of_the_runs_own_gpus_to_be_graded_on(tmp_path: Path) -> None:
+    async with running(tmp_path, gpus=("1", "GPU-aa")) as run:
+        assert json.loads((run.workspace.root / "run_meta.json").read_text())["gpus"] == ["1", "GPU-aa"]
+        assert "GPUs 1, GPU-aa to itself" in (run.workspace.root / "instructions.md").read_text()
+        await run.submit(run.save("first", 1.0, 0.5), gpu="GPU-aa")
+        await run.submit(run.save("second", 2.0, 0.5), gpu=1)
+        await run.submit(run.save("third", 3.0, 0.5))
+        assert run.chosen == ["GPU-aa", None, "1", None, None, None]
+        for wrong in (0, "GPU-bb", True, ["1"]):
+            refused = await run.submit(run.save("first", 1.0, 0.5), 400, gpu=wrong)
+            assert "the GPUs of this run are 1, GPU-aa" in refused["error"]
+
+
+async def test_where_a_run_has_no_gpu_nothing_hangs_on_the_one_that_is_named(tmp_path: Path) -> None:
+    async with running(tmp_path) as run:
+        assert (await run.submit(run.save("first", 1.0, 0.5), gpu=0))["score"] == 50.0
+        assert run.chosen == [None, None]
 
 
 async def test_only_the_best_weights_are_kept_and_of_the_others_what_they_were(tmp_path: Path) -> None:

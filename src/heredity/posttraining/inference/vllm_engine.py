@@ -25,8 +25,9 @@ from heredity.errors import ConfigError, ProviderError
 from heredity.gateway.contract import Reply, Request
 from heredity.gateway.local import noise_of, replied, row_of
 from heredity.gateway.local_decoding import Row
+from heredity.gateway.local_weights import model_folder
 from heredity.posttraining.inference.transformers_engine import give_template
-from heredity.posttraining.inference.vllm_heads import head_size, wider, widen
+from heredity.posttraining.inference.vllm_heads import head_size, widen, wider
 
 _NAME = "local/checkpoint"
 _KEYS_SHARE = 8
@@ -68,10 +69,14 @@ def prepare() -> None:
 
 @dataclass(eq=False, slots=True)
 class _Asked:
-    """A request on its way: `row` is what is written, `seed` that of its draws, `answered` tells who waits."""
+    """A request on its way: `row` is what is written, `sampling` how vLLM writes it, `answered` tells who waits.
+
+    `refused` is why vLLM does not take it.
+    """
 
     row: Row
-    seed: int | None
+    sampling: Any
+    refused: str = ""
     answered: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
@@ -106,9 +111,10 @@ class VllmModel:
         row = row_of(request, self._tokenizer, self._context, self._context, _NAME)
         if not row.prompt:
             raise ProviderError("request", "the prompt has no tokens; ask something", transient=False)
-        # One draw of the request's own sequence seeds vLLM's, so that prompts with the same seed do not share their luck.
-        noise = noise_of(request, self._seen, 0)
-        asked = _Asked(row, int(noise().integers(1 << 62)) if row.temperature else None)
+        try:
+            asked = _Asked(row, self._sampling(request, row))
+        except _refusals() as error:
+            raise ProviderError("request", f"vLLM does not take it: {error}", transient=False) from error
         self._new.append(asked)
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write())
@@ -116,13 +122,33 @@ class VllmModel:
             await asked.answered
         finally:
             row.abandoned = True
+        if asked.refused:
+            raise ProviderError("request", f"vLLM does not take it: {asked.refused}", transient=False)
         return replied(request, row, _NAME, time.perf_counter() - began)
+
+    def _sampling(self, request: Request, row: Row) -> Any:
+        from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind
+
+        # One draw of the request's own sequence seeds vLLM's, so that prompts with the same seed do not share their luck.
+        noise = noise_of(request, self._seen, 0)
+        return SamplingParams(
+            temperature=row.temperature,
+            top_p=row.top_p,
+            seed=int(noise().integers(1 << 62)) if row.temperature else None,
+            max_tokens=row.limit,
+            stop_token_ids=sorted(self._ends),
+            # Texts are made here, so that a stop text and a reply's text are what they are for transformers.
+            detokenize=False,
+            output_kind=RequestOutputKind.DELTA,
+        )
 
     async def _write(self) -> None:
         """Write until nothing is asked any more."""
         loop = asyncio.get_running_loop()
         # Requests that come at the same time begin together.
         await asyncio.sleep(0)
+        new: list[_Asked] = []
         try:
             while self._new or self._written:
                 new, self._new = self._new, []
@@ -131,7 +157,7 @@ class VllmModel:
                         asked.answered.set_result(None)
         # Whatever it was, the engine is not to be trusted any more: who waits is told, and the worker ends.
         except BaseException as error:
-            for asked in (*self._new, *self._written.values()):
+            for asked in (*new, *self._new, *self._written.values()):
                 if not asked.answered.done():
                     asked.answered.set_exception(error)
             raise
@@ -140,12 +166,18 @@ class VllmModel:
 
     def _step(self, new: list[_Asked]) -> list[_Asked]:
         """Take in what is new and write one token of everything; return what is complete."""
+        refused: list[_Asked] = []
         for asked in new:
             name = str(next(self._numbers))
-            self._written[name] = asked
-            self._engine.add_request(name, {"prompt_token_ids": asked.row.prompt}, self._sampling(asked))
+            try:
+                self._engine.add_request(name, {"prompt_token_ids": asked.row.prompt}, asked.sampling)
+            except _refusals() as error:
+                asked.refused = str(error)
+                refused.append(asked)
+            else:
+                self._written[name] = asked
         given_up = [name for name, asked in self._written.items() if asked.row.abandoned]
-        for output in self._engine.step():
+        for output in self._engine.step() if self._written else ():
             asked = self._written.get(output.request_id)
             if asked is None or asked.row.finish is not None:
                 continue
@@ -161,23 +193,7 @@ class VllmModel:
         found = [self._written.pop(name) for name in complete]
         for name in given_up:
             self._written.pop(name, None)
-        return found
-
-    def _sampling(self, asked: _Asked) -> Any:
-        from vllm import SamplingParams
-        from vllm.sampling_params import RequestOutputKind
-
-        row = asked.row
-        return SamplingParams(
-            temperature=row.temperature,
-            top_p=row.top_p,
-            seed=asked.seed,
-            max_tokens=row.limit,
-            stop_token_ids=sorted(self._ends),
-            # Texts are made here, so that a stop text and a reply's text are what they are for transformers.
-            detokenize=False,
-            output_kind=RequestOutputKind.DELTA,
-        )
+        return [*refused, *found]
 
     def _decode(self, tokens: list[int]) -> str:
         return self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
@@ -196,12 +212,13 @@ def load(folder: str, settings: Mapping[str, Any]) -> VllmModel:
     import transformers
     import vllm
 
+    model_folder(folder)
     kept: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     try:
         config: Any = transformers.AutoConfig.from_pretrained(folder, **kept)
         tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, **kept)
         engine = vllm.LLMEngine.from_engine_args(vllm.EngineArgs(**_arguments(folder, config, settings)))
-    except (ValueError, KeyError, OSError, ImportError) as error:
+    except (KeyError, OSError, ImportError, *_refusals()) as error:
         reason = " ".join(str(error).split())[:_MAX_REASON]
         raise ConfigError(f"{folder} cannot be loaded by vLLM: {reason}") from error
     give_template(tokenizer)
@@ -223,6 +240,7 @@ def _arguments(folder: str, config: Any, settings: Mapping[str, Any]) -> dict[st
         "max_num_batched_tokens": max(settings["batch_tokens"], settings["batch"]),
         "enforce_eager": True,
         "disable_log_stats": True,
+        "use_tqdm_on_load": False,
         "seed": 0,
         **(_on_gpu() if settings["device"] == "gpu" else _on_cpu(config, settings)),
     }
@@ -243,7 +261,17 @@ def _on_cpu(config: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     token = config.num_hidden_layers * heads * (to or head_size(config)) * 2 * 4
     needed = token * (_context(config) + _BLOCK) * settings["batch"]
     keys = {"kv_cache_memory_bytes": min(needed, settings["memory_bytes"] // _KEYS_SHARE)}
-    return keys if to is None else {**keys, "hf_overrides": widen(config, to)}
+    if to is None:
+        return keys
+    # The kernel that rotates a part of a head writes past the end of it where floats have 16 bits.
+    return {**keys, "dtype": "float32", "hf_overrides": widen(config, to)}
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """Return what vLLM raises if it cannot take what it was given; of later versions that is no ValueError any more."""
+    from vllm import exceptions
+
+    return ValueError, getattr(exceptions, "VLLMValidationError", ValueError)
 
 
 def _context(config: Any) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +21,12 @@ from heredity.server.training.workspace import TrainingWorkspace
 
 
 async def train_with_agent(
-    session: Session, folder: Path, terms: TrainingTerms, agent: CommandAgent, broker: BrokerDoor | None = None
+    session: Session,
+    folder: Path,
+    terms: TrainingTerms,
+    agent: CommandAgent,
+    broker: BrokerDoor | None = None,
+    place: Callable[[str | None], None] | None = None,
 ) -> AgentExit | None:
     """Let an agent train and submit until it exits or its time is over; return how it ended, None if it was not started.
 
@@ -33,6 +39,7 @@ async def train_with_agent(
         terms: what the agent is told.
         agent: what to run; it is given the variables of the run contract.
         broker: what it may ask language models through.
+        place: chooses the GPU that grades next (see `GradingApp`).
 
     Raises:
         IsolationError: if the agent cannot be confined here.
@@ -40,7 +47,7 @@ async def train_with_agent(
         HostError: if the grading fails; the run is to be resumed.
     """
     folder = await asyncio.to_thread(folder.resolve)
-    run = await asyncio.to_thread(_Run.open, session, folder, terms)
+    run = await asyncio.to_thread(_Run.open, session, folder, terms, place)
     left = session.remaining().seconds
     ended: AgentExit | None = None
     if not run.over and (left is None or left > 0):
@@ -68,7 +75,9 @@ class _Run:
     over: bool
 
     @classmethod
-    def open(cls, session: Session, folder: Path, terms: TrainingTerms) -> _Run:
+    def open(
+        cls, session: Session, folder: Path, terms: TrainingTerms, place: Callable[[str | None], None] | None = None
+    ) -> _Run:
         """Lay out the workspace, and go on where the journal ends."""
         workspace = TrainingWorkspace(folder / "workspace", terms)
         workspace.prepare()
@@ -77,7 +86,7 @@ class _Run:
         kept = KeptCheckpoints(folder / "models", session.note, noted)
         kept.find()
         revisions = Revisions(workspace, session.note, [e.data for e in earlier if e.kind == "code.revised"])
-        app = GradingApp(session, workspace, kept, revisions, earlier)
+        app = GradingApp(session, workspace, kept, revisions, earlier, place)
         app.publish()
         return cls(session, workspace, revisions, app, any(e.kind == "agent.ended" for e in earlier))
 

@@ -10,7 +10,7 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -78,6 +78,7 @@ class GradingApp:
         kept: KeptCheckpoints,
         revisions: Revisions,
         earlier: Sequence[Event] = (),
+        place: Callable[[str | None], None] | None = None,
     ) -> None:
         """Build the application, continuing from what the session knows.
 
@@ -87,7 +88,9 @@ class GradingApp:
             kept: where their copies are kept.
             revisions: records the code that was there when they were submitted.
             earlier: what is journalled of the run already.
+            place: has the next grading done on one of the run's GPUs, by its name; None is where it is done otherwise.
         """
+        self._place = place
         self._session, self._workspace, self._kept, self._revisions = session, workspace, kept, revisions
         self._terms = workspace.terms
         self._grading = asyncio.Lock()
@@ -149,9 +152,10 @@ class GradingApp:
         raise _ProblemError("the baseline is the base model's score and cannot be set", 403)
 
     async def _submit(self, request: Request) -> Response:
-        path = await _model_path(request)
+        path, gpu = await _wanted(request, self._terms.gpus)
         async with self._grading:
             try:
+                self._choose(gpu)
                 return JSONResponse(await self._graded(path))
             except CandidateError as error:
                 self._session.refused(path[:_MAX_PATH], "invalid_checkpoint", str(error))
@@ -161,7 +165,12 @@ class GradingApp:
             except (RejectedError, BudgetError) as error:
                 raise _ProblemError(str(error)) from error
             finally:
+                self._choose(None)
                 await asyncio.to_thread(self._kept.tidy)
+
+    def _choose(self, gpu: str | None) -> None:
+        if self._place is not None:
+            self._place(gpu)
 
     async def _graded(self, path: str) -> dict[str, Any]:
         at = self._elapsed()
@@ -252,7 +261,8 @@ class GradingApp:
         return self._terms.timeout_s - left if left is not None else time.time() - self._started
 
 
-async def _model_path(request: Request) -> str:
+async def _wanted(request: Request, gpus: Sequence[str]) -> tuple[str, str | None]:
+    """Return the path of the checkpoint to grade, and the GPU to grade it on if one is named."""
     data = bytearray()
     async for chunk in request.stream():
         data += chunk
@@ -265,7 +275,18 @@ async def _model_path(request: Request) -> str:
     path = cast("dict[str, Any]", body).get("model_path") if isinstance(body, dict) else None
     if not isinstance(path, str) or not path.strip() or len(path) > _MAX_PATH or "\0" in path:
         raise _ProblemError(f'model_path is {path!r:.80}; send {{"model_path": "output/final"}}')
-    return path.strip()
+    return path.strip(), _gpu(cast("dict[str, Any]", body).get("gpu"), gpus)
+
+
+def _gpu(named: Any, gpus: Sequence[str]) -> str | None:
+    # Agents of other laboratories name one wherever they run; where there is none, nothing hangs on it.
+    if named is None or not gpus:
+        return None
+    if isinstance(named, bool) or str(named) not in gpus:
+        raise _ProblemError(
+            f"gpu is {named!r:.80}; the GPUs of this run are {', '.join(gpus)}: name one of them, or none"
+        )
+    return str(named)
 
 
 async def _problem(request: Request, error: _ProblemError) -> Response:

@@ -51,6 +51,7 @@ class TrainingTerms:
         timeout_s: wall seconds of the run; grading counts.
         mode: `"free"`, `"sft-only"`, `"rl-only"` or `"multi-task"`: which routes are allowed, to be audited afterwards.
         parts: the tasks of a run of several; empty for one.
+        gpus: the names of the GPUs that the run has to itself.
         files: the files of the task's workspace, path to content.
     """
 
@@ -66,6 +67,7 @@ class TrainingTerms:
     timeout_s: float
     mode: str = "free"
     parts: tuple[Part, ...] = ()
+    gpus: tuple[str, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
 
     def __post_init__(self) -> None:
@@ -101,6 +103,7 @@ class TrainingTerms:
             "graded_items": self.graded,
             "baseline_score": round(self.baseline * PERCENT, 4),
             **({"tasks": [part.name for part in self.parts]} if self.parts else {}),
+            **({"gpus": list(self.gpus)} if self.gpus else {}),
             **progress,
         }
 
@@ -148,7 +151,7 @@ The answer has `score` (0 to 100, {terms.metric}, on {terms.graded} items that a
 model's: {terms.baseline * PERCENT:.2f}), `improvement` and `best`{several}.
 
 Submit as often as you like: the best score counts, and the best checkpoint is afterwards tried on items that no answer was ever
-about. One checkpoint is graded at a time; the same one is not graded twice.
+about. One checkpoint is graded at a time; the same one is not graded twice.{_own_gpus(terms)}
 
 ## Folders
 
@@ -159,6 +162,13 @@ about. One checkpoint is graded at a time; the same one is not graded twice.
 | `models/`, `data/`, `description.md`, `instructions.md` | given, read-only |
 | `scores.json`, `run_meta.json`, `reports/` | what the host knows of the run, read-only |
 """
+
+
+def _own_gpus(terms: TrainingTerms) -> str:
+    if not terms.gpus:
+        return ""
+    names = ", ".join(terms.gpus)
+    return f"\n\nThis run has the GPUs {names} to itself, to train on and, where `gpu` of a submission names one, to grade on."
 
 
 def host_files(names: Sequence[str]) -> tuple[str, ...]:

@@ -30,8 +30,10 @@ _TASKS: Mapping[str, str] = {
     "alfworld": f"{_HERE}.alfworld.task:alfworld",
     "alfworld-official": f"{_HERE}.alfworld.task:alfworld_official",
     "shop": f"{_HERE}.shop.task:shop",
+    "webshop": f"{_HERE}.webshop.task:webshop",
     "search": f"{_HERE}.search.task:search",
     "search-judged": f"{_HERE}.search.task:search_judged",
+    "deepsearchqa": f"{_HERE}.deepsearchqa.task:deepsearchqa",
     "rewriting": f"{_HERE}.rewriting:rewriting",
     "text-game": f"{_HERE}.text_game:text_game",
 }

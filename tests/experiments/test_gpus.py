@@ -53,7 +53,7 @@ def test_a_gpu_is_named_by_number_or_uuid(machine: GpuMachine) -> None:
 
 
 def test_where_there_is_none_that_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="engine.gpus names '0', and there is no such GPU; there are: none"):
+    with pytest.raises(ConfigError, match=r"engine\.gpus names '0', and there is no such GPU; there are: none"):
         GpuPool(["0"], GpuMachine(tmp_path / "none", tmp_path, tmp_path / "locks"))
 
 
@@ -111,7 +111,7 @@ asyncio.run(main())
 
 
 async def test_more_than_are_named_are_refused(machine: GpuMachine) -> None:
-    with pytest.raises(ConfigError, match="training.gpus is 2, and engine.gpus names 1"):
+    with pytest.raises(ConfigError, match=r"training\.gpus is 2, and engine\.gpus names 1"):
         async with GpuPool(["0"], machine).lease(2):
             pass
 

@@ -69,7 +69,7 @@ def test_a_resumed_run_keeps_to_its_engine_or_is_refused(installed: dict[str, st
 
 def test_another_engine_than_was_recorded_is_refused(installed: dict[str, str]) -> None:
     (cell, _) = runs(engine="transformers")
-    with pytest.raises(ConfigError, match="vllm 0.32.0 on the cpu here before"):
+    with pytest.raises(ConfigError, match=r"vllm 0\.32\.0 on the cpu here before"):
         inference_of(cell, {"engine": "vllm", "version": "0.32.0", "device": "cpu"})
     assert inference_of(cell, HERE) == Inference()
     assert json.loads(json.dumps(inference_of(cell).to_json())) == HERE

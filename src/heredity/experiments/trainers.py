@@ -11,12 +11,14 @@ from pathlib import Path
 from heredity.errors import CandidateError, ConfigError, UnknownNameError
 from heredity.experiments.config import Cell
 from heredity.experiments.evolvers import Evolver
+from heredity.experiments.gpus import Lease
 from heredity.experiments.gradings import RunGrading, inference_of
 from heredity.experiments.outside_agents import command_agent, described, model_door, record_stream
 from heredity.gateway import Model
 from heredity.judging import Sealed
 from heredity.judging.bench import Reference
 from heredity.judging.session import Session
+from heredity.launchers import CommandAgent
 from heredity.posttraining.inference.sandbox import packages
 from heredity.posttraining.models.bases import CHARACTERS, SMOLLM2, base_model
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect
@@ -185,16 +187,7 @@ def build_trainer(
     """
     task, mode = task_of(cell), mode_of(cell)
     agent, launch = command_agent(cell, secrets, PROMPT)
-    shown = {path.name: path for path in packages(AGENT_PACKAGES) if path.name not in task.private}
-    lease = grading.lease
-    agent = replace(
-        agent,
-        end_grace_s=0.0,
-        trees=shown,
-        packages=(),
-        devices=tuple(dict.fromkeys((*agent.devices, *lease.files))),
-        environment={**agent.environment, **lease.environment(confined=not agent.unsafe)},
-    )
+    agent, lease = _equipped(agent, task, grading.lease), grading.lease
     seconds = cell.config.budget.seconds
     assert seconds is not None, "checked before"
 
@@ -222,6 +215,18 @@ def build_trainer(
 
     training = {"base_model": base.name, "mode": mode, "base_digest": base.checkpoint.digest}
     return Evolver(evolve, False, {**described(cell, agent), **training})
+
+
+def _equipped(agent: CommandAgent, task: PostTrainingTask | SeveralTasks, lease: Lease) -> CommandAgent:
+    """Return an agent with the packages it may import and the GPUs of its run."""
+    return replace(
+        agent,
+        end_grace_s=0.0,
+        trees={path.name: path for path in packages(AGENT_PACKAGES) if path.name not in task.private},
+        packages=(),
+        devices=tuple(dict.fromkeys((*agent.devices, *lease.files))),
+        environment={**agent.environment, **lease.environment(confined=not agent.unsafe)},
+    )
 
 
 def _parts(task: PostTrainingTask | SeveralTasks, graded: int, reference: Reference) -> tuple[Part, ...]:

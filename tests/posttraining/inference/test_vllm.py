@@ -151,10 +151,10 @@ async def test_a_worker_that_is_killed_is_started_again(
 ) -> None:
     worker = InferenceWorker(sure, sandbox=sandbox)
     await worker.start()
-    asked = asyncio.create_task(texts(CheckpointModel(worker), [prompt for prompt, _ in SUMS]))
+    asked = asyncio.gather(texts(CheckpointModel(worker), [prompt for prompt, _ in SUMS]))
     await asyncio.sleep(0)
     os.kill(processes()[1], signal.SIGKILL)
-    found = await asked
+    (found,) = await asked
     assert found == [answer for _, answer in SUMS]
     assert [death.partition(":")[0] for death in worker.deaths] == [
         "it was killed by SIGKILL, out of memory most likely"

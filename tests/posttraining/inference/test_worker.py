@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from heredity.errors import CandidateError, ConfigError, HostError, ProviderError
 from heredity.gateway.contract import Message, Reply, Request, Sampling
 from heredity.gateway.local import Local
-from heredity.posttraining.inference import Bounds, CheckpointModel, Inference, InferenceWorker, WarmSandbox
+from heredity.posttraining.inference import Bounds, CheckpointModel, Inference, InferenceWorker, WarmSandbox, guest
 from heredity.posttraining.inference import sandbox as confinement
 from heredity.rollouts.bubblewrap_root import seccomp_program
 
@@ -241,3 +242,31 @@ async def test_inside_are_torch_and_the_gateway_and_nothing_else(
         "network": False, "write": [], "tasks": False, "gateway": True, "packages": [], "host": [], "processes": 1,
         "variables": [],
     }  # fmt: skip
+
+
+async def test_where_a_gpu_grades_its_device_files_are_inside_and_no_others(confined: None, tmp_path: Path) -> None:
+    shown, other = tmp_path / "nvidia0", tmp_path / "nvidia1"
+    for device in (shown, other):
+        device.symlink_to("/dev/null")
+    probe = f"import os; print([os.path.exists(p) for p in ({str(shown)!r}, {str(other)!r})], open({str(shown)!r}, 'w').write('x'))"
+    with tempfile.TemporaryFile() as filters:
+        filters.write(seccomp_program())
+        filters.seek(0)
+        place = Inference("transformers", "gpu", (shown,))
+        process = await asyncio.create_subprocess_exec(
+            *confinement.command(filters.fileno(), place)[:-3], "-c", probe,
+            stdout=asyncio.subprocess.PIPE, env=confinement.variables(place), pass_fds=(filters.fileno(),),
+        )  # fmt: skip
+        out, _ = await process.communicate()
+    assert out == b"[True, False] 1\n"
+
+
+def test_where_mapped_memory_says_nothing_what_is_held_bounds_a_worker() -> None:
+    with subprocess.Popen(["sleep", "60"]) as process:
+        guest._watch({process.pid: 1 << 40}, {process.pid: 1})
+        assert process.poll() is None
+        guest._watch({process.pid: 1}, {process.pid: 1})
+        assert process.wait(5) == -signal.SIGKILL
+    watched = {process.pid: 1}
+    guest._watch(watched, {})
+    assert watched == {}

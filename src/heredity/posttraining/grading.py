@@ -30,10 +30,10 @@ MODEL_ERROR = "model_error"
 class GradingRunner:
     """Attempts the tasks of post-training tasksets with submitted checkpoints, one checkpoint at a time.
 
-    Each checkpoint has a worker of its own, whose process ends with the grading. Greedy answers are exact: they do not depend on
-    what else is asked. With a temperature each attempt has a seed of its own, from the job's `policy_seed`, its prompt and how
-    often the task came before, so repeated attempts measure the noise of sampling. Where the process dies on the way and another
-    one goes on, the `stderr` of the attempts that end after that says why.
+    Each checkpoint has a worker of its own, whose process ends with the grading. Greedy answers by transformers are exact: they
+    do not depend on what else is asked. With a temperature each attempt has a seed of its own, from the job's `policy_seed`,
+    its prompt and how often the task came before, so repeated attempts measure the noise of sampling. Where the process dies on
+    the way and another one goes on, the `stderr` of the attempts that end after that says why.
 
     Args:
         resolve: gives the folder of a candidate's checkpoint, a private copy; raises `CandidateError` if there is none.

@@ -275,10 +275,11 @@ async def test_a_reward_above_one_is_one_and_a_long_page_keeps_its_buttons(stand
 async def test_a_process_that_is_killed_leaves_attempts_missing_and_is_started_again(standin: StandIn) -> None:
     one, jobs = the_task(), drawn(the_task(), 3)
     first = standin.pid()
+    alive = [first]
 
     def killing(prompt: str) -> str:
-        if standin.pid() == first and "Page 1" in prompt:
-            os.kill(first, 9)
+        if alive and "Page 1" in prompt:
+            os.kill(alive.pop(), 9)
         return shopper(prompt)
 
     trajectories = await graded(one, jobs, killing)

@@ -109,8 +109,12 @@ def opening_of(info: TasksetInfo) -> Opening:
     return cast(Opening, resolve_name(stage))
 
 
-def episode_solving(max_tokens: int = 64, seconds: float = 1800.0) -> Solving:
-    """Return how a game's model is asked: greedily, for replies of one thought and one action."""
+def episode_solving(max_tokens: int = 64, seconds: float = 4 * 3600.0) -> Solving:
+    """Return how a game's model is asked: greedily, for replies of one thought and one action.
+
+    Steps, tokens and the worker's own bounds end an episode. The seconds are a last resort: how many a game takes depends on the
+    machine and on the games beside it, and a score must not.
+    """
     return Solving(max_turns=1, max_tokens=max_tokens, temperature=0.0, seconds=seconds)
 
 

@@ -26,8 +26,6 @@ from heredity.posttraining.tasks.shop.catalogue import open_shop, wishes
 GRADED = 100
 HELDOUT = 100
 PRACTICE = 200
-_AT_ONCE = 16
-"""Purchases at the same time: each has to end within half an hour also where a processor reads the long prompts of all."""
 
 _DESCRIPTION = f"""\
 # Shopping by search and click
@@ -59,8 +57,7 @@ The shop, its goods and its requests are made up here; it is not the WebShop dat
 
 def shop() -> PostTrainingTask:
     """Return the task of shopping (L3): WebShop's actions and the shape of its reward, in a small shop of our own."""
-    stage = f"{__name__}:open_stage"
-    info = episode_info("shop", stage, version="1", description=_DESCRIPTION, family="shop", concurrent=_AT_ONCE)
+    info = episode_info("shop", f"{__name__}:open_stage", version="1", description=_DESCRIPTION, family="shop")
     return PostTrainingTask(
         name="shop",
         level="L3",

@@ -115,7 +115,9 @@ def test_handles_pair_answers_where_a_submission_was_graded_on_some_items_only()
     lines = journal("blob")
     lines[1]["data"]["tasks"] = [2, 3]
     lines[2]["data"]["outcomes"] = lines[2]["data"]["outcomes"][2:]
-    found = posttraining_metrics(lines, {"blob": encode_many(list(TRIED[2:]))}.__getitem__)["length_controlled"]["graded"]
+    found = posttraining_metrics(lines, {"blob": encode_many(list(TRIED[2:]))}.__getitem__)["length_controlled"][
+        "graded"
+    ]
     assert (found["best"]["won"], found["baseline"]["won"], found["gain"]["pairs"]) == (0.25, 0.25, 2)
 
 

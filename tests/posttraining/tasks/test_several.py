@@ -108,5 +108,3 @@ def test_a_base_of_characters_has_seen_of_each_task_what_its_own_base_has(task: 
 def test_tasks_without_a_common_base_begin_with_the_model_that_takes_any() -> None:
     assert posttraining_task("multi:arithmetic+commands").base_models == ("smollm2-135m",)
     assert posttraining_task("multi:commands+shop").base_models == ("smollm2-135m",)
-
-

@@ -8,6 +8,7 @@ A game is a folder with `game.tw-pddl` and `traj_data.json`, official or generat
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -150,14 +151,13 @@ def _tell(replies: Any, value: object) -> None:
 @contextlib.contextmanager
 def _lending() -> Generator[None]:
     """Let games that are opened take a spare copy of the library."""
-    import fast_downward
-
-    load = fast_downward.load_lib
-    fast_downward.load_lib = lambda: _SPARE.pop() if _SPARE else load()
+    downward: Any = importlib.import_module("fast_downward")
+    load = downward.load_lib
+    downward.load_lib = lambda: _SPARE.pop() if _SPARE else load()
     try:
         yield
     finally:
-        fast_downward.load_lib = load
+        downward.load_lib = load
 
 
 def _shown(text: str) -> str:

@@ -17,7 +17,7 @@ FORM = "Reply with two lines:\nThought: what you think, in a sentence\nAction: o
 _ACTION = re.compile(r"^\s*action\s*:\s*(.*)$", re.IGNORECASE | re.MULTILINE)
 _THOUGHT = re.compile(r"^\s*thought\s*:\s*(.*)$", re.IGNORECASE | re.MULTILINE)
 _MAX_THOUGHT = 300
-_MAX_ACTION = 200
+_MAX_ACTION = 1000
 
 
 class Episode(Protocol):

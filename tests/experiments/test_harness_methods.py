@@ -9,6 +9,7 @@ import pytest
 
 from heredity.experiments.config import resolve
 
+from .harness_runs import seal
 from .sample import isolated
 from .test_resource_evolution import KINDS, ran
 
@@ -37,8 +38,9 @@ def test_a_harness_method_improves_held_out_accuracy_beyond_noise(name: str, tmp
             "suite": {"baselines": False},
         }
     )
+    # How much is gained varies with the questions, which are drawn afresh in each suite.
+    seal(tmp_path / "runs" / "q")
     metrics = ran(tmp_path / "runs" / "q", config)
-    # The hidden questions are drawn afresh in each run, so how much is gained varies; that something is must not.
     assert metrics["gain"]["difference"] > 0.1
     assert metrics["gain"]["ci"][0] > 0.0
     adopted = [d for d in metrics["decisions"] if d["reason"] == "adopted as it is"]

@@ -146,8 +146,8 @@ def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
         except ConfigError as error:
             raise ConfigError(f"{key} = {count}: {error}") from error
     command_agent(cell, secrets, PROMPT)
-    packages()
     inference_of(cell)
+    packages()
 
 
 def _takes(task: PostTrainingTask | SeveralTasks, name: str) -> bool:

@@ -51,9 +51,9 @@ def run(tmp_path: Path) -> Run:
 async def test_an_agent_submits_by_every_door(run: Run, unsafe: bool) -> None:
     script = """
     heredity submit --episodes 0-1 && submit program --episodes 0:2 &&
-    curl -s -f -X POST "$EVOPOLICYGYM_SUBMIT_URL" -d '{"env_instances": [3]}' > "$TMPDIR/answer" && finish 0 && pwd
+    curl -s -f -X POST "$EVOPOLICYGYM_SUBMIT_URL" -d '{"env_instances": [3]}' > answer && finish 0 && pwd
     """
-    end = await run.agent(script, unsafe=unsafe, environment={"TMPDIR": "/tmp"}, time_limit_s=30)
+    end = await run.agent(script, unsafe=unsafe, time_limit_s=30)
     assert end.code == 0, run.log
     assert end.reason == "exited"
     assert len(run.session.trials) == 3

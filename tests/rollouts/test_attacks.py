@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -57,7 +58,7 @@ def undefended() -> dict[str, dict[str, Any]]:
         "socket-pair",
         "every-socket-family",
         "memory-files",
-        "fork",
+        *(["fork"] if os.geteuid() == 0 else []),  # the number of processes is bounded by itself for other users
         "neighbours",
         "import-by-path",
         "load-libraries",
@@ -85,6 +86,8 @@ def test_without_isolation_the_same_attacks_succeed_and_are_seen(undefended: dic
     ],
 )
 def test_what_the_host_sees_is_the_evidence(name: str, evidence: str, undefended: dict[str, dict[str, Any]]) -> None:
+    if name not in undefended:
+        pytest.skip("only root can do it where nothing confines it")
     assert evidence in undefended[name]["detail"]
 
 

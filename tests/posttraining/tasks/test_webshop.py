@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -115,6 +116,8 @@ class StandIn:
         folder.mkdir(parents=True, exist_ok=True)
         for package in (folder, folder.parent):
             (package / "__init__.py").touch()
+        # Compiled code is told to be old by seconds and size alone.
+        shutil.rmtree(folder / "__pycache__", ignore_errors=True)
         code = before + STAND_IN.format(goals=goals, words=words, scale=scale)
         (folder / "web_agent_text_env.py").write_text(code)
 

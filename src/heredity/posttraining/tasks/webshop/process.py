@@ -34,6 +34,9 @@ _STARTS = 2
 _GUEST = Path(__file__).with_name("guest.py")
 _ACTION = re.compile(r"(search|click)\s*\[(.*)\]", re.IGNORECASE | re.DOTALL)
 _SHORTCUT = re.compile(r"[<>]")
+_KEPT = re.compile(r"PATH|HOME|LANG|LC_\w+|TZ|TMPDIR|LD_LIBRARY_PATH|CONDA_\w+|(JAVA|JDK|JVM|WEBSHOP)_\w+")
+"""Variables that WebShop is given; keys of this host's providers are not among them."""
+
 _Told = TypeVar("_Told")
 
 
@@ -107,7 +110,7 @@ class Server:
 
     def __init__(self, home: Path, python: Path) -> None:
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it is read when the process has died
-        kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+        kept = {name: value for name, value in os.environ.items() if _KEPT.fullmatch(name)}
         # Java often lies beside the interpreter, in an environment that nobody has activated here.
         path = os.pathsep.join([str(python.parent), *filter(None, [kept.get("PATH")])])
         pipe = subprocess.PIPE

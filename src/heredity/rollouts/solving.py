@@ -12,10 +12,11 @@ from heredity.actors.contract import Answer, Problem, Programs, RoundFeedback, S
 from heredity.actors.conversation import Conversation
 from heredity.actors.parts import render
 from heredity.actors.solver import Solver
-from heredity.errors import ConfigError, HostError, IsolationError, ProviderError, UnknownNameError
+from heredity.errors import ConfigError, HostError, ProviderError, UnknownNameError
 from heredity.gateway import Message, Model
 from heredity.gateway.contract import NOTHING_USED
 from heredity.rollouts.as_they_end import as_they_end
+from heredity.rollouts.attempting import attempted
 from heredity.rollouts.contract import Job, Limits
 from heredity.rollouts.conversation_record import ConversationRecord, built, check_solving, seeds_of
 from heredity.rollouts.trajectory import Trajectory
@@ -74,7 +75,8 @@ class SolvingRunner:
         async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
             async with self._places:
                 talk = Conversation(self._model, settings, seeds[position])
-                return position, await self._attempt(_Record(job, talk), solvers[job.candidate])
+                record = _Record(job, talk)
+                return position, await attempted(record, self._attempt(record, solvers[job.candidate]))
 
         async with aclosing(as_they_end(attempt(position, job) for position, job in enumerate(jobs))) as ended:
             async for each in ended:
@@ -84,20 +86,10 @@ class SolvingRunner:
         """Do nothing: the runner starts no process of its own."""
 
     async def _attempt(self, record: _Record, solver: Solver | ConfigError) -> Trajectory:
-        job = record.job
-        with span("attempt", kind="attempt", task=job.task.id, candidate=job.candidate.digest) as step:
-            try:
-                trajectory = await self._solved(record, solver)
-            except ProviderError as error:
-                trajectory = record.failed("provider_error", "provider", f"{error.kind}: {error}")
-            except _VerifierError as error:
-                trajectory = record.failed("environment_error", "environment", str(error))
-            except HostError as error:
-                trajectory = record.failed("host_error", "host", str(error))
-            except IsolationError as error:
-                trajectory = record.failed("isolation_error", "host", str(error))
-            step.set(status=trajectory.status, blame=trajectory.blame, score=trajectory.total_reward)
-            return trajectory
+        try:
+            return await self._solved(record, solver)
+        except _VerifierError as error:
+            return record.failed("environment_error", "environment", str(error))
 
     async def _solved(self, record: _Record, solver: Solver | ConfigError) -> Trajectory:
         if isinstance(solver, ConfigError):

@@ -13,10 +13,11 @@ from pathlib import Path
 from heredity.actors.contract import Answer, Problem, Programs, Solving
 from heredity.actors.conversation import Conversation
 from heredity.actors.solver import Solver
-from heredity.errors import CandidateError, ConfigError, HostError, IsolationError, ProviderError
+from heredity.errors import CandidateError, ConfigError
 from heredity.gateway import Model
 from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.as_they_end import as_they_end
+from heredity.rollouts.attempting import attempted
 from heredity.rollouts.container_shell import SHELL, shell_tool
 from heredity.rollouts.containers import Backend, ContainerAttempt, ContainerSandbox, attempt
 from heredity.rollouts.containers.check import success_threshold
@@ -24,7 +25,6 @@ from heredity.rollouts.containers.contract import AGENT_S
 from heredity.rollouts.contract import Job, Limits
 from heredity.rollouts.conversation_record import ConversationRecord, built, check_solving, seeds_of
 from heredity.rollouts.trajectory import Failure, Trajectory
-from heredity.spans import span
 from heredity.tasks import Task
 from heredity.tasks.containers import ContainerTask, read_task
 
@@ -90,7 +90,7 @@ class ContainerRunner:
             async def made(position: int, job: Job) -> tuple[int, Trajectory]:
                 async with self._places:
                     record = _Record(job, Conversation(self._model, self.settings, seeds[position]))
-                    return position, await self._attempt(record, harnesses[job.candidate], limits)
+                    return position, await attempted(record, self._attempt(record, harnesses[job.candidate], limits))
 
             async with aclosing(as_they_end(made(position, job) for position, job in enumerate(jobs))) as ended:
                 async for each in ended:
@@ -104,26 +104,14 @@ class ContainerRunner:
             raise ConfigError("a candidate has programs, and there is no sandbox to run them in; give programs")
 
     async def _attempt(self, record: _Record, harness: _Harness | ConfigError, limits: Limits) -> Trajectory:
-        job = record.job
-        with span("attempt", kind="attempt", task=job.task.id, candidate=job.candidate.digest) as step:
-            try:
-                trajectory = await self._worked(record, harness, limits)
-            except _BrokenError as error:
-                failure = error.failure
-                trajectory = record.trajectory({"reason": failure.message}, failure.message, failure=failure)
-            except ProviderError as error:
-                trajectory = record.failed("provider_error", "provider", f"{error.kind}: {error}")
-            except (
-                ConfigError,
-                CandidateError,
-            ) as error:  # not the harness's doing: its own failures are told apart above
-                trajectory = record.failed("environment_error", "environment", str(error))
-            except HostError as error:
-                trajectory = record.failed("host_error", "host", str(error))
-            except IsolationError as error:
-                trajectory = record.failed("isolation_error", "host", str(error))
-            step.set(status=trajectory.status, blame=trajectory.blame, score=trajectory.total_reward)
-            return trajectory
+        try:
+            return await self._worked(record, harness, limits)
+        except _BrokenError as error:
+            failure = error.failure
+            return record.trajectory({"reason": failure.message}, failure.message, failure=failure)
+        # Not the harness's doing: its own failures are told apart above.
+        except (ConfigError, CandidateError) as error:
+            return record.failed("environment_error", "environment", str(error))
 
     async def _worked(self, record: _Record, harness: _Harness | ConfigError, limits: Limits) -> Trajectory:
         if isinstance(harness, ConfigError):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.gateway import local_weights
 from heredity.posttraining.models.characters import cached_characters
+from heredity.posttraining.tasks.contract import SMOLLM2, folder_name
 
 CHARACTERS = "characters/"
 """What the names of models of characters begin with; the name of a task follows."""
-
-SMOLLM2 = "smollm2-135m"
 
 
 def smollm2(cache: Path | None = None) -> Path:
@@ -59,7 +57,7 @@ def base_model(name: str, cache: Path | None = None) -> Path:
             raise ConfigError(
                 f"the task {task.name} has no base of characters; its bases: {', '.join(task.base_models)}"
             )
-        return cached_characters(re.sub(r"[/:+]", "-", task.name), task.recipe, cache=cache)
+        return cached_characters(folder_name(task.name), task.recipe, cache=cache)
     if "/" not in name:
         raise UnknownNameError("base model", name, [SMOLLM2, f"{CHARACTERS}arithmetic"])
     return local_weights.model_folder(name)

@@ -7,6 +7,7 @@ runner and verifiers score it. The inner splits mean here: `train` feeds the mat
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -20,6 +21,9 @@ KIND = "model"
 """The kind of every taskset here: what attempts its tasks is a checkpoint."""
 
 PREFIX = "posttraining/"
+SMOLLM2 = "smollm2-135m"
+"""The base model that every task may begin with."""
+
 TRAIN_FILE = "data/train.jsonl"
 """The rows to train on; each has at least `prompt` (as the graded model is asked) and `completion` (a good reply)."""
 
@@ -121,3 +125,8 @@ def plain_solver(prompt: str = "{{question}}", system: str = "") -> Candidate:
     """Return a solver that asks with a text, which has the place `{{question}}`, after a system message if one is given."""
     parts = {"prompt/question": prompt, **({"prompt/system": system} if system else {})}
     return Candidate({name: SourceTree({"prompt.md": text}) for name, text in parts.items()})
+
+
+def folder_name(name: str) -> str:
+    """Return what a folder for a task or a base model is called: letters, digits, `.`, `_` and `-` alone."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -11,10 +10,12 @@ from operator import itemgetter
 from heredity.errors import ConfigError
 from heredity.posttraining.tasks.contract import (
     DIMENSIONS,
+    SMOLLM2,
     TRAIN_FILE,
     BaseRecipe,
     Level,
     PostTrainingTask,
+    folder_name,
 )
 from heredity.posttraining.tasks.dealing import jsonl
 
@@ -24,9 +25,6 @@ MULTI = "multi:"
 JOINT = "+"
 FOLDER = "tasks"
 """Where the materials of each part lie in a workspace, in a folder of its name, laid out as if it were alone."""
-
-_ANY_TASK = "smollm2-135m"
-"""The base model that every task may begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ class SeveralTasks:
 
     def __post_init__(self) -> None:
         names = [part.name for part in self.parts]
-        if len(set(map(_folder, names))) < len(names) or len(names) < 2:
+        if len(set(map(folder_name, names))) < len(names) or len(names) < 2:
             raise ConfigError(
                 f"several tasks are {', '.join(names)}; expected two or more different ones, such as "
                 f"posttraining/{MULTI}arithmetic{JOINT}rewriting"
@@ -72,7 +70,9 @@ class SeveralTasks:
     @property
     def description(self) -> str:
         """What the tasks have in common, and the description of each."""
-        listed = "\n".join(f"- **{part.name}**: {part.title}; `{FOLDER}/{_folder(part.name)}/`" for part in self.parts)
+        listed = "\n".join(
+            f"- **{part.name}**: {part.title}; `{FOLDER}/{folder_name(part.name)}/`" for part in self.parts
+        )
         told = "\n\n".join(f"---\n\n# {part.name}\n\n{part.description.strip()}" for part in self.parts)
         return f"""# {self.title}
 
@@ -93,7 +93,7 @@ over all of them; the server's answer also has the score of each task.
         first, *others = (part.base_models for part in self.parts)
         common = [name for name in first if all(name in other for other in others)]
         own = [f"characters/{self.name}"] if self.recipe else []
-        return tuple(dict.fromkeys([*own, *common, _ANY_TASK]))
+        return tuple(dict.fromkeys([*own, *common, SMOLLM2]))
 
     @property
     def recipe(self) -> BaseRecipe | None:
@@ -137,13 +137,9 @@ over all of them; the server's answer also has the score of each task.
         files: dict[str, bytes] = {}
         placed: list[tuple[float, Mapping[str, object]]] = []
         for part in self.parts:
-            folder, own = _folder(part.name), part.materials(entropy)
+            folder, own = folder_name(part.name), part.materials(entropy)
             files |= {f"{FOLDER}/{folder}/{path}": content for path, content in own.items()}
             files[f"{FOLDER}/{folder}/description.md"] = part.description.encode()
             rows = [json.loads(line) for line in own.get(TRAIN_FILE, b"").decode().split("\n") if line.strip()]
             placed += [((i + 0.5) / len(rows), {"task": folder, **row}) for i, row in enumerate(rows)]
         return {**files, TRAIN_FILE: jsonl(row for _, row in sorted(placed, key=itemgetter(0)))}
-
-
-def _folder(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")

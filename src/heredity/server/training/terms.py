@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,12 +10,10 @@ from typing import Any
 
 from heredity.errors import ConfigError
 from heredity.posttraining.models.checkpoint import Checkpoint
+from heredity.posttraining.tasks.contract import folder_name
 
 PERCENT = 100.0
 """The server's scores are percentages, as the paper's are; those of metrics and journals are from 0 to 1."""
-
-_STRANGE = re.compile(r"[/:+]")
-"""What a folder that is named in variables and command lines had better not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +74,7 @@ class TrainingTerms:
     @property
     def model_folder(self) -> str:
         """The base's folder inside the workspace."""
-        return f"models/{_STRANGE.sub('-', self.base_model)}"
+        return f"models/{folder_name(self.base_model)}"
 
     def environment(self, workspace: str) -> dict[str, str]:
         """Return the variables by which an agent finds everything (the run contract); the server's address comes with the relay."""

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 from heredity.gateway.contract import Request, Sampling
 from heredity.posttraining.inference import Bounds, InferenceWorker, WarmSandbox, choose
-from heredity.posttraining.inference.choice import distribution_of
 from heredity.posttraining.models.bases import base_model
+from heredity.sandbox.engines import distribution_of
 
 ENGINES: tuple[Literal["transformers", "vllm"], ...] = ("transformers", "vllm")
 COLUMNS = ("import_s", "load_s", "answer_s", "tokens", "tokens_per_s", "ratio", "alike")

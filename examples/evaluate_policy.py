@@ -12,9 +12,10 @@ import sys
 from pathlib import Path
 
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job, Limits
-from heredity.rollouts.episodes import EpisodeRunner
+from heredity.rollouts.contract import Job
+from heredity.rollouts.episode.runner import EpisodeRunner
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import taskset
 
 CARELESS = """

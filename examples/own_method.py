@@ -24,7 +24,7 @@ from heredity.evolution.starter import starter_program
 from heredity.ids import generator
 from heredity.judging import Conditions, RunPlan, Sealed, Session, run_evolution
 from heredity.resources import Candidate
-from heredity.rollouts.episodes import EpisodeRunner
+from heredity.rollouts.episode.runner import EpisodeRunner
 from heredity.tasks.registry import taskset
 
 

@@ -24,14 +24,14 @@ import typer
 from heredity.cli.main import app
 from heredity.errors import HeredityError, IsolationError
 from heredity.evolution import Budget, EvolverContext
-from heredity.evolution.registry import method_names
+from heredity.evolution.registry import METHODS
 from heredity.evolution.starter import starter_program
 from heredity.experiments.config import Config, load, resolve
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.judging import Conditions, RunPlan, Sealed, run_evolution
 from heredity.records import read_journal
 from heredity.resources import Candidate
-from heredity.rollouts import isolation
+from heredity.sandbox import isolation
 from heredity.tasks.registry import taskset
 
 ROOT = Path(__file__).parents[1]
@@ -283,7 +283,7 @@ def test_a_configuration_of_the_documentation_is_valid(block: Block) -> None:
 )
 def test_a_configuration_file_is_valid(path: Path) -> None:
     config = load(path)
-    assert {*config.matrix.get("evolver.method", []), config.evolver.method} <= {*method_names(), None}
+    assert {*config.matrix.get("evolver.method", []), config.evolver.method} <= {*METHODS.names(), None}
 
 
 def test_every_key_of_a_configuration_is_in_the_guide() -> None:

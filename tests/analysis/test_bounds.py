@@ -6,8 +6,8 @@ import pytest
 from heredity.analysis import statistics as stats
 from heredity.analysis.bounds import GAP, SHARE, share
 from heredity.analysis.commits import gain
-from heredity.analysis.harness.paired import estimate
 from heredity.ids import generator
+from heredity.protocols.harness_evolution.analysis.paired import estimate
 
 
 def test_scores_that_are_all_alike_give_the_exact_interval_of_a_share():

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heredity.analysis.learning_space import learning_space
 from heredity.analysis.suite_table import Cell, TasksetScores
+from heredity.protocols.agent_learning.space import learning_space
 
 
 def taskset(name: str, reference: float, **means: float) -> TasksetScores:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heredity.analysis.skins import skin_comparisons
 from heredity.analysis.suite_table import Cell, TasksetScores
 from heredity.ids import generator
+from heredity.protocols.agent_learning.skins import skin_comparisons
 
 
 def taskset(name: str, scores: np.ndarray) -> TasksetScores:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from heredity.analysis.harness import harness_metrics, rows_of
 from heredity.bench.metrics import FORMATS, measure, run_parts
+from heredity.protocols.harness_evolution.analysis import harness_metrics, rows_of
 
 
 def test_metrics_are_timed_and_weighed_from_each_format() -> None:

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity.cli.main import app, explanation
-from heredity.launchers.registry import PROGRAMS
+from heredity.launchers.registry import programs
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +17,7 @@ def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def install(name: str, says: str) -> None:
-    path = PROGRAMS[name].folder / PROGRAMS[name].entry
+    path = programs()[name].folder / programs()[name].entry
     path.parent.mkdir(parents=True)
     path.write_text(f"#!/bin/sh\necho {says}\n")
     path.chmod(0o755)

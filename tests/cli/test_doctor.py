@@ -7,9 +7,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from heredity import attacks
 from heredity.cli import doctor as module
 from heredity.cli.doctor import Check, doctor
-from heredity.rollouts import attacks
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from heredity.cli.main import app
 from heredity.errors import ConfigError, IsolationError, UnknownNameError
 from heredity.resources import Registry, Store
-from heredity.rollouts import isolation
+from heredity.sandbox import isolation
 
 CODE = "def run(text, times=1):\n    print('working')\n    return {'said': text * times}\n"
 

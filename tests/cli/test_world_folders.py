@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from heredity.cli.world_folders import audit
 from heredity.errors import HeredityError
-from heredity.rollouts import isolation
+from heredity.sandbox import isolation
 
 try:
     isolation.resolve()

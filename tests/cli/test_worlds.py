@@ -11,7 +11,7 @@ from heredity.cli.columns import columns
 from heredity.cli.worlds import app
 from heredity.cli.worlds_play import parse_line
 from heredity.errors import ConfigError, DamagedRecordError, HeredityError, IsolationError, UnknownNameError
-from heredity.rollouts import isolation
+from heredity.sandbox import isolation
 from heredity.worlds.world import World, world, world_names
 
 NAME = "grid_treasure"

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,9 @@ import pytest
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.evolution.operators.mutate import MUTATIONS
 from heredity.evolution.proposals import LoopOptions
-from heredity.evolution.registry import GROUP, METHODS, load_plugin, method, method_names
+from heredity.evolution.registry import METHODS, method
 from heredity.evolution.vocabulary import PIECES
+from offering import Offer
 
 DOCS = Path(__file__).parents[2] / "docs" / "methods.md"
 OPTIMIZERS = DOCS.with_name("optimizers.md")
@@ -21,7 +21,7 @@ OPTIMIZERS = DOCS.with_name("optimizers.md")
     ["random", "best-of-n", "sequential", "parametric", "structural", "reflection", "textgrad", "reinforce-pp", "grpo"],
 )
 def test_every_built_in_method_is_found(name: str):
-    assert name in method_names()
+    assert name in METHODS.names()
     assert hasattr(method(name), "evolve")
 
 
@@ -40,20 +40,10 @@ def test_an_option_out_of_range_is_named_with_its_value():
         method("structural", {"crossover": 3})
 
 
-@pytest.mark.parametrize("value", ["heredity.nowhere:Method", "heredity.errors:Nothing"])
-def test_a_plugin_that_fails_to_load_says_so(value: str):
-    with pytest.raises(ConfigError, match=f"'mine' of entry point '{value}' failed to load"):
-        load_plugin(EntryPoint("mine", value, GROUP))
-
-
-def test_a_plugin_that_is_not_a_method_says_so():
+def test_what_is_no_method_is_refused(offer: Offer):
+    offer("heredity.methods", "mine", "heredity.errors:ConfigError")
     with pytest.raises(ConfigError, match="give a class with `evolve`"):
-        load_plugin(EntryPoint("mine", "heredity.errors:ConfigError", GROUP))
-
-
-def test_a_plugin_loads_by_its_entry_point():
-    loaded = load_plugin(EntryPoint("mine", "heredity.evolution.methods.parametric:Parametric", GROUP))
-    assert loaded is METHODS["parametric"]
+        method("mine")
 
 
 def test_the_documentation_lists_every_option_with_its_default():
@@ -62,7 +52,7 @@ def test_the_documentation_lists_every_option_with_its_default():
     shared = {("all", option): str(field.default) for option, field in LoopOptions.model_fields.items()}
     fields = {
         (name, option): str(field.default)
-        for name, each in METHODS.items()
+        for name, each in ((name, METHODS.load(name)) for name in METHODS.names())
         for option, field in each.options_model.model_fields.items()
         if not issubclass(each.options_model, LoopOptions) or shared.get(("all", option)) != str(field.default)
     }
@@ -71,4 +61,4 @@ def test_the_documentation_lists_every_option_with_its_default():
 
 def test_the_documentation_lists_the_whole_vocabulary():
     text = DOCS.read_text()
-    assert [name for name in (*METHODS, *PIECES, *MUTATIONS) if f"| `{name}` |" not in text] == []
+    assert [name for name in (*METHODS.names(), *PIECES, *MUTATIONS) if f"| `{name}` |" not in text] == []

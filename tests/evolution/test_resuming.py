@@ -30,8 +30,9 @@ from heredity.judging import Session, SessionRules
 from heredity.judging.schedule import Schedule, draw_plan
 from heredity.records import BlobStore, Committer, Journal
 from heredity.resources import Candidate
-from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 
 

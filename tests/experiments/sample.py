@@ -12,7 +12,7 @@ from typing import Any
 from heredity.bench.kills import facts
 from heredity.experiments.config import Config, resolve
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite
-from heredity.rollouts.isolation import resolve as resolve_isolation
+from heredity.sandbox.isolation import resolve as resolve_isolation
 
 __all__ = ["SOURCE", "command", "config", "facts", "heredity", "isolated", "run", "write_suite"]
 

@@ -10,9 +10,10 @@ from heredity.errors import ConfigError
 from heredity.experiments.config import resolve
 from heredity.experiments.engine import Engine
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.bubblewrap_root import available
-from heredity.rollouts.contract import Job, Limits
-from heredity.rollouts.solving import SolvingRunner
+from heredity.rollouts.contract import Job
+from heredity.rollouts.question.runner import SolvingRunner
+from heredity.sandbox.bubblewrap_root import available
+from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
 from heredity.tasks.containers import read_task
 

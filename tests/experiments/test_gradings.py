@@ -12,8 +12,9 @@ import pytest
 from heredity.errors import ConfigError
 from heredity.experiments.config import Cell, cells, resolve
 from heredity.experiments.gradings import inference_in, inference_of
-from heredity.posttraining.inference import Inference, choice, choose
+from heredity.posttraining.inference import Inference, choose
 from heredity.records import Journal
+from heredity.sandbox import engines as choice
 
 HERE = {"engine": "transformers", "version": "5.0", "device": "cpu"}
 

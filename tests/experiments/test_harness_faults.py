@@ -17,16 +17,16 @@ from typing import Any
 import pytest
 import tomli_w
 
-from heredity.analysis.harness import inspect_split, read_split, read_task_index
 from heredity.errors import ConfigError, RunLockedError
 from heredity.evolution import Decision, EvolverContext, Feedback, SessionContract, Trial
-from heredity.evolution import registry as methods
 from heredity.evolution.options import MethodOptions
 from heredity.experiments.config import Config, cells
 from heredity.experiments.evaluation import Wanted, evaluate
 from heredity.experiments.suite import sealed_folder
 from heredity.ids import generator
+from heredity.protocols.harness_evolution.analysis import inspect_split, read_split, read_task_index
 from heredity.records.lock import RunLock
+from offering import Offer
 
 from .harness_runs import assessed, config, events, facts, ran, seal
 from .sample import SOURCE, command, heredity, isolated
@@ -86,8 +86,8 @@ class _Own:
         """Do nothing more."""
 
 
-def own_method(monkeypatch: pytest.MonkeyPatch, method: type[_Own]) -> dict[str, Any]:
-    monkeypatch.setattr(methods, "METHODS", {**methods.METHODS, "own": method})
+def own_method(offer: Offer, method: type[_Own]) -> dict[str, Any]:
+    offer("heredity.methods", "own", method)
     return {"method": "own"}
 
 
@@ -171,7 +171,9 @@ def test_a_suite_killed_at_random_instants_ends_as_one_that_was_not(calm: Path, 
 
 
 @needs_sandbox
-def test_replay_holds_trained_tasks_and_forgetting_is_measured_on_it(tmp_path: Path, monkeypatch: Any) -> None:
+def test_replay_holds_trained_tasks_and_forgetting_is_measured_on_it(
+    tmp_path: Path, offer: Offer, monkeypatch: Any
+) -> None:
     class Stopping(_Own):
         async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
             await session.commit(Decision(context.initial.digest, "", True, "first"), context.initial)
@@ -179,7 +181,7 @@ def test_replay_holds_trained_tasks_and_forgetting_is_measured_on_it(tmp_path: P
                 await session.submit([Trial(context.initial, batch.tasks)], f"b/{batch.number}")
                 return
 
-    chosen = config(evolver=own_method(monkeypatch, Stopping), views={"replay": 6})
+    chosen = config(evolver=own_method(offer, Stopping), views={"replay": 6})
     result = ran(tmp_path / "runs" / "h", chosen)
     (begun,) = events(run_of(tmp_path / "runs" / "h"), "batch.started")
     (replay,) = (e for e in events(run_of(tmp_path / "runs" / "h"), "snapshot.assessed") if e["view"] == "replay")
@@ -211,7 +213,7 @@ def test_snapshots_are_never_pooled(calm: Path) -> None:
 
 
 @needs_sandbox
-def test_evidence_is_whole_and_holds_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evidence_is_whole_and_holds_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, offer: Offer) -> None:
     kept: list[_Own] = []
 
     class Reading(_Own):
@@ -222,7 +224,7 @@ def test_evidence_is_whole_and_holds_no_secret(tmp_path: Path, monkeypatch: pyte
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "HEREDITY_TOKEN"):
         monkeypatch.setenv(name, "sk-not-for-anyone")
     folder = tmp_path / "runs" / "h"
-    ran(folder, config(evolver=own_method(monkeypatch, Reading)))
+    ran(folder, config(evolver=own_method(offer, Reading)))
     outcomes = [outcome for method in kept for feedback in method.seen for outcome in feedback.outcomes]
     assert len(outcomes) == 6
     for outcome in outcomes:
@@ -276,25 +278,29 @@ def test_updates_of_which_some_fail_are_counted(tmp_path: Path) -> None:
 
 
 @needs_sandbox
-def test_a_method_that_raises_is_named_and_what_it_had_committed_is_judged(tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_method_that_raises_is_named_and_what_it_had_committed_is_judged(
+    tmp_path: Path, offer: Offer, monkeypatch: Any
+) -> None:
     class Raising(_Own):
         async def besides(self, session: SessionContract, context: EvolverContext) -> None:
             raise ZeroDivisionError("no such luck")
 
-    result = ran(tmp_path / "runs" / "h", config(evolver=own_method(monkeypatch, Raising)))
+    result = ran(tmp_path / "runs" / "h", config(evolver=own_method(offer, Raising)))
     assert list(result.evolver_failures.values()) == ["ZeroDivisionError: no such luck"]
     assert result.runs[0]["status"] == "failed"
     assert "A_0" in result.runs[0]["harness"]["views"]["id"]["snapshots"]
 
 
 @needs_sandbox
-def test_a_method_that_ignores_the_schedule_gets_no_feedback_and_is_named(tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_method_that_ignores_the_schedule_gets_no_feedback_and_is_named(
+    tmp_path: Path, offer: Offer, monkeypatch: Any
+) -> None:
     class Straying(_Own):
         async def besides(self, session: SessionContract, context: EvolverContext) -> None:
             await session.submit([Trial(context.initial, range(context.train_tasks))], "all of them")
 
     folder = tmp_path / "runs" / "h"
-    result = ran(folder, config(evolver=own_method(monkeypatch, Straying)))
+    result = ran(folder, config(evolver=own_method(offer, Straying)))
     (why,) = result.evolver_failures.values()
     assert "is not in batch 1" in why
     (refused,) = events(run_of(folder), "submission.rejected")

@@ -11,8 +11,8 @@ from heredity.experiments.config import cells, resolve
 from heredity.experiments.outside_agents import command_agent, described
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.launchers import available
-from heredity.launchers.memory import machine_memory
 from heredity.records import read_journal
+from heredity.sandbox.memory import machine_memory
 
 GREEDY = """
 import subprocess, time

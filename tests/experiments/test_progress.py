@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from heredity.evolution import Budget
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent
-from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.contract import Job
+from heredity.sandbox.limits import Limits
 from judging.fakes import FakeRunner, NumbersTaskset, program
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from heredity.errors import ConfigError, MissingExtraError, RecordError, RunLockedError, UnknownNameError
 from heredity.evolution import EvolverContext, SessionContract
-from heredity.evolution import registry as methods
 from heredity.evolution.options import MethodOptions
 from heredity.experiments.config import Config
 from heredity.experiments.plans import package_versions
@@ -26,6 +25,7 @@ from heredity.experiments.suite import (
 from heredity.launchers import available
 from heredity.records import read_journal
 from heredity.records.lock import RunLock
+from offering import Offer
 
 from .sample import config, facts, isolated, run
 
@@ -151,10 +151,8 @@ def test_a_damaged_run_is_reported_and_the_others_go_on(tmp_path: Path) -> None:
 
 
 @needs_sandbox
-def test_an_evolver_that_raises_is_named_and_what_it_submitted_is_judged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(methods, "METHODS", {**methods.METHODS, "failing": Failing})
+def test_an_evolver_that_raises_is_named_and_what_it_submitted_is_judged(tmp_path: Path, offer: Offer) -> None:
+    offer("heredity.methods", "failing", Failing)
     watching, chosen = Watching(), config(evolver={"method": "failing"})
     folder = tmp_path / "runs" / "one"
     result = asyncio.run(run_suite(folder, open_suite(folder, chosen), watching))

@@ -12,7 +12,7 @@ from heredity.cli import main as module
 from heredity.experiments.config import cells, resolve
 from heredity.experiments.trainers import check_trainer, mode_of
 from heredity.launchers import available
-from heredity.posttraining.inference import sandbox
+from heredity.sandbox import inference as sandbox
 
 ROOT = Path(__file__).parents[2]
 needs_torch = pytest.mark.skipif(

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncGenerator
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,11 @@ import pytest
 
 from heredity.errors import BudgetError, ConfigError, ProviderError, UnknownNameError
 from heredity.gateway import Model, Request, Sampling, streamed
-from heredity.gateway import names as names_module
 from heredity.gateway.gateway import Gateway, default_cache_path
 from heredity.gateway.names import known_kinds, resolve
 from heredity.gateway.settings import GatewaySettings
 from heredity.spans import Span, collecting
+from offering import Offer
 
 from .endpoint import Answer, Endpoint, chunks, completion, endpoint, failure
 from .fakes import Fake, said
@@ -115,11 +114,6 @@ def test_settings_survive_json_and_hold_no_key(monkeypatch: pytest.MonkeyPatch) 
 # --- plugins
 
 
-def plugin(monkeypatch: pytest.MonkeyPatch, *entries: tuple[str, str]) -> None:
-    made = [EntryPoint(name, value, names_module.GROUP) for name, value in entries]
-    monkeypatch.setattr(names_module, "entry_points", lambda group: made)
-
-
 def open_model(rest: str, settings: GatewaySettings) -> Model:
     return Fake([said(rest)], name=f"mine/{rest}")
 
@@ -128,26 +122,17 @@ def not_a_model(rest: str, settings: GatewaySettings) -> str:
     return rest
 
 
-async def test_an_installed_package_offers_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    plugin(monkeypatch, ("mine", f"{__name__}:open_model"))
+async def test_an_installed_package_offers_models(offer: Offer) -> None:
+    offer("heredity.models", "mine", open_model)
     assert (await Gateway().model("mine/x/y").reply(FRESH)).text == "x/y"
     assert "mine" in known_kinds()
 
 
 @pytest.mark.parametrize(
-    ("entries", "message"),
-    [
-        ([("mine", "no_such_module:open_model")], "failed to load"),
-        ([("mine", f"{__name__}:ASK")], "must be a callable"),
-        ([("mine", f"{__name__}:not_a_model")], "returned str, which is no model"),
-        ([("mine", f"{__name__}:open_model"), ("mine", "other:open_model")], "two packages"),
-        ([("openai", f"{__name__}:open_model")], "Heredity itself"),
-    ],
+    ("value", "message"), [("ASK", "give a callable"), ("not_a_model", "opened str, which is no model")]
 )
-def test_a_plugin_that_fails_says_so(
-    monkeypatch: pytest.MonkeyPatch, entries: list[tuple[str, str]], message: str
-) -> None:
-    plugin(monkeypatch, *entries)
+def test_what_is_no_model_is_refused(offer: Offer, value: str, message: str) -> None:
+    offer("heredity.models", "mine", f"{__name__}:{value}")
     with pytest.raises(ConfigError, match=message):
         resolve("mine/x")
 

@@ -14,8 +14,9 @@ from heredity.ids import generator
 from heredity.judging import Session, SessionRules
 from heredity.records import BlobStore, Committer, Journal
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Failure, Trajectory
+from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
 
 FLOOR = -10.0

@@ -10,10 +10,11 @@ from heredity.evolution import Budget, Decision, Trial
 from heredity.ids import generator
 from heredity.judging import Conditions, RunPlan, Sealed, Session
 from heredity.judging.schedule import Schedule, draw_plan
-from heredity.judging.terms import HarnessTerms
+from heredity.protocols.harness_evolution.terms import HarnessTerms
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Failure, Trajectory
+from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
 
 SECRET = Sealed(987654321, b"t" * 32)

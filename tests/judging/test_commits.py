@@ -14,8 +14,9 @@ from heredity.gateway import Reply, Request, Usage
 from heredity.judging import Session, SessionRules
 from heredity.records import BlobStore, Committer, Journal, read_journal
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
 
 INFO = TasksetInfo("questions/none", "1", "question", {}, {}, "", 0.0)

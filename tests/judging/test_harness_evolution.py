@@ -15,8 +15,9 @@ from heredity.evolution import Budget, Decision, Trial
 from heredity.judging import Session, run_evolution
 from heredity.judging.schedule import Schedule
 from heredity.records import read_journal
-from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Failure, Trajectory
+from heredity.sandbox.limits import Limits
 
 from .labelled import Knowing, LabelledTaskset, conditions, probe, prompt, run_plan, terms, writing
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from heredity.analysis.posttraining import posttraining_metrics
 from heredity.evolution import Budget, Trial
 from heredity.judging import RunPlan, Session, run_evolution
 from heredity.judging.bench import Reference
 from heredity.judging.views import ViewScores
+from heredity.protocols.post_training.analysis import posttraining_metrics
 from heredity.records import read_journal
 
 from .labelled import Knowing, LabelledTaskset, conditions, prompt

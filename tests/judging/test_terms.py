@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from heredity.errors import ConfigError
-from heredity.judging.terms import check_disjoint
+from heredity.protocols.harness_evolution.terms import check_disjoint
 from heredity.tasks import Task
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.launchers import guest_client
+from heredity.sandbox import guest_client
 from heredity.server import Endpoints, SessionApp, Workspace, serve
 from server.fakes import FakeSession, make_terms, program
 

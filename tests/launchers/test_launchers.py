@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,11 @@ import pytest
 from heredity.errors import ConfigError, HostError, UnknownNameError
 from heredity.launchers import Launch, launcher
 from heredity.launchers.programs import Build, NpmProgram, PipProgram, Program, agents_folder
-from heredity.launchers.registry import LAUNCHERS, PROGRAMS, load_plugin
+from heredity.launchers.registry import programs
+from offering import Offer
 
-NAMES = sorted(LAUNCHERS)
+PROGRAMS = programs()
+NAMES = sorted(PROGRAMS)
 
 
 @pytest.fixture(autouse=True)
@@ -181,9 +182,7 @@ def test_a_folder_without_a_start_is_refused(tmp_path: Path) -> None:
         launcher(f"{tmp_path}/").launch("x")
 
 
-def test_a_package_offers_a_launcher_or_is_told_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = load_plugin(EntryPoint("c", "heredity.launchers.codex:Codex", "heredity.launchers"))
-    assert found.name == "codex"
-    for value in ("heredity.launchers.codex:Nothing", "heredity.nowhere:X", "heredity.launchers.codex:PROGRAM"):
-        with pytest.raises(ConfigError, match="entry point"):
-            load_plugin(EntryPoint("x", value, "heredity.launchers"))
+def test_what_is_no_launcher_is_refused(offer: Offer) -> None:
+    offer("heredity.launchers", "x", "heredity.launchers.codex:PROGRAM")
+    with pytest.raises(ConfigError, match="give an object with `launch`"):
+        launcher("x")

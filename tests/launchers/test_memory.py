@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from heredity.launchers import memory
-from heredity.launchers.memory import family, machine_memory, memory_of, nameless_files
+from heredity.sandbox import memory
+from heredity.sandbox.memory import family, machine_memory, memory_of, nameless_files
 
 MIB = 1 << 20
 HOLD = f"held = b'x' * {100 * MIB}; print(flush=True); time.sleep(60)"

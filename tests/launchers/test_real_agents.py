@@ -13,7 +13,7 @@ import pytest
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite
 from heredity.launchers import available
-from heredity.launchers.registry import PROGRAMS
+from heredity.launchers.registry import programs
 from heredity.records import read_journal
 from launchers.scripts import Call, steps, write_rules
 
@@ -38,7 +38,7 @@ def host_port() -> Iterator[int]:
 
 @pytest.mark.parametrize("name", SHELLS)
 def test_an_agent_completes_a_run(name: str, tmp_path: Path, host_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not PROGRAMS[name].installed:
+    if not programs()[name].installed:
         pytest.skip(f"{name} is not installed; heredity agents install {name}")
     monkeypatch.setenv("HOST_SECRET", "1")
     secret = tmp_path / "secret.txt"
@@ -92,7 +92,7 @@ def run(tmp_path: Path, evolver: dict[str, Any]) -> tuple[SuiteResult, Path]:
 
 def test_a_killed_agent_is_accounted_by_what_it_had_said(tmp_path: Path) -> None:
     name = "claude-code"
-    if not PROGRAMS[name].installed:
+    if not programs()[name].installed:
         pytest.skip(f"{name} is not installed; heredity agents install {name}")
     tool, call = SHELLS[name]
     write_rules(tmp_path / "rules.toml", ["heredity submit --episodes 0-1", "sleep 100"], call, tool)

@@ -13,7 +13,7 @@ import pytest
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite
 from heredity.launchers import available
-from heredity.launchers.registry import PROGRAMS
+from heredity.launchers.registry import programs
 from heredity.records import read_journal
 from launchers.scripts import write_rules
 from launchers.test_real_agents import SHELLS, assert_accounts
@@ -105,7 +105,7 @@ def host_port() -> Iterator[int]:
 def test_an_agent_post_trains_a_model(
     name: str, tmp_path: Path, host_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not PROGRAMS[name].installed:
+    if not programs()[name].installed:
         pytest.skip(f"{name} is not installed; heredity agents install {name}")
     monkeypatch.setenv("HOST_SECRET", "1")
     secret = tmp_path / "secret.txt"

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from heredity.launchers.bubblewrap import RELAY
+from heredity.sandbox.agent_bubblewrap import RELAY
 from heredity.server import serve
 
 

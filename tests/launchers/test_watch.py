@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from heredity.launchers import AgentExit, CommandAgent, available, command, run_agent, watch
+from heredity.launchers import AgentExit, CommandAgent, available, command, run_agent
+from heredity.sandbox import watch
 
 MIB = 1 << 20
 REASON = available()

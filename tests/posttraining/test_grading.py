@@ -14,16 +14,17 @@ import pytest_asyncio
 from heredity.actors.contract import Solving
 from heredity.errors import CandidateError, ConfigError, UnknownNameError
 from heredity.gateway import Model
-from heredity.posttraining.grading import MODEL_ERROR, GradingRunner
 from heredity.posttraining.inference import WarmSandbox
 from heredity.posttraining.models import candidate_of, inspect, make_characters, snapshot
+from heredity.posttraining.runner import MODEL_ERROR, GradingRunner
 from heredity.posttraining.tasks import BaseRecipe, PostTrainingTask, PostTrainingTaskset, SeveralTasks, plain_solver
 from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.bubblewrap_root import available
-from heredity.rollouts.contract import Job, Limits, Runner
-from heredity.rollouts.solving import SolvingRunner
+from heredity.rollouts.contract import Job, Runner
+from heredity.rollouts.question.runner import SolvingRunner
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.bubblewrap_root import available
+from heredity.sandbox.limits import Limits
 from heredity.tasks.questions import Question
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

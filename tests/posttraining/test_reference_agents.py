@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
+from heredity.library.tasks.posttraining.alfworld import task as alfworld
+from heredity.library.tasks.posttraining.corridor import STEPS, Corridor
 from heredity.posttraining.models.bases import base_model
 from heredity.posttraining.models.checkpoint import inspect
 from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task, workspace_files
-from heredity.posttraining.tasks.alfworld import task as alfworld
-from heredity.posttraining.tasks.corridor import STEPS, Corridor
 
 from .grading_server import grading_server
 

@@ -15,18 +15,19 @@ import pytest_asyncio
 from heredity.actors.contract import Solving
 from heredity.errors import CandidateError, ProviderError
 from heredity.gateway import Model, Reply, Request, Usage
-from heredity.posttraining.grading import GradingRunner
 from heredity.posttraining.inference import WarmSandbox
 from heredity.posttraining.models import candidate_of, inspect
 from heredity.posttraining.models.bases import base_model
+from heredity.posttraining.runner import GradingRunner
 from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task
 from heredity.posttraining.tasks.preference.instructions import quality
 from heredity.posttraining.tasks.running import runners
 from heredity.resources import Candidate
-from heredity.rollouts.bubblewrap_root import available
-from heredity.rollouts.contract import Job, Limits, Runner
+from heredity.rollouts.contract import Job, Runner
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.bubblewrap_root import available
+from heredity.sandbox.limits import Limits
 
 if any(importlib.util.find_spec(package) is None for package in ("torch", "transformers")):
     pytest.skip("torch is not installed (extra: posttrain)", allow_module_level=True)

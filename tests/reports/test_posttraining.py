@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from pages import Page
 
-from heredity.analysis.posttraining import ROUTES
 from heredity.analysis.run_metrics import run_metrics
 from heredity.analysis.suite_metrics import suite_metrics
+from heredity.protocols.post_training.analysis import ROUTES
 from heredity.reports import posttraining_suite, write_reports
 from heredity.reports.html import run_page, suite_page
 from heredity.reports.markdown import run_markdown, suite_markdown

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from heredity.rollouts import world_folder
+from heredity.worlds import folder as world_folder
 
 FOLDERS = Path(__file__).parents[1] / "data" / "world_folders"
 CANAL, FERRY = FOLDERS / "3_LanternCanal", FOLDERS / "9_CrookedFerry"

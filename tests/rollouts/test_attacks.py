@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from heredity.attacks import ATTACKS, run_attacks
+from heredity.attacks.suite import LIMITS, judge
 from heredity.errors import UnknownNameError
-from heredity.rollouts import isolation
-from heredity.rollouts.attacks import ATTACKS, run_attacks
-from heredity.rollouts.attacks.suite import LIMITS, judge
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox import isolation
 
 BROKEN = re.compile(r"NameError|SyntaxError|IndentationError|UnboundLocalError|kit\.py")
 CLEAN = Trajectory("train/0", "c", "ok", "none", 4.0, 4, False, {"info/foreign": np.zeros(4, dtype=bool)})

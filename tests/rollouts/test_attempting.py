@@ -14,8 +14,8 @@ from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.attempting import attempted
 from heredity.rollouts.contract import Job
 from heredity.rollouts.conversation_record import ConversationRecord
-from heredity.rollouts.stages import StageError
 from heredity.rollouts.trajectory import Trajectory
+from heredity.rollouts.world.process import StageError
 from heredity.tasks import Task, TasksetInfo
 
 

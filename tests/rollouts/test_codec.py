@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from heredity.rollouts.guest.codec import Codec, InvalidValueError, leaves_of
+from heredity.sandbox.guest.codec import Codec, InvalidValueError, leaves_of
 
 Space = dict[str, Any]
 

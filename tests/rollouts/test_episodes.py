@@ -9,10 +9,11 @@ import pytest
 
 from heredity.errors import HostError
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts import episodes
-from heredity.rollouts.contract import Job, Limits
-from heredity.rollouts.engine_folder import EngineFolder
-from heredity.rollouts.episodes import EpisodeRunner
+from heredity.rollouts.contract import Job
+from heredity.rollouts.episode import runner as episodes
+from heredity.rollouts.episode.runner import EpisodeRunner
+from heredity.sandbox.engine_folder import EngineFolder
+from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import taskset
 
 STILL = "class Policy:\n    def __init__(self, o, a, m): pass\n    def act(self, obs): return 0\n"

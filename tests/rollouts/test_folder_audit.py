@@ -10,10 +10,16 @@ import pytest_asyncio
 from tests.rollouts.folders import CANAL, FERRY, changed, in_step
 
 from heredity.errors import ConfigError, HeredityError
-from heredity.rollouts import isolation
-from heredity.rollouts.folder_actions import enumerate_actions, malformed_actions, misfit, parameters_of, values_of
-from heredity.rollouts.folder_audit import Finding, FolderReport, audit_folder
 from heredity.rollouts.programs import SandboxedPrograms
+from heredity.rollouts.world.folder_actions import (
+    enumerate_actions,
+    malformed_actions,
+    misfit,
+    parameters_of,
+    values_of,
+)
+from heredity.rollouts.world.folder_audit import Finding, FolderReport, audit_folder
+from heredity.sandbox import isolation
 
 try:
     isolation.resolve()

@@ -17,12 +17,13 @@ from heredity.errors import BudgetError, ConfigError, IsolationError
 from heredity.gateway import Model, Request
 from heredity.judging.attempts import outcome_of
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts import isolation
-from heredity.rollouts.contract import Job, Limits
-from heredity.rollouts.playing import WorldRunner
+from heredity.rollouts.contract import Job
 from heredity.rollouts.programs import SandboxedPrograms
-from heredity.rollouts.solving import conversation_of
+from heredity.rollouts.question.runner import conversation_of
 from heredity.rollouts.trajectory import Trajectory
+from heredity.rollouts.world.runner import WorldRunner
+from heredity.sandbox import isolation
+from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 from heredity.tasks.registry import taskset
 from heredity.worlds.pictures import SIZE

@@ -12,7 +12,7 @@ from tests.rollouts.test_working import WRONG
 from heredity.errors import HostError
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder, with_variables
-from heredity.rollouts.probing import probe
+from heredity.rollouts.container.probing import probe
 from heredity.rollouts.programs import SandboxedPrograms
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -72,7 +72,7 @@ async def test_what_cannot_run_is_said_in_one_line(
 ) -> None:
     made, message = BROKEN[name]
     if name == "an endless loop":
-        monkeypatch.setattr("heredity.rollouts.probing.PROGRAM_SECONDS", 0.5)
+        monkeypatch.setattr("heredity.rollouts.container.probing.PROGRAM_SECONDS", 0.5)
     said = await probe(made, programs)
     assert message in said, said
     assert said.count("\n") == 0

@@ -11,8 +11,8 @@ import pytest_asyncio
 
 import heredity
 from heredity.resources import SourceTree
-from heredity.rollouts import isolation
 from heredity.rollouts.programs import SandboxedPrograms
+from heredity.sandbox import isolation
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -13,9 +13,10 @@ import pytest
 
 from heredity.environments import EnvironmentTaskset, environment_spec
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job, Limits
-from heredity.rollouts.episodes import EpisodeRunner
+from heredity.rollouts.contract import Job
+from heredity.rollouts.episode.runner import EpisodeRunner
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.limits import Limits
 
 HEAD = """class Policy:
     def __init__(self, obs_space, action_space, env_meta):

@@ -18,11 +18,13 @@ from heredity.gateway import Model, Reply, Request
 from heredity.gateway.scripted import Answer, Rule, Scripted, When
 from heredity.judging.attempts import Attempter, outcome_of, usage_of
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts import isolation, solving
-from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.contract import Job
 from heredity.rollouts.programs import SandboxedPrograms
-from heredity.rollouts.solving import SolvingRunner, conversation_of
+from heredity.rollouts.question import runner as solving
+from heredity.rollouts.question.runner import SolvingRunner, conversation_of
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox import isolation
+from heredity.sandbox.limits import Limits
 from heredity.spans import Span, collecting
 from heredity.tasks import Task, TasksetInfo
 from heredity.tasks.questions import Question

@@ -24,13 +24,14 @@ from heredity.gateway import Model
 from heredity.judging.attempts import outcome_of
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
-from heredity.rollouts.bubblewrap_root import available
-from heredity.rollouts.container_shell import shortened, shown
-from heredity.rollouts.containers import BubblewrapBackend, ContainerLimits, ExecResult
-from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.container.runner import ContainerRunner
+from heredity.rollouts.container.shell import shortened, shown
+from heredity.rollouts.contract import Job
 from heredity.rollouts.programs import ProgramLimits, SandboxedPrograms
 from heredity.rollouts.trajectory import Trajectory
-from heredity.rollouts.working import ContainerRunner
+from heredity.sandbox.bubblewrap_root import available
+from heredity.sandbox.containers import BubblewrapBackend, ContainerLimits, ExecResult
+from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
 from heredity.tasks.containers import read_task
 

@@ -15,16 +15,17 @@ from tests.rollouts.folders import CANAL, FERRY, LIGHT, MOOR, changed, direct_st
 from heredity.actors.player import plain_player
 from heredity.errors import ConfigError, HeredityError
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts import isolation
-from heredity.rollouts.contract import Job, Limits
-from heredity.rollouts.folder_stage import GUEST
-from heredity.rollouts.playing import WorldRunner
+from heredity.rollouts.contract import Job
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.rollouts.trajectory import Trajectory
-from heredity.rollouts.world_folder import TEST, VALIDATION, WorldFolder
-from heredity.rollouts.world_folder_tasks import FolderTaskset
+from heredity.rollouts.world.folder_process import GUEST
+from heredity.rollouts.world.folder_tasks import FolderTaskset
+from heredity.rollouts.world.runner import WorldRunner
+from heredity.sandbox import isolation
+from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 from heredity.tasks.registry import taskset
+from heredity.worlds.folder import TEST, VALIDATION, WorldFolder
 
 try:
     isolation.resolve()

@@ -1,16 +1,10 @@
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
-
 import pytest
 
 from heredity.errors import ConfigError, UnknownNameError
-from heredity.tasks import registry
 from heredity.tasks.registry import taskset, taskset_names
-
-
-def plugged(monkeypatch: pytest.MonkeyPatch, *entries: EntryPoint) -> None:
-    monkeypatch.setattr(registry, "entry_points", lambda group: [e for e in entries if e.group == group])
+from offering import Offer
 
 
 def test_our_environments_are_tasksets():
@@ -36,22 +30,15 @@ SOURCE = Source()
 NOT_A_SOURCE = 3
 
 
-def test_a_package_plugs_in_by_its_first_name(monkeypatch: pytest.MonkeyPatch):
-    plugged(monkeypatch, EntryPoint("acme", f"{__name__}:SOURCE", registry.GROUP))
+def test_a_package_plugs_in_by_its_first_name(offer: Offer):
+    offer("heredity.tasksets", "acme", f"{__name__}:SOURCE")
     assert taskset("acme/one") == "ACME/ONE"
     assert "acme/one" in taskset_names()
 
 
-@pytest.mark.parametrize("target", ["no_such_module:SOURCE", f"{__name__}:ABSENT", f"{__name__}:NOT_A_SOURCE"])
-def test_a_plugin_that_fails_to_load_says_its_name(monkeypatch: pytest.MonkeyPatch, target: str):
-    plugged(monkeypatch, EntryPoint("acme", target, registry.GROUP))
-    with pytest.raises(ConfigError, match="plugin 'acme'"):
+def test_what_offers_no_tasksets_says_its_name(offer: Offer):
+    offer("heredity.tasksets", "acme", f"{__name__}:NOT_A_SOURCE")
+    with pytest.raises(ConfigError, match="source of tasksets 'acme'"):
         taskset("acme/one")
-    with pytest.raises(ConfigError, match="plugin 'acme'"):
+    with pytest.raises(ConfigError, match="source of tasksets 'acme'"):
         taskset_names()
-
-
-def test_two_packages_may_not_claim_one_name(monkeypatch: pytest.MonkeyPatch):
-    plugged(monkeypatch, EntryPoint("gymnasium", "other:SOURCE", registry.GROUP))
-    with pytest.raises(ConfigError, match="two packages"):
-        taskset("gymnasium/CartPole-v1")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from heredity.library.worlds.backward_day.dynamics import Event, evening, happen
+from heredity.library.worlds.glowing_reef.dynamics import reply_to
+from heredity.library.worlds.magnet_needles.dynamics import pointing
+from heredity.library.worlds.terraform_belt.dynamics import worked
 from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.library.backward_day.dynamics import Event, evening, happen
-from heredity.worlds.library.glowing_reef.dynamics import reply_to
-from heredity.worlds.library.magnet_needles.dynamics import pointing
-from heredity.worlds.library.terraform_belt.dynamics import worked
 from heredity.worlds.world import World, world
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from heredity.library.worlds.ember_caves.dynamics import SIGNS, perilous
+from heredity.library.worlds.hooded_ball.dynamics import Rivals, payment
+from heredity.library.worlds.old_chart.dynamics import FORBIDDING, INVITING
+from heredity.library.worlds.sinking_columns.dynamics import DYNAMICS, Habits, State, reply
 from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.library.ember_caves.dynamics import SIGNS, perilous
-from heredity.worlds.library.hooded_ball.dynamics import Rivals, payment
-from heredity.worlds.library.old_chart.dynamics import FORBIDDING, INVITING
-from heredity.worlds.library.sinking_columns.dynamics import DYNAMICS, Habits, State, reply
 from heredity.worlds.mechanics.grids import Cell, moved, neighbours, shortest_path
 from heredity.worlds.world import world
 

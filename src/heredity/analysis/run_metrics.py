@@ -15,14 +15,14 @@ from heredity.analysis.changes import changes
 from heredity.analysis.code_features import Bundle, read_bundle
 from heredity.analysis.commits import decisions, gain, model_usage
 from heredity.analysis.edits import Edit, EditClassifier, Step, phases
-from heredity.analysis.harness.journal_metrics import journal_metrics
-from heredity.analysis.posttraining import posttraining_metrics
 from heredity.analysis.run_record import RunRecord, Submission, finite, mean, read_run
 from heredity.analysis.statistics import mean_interval
 from heredity.analysis.syntax import SourceReader
 from heredity.analysis.traces import trace
 from heredity.analysis.usage import accounts, best_known
 from heredity.errors import RecordError
+from heredity.protocols.harness_evolution.analysis.journal_metrics import journal_metrics
+from heredity.protocols.post_training.analysis import posttraining_metrics
 from heredity.resources import Candidate
 
 SCHEMA_VERSION = 1

@@ -9,9 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from heredity.analysis.harness.study import harness_study
-from heredity.analysis.learning_space import learning_space
-from heredity.analysis.posttraining import posttraining_study
 from heredity.analysis.ranking import (
     Standing,
     competition_ranks,
@@ -22,7 +19,6 @@ from heredity.analysis.ranking import (
     score_table,
     standings,
 )
-from heredity.analysis.skins import skin_comparisons
 from heredity.analysis.statistics import (
     CONFIDENCE,
     FEW_RUNS,
@@ -42,6 +38,10 @@ from heredity.analysis.suite_table import (
     taskset_scores,
 )
 from heredity.analysis.usage import TokenUsage, total_usage
+from heredity.protocols.agent_learning.skins import skin_comparisons
+from heredity.protocols.agent_learning.space import learning_space
+from heredity.protocols.harness_evolution.analysis.study import harness_study
+from heredity.protocols.post_training.analysis import posttraining_study
 
 SCHEMA_VERSION = 1
 _FEATURES = ("functions", "branches", "loops", "state", "lines")

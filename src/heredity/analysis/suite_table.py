@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from heredity.analysis.bounds import SHARE, Floats, Interval, share
-from heredity.analysis.harness.study import settings
-from heredity.analysis.posttraining.study import mode_of
 from heredity.analysis.ranking import mean_of_known
 from heredity.ids import canonical_json
+from heredity.protocols.harness_evolution.analysis.study import settings
+from heredity.protocols.post_training.analysis.study import mode_of
 
 REFERENCE = "reference"
 """The entry that every run is compared with, scored on the same held-out cases; see `reference_label` for its name."""

@@ -13,7 +13,7 @@ from heredity.errors import ConfigError, RecordError
 from heredity.gateway import Message
 from heredity.ids import digest_json
 from heredity.records import BlobStore, load_config, read_journal
-from heredity.rollouts.solving import conversation_of
+from heredity.rollouts.question.runner import conversation_of
 from heredity.rollouts.trajectory import decode_many
 
 Row = dict[str, Any]

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from heredity.errors import HostError
-from heredity.evolution.registry import method_class
+from heredity.evolution.registry import METHODS
 from heredity.ids import generator
 from heredity.records import read_journal
 
@@ -62,7 +62,7 @@ def measure(
         UnknownNameError: if there is no such method.
         HostError: if a run fails without having been killed.
     """
-    method_class(method)
+    METHODS.load(method)
     rng = generator(seed, "kills")
     with tempfile.TemporaryDirectory(prefix="heredity-kills-") as name:
         root = Path(name)

@@ -21,8 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heredity.analysis.harness import harness_metrics, inspect_split, read_rows, read_split, read_task_index
 from heredity.ids import generator
+from heredity.protocols.harness_evolution.analysis import (
+    harness_metrics,
+    inspect_split,
+    read_rows,
+    read_split,
+    read_task_index,
+)
 
 if TYPE_CHECKING:
     import polars as pl

@@ -25,9 +25,10 @@ from typing import Any, Self
 from heredity.environments.taskset import make_from_spec
 from heredity.records.blobs import BlobStore
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job, Limits
-from heredity.rollouts.episodes import EpisodeRunner
+from heredity.rollouts.contract import Job
+from heredity.rollouts.episode.runner import EpisodeRunner
 from heredity.rollouts.trajectory import Trajectory, encode_many
+from heredity.sandbox.limits import Limits
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
 

@@ -26,7 +26,7 @@ from heredity.judging.cases import Sealed
 from heredity.judging.session import Session, SessionRules
 from heredity.records import Committer, RunFolder
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.episodes import EpisodeRunner
+from heredity.rollouts.episode.runner import EpisodeRunner
 from heredity.server.app import SessionApp
 from heredity.server.serve import serve
 from heredity.server.terms import RunTerms

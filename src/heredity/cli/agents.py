@@ -11,7 +11,7 @@ from rich.table import Table
 
 from heredity.errors import UnknownNameError
 from heredity.launchers.programs import Program, agents_folder
-from heredity.launchers.registry import PROGRAMS
+from heredity.launchers.registry import programs
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -23,7 +23,7 @@ def list_agents(*, as_json: JsonOutput = False) -> None:
     """List them, with their versions, and where they are installed."""
     found = [
         {"name": p.name, "version": p.version, "folder": str(p.folder) if p.installed else None}
-        for p in PROGRAMS.values()
+        for p in programs().values()
     ]
     if as_json:
         typer.echo(json.dumps(found, indent=2))
@@ -54,7 +54,7 @@ def check(
     as_json: JsonOutput = False,
 ) -> None:
     """Start each once, and see whether it is the version that it should be; exit with 1 if one is not."""
-    chosen = [_program(name)] if name else [program for program in PROGRAMS.values() if program.installed]
+    chosen = [_program(name)] if name else [program for program in programs().values() if program.installed]
     problems = {program.name: program.problem() for program in chosen}
     if as_json:
         typer.echo(json.dumps(problems, indent=2))
@@ -67,6 +67,7 @@ def check(
 
 
 def _program(name: str) -> Program:
-    if name not in PROGRAMS:
-        raise UnknownNameError("agent", name, PROGRAMS)
-    return PROGRAMS[name]
+    installable = programs()
+    if name not in installable:
+        raise UnknownNameError("agent", name, installable)
+    return installable[name]

@@ -12,8 +12,8 @@ from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.errors import ConfigError
 
 if TYPE_CHECKING:
-    from heredity.analysis.harness.labels import Rules
     from heredity.experiments.annotation import Annotated
+    from heredity.protocols.harness_evolution.analysis.labels import Rules
 
 
 def annotate(
@@ -24,8 +24,8 @@ def annotate(
     json_output: bool = typer.Option(False, "--json", help="Print the counts as JSON and nothing else on stdout."),
 ) -> None:
     """Label the attempts of a run, training and judging, and count labels by snapshot."""
-    from heredity.analysis.harness.labels import read_rules
     from heredity.experiments.results import is_run, run_folders
+    from heredity.protocols.harness_evolution.analysis.labels import read_rules
 
     folders = [run] if is_run(run) else run_folders(run)
     if not folders:

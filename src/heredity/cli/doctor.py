@@ -85,7 +85,7 @@ def _examine(json_output: bool) -> None:
 
 
 def _attack(json_output: bool) -> None:
-    from heredity.rollouts.attacks import ATTACKS, run_attacks
+    from heredity.attacks import ATTACKS, run_attacks
 
     if json_output:
         result = run_attacks()
@@ -100,7 +100,7 @@ def _attack(json_output: bool) -> None:
 def _attack_visibly(count: int) -> dict[str, Any]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from heredity.rollouts.attacks import run_attacks
+    from heredity.attacks import run_attacks
 
     columns = (
         TextColumn("attacks"),
@@ -145,7 +145,7 @@ def _host() -> Iterator[Check]:
 
 
 def _isolation() -> Iterator[Check]:
-    from heredity.rollouts import isolation
+    from heredity.sandbox import isolation
 
     for report in isolation.probe():
         yield Check(report.layer, report.works, True, report.detail, report.remedy)
@@ -159,7 +159,7 @@ def _isolation() -> Iterator[Check]:
 
 
 def _outside_commands() -> Iterator[Check]:
-    from heredity.launchers import bubblewrap
+    from heredity.sandbox import agent_bubblewrap as bubblewrap
 
     problem = bubblewrap.available()
     remedy = "needed for coding agents only: install bubblewrap (Debian: bubblewrap) and allow user namespaces"

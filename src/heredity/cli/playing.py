@@ -9,9 +9,10 @@ from heredity.cli.signals import run_interruptibly
 from heredity.environments.video import DEFAULT_FPS, Playback, write_video
 from heredity.errors import CandidateError, ConfigError, HostError, MissingExtraError, RecordError
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job, Limits
-from heredity.rollouts.episodes import EpisodeRunner
+from heredity.rollouts.contract import Job
+from heredity.rollouts.episode.runner import EpisodeRunner
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, Taskset
 from heredity.tasks.registry import taskset
 

@@ -13,7 +13,7 @@ import typer
 from heredity.cli.columns import columns
 
 if TYPE_CHECKING:
-    from heredity.rollouts.containers.check import CheckedTask
+    from heredity.rollouts.container.check import CheckedTask
     from heredity.tasks import Task, TasksetInfo
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -71,7 +71,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check that task folders are well-formed, that their solutions pass, and that doing nothing does not."""
-    from heredity.rollouts.containers.check import check_tasks, open_backend
+    from heredity.rollouts.container.check import check_tasks, open_backend
 
     async def checked() -> list[CheckedTask]:
         async with open_backend(backend) as opened:

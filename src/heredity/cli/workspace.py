@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from heredity.launchers import guest_client
+from heredity.sandbox import guest_client
 
 _EPISODES = typer.Option(
     "", help='Train cases: "0-3,7" (inclusive) or "0:2,4:8" (half-open). The fewest allowed by default.'

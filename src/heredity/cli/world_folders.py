@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from heredity.rollouts.folder_audit import Finding, FolderReport
+    from heredity.rollouts.world.folder_audit import Finding, FolderReport
 
 _WIDTH = 400
 
@@ -25,8 +25,8 @@ def audit(
 ) -> None:
     """Find what is wrong with a world folder; the exit code is 1 if there are faults."""
     from heredity.cli.signals import run_interruptibly
-    from heredity.rollouts.folder_audit import audit_folder
     from heredity.rollouts.programs import SandboxedPrograms
+    from heredity.rollouts.world.folder_audit import audit_folder
 
     async def run() -> FolderReport:
         async with SandboxedPrograms(2, unsafe=unsafe) as programs:

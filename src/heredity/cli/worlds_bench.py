@@ -86,9 +86,9 @@ async def _play(
     from heredity.actors.contract import Solving
     from heredity.actors.player import PLAYER
     from heredity.gateway.gateway import Gateway
-    from heredity.rollouts.contract import Limits
-    from heredity.rollouts.playing import WorldRunner
     from heredity.rollouts.programs import SandboxedPrograms
+    from heredity.rollouts.world.runner import WorldRunner
+    from heredity.sandbox.limits import Limits
 
     name, config, concurrent = asked
     async with contextlib.AsyncExitStack() as stack:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from heredity.errors import ConfigError, nearest
 from heredity.evolution.proposals import LoopOptions
-from heredity.evolution.registry import METHODS, method_class, method_names
+from heredity.evolution.registry import METHODS
 from heredity.experiments.sections import (
     EVOLVER_KINDS,
     BudgetSection,
@@ -274,8 +274,8 @@ def _check_scheduled(config: Config) -> None:
     if config.run.protocol != SCHEDULED or name is None:
         return
     config.schedule.schedule()
-    if not getattr(method_class(name), "scheduled", False):
-        able = [each for each in method_names() if getattr(METHODS.get(each), "scheduled", False)]
+    if not getattr(METHODS.load(name), "scheduled", False):
+        able = [method for method in METHODS.names() if getattr(METHODS.load(method), "scheduled", False)]
         raise ConfigError(f"the method {name!r} follows no schedule; methods that do: {', '.join(able)}")
 
 
@@ -300,7 +300,7 @@ def _baselines(config: Config, present: set[str], *, single: bool) -> Iterable[t
 
 def _shared(evolver: EvolverSection, baseline: str) -> dict[str, Any]:
     """Return the options of an optimizer that a baseline has too, so that both see and may change the same."""
-    if evolver.method is None or not issubclass(method_class(baseline).options_model, LoopOptions):
+    if evolver.method is None or not issubclass(METHODS.load(baseline).options_model, LoopOptions):
         return {}
     own = ("rounds", "candidates", "patience")
     return {k: v for k, v in evolver.options.items() if k in LoopOptions.model_fields and k not in own}

@@ -15,20 +15,21 @@ from heredity.experiments.outside_agents import agent_model
 from heredity.experiments.trainers import CheckpointPlaces
 from heredity.gateway import Model
 from heredity.gateway.gateway import Gateway
-from heredity.posttraining.grading import GradingRunner
 from heredity.posttraining.inference import Inference, WarmSandbox, choose
+from heredity.posttraining.runner import GradingRunner
 from heredity.posttraining.tasks.running import runners as grading_runners
 from heredity.resources import Candidate
-from heredity.rollouts.containers import Backend
-from heredity.rollouts.containers.check import open_backend
-from heredity.rollouts.contract import Job, Limits, Runner
-from heredity.rollouts.episodes import EpisodeRunner
-from heredity.rollouts.playing import WorldRunner
-from heredity.rollouts.probing import probe
+from heredity.rollouts.container.check import open_backend
+from heredity.rollouts.container.probing import probe
+from heredity.rollouts.container.runner import ContainerRunner
+from heredity.rollouts.contract import Job, Runner
+from heredity.rollouts.episode.runner import EpisodeRunner
 from heredity.rollouts.programs import ProgramLimits, SandboxedPrograms
-from heredity.rollouts.solving import SolvingRunner
+from heredity.rollouts.question.runner import SolvingRunner
 from heredity.rollouts.trajectory import Trajectory
-from heredity.rollouts.working import ContainerRunner
+from heredity.rollouts.world.runner import WorldRunner
+from heredity.sandbox.containers import Backend
+from heredity.sandbox.limits import Limits
 
 KINDS = ("container", "episode", "model", "question", "world")
 _SLACK_S = 60.0

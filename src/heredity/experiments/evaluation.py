@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heredity.analysis.harness.cross_model import Evaluation, cross_model
 from heredity.errors import ConfigError, RecordError
 from heredity.experiments.config import Config, resolve, slug
 from heredity.experiments.engine import Engine
@@ -23,6 +22,7 @@ from heredity.experiments.plans import package_versions
 from heredity.experiments.results import rebuild_run, rebuild_suite
 from heredity.experiments.snapshots import Snapshots, evolved_runs
 from heredity.ids import digest_json
+from heredity.protocols.harness_evolution.analysis.cross_model import Evaluation, cross_model
 from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
 from heredity.tasks.registry import taskset
@@ -79,7 +79,7 @@ class Evaluated:
         folder: where it is.
         metrics: its metrics.json, as of a suite.
         runs: the metrics.json of each run, model and repeat.
-        matrix: the cross-model matrix (`heredity.analysis.harness.cross_model`).
+        matrix: the cross-model matrix (`heredity.protocols.harness_evolution.analysis.cross_model`).
         notes: what a reader must know.
     """
 

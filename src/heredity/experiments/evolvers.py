@@ -18,8 +18,8 @@ from heredity.judging.session import Session
 from heredity.launchers import CommandAgent, Launch
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
-from heredity.rollouts.isolation import package_folders
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.isolation import package_folders
 from heredity.server.agent_run import evolve_with_agent
 from heredity.server.terms import RunTerms
 from heredity.server.workspace import Workspace

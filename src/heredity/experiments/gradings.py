@@ -12,8 +12,9 @@ from heredity.experiments.config import Cell
 from heredity.experiments.gpus import NO_GPU, Lease
 from heredity.posttraining.inference import Inference, choose
 from heredity.records import read_journal
-from heredity.rollouts.contract import Job, Limits, Runner
+from heredity.rollouts.contract import Job, Runner
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.limits import Limits
 
 
 class RunGrading:

@@ -13,17 +13,18 @@ from heredity.experiments.plans import package_versions, plan_of
 from heredity.experiments.snapshots import Snapshots
 from heredity.experiments.suite import sealed_folder
 from heredity.ids import canonical_json
-from heredity.judging.assess import assess
 from heredity.judging.attempts import Attempter, policy_seed
 from heredity.judging.bench import Bench, conclude
 from heredity.judging.cases import Sealed
 from heredity.judging.gathering import all_of
-from heredity.judging.protocols.harness_evolution import ID, Point, replay_view, scores_of, trained_in
 from heredity.judging.run import Cases, Conditions
 from heredity.judging.views import JUDGE_SEED, View
+from heredity.protocols.harness_evolution.assess import assess
+from heredity.protocols.harness_evolution.judge import ID, Point, replay_view, scores_of, trained_in
 from heredity.records import Blob, Committer, RunFolder, config_digest
-from heredity.rollouts.contract import Job, Limits, Runner
+from heredity.rollouts.contract import Job, Runner
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import taskset
 
 PLANNED = "evaluation.planned"

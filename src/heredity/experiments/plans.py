@@ -14,8 +14,8 @@ from heredity.evolution import Budget
 from heredity.experiments.config import SCHEDULED, TRAINING, Cell, Config, slug
 from heredity.judging import RunPlan
 from heredity.judging.schedule import draw_plan, read_plan
-from heredity.judging.terms import HarnessTerms
 from heredity.posttraining.tasks import PREFIX, PostTrainingTask, PostTrainingTaskset, SeveralTasks, posttraining_task
+from heredity.protocols.harness_evolution.terms import HarnessTerms
 from heredity.records.run_folder import write_atomic
 
 _RECORDED_PACKAGES = (

@@ -8,10 +8,10 @@ from pathlib import Path
 from heredity.errors import ConfigError
 from heredity.evolution.operators.gepa_search import GepaOptions
 from heredity.evolution.proposals import LoopOptions
-from heredity.evolution.registry import method_class
+from heredity.evolution.registry import METHODS
 from heredity.experiments.config import SCHEDULED, Cell
 from heredity.judging.schedule import draw_plan, read_plan
-from heredity.judging.terms import HarnessTerms, ood_views
+from heredity.protocols.harness_evolution.terms import HarnessTerms, ood_views
 from heredity.tasks import Taskset
 
 
@@ -51,7 +51,7 @@ def check_run(cell: Cell, tasksets: Mapping[str, Taskset]) -> None:
 
 def _check_model(cell: Cell) -> None:
     name = cell.evolver.method
-    if name is None or not issubclass(method_class(name).options_model, LoopOptions | GepaOptions):
+    if name is None or not issubclass(METHODS.load(name).options_model, LoopOptions | GepaOptions):
         return
     if not cell.config.gateway.optimisation:
         raise ConfigError(

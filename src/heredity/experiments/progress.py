@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 from heredity.evolution import Budget
-from heredity.rollouts.contract import Job, Limits, Runner
+from heredity.rollouts.contract import Job, Runner
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.limits import Limits
 
 
 class Remaining(Protocol):

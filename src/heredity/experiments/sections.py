@@ -11,8 +11,8 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from heredity.actors.contract import Solving
 from heredity.judging.schedule import Persistence, Schedule
-from heredity.judging.terms import Points
-from heredity.rollouts.contract import Limits
+from heredity.protocols.harness_evolution.terms import Points
+from heredity.sandbox.limits import Limits
 
 
 def _seeds(value: Any) -> int | list[int]:

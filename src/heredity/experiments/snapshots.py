@@ -13,10 +13,10 @@ from heredity.evolution import Batch
 from heredity.experiments.config import SCHEDULED, Config, resolve
 from heredity.experiments.results import is_run, is_suite, run_folders
 from heredity.judging.bench import Evolved
-from heredity.judging.protocols.harness_evolution import VALIDATION, Point, macro, points_of
 from heredity.judging.schedule import BatchPlan
 from heredity.judging.session_log import SessionLog
-from heredity.judging.terms import HarnessTerms
+from heredity.protocols.harness_evolution.judge import VALIDATION, Point, macro, points_of
+from heredity.protocols.harness_evolution.terms import HarnessTerms
 from heredity.records import Blob, BlobStore, Event, read_journal
 from heredity.records.run_folder import load_config
 

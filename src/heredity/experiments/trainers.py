@@ -19,15 +19,15 @@ from heredity.judging import Sealed
 from heredity.judging.bench import Reference
 from heredity.judging.session import Session
 from heredity.launchers import CommandAgent
-from heredity.posttraining.inference.sandbox import packages
 from heredity.posttraining.models.bases import CHARACTERS, SMOLLM2, base_model
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect
 from heredity.posttraining.tasks import PREFIX, PostTrainingTask, PostTrainingTaskset, SeveralTasks, posttraining_task
 from heredity.posttraining.tasks.registry import workspace_files
 from heredity.posttraining.tasks.several import MULTI
+from heredity.protocols.post_training.server.agent_run import train_with_agent
+from heredity.protocols.post_training.server.terms import Part, TrainingTerms
 from heredity.resources import Candidate
-from heredity.server.training.agent_run import train_with_agent
-from heredity.server.training.terms import Part, TrainingTerms
+from heredity.sandbox.inference import packages
 
 AGENT_PACKAGES = ("accelerate", "peft", "trl", "datasets", "reasoning-gym", "alfworld")
 """Distributions that an agent may import where they are installed, beside torch and transformers and what these require."""

@@ -15,8 +15,9 @@ from heredity.analysis.worlds import GROUPS
 from heredity.errors import ConfigError, DamagedRecordError
 from heredity.judging.attempts import Attempter
 from heredity.resources import Candidate
-from heredity.rollouts.contract import Job, Limits, Runner
+from heredity.rollouts.contract import Job, Runner
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.limits import Limits
 from heredity.worlds.agents import agent
 from heredity.worlds.taskset import WorldTaskset, world_digest
 from heredity.worlds.world import world

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
@@ -12,14 +12,17 @@ from heredity.errors import ConfigError, nearest
 from heredity.gateway.prices import Prices
 from heredity.gateway.routing import Policy
 from heredity.ids import NAME_PATTERN, digest_json
+from heredity.plugins import Group
 
 Seconds = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
 Role = Literal["execution", "optimisation", "judge"]
 ROLES: tuple[Role, ...] = ("execution", "optimisation", "judge")
 
-OWN_KINDS = ("scripted", "replay", "local", "offline")
-"""What names of models begin with that need no provider."""
+MODELS = Group[Callable[[str, Any], Any]](
+    "heredity.models", "kind of model", "a callable open_model(rest, settings) that returns a model", callable
+)
+"""What names of models may begin with that need no provider, such as `"scripted"`."""
 
 
 class _Table(BaseModel):
@@ -119,8 +122,8 @@ class GatewaySettings(_Table):
     @classmethod
     def _named(cls, value: dict[str, Any]) -> dict[str, Any]:
         for name in value:
-            if not NAME_PATTERN.fullmatch(name) or name in (*OWN_KINDS, *ROLES):
-                taken = ", ".join((*OWN_KINDS, *ROLES))
+            if not NAME_PATTERN.fullmatch(name) or name in MODELS or name in ROLES:
+                taken = ", ".join((*MODELS.names(), *ROLES))
                 raise ValueError(f"{name!r} cannot be a name here; use letters, digits, . _ -, and none of {taken}")
         return value
 

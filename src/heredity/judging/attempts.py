@@ -15,8 +15,9 @@ from heredity.gateway.contract import NOTHING_USED
 from heredity.ids import seed_sequence
 from heredity.resources import Candidate
 from heredity.resources.candidate import AGENT
-from heredity.rollouts.contract import Job, Limits, Runner
+from heredity.rollouts.contract import Job, Runner
 from heredity.rollouts.trajectory import Failure, Trajectory
+from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
 
 MISSING = "missing"

@@ -16,8 +16,8 @@ from heredity.evolution import Decision
 from heredity.judging.attempts import Attempter, Comparison, listed_comparisons
 from heredity.judging.cases import Opening
 from heredity.judging.session_log import Submission, score_to_json
-from heredity.judging.terms import HarnessTerms
 from heredity.judging.views import View, ViewScores, score_candidate
+from heredity.protocols.harness_evolution.terms import HarnessTerms
 from heredity.records import Committer
 from heredity.resources import Candidate
 from heredity.tasks import Task, TasksetInfo

@@ -8,7 +8,7 @@ from heredity.errors import ConfigError
 from heredity.evolution import Budget
 from heredity.judging.decisions import Probe
 from heredity.judging.schedule import BatchPlan
-from heredity.rollouts.contract import Limits
+from heredity.sandbox.limits import Limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,13 +25,13 @@ from heredity.judging.bench import Bench, Evolved, Reference, Verdict
 from heredity.judging.cases import Opening, Sealed
 from heredity.judging.decisions import Probe
 from heredity.judging.open_batch import journal_plan
-from heredity.judging.protocols import JUDGES
 from heredity.judging.session import Publish, Session, SessionRules
 from heredity.judging.session_log import cut_torn_request
-from heredity.judging.terms import HarnessTerms, check_disjoint, ood_views
 from heredity.judging.views import View
+from heredity.protocols.harness_evolution.terms import HarnessTerms, check_disjoint, ood_views
 from heredity.records import Committer, RunFolder, config_digest
-from heredity.rollouts.contract import Limits, Runner
+from heredity.rollouts.contract import Runner
+from heredity.sandbox.limits import Limits
 from heredity.spans import span
 from heredity.tasks import Taskset
 
@@ -61,7 +61,7 @@ class RunPlan:
         config: the resolved configuration, kept as run.toml; a folder is resumed only with the same.
         isolation: the tier in which candidates run.
         packages: versions of every package that can change a score.
-        protocol: how it is judged, one of `heredity.judging.protocols.JUDGES`.
+        protocol: how it is judged, one of `heredity.protocols.JUDGES`.
         terms: the schedule and the further views of harness evolution; None in other protocols.
         execution: name of the model that attempts tasks, for the record; empty if none does.
         repeats: of post-training, how often the best checkpoint is graded again.
@@ -91,6 +91,8 @@ class RunPlan:
     training: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
+        from heredity.protocols.judges import JUDGES
+
         if self.protocol not in JUDGES:
             raise UnknownNameError("protocol", self.protocol, JUDGES)
         if (self.terms is not None) != (self.protocol == "harness-evolution"):
@@ -161,6 +163,8 @@ async def run_evolution(
         HostError: if the runner fails.
         IsolationError: if the evolver cannot be isolated as asked; `MissingExtraError` if it is not installed.
     """
+    from heredity.protocols.judges import JUDGES
+
     with RunFolder.open(path) as folder:
         cut_torn_request(folder.journal)
         records = Committer(folder.journal, folder.blobs)

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError, IsolationError
-from heredity.launchers.bubblewrap import READ_ONLY, Confinement, available, folder_variables, open_descriptors
 from heredity.launchers.log import AgentLog
-from heredity.launchers.memory import machine_memory
-from heredity.launchers.relay import addresses, broker_addresses
-from heredity.launchers.watch import FAR, Bounds, Watch
-from heredity.rollouts.isolation import ALLOWED_PACKAGES
+from heredity.sandbox.agent_bubblewrap import READ_ONLY, Confinement, available, folder_variables, open_descriptors
+from heredity.sandbox.isolation import ALLOWED_PACKAGES
+from heredity.sandbox.memory import machine_memory
+from heredity.sandbox.relay import addresses, broker_addresses
+from heredity.sandbox.watch import FAR, Bounds, Watch
 
 KILL_AFTER_S = 10.0
 """How long an agent has between being asked to end and being killed."""

@@ -1,37 +1,24 @@
-"""The launchers by name, and those of installed packages (entry point group `heredity.launchers`)."""
+"""The launchers by name (entry point group `heredity.launchers`): an object with `launch`, or a class that makes one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from types import MappingProxyType
-from typing import cast
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.launchers.claude_code import ClaudeCode
-from heredity.launchers.codex import Codex
 from heredity.launchers.contract import Launcher
 from heredity.launchers.folder import AgentFolder
-from heredity.launchers.mini_swe_agent import MiniSweAgent
 from heredity.launchers.programs import Program
+from heredity.plugins import Group
 
-GROUP = "heredity.launchers"
-
-_BUILT_IN = (ClaudeCode(), Codex(), MiniSweAgent())
-LAUNCHERS: Mapping[str, Launcher] = MappingProxyType({each.name: each for each in _BUILT_IN})
-"""The built-in launchers by name."""
-
-PROGRAMS: Mapping[str, Program] = MappingProxyType({each.name: each.program for each in _BUILT_IN})
-"""The programs that can be installed for them, by the same names."""
+LAUNCHERS = Group[Launcher | type[Launcher]](
+    "heredity.launchers", "launcher", "an object with `launch`", lambda found: callable(getattr(found, "launch", None))
+)
 
 
 def launcher(name: str) -> Launcher:
     """Return the launcher of that name.
 
     Args:
-        name: of a built-in or an installed package's launcher; or the path of a folder with `start.sh`, which holds a `/`.
+        name: of an installed launcher; or the path of a folder with `start.sh`, which holds a `/`.
 
     Raises:
         UnknownNameError: if there is none; names the nearest.
@@ -39,35 +26,11 @@ def launcher(name: str) -> Launcher:
     """
     if "/" in name:
         return AgentFolder(Path(name))
-    if name in LAUNCHERS:
-        return LAUNCHERS[name]
-    plugins = _plugins()
-    if name not in plugins:
-        raise UnknownNameError("launcher", name, [*LAUNCHERS, *plugins])
-    return load_plugin(plugins[name])
+    registered = LAUNCHERS.load(name)
+    return registered() if isinstance(registered, type) else registered
 
 
-def load_plugin(point: EntryPoint) -> Launcher:
-    """Load the launcher that an installed package offers: an object, or what makes one without arguments.
-
-    Raises:
-        ConfigError: if it cannot be imported or is no launcher.
-    """
-    try:
-        loaded = point.load()
-    except (ImportError, AttributeError, SyntaxError) as error:
-        raise ConfigError(
-            f"launcher {point.name!r} of entry point {point.value!r} failed to load: {error}; "
-            "repair or uninstall its package"
-        ) from error
-    made = loaded() if isinstance(loaded, type) else loaded
-    if not callable(getattr(made, "launch", None)):
-        raise ConfigError(
-            f"launcher {point.name!r} of entry point {point.value!r} is {made!r}; give an object with `launch`"
-        )
-    return cast(Launcher, made)
-
-
-@cache
-def _plugins() -> Mapping[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
+def programs() -> dict[str, Program]:
+    """Return the programs that can be installed for launchers, by the launchers' names."""
+    offered = {name: getattr(launcher(name), "program", None) for name in LAUNCHERS.names()}
+    return {name: program for name, program in offered.items() if program is not None}

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from heredity.analysis.harness.labels import Counts, counts
+from heredity.protocols.harness_evolution.analysis.labels import Counts, counts
 from heredity.reports import text
 from heredity.reports.harness_markdown import Table
 from heredity.reports.harness_pages import in_order, view_name

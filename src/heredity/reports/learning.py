@@ -31,8 +31,8 @@ def learning_parts(learning: Json, skins: Sequence[Json], tones: Mapping[str, st
     """Return what the page of a suite shows of `learning` and `skins` of its metrics; empty values where there are none.
 
     Args:
-        learning: see `heredity.analysis.learning_space`; an empty object without one.
-        skins: rows of `heredity.analysis.skins`.
+        learning: see `heredity.protocols.agent_learning.space`; an empty object without one.
+        skins: rows of `heredity.protocols.agent_learning.skins`.
         tones: the colour class of each evolver.
         terms: the words.
     """

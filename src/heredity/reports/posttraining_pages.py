@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from heredity.analysis.posttraining.failures import LIMITS
+from heredity.protocols.post_training.analysis.failures import LIMITS
 from heredity.reports import page, run_charts, text
 from heredity.reports.fields import Json, Mean, count, items, mean_of, numbers, section, whole, words_of
 from heredity.reports.model import Run

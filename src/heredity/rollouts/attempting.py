@@ -8,8 +8,8 @@ from typing import Protocol
 
 from heredity.errors import HostError, IsolationError, ProviderError
 from heredity.rollouts.contract import Job
-from heredity.rollouts.stages import StageError
 from heredity.rollouts.trajectory import Trajectory
+from heredity.rollouts.world.process import StageError
 from heredity.spans import span
 
 

@@ -12,10 +12,10 @@ from typing import Any
 from heredity.actors.contract import Service
 from heredity.errors import HostError
 from heredity.resources import SourceTree
-from heredity.rollouts import isolation as isolations
-from heredity.rollouts.async_zygote import AsyncZygote
-from heredity.rollouts.engine_folder import EngineFolder
 from heredity.rollouts.program_process import ProgramLimits, ProgramProcess, Turn
+from heredity.sandbox import isolation as isolations
+from heredity.sandbox.async_zygote import AsyncZygote
+from heredity.sandbox.engine_folder import EngineFolder
 
 _MAX_FOLDERS = 256
 _SLOTS = 16

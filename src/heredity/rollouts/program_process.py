@@ -17,11 +17,11 @@ from typing import Any
 
 from heredity.actors.contract import Service, ToolResult
 from heredity.errors import ConfigError, HeredityError, HostError, IsolationError
-from heredity.rollouts import claims
-from heredity.rollouts.async_zygote import AsyncZygote, ready
-from heredity.rollouts.guest import frames
+from heredity.rollouts import untrusted_messages
 from heredity.rollouts.json_values import parse_value
-from heredity.rollouts.zygote import Worker
+from heredity.sandbox.async_zygote import AsyncZygote, ready
+from heredity.sandbox.guest import frames
+from heredity.sandbox.zygote import Worker
 
 _CONFINE_S = 15.0
 _STATUS_S = 10.0
@@ -270,7 +270,7 @@ class ProgramProcess:
 
     async def _result(self, payload: bytes) -> ToolResult:
         size = int.from_bytes(payload[1:5], "little")
-        news, value = claims.parse(payload[5 : 5 + size]), payload[5 + size :]
+        news, value = untrusted_messages.parse(payload[5 : 5 + size]), payload[5 + size :]
         if news is None:
             raise _EndedError("crash", _OUT_OF_TURN)
         failure = news.get("failure")
@@ -349,7 +349,7 @@ class ProgramProcess:
             return _EndedError("timeout", "the program used more processor time than it may")
         if status == -signal.SIGKILL:
             return _EndedError("oom", "the program was killed, out of memory most likely, or it closed its pipe")
-        return _EndedError("crash", f"the program's process ended: {claims.exit_text(status)}")
+        return _EndedError("crash", f"the program's process ended: {untrusted_messages.exit_text(status)}")
 
 
 async def _parsed(data: bytes) -> Any:

@@ -16,9 +16,9 @@ from typing import Any
 from heredity.actors.contract import Service, ToolResult
 from heredity.errors import ConfigError
 from heredity.resources import SourceTree
-from heredity.rollouts import isolation as isolations
 from heredity.rollouts.program_pool import ProgramPool
 from heredity.rollouts.program_process import ProgramLimits, ProgramProcess
+from heredity.sandbox import isolation as isolations
 
 __all__ = ["Program", "ProgramLimits", "SandboxedPrograms", "call_once"]
 

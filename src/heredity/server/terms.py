@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heredity.errors import ConfigError
-from heredity.rollouts.contract import Limits
+from heredity.sandbox.limits import Limits
 from heredity.tasks import TasksetInfo
 
 PROTOCOL_VERSION = "0.1"

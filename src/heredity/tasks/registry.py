@@ -1,29 +1,16 @@
-"""Tasksets by name: `"gymnasium/CartPole-v1"`, and whatever installed packages offer.
+"""Tasksets by name: `"gymnasium/CartPole-v1"`, and whatever installed packages offer (entry point group `heredity.tasksets`).
 
-A package plugs in through the entry point group `heredity.tasksets`. An entry's name is what tasksets' names begin
-with, up to the first slash; it loads a `TasksetSource`. Our own sources are written as the same kind of entry.
+An entry's name is what tasksets' names begin with, up to the first slash; it loads a `TasksetSource`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol, runtime_checkable
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity.errors import UnknownNameError
+from heredity.plugins import Group
 from heredity.tasks.contract import Taskset
-
-GROUP = "heredity.tasksets"
-"""Entry point group of outside packages."""
-
-_OWN = (
-    EntryPoint("gymnasium", "heredity.environments.taskset:SOURCE", GROUP),
-    EntryPoint("posttraining", "heredity.posttraining.tasks.registry:SOURCE", GROUP),
-    EntryPoint("questions", "heredity.tasks.questions:SOURCE", GROUP),
-    EntryPoint("tasks", "heredity.tasks.containers.taskset:SOURCE", GROUP),
-    EntryPoint("worlds", "heredity.worlds.taskset:SOURCE", GROUP),
-    EntryPoint("world-folders", "heredity.rollouts.world_folder_tasks:SOURCE", GROUP),
-)
 
 
 @runtime_checkable
@@ -43,6 +30,14 @@ class TasksetSource(Protocol):
         ...
 
 
+SOURCES = Group[TasksetSource](
+    "heredity.tasksets",
+    "source of tasksets",
+    "an object with names() and taskset(name)",
+    lambda found: isinstance(found, TasksetSource),
+)
+
+
 def taskset(name: str) -> Taskset:
     """Return a taskset by its full name.
 
@@ -52,10 +47,9 @@ def taskset(name: str) -> Taskset:
         ConfigError: if the package that offers it fails to load.
     """
     first = name.partition("/")[0]
-    entries = _entries()
-    if "/" not in name or first not in entries:
+    if "/" not in name or first not in SOURCES:
         raise UnknownNameError("taskset", name, taskset_names())
-    return _load(entries[first]).taskset(name)
+    return SOURCES.load(first).taskset(name)
 
 
 def expand(names: Iterable[str]) -> list[str]:
@@ -66,12 +60,12 @@ def expand(names: Iterable[str]) -> list[str]:
     Raises:
         ConfigError: if a package that offers tasksets fails to load.
     """
-    found: list[str] = []
+    expanded: list[str] = []
     for name in names:
-        entry = _entries().get(name.partition("/")[0])
-        groups = getattr(_load(entry), "groups", None) if entry is not None else None
-        found += groups().get(name, (name,)) if groups is not None else (name,)
-    return found
+        first = name.partition("/")[0]
+        groups = getattr(SOURCES.load(first), "groups", None) if first in SOURCES else None
+        expanded += groups().get(name, (name,)) if groups is not None else (name,)
+    return expanded
 
 
 def taskset_names() -> tuple[str, ...]:
@@ -80,32 +74,4 @@ def taskset_names() -> tuple[str, ...]:
     Raises:
         ConfigError: if a package that offers tasksets fails to load.
     """
-    return tuple(sorted({name for entry in _entries().values() for name in _load(entry).names()}))
-
-
-def _entries() -> dict[str, EntryPoint]:
-    found = {entry.name: entry for entry in _OWN}
-    for entry in entry_points(group=GROUP):
-        known = found.get(entry.name)
-        if known is not None and known.value != entry.value:
-            raise ConfigError(
-                f"two packages offer tasksets named {entry.name}/…: {known.value} and {entry.value}; "
-                "uninstall one of them"
-            )
-        found[entry.name] = entry
-    return found
-
-
-def _load(entry: EntryPoint) -> TasksetSource:
-    try:
-        source = entry.load()
-    except Exception as error:
-        raise ConfigError(
-            f"the plugin {entry.name!r} ({entry.value}, group {GROUP}) failed to load: {error!r}; fix or uninstall it"
-        ) from error
-    if not isinstance(source, TasksetSource):
-        raise ConfigError(
-            f"the plugin {entry.name!r} ({entry.value}, group {GROUP}) is {type(source).__name__}, "
-            "but must be an object with names() and taskset(name)"
-        )
-    return source
+    return tuple(sorted({name for source in SOURCES.names() for name in SOURCES.load(source).names()}))

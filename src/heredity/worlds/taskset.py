@@ -17,7 +17,7 @@ from heredity.tasks import SPLITS, Task, Taskset, TasksetInfo
 from heredity.worlds.description import Description, read_description
 from heredity.worlds.skins import check_skin
 from heredity.worlds.spaces import ActionSpace
-from heredity.worlds.world import DIFFICULTIES, LIBRARY, Level, World, world, world_names
+from heredity.worlds.world import DIFFICULTIES, Level, World, world, world_names, world_places
 
 PREFIX = "worlds/"
 _SHIPPED = {"validation": "validation", "heldout": "test"}
@@ -202,7 +202,7 @@ def actions_text(described: Description) -> str:
 @cache
 def paper_numbers() -> Mapping[str, int]:
     """Return the row of AutoEnv's table A6 that each world of the library stands for."""
-    return {name: read_description(LIBRARY / name / "world.yaml").meta.paper[0] for name in world_names()}
+    return {name: read_description(folder / "world.yaml").meta.paper[0] for name, (_, folder) in world_places().items()}
 
 
 @cache
@@ -210,8 +210,9 @@ def world_digest(name: str) -> str:
     """Return the digest of everything that a world's scores depend on: its folder, and the code that all worlds share."""
     root = Path(__file__).parent
     shared = [root / f"{name}.py" for name in ("episode", "actions", "skins", "pictures", "glyphs")]
-    paths = [*shared, *(root / "mechanics").glob("*.py"), *(path for path in world(name).folder.glob("*.*"))]
-    return digest_json({str(path.relative_to(root)): digest_bytes(path.read_bytes()) for path in paths})
+    machinery = {str(path.relative_to(root)): path for path in (*shared, *(root / "mechanics").glob("*.py"))}
+    paths = machinery | {f"{name}/{path.name}": path for path in world(name).folder.glob("*.*")}
+    return digest_json({key: digest_bytes(path.read_bytes()) for key, path in paths.items()})
 
 
 @lru_cache(maxsize=4096)

@@ -8,16 +8,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import canonical_json, digest_json, generator
+from heredity.plugins import Group
 from heredity.worlds.contract import Bound, Dynamics, Levels
 from heredity.worlds.description import Description, read_description
 from heredity.worlds.episode import Episode
 
-LIBRARY = Path(__file__).with_name("library")
+WORLDS = Group[ModuleType](
+    "heredity.worlds",
+    "package of worlds",
+    "a package that holds a folder for each world",
+    lambda found: hasattr(found, "__path__"),
+)
+"""Packages whose folders are worlds."""
+
 SPLITS = {"test": 10, "validation": 5}
 """How many levels of each split a world ships."""
 DIFFICULTIES = (1, 2, 3)
@@ -163,12 +171,31 @@ def world(name: str) -> World:
     """
     if name not in world_names():
         raise UnknownNameError("world", name, world_names())
-    rules = importlib.import_module(f"heredity.worlds.library.{name}.dynamics")
-    levels = importlib.import_module(f"heredity.worlds.library.{name}.levels")
-    return World(LIBRARY / name, rules.DYNAMICS, levels.LEVELS)
+    package, folder = world_places()[name]
+    rules = importlib.import_module(f"{package}.{name}.dynamics")
+    levels = importlib.import_module(f"{package}.{name}.levels")
+    return World(folder, rules.DYNAMICS, levels.LEVELS)
 
 
 @cache
 def world_names() -> tuple[str, ...]:
-    """Return the names of the worlds in the library, sorted."""
-    return tuple(sorted(path.parent.name for path in LIBRARY.glob("*/world.yaml")))
+    """Return the names of all installed worlds, sorted."""
+    return tuple(sorted(world_places()))
+
+
+@cache
+def world_places() -> Mapping[str, tuple[str, Path]]:
+    """Return name to the package that holds a world, and its folder.
+
+    Raises:
+        ConfigError: if two packages have a world of the same name.
+    """
+    places: dict[str, tuple[str, Path]] = {}
+    for entry in WORLDS.names():
+        package = WORLDS.load(entry)
+        for path in sorted(file.parent for home in package.__path__ for file in Path(home).glob("*/world.yaml")):
+            if path.name in places:
+                packages = f"{places[path.name][0]} and {package.__name__}"
+                raise ConfigError(f"two packages have a world {path.name!r}: {packages}; uninstall one of them")
+            places[path.name] = (package.__name__, path)
+    return places

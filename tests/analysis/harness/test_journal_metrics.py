@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from journals import HarnessJournal, Told
 
-from heredity.analysis.harness.journal_metrics import journal_metrics
 from heredity.analysis.run_metrics import run_metrics
+from heredity.protocols.harness_evolution.analysis.journal_metrics import journal_metrics
 
 REASON = "middleware/guard.py: after_model gave None, and a Reply was expected"
 

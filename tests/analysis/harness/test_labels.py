@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from heredity.analysis.harness.labels import Attempt, counts, read_rules
 from heredity.errors import ConfigError, RecordError
+from heredity.protocols.harness_evolution.analysis.labels import Attempt, counts, read_rules
 
 FAILED = Attempt(solved=False, status="ok", error="", reason="", transcript="")
 

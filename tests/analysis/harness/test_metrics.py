@@ -12,9 +12,9 @@ from harness_rows import Row, judged, row, trained
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heredity.analysis.harness import harness_metrics, rows_of, view_kind
 from heredity.analysis.statistics import compare_paired
 from heredity.errors import ConfigError, UnknownNameError
+from heredity.protocols.harness_evolution.analysis import harness_metrics, rows_of, view_kind
 
 POINTS = {"E_0": 0, "E_2": 2, "E_10": 10}
 VIEWS = ("update_validation", "replay", "id_test", "ood_test")

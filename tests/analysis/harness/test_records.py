@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from journals import VIEWS, HarnessJournal, Told
 
-from heredity.analysis.harness import harness_metrics
-from heredity.analysis.harness.records import RunResults, rows_of_run
+from heredity.protocols.harness_evolution.analysis import harness_metrics
+from heredity.protocols.harness_evolution.analysis.records import RunResults, rows_of_run
 
 
 def listed(journal: HarnessJournal, **of: str) -> list[dict[str, Any]]:

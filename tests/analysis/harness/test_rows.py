@@ -10,8 +10,8 @@ from harness_rows import judged, row, trained
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heredity.analysis.harness import harness_metrics, read_rows, rows, rows_of, write_rows
 from heredity.errors import ConfigError, RecordError
+from heredity.protocols.harness_evolution.analysis import harness_metrics, read_rows, rows, rows_of, write_rows
 
 GOOD = [*trained(1, "a", "b"), *judged("replay", "E_1", {"a": 1.0, "b": None}, 1, cost={"tokens": 3, "other": "x"})]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from heredity.analysis.harness import inspect_split, read_split, read_task_index
 from heredity.errors import ConfigError
+from heredity.protocols.harness_evolution.analysis import inspect_split, read_split, read_task_index
 
 SPLITS = {"train": ["a", "b"], "val": ["c"], "test": ["d"]}
 

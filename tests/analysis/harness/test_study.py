@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from journals import HarnessJournal, Told
 
-from heredity.analysis.harness.study import harness_study
 from heredity.analysis.run_metrics import run_metrics
 from heredity.analysis.suite_metrics import suite_metrics
+from heredity.protocols.harness_evolution.analysis.study import harness_study
 
 REASON = "middleware/guard.py: after_model gave None, and a Reply was expected"
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heredity.analysis.posttraining import length_controlled, posttraining_metrics
-from heredity.analysis.posttraining.length_control import described
 from heredity.errors import ConfigError
 from heredity.ids import generator
 from heredity.judging.attempts import comparison_of
+from heredity.protocols.post_training.analysis import length_controlled, posttraining_metrics
+from heredity.protocols.post_training.analysis.length_control import described
 from heredity.rollouts.trajectory import Trajectory, encode_many
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from posttraining_journals import Act, PostTrainingJournal, Told, script
 
-from heredity.analysis.posttraining import posttraining_metrics, read_code
-from heredity.analysis.posttraining.audit import audit
+from heredity.protocols.post_training.analysis import posttraining_metrics, read_code
+from heredity.protocols.post_training.analysis.audit import audit
 
 
 def audited(mode: str, *acts: Act, **more: Any) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from posttraining_journals import Act, PostTrainingJournal, Told
 
-from heredity.analysis.posttraining import posttraining_metrics
-from heredity.analysis.posttraining.failures import COLLAPSE, EARLY, REWARD, ROLLOUT, RULES
+from heredity.protocols.post_training.analysis import posttraining_metrics
+from heredity.protocols.post_training.analysis.failures import COLLAPSE, EARLY, REWARD, ROLLOUT, RULES
 
 
 def failures(told: Told) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from posttraining_journals import Act, PostTrainingJournal, Told, checkpoint
 
-from heredity.analysis.posttraining import posttraining_metrics
+from heredity.protocols.post_training.analysis import posttraining_metrics
 from heredity.records import BlobStore, read_journal
 
 

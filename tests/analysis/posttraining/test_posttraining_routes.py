@@ -10,8 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from posttraining_journals import SCRIPTS, script
 
-from heredity.analysis.posttraining.routes import COPY, MISSING, ROUTES, Code, read_code, read_revision, route_of
 from heredity.errors import RecordError
+from heredity.protocols.post_training.analysis.routes import (
+    COPY,
+    MISSING,
+    ROUTES,
+    Code,
+    read_code,
+    read_revision,
+    route_of,
+)
 
 REFERENCE = Path(__file__).parents[3] / "examples" / "agents" / "posttraining"
 

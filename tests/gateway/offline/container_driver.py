@@ -7,8 +7,9 @@ import json
 from pathlib import Path
 
 from heredity.gateway import Message, Request, Sampling, ToolSpec
-from heredity.gateway.offline.shell_worker import ShellWorker
-from heredity.rollouts.containers import BubblewrapBackend, ContainerAttempt, ContainerSandbox, attempt
+from heredity.library.models.shell_worker import ShellWorker
+from heredity.rollouts.container.verification import ContainerAttempt, attempt
+from heredity.sandbox.containers import BubblewrapBackend, ContainerSandbox
 from heredity.tasks.containers import ContainerTask, read_task
 
 TASKS = Path(__file__).parents[3] / "tasks"

@@ -16,17 +16,18 @@ from heredity.evolution.operators.improve import edits_in
 from heredity.evolution.operators.manifest import manifest_in
 from heredity.evolution.targets import Target, checked_edits, chosen_variables, new_variables
 from heredity.gateway import Request, Sampling
-from heredity.gateway.offline import open_model
-from heredity.gateway.offline.harness_parts import CARELESS_TEXT, MIDDLEWARE, MIDDLEWARE_TEXT, MOST, PROMPT, TOOL
-from heredity.gateway.offline.lessons import LESSONS, lessons_in, report
+from heredity.library.models import open_model
+from heredity.library.models.harness_parts import CARELESS_TEXT, MIDDLEWARE, MIDDLEWARE_TEXT, MOST, PROMPT, TOOL
+from heredity.library.models.lessons import LESSONS, lessons_in, report
 from heredity.resources import Candidate
 from heredity.resources.assembly import candidate_from_folder
-from heredity.rollouts.bubblewrap_root import available
-from heredity.rollouts.containers import BubblewrapBackend
-from heredity.rollouts.contract import Job, Limits
-from heredity.rollouts.probing import probe
+from heredity.rollouts.container.probing import probe
+from heredity.rollouts.container.runner import ContainerRunner
+from heredity.rollouts.contract import Job
 from heredity.rollouts.programs import SandboxedPrograms
-from heredity.rollouts.working import ContainerRunner
+from heredity.sandbox.bubblewrap_root import available
+from heredity.sandbox.containers import BubblewrapBackend
+from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 from heredity.tasks.registry import taskset
 

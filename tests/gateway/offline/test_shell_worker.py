@@ -7,11 +7,11 @@ import pytest
 from tests.gateway.offline.container_driver import SHELL, TABLE, TASKS, attempted, folder_of, rewards
 
 from heredity.gateway import Message, Reply, Request, Sampling, ToolSpec
-from heredity.gateway.offline import model_names, open_model
-from heredity.gateway.offline.lessons import LESSONS, lessons_in, read_report, report
-from heredity.gateway.offline.shell_worker import ATTENTION, SWAMPED, known_tasks
-from heredity.rollouts.bubblewrap_root import available
-from heredity.rollouts.containers import BubblewrapBackend
+from heredity.library.models import model_names, open_model
+from heredity.library.models.lessons import LESSONS, lessons_in, read_report, report
+from heredity.library.models.shell_worker import ATTENTION, SWAMPED, known_tasks
+from heredity.sandbox.bubblewrap_root import available
+from heredity.sandbox.containers import BubblewrapBackend
 
 NEEDS = {
     "count-errors": "depth numbers",

@@ -7,7 +7,7 @@ import pytest
 
 from heredity.errors import ProviderError
 from heredity.gateway import Request, Sampling
-from heredity.gateway.offline.world_learner import WorldLearner, dynamics, instructions, turns_of
+from heredity.library.models.world_learner import WorldLearner, dynamics, instructions, turns_of
 
 SELL = '{"action": "sell", "params": {"what": "amber"}}'
 WAIT = '{"action": "wait", "params": {}}'

@@ -12,7 +12,7 @@ import pytest_asyncio
 from heredity.posttraining.inference import WarmSandbox
 from heredity.posttraining.models import make_characters
 from heredity.posttraining.tasks.contract import BaseRecipe
-from heredity.rollouts.bubblewrap_root import available
+from heredity.sandbox.bubblewrap_root import available
 
 SUMS = tuple((f"{a}+{b}=", str(a + b)) for a in range(5) for b in range(5))
 

@@ -16,8 +16,8 @@ from heredity.errors import CandidateError, ConfigError, HostError, ProviderErro
 from heredity.gateway.contract import Message, Reply, Request, Sampling
 from heredity.gateway.local import Local
 from heredity.posttraining.inference import Bounds, CheckpointModel, Inference, InferenceWorker, WarmSandbox, guest
-from heredity.posttraining.inference import sandbox as confinement
-from heredity.rollouts.bubblewrap_root import seccomp_program
+from heredity.sandbox import inference as confinement
+from heredity.sandbox.bubblewrap_root import seccomp_program
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from heredity.gateway import Reply, Request, Usage
 from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, inner_of
 from heredity.posttraining.tasks.running import runners
-from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.contract import Job
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 
 

@@ -13,17 +13,18 @@ from heredity.errors import ConfigError, HostError, MissingExtraError
 from heredity.experiments.trainers import AGENT_PACKAGES
 from heredity.gateway import Reply, Request
 from heredity.launchers.command import CommandAgent, run_agent
-from heredity.posttraining.inference.sandbox import packages
+from heredity.library.tasks.posttraining.alfworld import games, task
+from heredity.library.tasks.posttraining.alfworld.games import CHORES, Game, generate, write
+from heredity.library.tasks.posttraining.alfworld.process import demonstrations, open_household
 from heredity.posttraining.tasks import posttraining_task
-from heredity.posttraining.tasks.alfworld import games, task
-from heredity.posttraining.tasks.alfworld.games import CHORES, Game, generate, write
-from heredity.posttraining.tasks.alfworld.process import demonstrations, open_household
 from heredity.posttraining.tasks.playing import EpisodeRunner
 from heredity.posttraining.tasks.registry import workspace_files
 from heredity.posttraining.tasks.taskset import PostTrainingTaskset
-from heredity.rollouts.bubblewrap_root import available
-from heredity.rollouts.contract import Job, Limits
-from heredity.rollouts.stages import StageError
+from heredity.rollouts.contract import Job
+from heredity.rollouts.world.process import StageError
+from heredity.sandbox.bubblewrap_root import available
+from heredity.sandbox.inference import packages
+from heredity.sandbox.limits import Limits
 
 ENTROPY = 31
 

@@ -18,12 +18,13 @@ import pytest
 from tests.posttraining.tasks.grading import Says
 
 from heredity.errors import ConfigError, HostError, ProviderError
+from heredity.library.tasks.posttraining.deepsearchqa import searching
+from heredity.library.tasks.posttraining.deepsearchqa.searching import Web
 from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task, workspace_files
-from heredity.posttraining.tasks.deepsearchqa import searching
-from heredity.posttraining.tasks.deepsearchqa.searching import Web
 from heredity.posttraining.tasks.playing import EpisodeRunner
-from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.limits import Limits
 
 ENTROPY = 41
 COUNT = 30

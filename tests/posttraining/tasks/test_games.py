@@ -17,17 +17,18 @@ import pytest
 from heredity.actors.contract import Solving
 from heredity.errors import ConfigError, HostError, ProviderError
 from heredity.gateway import Reply, Request
+from heredity.library.tasks.posttraining.corridor import Corridor
 from heredity.posttraining.tasks import posttraining_task, workspace_files
-from heredity.posttraining.tasks.corridor import Corridor
 from heredity.posttraining.tasks.env.ranking import Index
 from heredity.posttraining.tasks.env.rollout import Transcript, Turn, asked, read_reply, written
 from heredity.posttraining.tasks.episodes import DIALOGUE, GLIMPSE, LocalStage, demonstrated, episode_info, opening_of
 from heredity.posttraining.tasks.playing import EpisodeRunner
 from heredity.posttraining.tasks.taskset import PostTrainingTaskset
 from heredity.resources import Candidate, SourceTree, retrieval
-from heredity.rollouts.contract import Job, Limits
-from heredity.rollouts.stages import StageError
+from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Trajectory
+from heredity.rollouts.world.process import StageError
+from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 
 GAMES = ("shop", "search", "search-judged")

@@ -20,8 +20,9 @@ from heredity.posttraining.tasks.preference.instructions import FORMS, instructi
 from heredity.posttraining.tasks.preference.judges import RuleJudge, points
 from heredity.posttraining.tasks.preference.runner import PreferenceRunner
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.limits import Limits
 
 ENTROPY = 99
 

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from heredity.library.tasks.posttraining.search.corpus import RELATIONS, Asked, countries, questions, solution
 from heredity.posttraining.tasks import posttraining_task, workspace_files
 from heredity.posttraining.tasks.env.rollout import following, play
 from heredity.posttraining.tasks.env.search import (
@@ -18,7 +19,6 @@ from heredity.posttraining.tasks.env.search import (
     correct,
     question_of,
 )
-from heredity.posttraining.tasks.search.corpus import RELATIONS, Asked, countries, questions, solution
 
 SEED = 5
 TWO = Question("Which?", (("the River Ar", "Ar"), ("Bo",)))

@@ -7,6 +7,8 @@ import re
 import pytest
 
 from heredity.ids import generator
+from heredity.library.tasks.posttraining.shop.catalogue import open_shop, wishes
+from heredity.library.tasks.posttraining.shop.task import _deal
 from heredity.posttraining.tasks.env.rollout import following, play
 from heredity.posttraining.tasks.env.shop import (
     INSTRUCTION,
@@ -19,8 +21,6 @@ from heredity.posttraining.tasks.env.shop import (
     product_of,
     reward,
 )
-from heredity.posttraining.tasks.shop.catalogue import open_shop, wishes
-from heredity.posttraining.tasks.shop.task import _deal
 
 SEED = 11
 LAMP = Product(

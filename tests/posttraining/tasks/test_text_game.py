@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.posttraining.tasks.grading import graded
 
+from heredity.library.tasks.posttraining.corridor import ACTIONS, STEPS, Corridor
+from heredity.library.tasks.posttraining.text_game import levels, solve
 from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task, workspace_files
-from heredity.posttraining.tasks.corridor import ACTIONS, STEPS, Corridor
-from heredity.posttraining.tasks.text_game import levels, solve
 
 
 @pytest.mark.parametrize(

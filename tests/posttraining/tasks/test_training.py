@@ -10,8 +10,8 @@ import pytest
 from tests.posttraining.tasks.grading import graded
 
 from heredity.ids import generator
+from heredity.library.tasks.posttraining.corridor import Corridor
 from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task, workspace_files
-from heredity.posttraining.tasks.corridor import Corridor
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")

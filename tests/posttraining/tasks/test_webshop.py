@@ -17,9 +17,9 @@ import pytest
 from tests.posttraining.tasks.grading import graded
 
 from heredity.errors import ConfigError, HostError
+from heredity.library.tasks.posttraining.webshop import guest, process, task
+from heredity.library.tasks.posttraining.webshop.process import Game, web_shop
 from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task, workspace_files
-from heredity.posttraining.tasks.webshop import guest, process, task
-from heredity.posttraining.tasks.webshop.process import Game, web_shop
 from heredity.tasks import Task
 
 ENTROPY = 77

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from heredity.rollouts.bubblewrap_root import available
-from heredity.rollouts.containers import BubblewrapBackend, ContainerLimits
+from heredity.sandbox.bubblewrap_root import available
+from heredity.sandbox.containers import BubblewrapBackend, ContainerLimits
 
 REASON = available()
 

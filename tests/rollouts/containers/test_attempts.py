@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from heredity.errors import ConfigError
-from heredity.rollouts.containers import BubblewrapBackend, ContainerAttempt, ContainerSandbox, attempt, oracle
-from heredity.rollouts.containers.attempts import Agent
+from heredity.rollouts.container.verification import Agent, ContainerAttempt, attempt, oracle
+from heredity.sandbox.containers import BubblewrapBackend, ContainerSandbox
 from heredity.tasks.containers import ContainerTask, read_task
 from tasks.containers.folders import TEST, TOML, write_task
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from heredity.errors import ConfigError, HostError
-from heredity.rollouts.containers import BubblewrapBackend, ContainerSandbox, Phase, attempt
+from heredity.rollouts.container.verification import attempt
+from heredity.sandbox.containers import BubblewrapBackend, ContainerSandbox, Phase
 from heredity.tasks.containers import ContainerTask, read_task
 from tasks.containers.folders import TOML, write_task
 

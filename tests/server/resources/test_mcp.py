@@ -20,8 +20,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from heredity.errors import IsolationError
 from heredity.resources import Registry, Store
-from heredity.rollouts import isolation
 from heredity.rollouts.programs import SandboxedPrograms
+from heredity.sandbox import isolation
 from heredity.server.resources import Connections, serve_resources
 from heredity.server.resources.mcp_server import mcp_server
 from server.resources.fakes import NUMBERS, OpenPrograms, filled

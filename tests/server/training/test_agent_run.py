@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from heredity.launchers import available, command, watch
+from heredity.launchers import available, command
 from heredity.posttraining.models.checkpoint import inspect
+from heredity.sandbox import watch
 
 from .tiny import SUBMIT, Rig
 

@@ -15,12 +15,12 @@ import httpx
 
 from heredity.judging import Session
 from heredity.posttraining.models.checkpoint import candidate_of, inspect
+from heredity.protocols.post_training.server.grading_app import GradingApp
+from heredity.protocols.post_training.server.kept import KeptCheckpoints
+from heredity.protocols.post_training.server.revisions import Revisions
+from heredity.protocols.post_training.server.terms import Part
+from heredity.protocols.post_training.server.workspace import TrainingWorkspace
 from heredity.records import read_journal
-from heredity.server.training.grading_app import GradingApp
-from heredity.server.training.kept import KeptCheckpoints
-from heredity.server.training.revisions import Revisions
-from heredity.server.training.terms import Part
-from heredity.server.training.workspace import TrainingWorkspace
 
 from .tiny import ByDigest, checkpoint, session, terms
 

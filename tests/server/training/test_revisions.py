@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from heredity.protocols.post_training.server import revisions
+from heredity.protocols.post_training.server.revisions import Revisions
+from heredity.protocols.post_training.server.workspace import TrainingWorkspace
 from heredity.records import Blob
-from heredity.server.training import revisions
-from heredity.server.training.revisions import Revisions
-from heredity.server.training.workspace import TrainingWorkspace
 
 from .tiny import checkpoint, terms
 

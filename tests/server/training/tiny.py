@@ -20,12 +20,13 @@ from heredity.judging.bench import Reference
 from heredity.launchers import AgentExit, CommandAgent
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect
 from heredity.posttraining.models.tensors import write_tensors
+from heredity.protocols.post_training.server.agent_run import train_with_agent
+from heredity.protocols.post_training.server.terms import TrainingTerms
 from heredity.records import BlobStore, Committer, Journal, read_journal
 from heredity.resources import Candidate
-from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Trajectory
-from heredity.server.training.agent_run import train_with_agent
-from heredity.server.training.terms import TrainingTerms
+from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
 
 GRADED = 4

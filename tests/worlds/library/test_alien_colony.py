@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from heredity.library.worlds.alien_colony.dynamics import BUILDINGS, DYNAMICS, RESOURCES, State
+from heredity.library.worlds.alien_colony.levels import LEVELS
 from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.library.alien_colony.dynamics import BUILDINGS, DYNAMICS, RESOURCES, State
-from heredity.worlds.library.alien_colony.levels import LEVELS
 from heredity.worlds.world import world
 
 PARTS = {

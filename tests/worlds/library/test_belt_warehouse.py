@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from heredity.library.worlds.belt_warehouse.dynamics import DYNAMICS
 from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.library.belt_warehouse.dynamics import DYNAMICS
 
 LEVEL = {
     "floor": ["######", "#.>>.#", "#....#", "######"],

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from heredity.library.worlds.fog_skirmish.dynamics import DYNAMICS
 from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.library.fog_skirmish.dynamics import DYNAMICS
 
 GROUND = ["#########", "#.......#", "#.T.....#", "#.......#", "#########"]
 

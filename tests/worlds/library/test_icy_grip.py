@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from heredity.library.worlds.icy_grip.dynamics import DYNAMICS, State
 from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.library.icy_grip.dynamics import DYNAMICS, State
 
 LEVEL = {"plan": ["########", "#::~:+:#", "#::!:::#", "#::::::#", "#E#:::##", "########"], "at": [1, 1]}
 

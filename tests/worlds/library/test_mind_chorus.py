@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from heredity.worlds.library.mind_chorus.dynamics import Village, read_village
-from heredity.worlds.library.mind_chorus.levels import LEVELS
+from heredity.library.worlds.mind_chorus.dynamics import Village, read_village
+from heredity.library.worlds.mind_chorus.levels import LEVELS
 from heredity.worlds.mechanics.search import shortest_plan
 from heredity.worlds.world import world
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heredity.worlds.library.molecular_kitchen.dynamics import Brew, Molecule, stirred
+from heredity.library.worlds.molecular_kitchen.dynamics import Brew, Molecule, stirred
 
 RING = Molecule("pelin", "ring", 0, 3)
 HOOK = Molecule("quorin", "hook", 0, 2)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from heredity.library.worlds.parcel_rounds.dynamics import DYNAMICS
 from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.library.parcel_rounds.dynamics import DYNAMICS
 from heredity.worlds.world import world
 
 LEVEL = {

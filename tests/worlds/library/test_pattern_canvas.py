@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from heredity.ids import generator
+from heredity.library.worlds.pattern_canvas.dynamics import DYNAMICS
+from heredity.library.worlds.pattern_canvas.levels import mirrored, summed, tiled, turned
 from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.library.pattern_canvas.dynamics import DYNAMICS
-from heredity.worlds.library.pattern_canvas.levels import mirrored, summed, tiled, turned
 from heredity.worlds.skins import inverted, render
 from heredity.worlds.world import world
 

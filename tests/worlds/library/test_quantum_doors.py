@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from heredity.library.worlds.quantum_doors.dynamics import DYNAMICS, State
 from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.library.quantum_doors.dynamics import DYNAMICS, State
 
 EAST = {"direction": "east"}
 

@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
+from heredity.library.worlds.sentient_house.dynamics import DYNAMICS, Guest, House, answered, pleased
+from heredity.library.worlds.sentient_house.levels import LEVELS
 from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.library.sentient_house.dynamics import DYNAMICS, Guest, House, answered, pleased
-from heredity.worlds.library.sentient_house.levels import LEVELS
 
 ALL = 0b111_111_111
 

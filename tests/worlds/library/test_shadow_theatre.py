@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.library.shadow_theatre.dynamics import (
+from heredity.library.worlds.shadow_theatre.dynamics import (
     DYNAMICS,
     HEIGHT,
     SHAPES,
@@ -15,6 +14,7 @@ from heredity.worlds.library.shadow_theatre.dynamics import (
     shadow,
     shadows,
 )
+from heredity.worlds.contract import Action, RefusedError
 
 
 def dark_cells(puppet: Puppet, lamp: int) -> set[tuple[int, int]]:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from heredity.library.worlds.terrain_trek.dynamics import DYNAMICS
 from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.library.terrain_trek.dynamics import DYNAMICS
 
 EFFORT = {
     "boots": {".": 1, "f": 2, "m": 5, "^": 4, "H": 1},

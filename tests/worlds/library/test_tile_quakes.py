@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from heredity.library.worlds.tile_quakes.dynamics import DYNAMICS, Now, moved, passed, read_level
+from heredity.library.worlds.tile_quakes.levels import LEVELS
 from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.library.tile_quakes.dynamics import DYNAMICS, Now, moved, passed, read_level
-from heredity.worlds.library.tile_quakes.levels import LEVELS
 from heredity.worlds.mechanics.grids import DIRECTIONS
 from heredity.worlds.mechanics.search import shortest_plan
 from heredity.worlds.world import world

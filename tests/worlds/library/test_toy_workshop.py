@@ -4,9 +4,9 @@ import copy
 
 import pytest
 
+from heredity.library.worlds.toy_workshop.dynamics import DYNAMICS, State
+from heredity.library.worlds.toy_workshop.levels import LEVELS
 from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.library.toy_workshop.dynamics import DYNAMICS, State
-from heredity.worlds.library.toy_workshop.levels import LEVELS
 
 LEVEL = {
     "names": ["hall", "den", "attic"],

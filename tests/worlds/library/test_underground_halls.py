@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from heredity.library.worlds.underground_halls.dynamics import DYNAMICS, State, read_level
+from heredity.library.worlds.underground_halls.levels import LEVELS, moves_from
 from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.library.underground_halls.dynamics import DYNAMICS, State, read_level
-from heredity.worlds.library.underground_halls.levels import LEVELS, moves_from
 from heredity.worlds.mechanics.search import richest_plan
 from heredity.worlds.world import world
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from heredity.errors import HostError
-from heredity.posttraining.inference import sandbox
-from heredity.posttraining.inference.choice import Inference
-from heredity.rollouts.bubblewrap_root import seccomp_program
+from heredity.sandbox import inference as sandbox
+from heredity.sandbox.bubblewrap_root import seccomp_program
+from heredity.sandbox.engines import Inference
 
 START_S = {"transformers": 120.0, "vllm": 300.0}
 """How long the import of an engine may take; on a busy machine that of torch is ten seconds and more."""

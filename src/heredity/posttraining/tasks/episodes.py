@@ -21,7 +21,7 @@ from heredity.gateway import Model
 from heredity.ids import seed_sequence
 from heredity.posttraining.tasks.dealing import Spec, dealt_info
 from heredity.posttraining.tasks.env.rollout import Episode, following, play
-from heredity.rollouts.stages import StageError
+from heredity.rollouts.world.process import StageError
 from heredity.tasks import TasksetInfo
 
 DIALOGUE, GLIMPSE = "text-episode", "glimpse-game"

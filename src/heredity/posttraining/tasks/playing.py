@@ -17,11 +17,12 @@ from heredity.errors import ConfigError
 from heredity.gateway import Message, Model
 from heredity.posttraining.tasks.asking import ASKING
 from heredity.posttraining.tasks.episodes import opening_of
-from heredity.rollouts.as_they_end import as_they_end
+from heredity.rollouts.as_completed import as_they_end
 from heredity.rollouts.attempting import attempted
-from heredity.rollouts.contract import Job, Limits
+from heredity.rollouts.contract import Job
 from heredity.rollouts.conversation_record import ConversationRecord, check_solving, seeds_of
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.limits import Limits
 
 
 class EpisodeRunner:

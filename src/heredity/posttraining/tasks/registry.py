@@ -1,54 +1,34 @@
 """Post-training tasks by name: `posttraining/arithmetic`, `posttraining/reasoning/gcd`, `posttraining/smith:FOLDER`.
 
 Several at once are `posttraining/multi:arithmetic+rewriting`.
-A task is one module with a function that makes it, and one line here; nothing is imported before a task is asked for.
+A task is a function that makes it, registered in the entry point group `heredity.posttraining`; nothing is imported before
+a task is asked for.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from importlib import import_module
+import re
+from collections.abc import Callable
 from typing import Any
 
 from heredity.errors import ConfigError, UnknownNameError
+from heredity.plugins import Group
 from heredity.posttraining.tasks.contract import PREFIX, TRAIN_FILE, PostTrainingTask
 from heredity.posttraining.tasks.several import JOINT, MULTI, SeveralTasks
 from heredity.posttraining.tasks.taskset import PostTrainingTaskset
 
-_HERE = "heredity.posttraining.tasks"
+TASKS = Group[Callable[..., PostTrainingTask]](
+    "heredity.posttraining", "post-training task", "a function that returns a task", callable
+)
+"""The function takes nothing, or, where the entry's name ends with `/` or `:`, the rest of a name that begins so."""
 
-_TASKS: Mapping[str, str] = {
-    "arithmetic": f"{_HERE}.arithmetic:arithmetic",
-    "arithmetic-hard": f"{_HERE}.arithmetic:arithmetic_hard",
-    "commands": f"{_HERE}.commands:commands",
-    "gsm8k": f"{_HERE}.gsm8k:gsm8k",
-    "humaneval": f"{_HERE}.humaneval:humaneval",
-    "preference": f"{_HERE}.preference.task:preference",
-    "preference-judged": f"{_HERE}.preference.task:preference_judged",
-    "alpaca-eval": f"{_HERE}.preference.task:alpaca_eval",
-    "alfworld": f"{_HERE}.alfworld.task:alfworld",
-    "alfworld-official": f"{_HERE}.alfworld.task:alfworld_official",
-    "shop": f"{_HERE}.shop.task:shop",
-    "webshop": f"{_HERE}.webshop.task:webshop",
-    "search": f"{_HERE}.search.task:search",
-    "search-judged": f"{_HERE}.search.task:search_judged",
-    "deepsearchqa": f"{_HERE}.deepsearchqa.task:deepsearchqa",
-    "rewriting": f"{_HERE}.rewriting:rewriting",
-    "text-game": f"{_HERE}.text_game:text_game",
-}
-"""Name to `module:function`; the function takes nothing and returns the task."""
-
-_OPEN: Mapping[str, str] = {
-    "reasoning/": f"{_HERE}.reasoning:reasoning",
-    "smith:": f"{_HERE}.smith:smith",
-}
-"""What a name begins with to `module:function`; the function takes the rest of the name."""
+_OPEN = re.compile(r"([^/:]+[/:])(.+)", re.DOTALL)
 
 
 def task_names() -> tuple[str, ...]:
     """Return the names of the tasks that have one of their own, such as `"arithmetic"`."""
-    return tuple(_TASKS)
+    return tuple(name for name in TASKS.names() if name[-1] not in "/:")
 
 
 def posttraining_task(name: str) -> PostTrainingTask | SeveralTasks:
@@ -68,12 +48,12 @@ def posttraining_task(name: str) -> PostTrainingTask | SeveralTasks:
 def single_task(name: str) -> PostTrainingTask:
     """Return one task by its name. Raises as `posttraining_task`."""
     own = name.removeprefix(PREFIX)
-    if own in _TASKS:
-        return _function(_TASKS[own])()
-    for beginning, made_by in _OPEN.items():
-        if own.startswith(beginning) and own != beginning:
-            return _function(made_by)(own.removeprefix(beginning))
-    raise UnknownNameError("post-training task", own, [*_TASKS, *_OPEN, MULTI])
+    opened = _OPEN.fullmatch(own)
+    if opened and opened[1] in TASKS:
+        return TASKS.load(opened[1])(opened[2])
+    if own in task_names():
+        return TASKS.load(own)()
+    raise UnknownNameError("post-training task", own, [*TASKS.names(), MULTI])
 
 
 def workspace_files(task: PostTrainingTask | SeveralTasks, entropy: int) -> dict[str, bytes]:
@@ -107,7 +87,7 @@ class PostTrainingTasksets:
 
     def names(self) -> tuple[str, ...]:
         """Return the names of all but those of generators and folders."""
-        return tuple(PREFIX + name for name in _TASKS)
+        return tuple(PREFIX + name for name in task_names())
 
     def taskset(self, name: str) -> PostTrainingTaskset:
         """Return the taskset with a full name. Raises as `posttraining_task`."""
@@ -116,11 +96,6 @@ class PostTrainingTasksets:
 
 SOURCE = PostTrainingTasksets()
 """What `heredity.tasks.registry` loads."""
-
-
-def _function(path: str) -> Callable[..., PostTrainingTask]:
-    module, _, function = path.partition(":")
-    return getattr(import_module(module), function)
 
 
 def _rows(path: str, data: bytes) -> list[dict[str, Any]]:

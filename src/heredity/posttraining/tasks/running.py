@@ -13,8 +13,8 @@ from heredity.posttraining.tasks.preference.runner import KIND as PREFERENCE
 from heredity.posttraining.tasks.preference.runner import PreferenceRunner
 from heredity.posttraining.tasks.scoring import SCORED, ScoringRunner
 from heredity.rollouts.contract import Runner
-from heredity.rollouts.playing import WorldRunner
-from heredity.rollouts.solving import SolvingRunner
+from heredity.rollouts.question.runner import SolvingRunner
+from heredity.rollouts.world.runner import WorldRunner
 
 CONCURRENT = 64
 """Attempts at the same time: what a worker on a processor answers in one batch."""

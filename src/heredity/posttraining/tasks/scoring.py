@@ -22,10 +22,11 @@ from heredity.actors.contract import ToolResult
 from heredity.actors.player import KeepingPrograms, KeptProgram
 from heredity.errors import CandidateError, ConfigError
 from heredity.resources import SourceTree
-from heredity.rollouts.as_they_end import as_they_end
-from heredity.rollouts.contract import Job, Limits, Runner
-from heredity.rollouts.solving import conversation_of
+from heredity.rollouts.as_completed import as_they_end
+from heredity.rollouts.contract import Job, Runner
+from heredity.rollouts.question.runner import conversation_of
 from heredity.rollouts.trajectory import Column, Failure, Trajectory
+from heredity.sandbox.limits import Limits
 from heredity.tasks.questions import Question
 from heredity.tasks.questions.extract import final_text
 

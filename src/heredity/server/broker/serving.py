@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 
-from heredity.launchers.relay import broker_addresses
+from heredity.sandbox.relay import broker_addresses
 from heredity.server.broker.app import BrokerApp
 from heredity.server.serve import (
     listening,

@@ -1,0 +1,47 @@
+"""Offline models: small deterministic programs in a language model's place, for experiments that need no account.
+
+They are honest about what they can do: `offline/rule-follower` answers by the rules that stand in its prompt and by nothing
+else, `offline/rule-inducer` writes such rules from the attempts it is shown, by search over a fixed list of skills, and
+`offline/world-learner` does the like for players of worlds. `offline/shell-worker` works on the container tasks that come
+with Heredity, with habits that its harness has to mend, and `offline/harness-writer` mends them by what attempts have shown.
+What they show is that a method, a session and a judge work as they should. What they cannot show is how well a method does
+with a language model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from heredity.errors import UnknownNameError
+from heredity.gateway.contract import Model
+from heredity.library.models.follower import RuleFollower
+from heredity.library.models.harness_writer import CarelessHarnessWriter, HarnessWriter
+from heredity.library.models.inducer import RuleInducer
+from heredity.library.models.shell_worker import NarrowShellWorker, ShellWorker
+from heredity.library.models.world_learner import WorldLearner
+
+_MODELS: Mapping[str, Callable[[], Model]] = {
+    "rule-follower": RuleFollower,
+    "rule-inducer": RuleInducer,
+    "world-learner": WorldLearner,
+    "shell-worker": ShellWorker,
+    "shell-worker-narrow": NarrowShellWorker,
+    "harness-writer": HarnessWriter,
+    "harness-writer-careless": CarelessHarnessWriter,
+}
+
+
+def open_model(rest: str, settings: object | None = None) -> Model:
+    """Return the offline model of that name.
+
+    Raises:
+        UnknownNameError: if there is none.
+    """
+    if rest not in _MODELS:
+        raise UnknownNameError("offline model", rest, _MODELS)
+    return _MODELS[rest]()
+
+
+def model_names() -> tuple[str, ...]:
+    """Return the names of the offline models."""
+    return tuple(_MODELS)

@@ -1,0 +1,116 @@
+"""What `offline/harness-writer` makes of attempts: which lessons they lacked, by their reports and by what verifiers said."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from heredity.library.models.lessons import BRIEF, LESSONS, TABLES, lessons_in, read_report
+
+_MIDDLEWARE = re.compile(r"middleware/[\w-]+\.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one attempt shows.
+
+    Attributes:
+        task: its train handle; None if that is not known.
+        solved: whether its score is 1.
+        lacked: lessons it went without, what is likeliest to blame first.
+        heeded: lessons it acted by.
+    """
+
+    task: int | None
+    solved: bool
+    lacked: tuple[str, ...]
+    heeded: tuple[str, ...]
+
+
+def finding(item: Mapping[str, Any], rng: np.random.Generator) -> Finding:
+    """Return what an item of evidence shows.
+
+    The report says what was taken for granted, but not what of it did harm. What the verifier or the programs printed may
+    tell; else chance decides what is blamed first.
+    """
+    said = "\n".join(str(item[key]) for key in ("summary", "transcript", "answer") if item.get(key))
+    lacked, heeded = read_report(said)
+    signs = f"{item.get('error') or ''}\n{said}"
+    chance = dict(zip(lacked, rng.random(len(lacked)).tolist(), strict=True))
+    # What is told for certain comes first: the swamped worker cannot have heeded anything, and sorting in vain is its own sign.
+    certain = {name for name in lacked if name in (BRIEF, "order") or _signed(name, signs)}
+    ranked = sorted(lacked, key=lambda name: (name not in certain, chance[name]))
+    task = item.get("task")
+    solved = (item.get("score") or 0.0) >= 1.0
+    return Finding(task if isinstance(task, int) else None, solved, tuple(ranked), tuple(heeded))
+
+
+def findings(block: Mapping[str, Any], rng: np.random.Generator) -> list[Finding]:
+    """Return what all items of a request's evidence show."""
+    items = cast(Sequence[Mapping[str, Any]], block.get("evidence") or ())
+    return [finding(item, rng) for item in items]
+
+
+def blamed(found: Sequence[Finding]) -> dict[str, list[int]]:
+    """Return the lessons that failed attempts lacked, with their tasks: those that most of them blame first come first."""
+    weights: dict[str, float] = {}
+    tasks: dict[str, list[int]] = {}
+    for each in found:
+        if each.solved:
+            continue
+        for place, name in enumerate(each.lacked):
+            weights[name] = weights.get(name, 0.0) + 1 / (place + 1)
+            tasks.setdefault(name, []).extend([each.task] if each.task is not None else [])
+    return {name: sorted(set(tasks[name])) for name in sorted(weights, key=lambda name: -weights[name])}
+
+
+def broken_middleware(block: Mapping[str, Any]) -> list[str]:
+    """Return the variables of the middleware that attempts failed with: those that a breach of contract names."""
+    items = cast(Sequence[Mapping[str, Any]], block.get("evidence") or ())
+    errors = [str(item.get("error") or "") for item in items]
+    files = [name for error in errors if "ContractError" in error for name in _MIDDLEWARE.findall(error)]
+    return [f"agent/solver:{name}" for name in dict.fromkeys(files)]
+
+
+def taught(names: Sequence[str]) -> list[str]:
+    """Return those lessons that words can teach."""
+    return [name for name in names if name not in (TABLES, BRIEF)]
+
+
+def gepa_block(question: str) -> Mapping[str, Any] | None:
+    """Read the `gepa` package's own request: the text that is to be rewritten, and its examples as evidence; None if it is none."""
+    parts = question.split("\n```\n")
+    start = next((i for i, part in enumerate(parts) if part.startswith("# Example 1\n")), None)
+    if start is None:
+        return None
+    current = question[: question.index("\n```\n# Example 1\n")].partition("```\n")[2].rpartition("\n```\n")[0]
+    items: list[dict[str, Any]] = []
+    for example in re.split(r"^# Example \d+$", "\n".join(parts[start:]), flags=re.MULTILINE)[1:]:
+        sections = dict(re.findall(r"^## (\w[\w ]*)\n(.*?)(?=^## |\Z)", example, re.MULTILINE | re.DOTALL))
+        feedback = str(sections.get("Feedback", ""))
+        score = re.search(r"Score: ([\d.]+)", feedback)
+        said = sections.get("Generated Outputs", "")
+        items.append({"transcript": said, "error": feedback, "score": float(score[1]) if score else None})
+    return {"current": current, "evidence": items}
+
+
+def known_in(texts: Mapping[str, str]) -> frozenset[str]:
+    """Return the lessons that a harness's texts teach: prompts and memories by their words, other parts by what they are."""
+    words = "\n".join(text for name, text in texts.items() if name.startswith(("prompt/", "memory/")))
+    programs = {TABLES} if any(name.startswith("tool/tables:") for name in texts) else set[str]()
+    programs |= {BRIEF} if "agent/solver:middleware/brief.py" in texts else set()
+    return lessons_in(words.replace("\\n", "\n")) | programs
+
+
+def told_of(rejected: Any, variable: str) -> bool:
+    """Return whether an edit of a variable is among the rejected proposals."""
+    return variable in json.dumps(rejected or [])
+
+
+def _signed(name: str, text: str) -> bool:
+    return any(re.search(sign, text) for sign in LESSONS[name].signs)

@@ -1,0 +1,271 @@
+"""`offline/harness-writer`: an optimizer's model that mends the harness of the shell worker by what attempts have shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from heredity.errors import ProviderError
+from heredity.gateway.contract import Reply, Request, Usage
+from heredity.ids import generator
+from heredity.library.models.diagnosis import blamed, broken_middleware, findings, gepa_block, known_in, taught, told_of
+from heredity.library.models.follower import words_of
+from heredity.library.models.harness_parts import (
+    CARELESS_TEXT,
+    MIDDLEWARE,
+    MIDDLEWARE_TEXT,
+    PROMPT,
+    TOOL,
+    TOOL_ABOUT,
+    TOOL_ABOUT_TEXT,
+    TOOL_TEXT,
+    appended,
+    because,
+    edit,
+    place_of,
+    rewritten,
+)
+from heredity.library.models.inducer import block_of
+from heredity.library.models.lessons import BRIEF, LESSONS, TABLES, lessons_in
+
+_EACH = 2
+"""How many lessons it takes from one attempt, and from one minibatch of GEPA."""
+_AT_ONCE = 2
+"""How many lessons it adds with one update of the form `engineer`."""
+
+
+class HarnessWriter:
+    """Answers the requests of optimizers (docs/optimizers.md, and those of the `gepa` package) with lessons for the worker.
+
+    It knows the worker's lessons, and sees of its attempts what any model sees. Of what a failed attempt took for granted
+    it cannot tell for certain what did the harm: what verifiers and programs printed helps, and for the rest it guesses, by
+    the request's seed. A prompt it rewrites as a whole, with few lessons; to libraries it adds entries; as an engineer it
+    also writes a tool and a middleware. Deterministic in the request.
+    """
+
+    name = "offline/harness-writer"
+    careless = False
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer a request.
+
+        Raises:
+            ProviderError: if it is not one of an optimizer's (`unscripted`).
+        """
+        rng = generator(request.sampling.seed or 0, "offline", "harness-writer", request.digest)
+        asked = next((m.content for m in request.messages if m.role == "user"), "")
+        question = gepa_block(asked)
+        text = _gepa(question, rng) if question is not None else self._answer(block_of(request, self.name), rng)
+        return Reply(text, usage=Usage(words_of(request.messages), len(text.split()), 0, 0.0), model=self.name)
+
+    def _answer(self, block: Mapping[str, Any], rng: np.random.Generator) -> str:
+        task = str(block.get("task"))
+        if task == "engineer":
+            return json.dumps(_engineer(block, rng, self.careless))
+        if task not in _FORMS:
+            raise ProviderError(
+                "unscripted", f"{self.name} cannot {task!r}; it answers optimizers only", transient=False
+            )
+        return json.dumps(_FORMS[task](block, rng))
+
+
+class CarelessHarnessWriter(HarnessWriter):
+    """The same, but when it first writes a middleware its hook forgets to return; it mends that when it is told."""
+
+    name = "offline/harness-writer-careless"
+    careless = True
+
+
+# --- forms that look at attempts
+
+
+def _reflect(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    found = blamed(findings(block, rng))
+    where = place_of(_texts(block), _new(block))
+    hypotheses = [
+        {"cause": because([name]), "variables": [_home(name, where)], "tasks": tasks} for name, tasks in found.items()
+    ]
+    return {"hypotheses": hypotheses[:5]}
+
+
+def _select(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    hypotheses = cast(Sequence[Mapping[str, Any]], block.get("hypotheses") or ())
+    chosen = [
+        {"variable": variable, "change": f"mend this: {each.get('cause')}", "hypothesis": place}
+        for place, each in enumerate(hypotheses[:_EACH])
+        for variable in each.get("variables", ())
+    ]
+    return {"selections": chosen or [{"variable": PROMPT, "change": "nothing to mend", "hypothesis": 0}]}
+
+
+def _critique(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    names = taught(list(blamed(findings(block, rng))))[:_EACH]
+    where = place_of(_texts(block), _new(block))
+    gradients = [{"variable": where, "text": LESSONS[name].says} for name in names]
+    return {"critique": because(names) if names else "nothing to say", "gradients": gradients}
+
+
+def _signal(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    names = taught(list(blamed(findings(block, rng))))[:_AT_ONCE]
+    return {"signal": "\n".join(LESSONS[name].says for name in names) or "nothing was learned"}
+
+
+def _summarise(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    item = block["evidence"][0]
+    said = str(item.get("transcript") or item.get("answer") or "")
+    lines = [line for line in said.splitlines() if line.startswith(("- I ", "- One thing: "))]
+    return {"summary": "\n".join(lines) or "it did nothing of note"}
+
+
+# --- forms that change texts
+
+
+def _improve(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Rewrite the prompt, or edit whatever else may change."""
+    gradients = cast(Sequence[Mapping[str, Any]], block.get("gradients") or ())
+    texts, found = _texts(block), findings(block, rng)
+    targets = cast(Sequence[str], _limits(block).get("targets") or ())
+    advice = "\n".join([str(block.get("signal") or ""), *(str(t) for g in gradients for t in g.get("texts", ()))])
+    advised = [name for name in LESSONS if name in lessons_in(advice)]
+    if PROMPT not in texts or ("agent" in targets and not gradients):
+        made = _engineer(block, rng, careless=False, advised=advised)
+        where = place_of(texts, _new(block))
+        nothing = [edit(where, texts.get(where, ""), "nothing was learned")]
+        return {"edits": made["edits"] or nothing, "expects": made["risks"]}
+    fresh = advised or taught(list(blamed(found)))
+    heeded = [name for each in found for name in each.heeded]
+    text, kept = rewritten(texts[PROMPT], fresh, heeded, int(_limits(block).get("value_chars", 20_000)))
+    why = because([name for name in kept if name in fresh]) if fresh else "nothing was learned"
+    return {"edits": [edit(PROMPT, text, why)], "expects": f"lessons on {', '.join(kept) or 'nothing'} are heeded"}
+
+
+def _engineer(
+    block: Mapping[str, Any], rng: np.random.Generator, careless: bool, advised: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Add what is missing: lessons to a memory or the prompt, the tool, and the middleware, each if it may be added."""
+    texts, new, found = _texts(block), _new(block), findings(block, rng)
+    causes, known = blamed(found), known_in(texts)
+    fresh = [name for name in (advised or taught(list(causes))) if name not in known][:_AT_ONCE]
+    edits: list[dict[str, Any]] = []
+    if fresh:
+        where = place_of(texts, new)
+        edits.append(edit(where, appended(where, texts.get(where, ""), fresh), because(fresh)))
+    if TABLES in causes and TABLES not in known and "tool/NAME:tool.py" in new:
+        edits += [edit(TOOL, TOOL_TEXT, because([TABLES])), edit(TOOL_ABOUT, TOOL_ABOUT_TEXT, "says what it is for")]
+    wanted = BRIEF in causes and BRIEF not in known and "agent/solver:middleware/NAME.py" in new
+    if wanted:
+        forgets = careless and not told_of(block.get("rejected"), MIDDLEWARE)
+        edits.append(edit(MIDDLEWARE, CARELESS_TEXT if forgets else MIDDLEWARE_TEXT, LESSONS[BRIEF].lacked))
+    broken = () if careless else broken_middleware(block)
+    edits += [edit(name, _MENDED.get(name), "it breaks its contract") for name in broken if name in texts]
+    mended = {name for each in edits for name in _mended(each["variable"], fresh)}
+    fixes = [f.task for f in found if f.task is not None and not f.solved and (broken or mended & set(f.lacked))]
+    risks = "a lesson may mislead where it does not apply" if edits else "nothing was learned"
+    return {"edits": edits, "fixes": sorted(set(fixes)), "risks": risks}
+
+
+def _gepa(question: Mapping[str, Any], rng: np.random.Generator) -> str:
+    known = lessons_in(str(question["current"]))
+    names = [name for name in taught(list(blamed(findings(question, rng)))) if name not in known][:_EACH]
+    return f"```\n{appended('prompt.md', str(question['current']), names)}```"
+
+
+# --- forms that keep libraries
+
+
+def _lessons(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    found, teaching = findings(block, rng)[0], _teaching(block, "skillbook")
+    helpful = [id_ for id_, names in teaching.items() if names & set(found.heeded)] if found.solved else []
+    misled = {"sort"} if "order" in found.lacked else set[str]()
+    harmful = [id_ for id_, names in teaching.items() if names & misled] if not found.solved else []
+    names = () if found.solved else taught(found.lacked)[:_EACH]
+    question = " ".join(str(block["evidence"][0].get("question") or "").split()[:8])
+    # An entry says where it was learned, as notes do that grow with experience; that makes them long.
+    lessons = [{"text": f"{LESSONS[name].says} Learned from: {question}", "section": name} for name in names]
+    return {"helpful": helpful, "harmful": harmful, "lessons": lessons}
+
+
+def _curate(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    book = cast(Sequence[Mapping[str, Any]], block["skillbook"])
+    retired = [entry["id"] for entry in book if entry.get("harmful", 0) > entry.get("helpful", 0)]
+    known = {name for entry in book if entry["id"] not in retired for name in lessons_in(str(entry["text"]))}
+    added = _unknown([str(each["text"]) for each in block["lessons"]], known)
+    operations = [{"do": "retire", "id": id_} for id_ in retired]
+    return {"operations": [*operations, *added], "why": "what misled goes, what was missing comes"}
+
+
+def _compare(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    group = findings(block, rng)
+    failed = [each for each in group if not each.solved]
+    good = {name for each in group if each.solved for name in each.heeded}
+    wanted = taught(list(blamed(failed)))
+    wanted = [name for name in wanted if name in good] or wanted[:_EACH]
+    known = {name for names in _teaching(block, "experiences").values() for name in names}
+    return {
+        "operations": _unknown([LESSONS[name].says for name in wanted], known),
+        "why": "the better attempts did so" if good else "all attempts went without",
+    }
+
+
+def _consolidate(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    known = {name for names in _teaching(block, "experiences").values() for name in names}
+    proposed = [str(o["text"]) for each in block["proposed"] for o in each["operations"] if o["do"] == "add"]
+    return {"operations": _unknown(proposed, known), "why": "one experience for each lesson"}
+
+
+def _unknown(texts: Sequence[str], known: set[str]) -> list[dict[str, Any]]:
+    """Return additions of the texts that teach something that neither is known nor comes twice."""
+    seen, operations = set(known), list[dict[str, Any]]()
+    for text in texts:
+        names = lessons_in(text)
+        if names - seen:
+            operations.append({"do": "add", "text": text, "section": min(names - seen)})
+            seen |= names
+    return operations
+
+
+_FORMS: Mapping[str, Callable[[Mapping[str, Any], np.random.Generator], dict[str, Any]]] = {
+    "reflect": _reflect,
+    "select": _select,
+    "critique": _critique,
+    "dynamics": _signal,
+    "instruction": _signal,
+    "improve": _improve,
+    "lessons": _lessons,
+    "curate": _curate,
+    "summarise": _summarise,
+    "compare": _compare,
+    "consolidate": _consolidate,
+}
+
+
+def _teaching(block: Mapping[str, Any], library: str) -> dict[str, frozenset[str]]:
+    entries = cast(Sequence[Mapping[str, Any]], block[library])
+    return {str(entry["id"]): lessons_in(str(entry["text"])) for entry in entries}
+
+
+def _texts(block: Mapping[str, Any]) -> dict[str, str]:
+    return dict(cast(Mapping[str, str], block.get("variables") or {}))
+
+
+def _limits(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    return cast(Mapping[str, Any], block.get("limits") or {})
+
+
+def _new(block: Mapping[str, Any]) -> list[str]:
+    return list(cast(Sequence[str], _limits(block).get("new_variables") or ()))
+
+
+def _home(name: str, where: str) -> str:
+    return {TABLES: TOOL, BRIEF: MIDDLEWARE}.get(name, where)
+
+
+_MENDED = {MIDDLEWARE: MIDDLEWARE_TEXT}
+"""What broken middleware is replaced by; other than its own it removes."""
+
+
+def _mended(variable: str, fresh: Sequence[str]) -> Sequence[str]:
+    return {TOOL: [TABLES], MIDDLEWARE: [BRIEF]}.get(variable, fresh)

@@ -1,0 +1,164 @@
+"""`offline/world-learner`: an optimizer's model for players that keep rules and constants, by counting what attempts show.
+
+It reads the transcripts of attempts at worlds (docs/optimizers.md), and knows two forms of advice. In a prompt: lines such as
+`- Prefer {action}`, `- Avoid {action}` and `- When it says "words", do {action}`, with an action's name alone for any parameters.
+In a program: constants such as `EXPLORE = 0.4` or `SWEEP = False` at the beginning of a line. `examples/explorer` heeds both.
+What it proposes is often wrong, since it rests on a few attempts; evaluation has to sort it out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from heredity.errors import ProviderError
+from heredity.gateway.contract import Reply, Request, Usage
+from heredity.ids import generator
+from heredity.library.models.follower import words_of
+from heredity.library.models.inducer import block_of
+
+_TURN = re.compile(r"^\[(told|said)\] (.*?)(?=^\[(?:told|said)\] |^\[… |\Z)", re.MULTILINE | re.DOTALL)
+_PAID = re.compile(r"The last action paid (-?[\d.]+(?:e[+-]?\d+)?)\.\s*$")
+_CONSTANT = re.compile(r"^([A-Z][A-Z_]+) = (True|False|-?\d+(?:\.\d+)?)", re.MULTILINE)
+_PHRASE = re.compile(r"[A-Za-z][A-Za-z ,']{5,38}[a-z]")
+_RULE = re.compile(r'^- (?:Prefer|Avoid|When it says "[^"\n]+", do) (?:\{.*\}|\w+)$', re.MULTILINE)
+_PROMPT = "prompt/system:prompt.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One step of an attempt: what was seen, what was done, what it paid, and whether anything changed."""
+
+    seen: str
+    action: str
+    paid: float
+    changed: bool
+
+
+class WorldLearner:
+    """Answers the requests of learning methods: analyses attempts, then adds a rule or changes a constant.
+
+    Deterministic in the request; different seeds give different proposals.
+    """
+
+    name = "offline/world-learner"
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer a request.
+
+        Raises:
+            ProviderError: if it is not one of a learning method's (`unscripted`).
+        """
+        block = block_of(request, self.name)
+        rng = generator(request.sampling.seed or 0, "offline", "world-learner", request.digest)
+        turns = [turn for item in _evidence(block) for turn in turns_of(str(item.get("transcript") or ""))]
+        task = str(block.get("task"))
+        if task in ("dynamics", "instruction"):
+            rules = dynamics(turns) if task == "dynamics" else instructions(turns)
+            answer: dict[str, Any] = {"signal": "\n".join(rules) or "nothing stands out"}
+        elif task == "reflect":
+            answer = {"hypotheses": [{"cause": "it does not know what pays", "variables": [], "tasks": []}]}
+        elif task == "select":
+            answer = {"selections": [{"variable": v, "change": "what was learned"} for v in _variables(block)]}
+        elif task == "improve":
+            answer = _improve(block, turns, rng)
+        else:
+            raise ProviderError("unscripted", f"{self.name} cannot {task!r}; it answers learners only", transient=False)
+        text = json.dumps(answer)
+        return Reply(text, usage=Usage(words_of(request.messages), len(text.split()), 0, 0.0), model=self.name)
+
+
+def turns_of(transcript: str) -> list[Turn]:
+    """Read the steps that a transcript shows; what was left out of it is passed over."""
+    found: list[Turn] = []
+    parts = [(kind, text.strip()) for kind, text in _TURN.findall(transcript)]
+    for (a, seen), (b, said), (c, after) in zip(parts, parts[1:], parts[2:], strict=False):
+        if (a, b, c) == ("told", "said", "told"):
+            paid = _PAID.search(after)
+            found.append(Turn(seen, _action(said), float(paid[1]) if paid else 0.0, after != seen))
+    return [turn for turn in found if turn.action]
+
+
+def dynamics(turns: Sequence[Turn]) -> list[str]:
+    """Return rules of what pays: preferences, and words under which an action paid and without which it did not."""
+    rules: list[str] = []
+    named = [replace(t, action=str(json.loads(t.action)["action"])) for t in turns]
+    usual = sum(t.paid for t in turns) / max(1, len(turns))
+    for action in dict.fromkeys(t.action for t in (*named, *turns)):
+        own = [t for t in (*named, *turns) if t.action == action]
+        paying, others = [t for t in own if t.paid > 0], [t for t in own if t.paid <= 0]
+        mean = sum(t.paid for t in own) / len(own)
+        if paying and mean > max(0.0, usual):
+            rules.append(f"- Prefer {action}")
+        if mean < min(0.0, usual):
+            rules.append(f"- Avoid {action}")
+        for turn in paying[:2]:
+            telling = [p for p in _PHRASE.findall(turn.seen) if all(p not in t.seen for t in others)]
+            rules += [f'- When it says "{phrase}", do {action}' for phrase in telling[:2]]
+    return rules
+
+
+def instructions(turns: Sequence[Turn]) -> list[str]:
+    """Return rules of what was done in vain: actions that changed nothing whenever they were tried."""
+    rules: list[str] = []
+    named = [replace(t, action=str(json.loads(t.action)["action"])) for t in turns]
+    for action in dict.fromkeys(t.action for t in (*named, *turns)):
+        own = [t for t in (*named, *turns) if t.action == action]
+        if len(own) > 1 and not any(t.changed or t.paid > 0 for t in own):
+            rules.append(f"- Avoid {action}")
+    return rules
+
+
+def _improve(block: Mapping[str, Any], turns: Sequence[Turn], rng: np.random.Generator) -> dict[str, Any]:
+    variables = _variables(block)
+    programs = [name for name, text in variables.items() if name.endswith(".py") and _CONSTANT.search(text)]
+    prompts = [name for name in variables if name == _PROMPT]
+    if programs and (not prompts or rng.random() < 0.5):
+        return _constant_changed(programs[0], variables[programs[0]], rng)
+    advice = _RULE.findall(str(block.get("signal") or "")) or dynamics(turns) or instructions(turns)
+    known = variables.get(_PROMPT, "")
+    fresh = [rule for rule in advice if rule not in known]
+    text = known.rstrip()
+    if fresh:
+        text += "\n" + fresh[int(rng.integers(len(fresh)))]
+    elif old := _RULE.findall(known):
+        text = known.replace(old[int(rng.integers(len(old)))] + "\n", "").rstrip()
+    why = "what attempts have shown"
+    return {"edits": [{"variable": _PROMPT, "value": text + "\n", "why": why}], "expects": "more reward"}
+
+
+def _constant_changed(name: str, program: str, rng: np.random.Generator) -> dict[str, Any]:
+    constants = list(_CONSTANT.finditer(program))
+    found = constants[int(rng.integers(len(constants)))]
+    old = found[2]
+    scaled = 0.0 if old in ("True", "False") else float(old) * float(rng.choice([0.25, 0.5, 1.5, 2.0]))
+    number = f"{scaled:.3g}" if "." in old else str(max(1, round(scaled)))
+    value = {"True": "False", "False": "True"}.get(old, number)
+    text = program[: found.start(2)] + value + program[found.end(2) :]
+    why = f"{found[1]} was {old}"
+    return {"edits": [{"variable": name, "value": text, "why": why}], "expects": "more reward"}
+
+
+def _evidence(block: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    return cast(Sequence[Mapping[str, Any]], block.get("evidence") or ())
+
+
+def _variables(block: Mapping[str, Any]) -> dict[str, str]:
+    return dict(cast(Mapping[str, str], block.get("variables") or {}))
+
+
+def _action(said: str) -> str:
+    """Return an action as it is written in rules; `""` if it is none."""
+    try:
+        value = json.loads(said)
+    except ValueError:
+        return ""
+    given = cast(dict[str, Any], value) if isinstance(value, dict) else {}
+    if not isinstance(given.get("action"), str):
+        return ""
+    return json.dumps({"action": given["action"], "params": given.get("params") or {}})

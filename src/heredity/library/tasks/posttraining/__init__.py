@@ -1,0 +1,1 @@
+"""Post-training tasks, one module or folder each."""

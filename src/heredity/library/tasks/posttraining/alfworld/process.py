@@ -1,0 +1,105 @@
+"""The engine of ALFWorld in processes of its own: it prints as it likes, and keeps what it knows in global state."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import HostError
+from heredity.posttraining.tasks.env.household import STEPS
+from heredity.rollouts.world.process import StageError
+
+_ROOT = Path(str(files("heredity.posttraining.tasks")))
+# Appended, so that the installed package `alfworld` comes before the folder of that name here.
+_CODE = f"import sys; sys.path.append({str(_ROOT)!r}); from env.household import serve; serve()"
+_LINE = 1 << 20
+_SECONDS = 120.0
+"""Most wall seconds of one answer of the engine: loading a game takes 0.5 to 5, a step 0.05."""
+
+
+@dataclass
+class HouseholdStage:
+    """A chore that is open in another process.
+
+    Attributes:
+        process: where it is played.
+        folder: of the game.
+        steps: how many actions there are at most.
+    """
+
+    process: asyncio.subprocess.Process
+    folder: Path
+    steps: int = STEPS
+
+    async def reset(self) -> str:
+        """Begin (see `Stage.reset`)."""
+        return await self._ask({"open": str(self.folder)})
+
+    async def step(self, action: str) -> tuple[str, float, bool]:
+        """Take an action (see `Stage.step`)."""
+        observation, reward, done = await self._ask({"action": action})
+        return observation, reward, done
+
+    async def _ask(self, question: dict[str, Any]) -> Any:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        try:
+            async with asyncio.timeout(_SECONDS):
+                self.process.stdin.write(json.dumps(question).encode() + b"\n")
+                await self.process.stdin.drain()
+                line = await self.process.stdout.readline()
+        except TimeoutError as error:
+            raise StageError(f"ALFWorld gave no answer within {_SECONDS:g} seconds in {self.folder.name}") from error
+        except (ConnectionError, ValueError) as error:
+            raise StageError(f"ALFWorld broke off in {self.folder.name}: {error}") from error
+        if not line:
+            raise StageError(f"ALFWorld ended in {self.folder.name}: {await self._last_words()}")
+        return json.loads(line)
+
+    async def _last_words(self) -> str:
+        assert self.process.stderr is not None
+        said = (await self.process.stderr.read()).decode(errors="replace").strip().splitlines()
+        return said[-1] if said else f"exit code {await self.process.wait()}"
+
+
+@asynccontextmanager
+async def open_household(folder: Path) -> AsyncGenerator[HouseholdStage]:
+    """Open the game in a folder in a process of its own, which ends with it.
+
+    Raises:
+        HostError: if no process can be started.
+    """
+    pipe, command = subprocess.PIPE, (sys.executable, "-c", _CODE)
+    try:
+        process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe, limit=_LINE)
+    except OSError as error:
+        raise HostError(f"no process can be started for a game of ALFWorld: {error}") from error
+    try:
+        yield HouseholdStage(process, folder)
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+def demonstrations(folders: Sequence[Path]) -> list[list[dict[str, str]]]:
+    """Return the planner's solution of each game as rows to train on; an empty list where it found none.
+
+    Raises:
+        HostError: if the engine fails.
+    """
+    asked = json.dumps({"demonstrate": [str(folder) for folder in folders]}) + "\n"
+    done = subprocess.run([sys.executable, "-c", _CODE], input=asked, capture_output=True, text=True, check=False)
+    lines = done.stdout.splitlines()
+    if done.returncode or len(lines) != len(folders):
+        words = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        raise HostError(f"ALFWorld planned {len(lines)} of {len(folders)} games: {words[-1]}")
+    return [json.loads(line) for line in lines]

@@ -1,0 +1,89 @@
+"""Levels of `sinking_columns`: positions from which a line of play wins, found by playing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from heredity.ids import canonical_json, generator
+from heredity.library.worlds.sinking_columns.dynamics import DYNAMICS, State, completing, four, landings, place
+from heredity.worlds.contract import Action, Bound, LevelData, Levels
+
+STEPS = 20
+TRIES = 400
+"""How many lines of play are tried on a position before another is drawn."""
+
+
+class Positions(Levels):
+    """Makes positions in which nobody can win at once."""
+
+    def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
+        """Draw positions until one is quiet and a line of play wins from it, though none too short."""
+        columns = 4 + difficulty
+        while True:
+            stones = [0, 0]
+            for turn in range(2 * difficulty):
+                stones[turn % 2] |= place(stones[0] | stones[1], int(rng.integers(columns)))
+            level = {
+                "mine": stones[0],
+                "theirs": stones[1],
+                "order": [int(column) for column in rng.permutation(columns)],
+                "careful": difficulty > 1,
+                "plugs": 2 if difficulty < 3 else 1,
+                "steps": STEPS,
+            }
+            if _quiet(stones, columns) and len(_winning(canonical_json(level))) >= 2 + difficulty:
+                return level
+
+    def bound(self, level: LevelData) -> Bound:
+        """Return 1: a line of play that wins was found."""
+        return Bound(
+            1.0, "exact", "success pays 1 once, and a line of play wins against this opponent within the horizon"
+        )
+
+    def solve(self, level: LevelData) -> Sequence[Action]:
+        """Return that line."""
+        return [Action.of("drop", column=column + 1) for column in _winning(canonical_json(dict(level)))]
+
+
+def _quiet(stones: Sequence[int], columns: int) -> bool:
+    """Whether neither side has four, or could have with one more stone. So few stones never fill a bottom row to the end."""
+    taken = stones[0] | stones[1]
+    free = landings(taken, range(columns))
+    return not any(four(side) or completing(side, free) is not None for side in stones)
+
+
+@lru_cache(maxsize=32)
+def _winning(text: bytes) -> tuple[int, ...]:
+    """Return the columns of the shortest line of play found that wins; none if none is found.
+
+    A line completes four where it can, and stops the opponent where it must; all else is drawn.
+    """
+    level = json.loads(text)
+    rng, best = generator(0, "sinking_columns", "line", text.decode()), tuple[int, ...]()
+    for _ in range(TRIES):
+        state, line = DYNAMICS.start(level), list[int]()
+        while len(line) < (len(best) - 1 if best else STEPS):
+            line.append(_choice(state, rng))
+            outcome = DYNAMICS.act(state, Action.of("drop", column=line[-1] + 1))
+            if outcome.reward:
+                best = tuple(line)
+            if outcome.done:
+                break
+    return best
+
+
+def _choice(state: State, rng: np.random.Generator) -> int:
+    free = landings(state.mine | state.theirs | state.plugged, range(len(state.habits.order)))
+    for stones in (state.mine, state.theirs):
+        column = completing(stones, free)
+        if column is not None:
+            return column
+    return free[int(rng.integers(len(free)))][0]
+
+
+LEVELS = Positions()

@@ -1,0 +1,1 @@
+"""Protocols: the rules of a run, one folder each."""

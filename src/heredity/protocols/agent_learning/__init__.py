@@ -1,0 +1,1 @@
+"""Agent learning: methods learn on levels of worlds, judged on test levels (AutoEnv)."""

@@ -1,0 +1,1 @@
+"""Harness evolution: schedules push batches, frozen snapshots are judged on views (SEAGym)."""

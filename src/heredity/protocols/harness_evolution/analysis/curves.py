@@ -1,0 +1,86 @@
+"""Learning curves: by train batch, and by snapshot, over all tasks and by source group (SEAGym, appendix D)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heredity.protocols.harness_evolution.analysis.grids import Grid
+from heredity.protocols.harness_evolution.analysis.results import TRAIN, Bools, Ints, Results
+
+ALL = "all"
+"""The group of every source."""
+
+_RATES = ("perf", "sr", "execution_success")
+
+
+def train_curve(results: Results) -> dict[str, list[Any]]:
+    """Return the curve of training as columns of equal length, by source group, then batch, then update.
+
+    Attempts of one batch before different updates are of different harnesses, and stay apart.
+
+    Returns:
+        `source` (`ALL` first), `train_batch_index` and `global_update_index` (None if not recorded), `tasks` (attempts
+        with a score), `perf`, `sr`, `execution_success` (micro means), `errors`.
+    """
+    rows = np.flatnonzero((results.kind == TRAIN) & ~np.isnan(results.score))
+    batch = results.steps["train_batch_index"][rows].astype(np.int64)
+    update = results.steps["global_update_index"][rows]
+    updates = int(update.max(initial=-1)) + 2
+    points, point = np.unique((batch + 1) * updates + update + 1, return_inverse=True)
+    source = results.source[rows]
+    solved, errored = results.solved[rows], results.errored[rows]
+    measures: list[NDArray[Any]] = [results.score[rows], solved, solved & ~errored, errored]
+    names = ("source", "train_batch_index", "global_update_index", "tasks", *_RATES, "errors")
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    groups = [(ALL, np.ones(len(rows), dtype=bool)), *((n, source == i) for i, n in enumerate(results.sources))]
+    for name, member in groups:
+        count = np.bincount(point[member], minlength=len(points))
+        sums = [np.bincount(point[member], weights=m[member], minlength=len(points)) for m in measures]
+        there = np.flatnonzero(count)
+        columns["source"] += [name] * len(there)
+        columns["train_batch_index"] += _known(points[there] // updates - 1)
+        columns["global_update_index"] += _known(points[there] % updates - 1)
+        columns["tasks"] += count[there].tolist()
+        for measure, total in zip(_RATES, sums[:-1], strict=True):
+            columns[measure] += (total[there] / count[there]).tolist()
+        columns["errors"] += sums[-1][there].astype(int).tolist()
+    return columns
+
+
+def _known(values: Ints) -> list[int | None]:
+    return [None if v < 0 else v for v in values.tolist()]
+
+
+def snapshot_curves(grids: Sequence[Grid]) -> dict[str, list[Any]]:
+    """Return the curves of all views as columns of equal length, by view, source group, then snapshot.
+
+    Returns:
+        `view`, `source` (`ALL` first), `snapshot`, `train_batch_index` (None if unknown), `tasks`, `perf`, `sr`, `errors`.
+    """
+    names = ("view", "source", "snapshot", "train_batch_index", "tasks", "perf", "sr", "errors")
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for grid in grids:
+        members = [(ALL, np.ones(len(grid.tasks), dtype=bool))]
+        members += [(name, grid.source == i) for i, name in enumerate(grid.sources)]
+        for source, member in members:
+            for row in _curve(grid, source, member):
+                for name, value in zip(names, row, strict=True):
+                    columns[name].append(value)
+    return columns
+
+
+def _curve(grid: Grid, source: str, member: Bools) -> list[tuple[Any, ...]]:
+    score = grid.score[member]
+    known = ~np.isnan(score)
+    count = known.sum(axis=0)
+    total, solved = np.where(known, score, 0.0).sum(axis=0), grid.solved[member].sum(axis=0)
+    errors = grid.errored[member].sum(axis=0)
+    return [
+        (grid.view, source, s.name, s.batch, int(n), float(total[i] / n), float(solved[i] / n), int(errors[i]))
+        for i, (s, n) in enumerate(zip(grid.snapshots, count, strict=True))
+        if n
+    ]

@@ -1,0 +1,221 @@
+"""A view as a grid of tasks by snapshots, and what each snapshot scores on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heredity.analysis.bounds import SHARE, Interval, share
+from heredity.protocols.harness_evolution.analysis.paired import by_domain, estimate
+from heredity.protocols.harness_evolution.analysis.results import (
+    BASE,
+    BEST,
+    FINAL,
+    JUDGED,
+    POINT,
+    TRAIN,
+    Bools,
+    Floats,
+    Ints,
+    Results,
+    Snapshot,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The results of one view. Tables have shape (tasks, snapshots).
+
+    Attributes:
+        view: its name.
+        kind: what it is for (`results.view_kind`).
+        tasks: names, sorted.
+        domains: names of all domains; `domain` has one index for each task, likewise `sources` and `source`.
+        snapshots: those that were judged on it, in order.
+        score: NaN where missing, and where a replayed task had not been trained yet.
+        solved: verified success; False where the score is NaN.
+        errored: an execution error is on record; False where the score is NaN.
+        untrained: a replayed task had not been trained yet.
+    """
+
+    view: str
+    kind: str
+    tasks: tuple[str, ...]
+    domains: tuple[str, ...]
+    domain: Ints
+    sources: tuple[str, ...]
+    source: Ints
+    snapshots: tuple[Snapshot, ...]
+    score: Floats
+    solved: Bools
+    errored: Bools
+    untrained: Bools
+
+    @property
+    def base(self) -> int | None:
+        """The snapshot before any update: `A_0` if it was judged here, else `E_0`."""
+        return next((i for i, s in enumerate(self.snapshots) if s.rank == BASE), None)
+
+    def chain(self) -> list[int]:
+        """Return the neighbouring snapshots: base, evaluation points, and the final one if no point stands for it.
+
+        `A_0` beside `E_0`, `A_T` beside the last point and a best snapshot are second judgements of a harness in the
+        chain: a difference to them is noise, not an update.
+        """
+        base = [] if self.base is None else [self.base]
+        points = [i for i, s in enumerate(self.snapshots) if s.rank == POINT]
+        last = self.snapshots[points[-1]].batch if points else None
+        final = [i for i, s in enumerate(self.snapshots) if s.rank == FINAL]
+        return base + points + [i for i in final[:1] if last is None or self.snapshots[i].batch != last]
+
+    def final(self, batches: int | None) -> int | None:
+        """Return the snapshot after the last update: `A_T`, else the point after all `batches`; None if neither is here.
+
+        Args:
+            batches: how many train batches the run had; None if unknown: then the last point is taken.
+        """
+        for i, snapshot in enumerate(self.snapshots):
+            if snapshot.rank == FINAL:
+                return i
+        points = [i for i, s in enumerate(self.snapshots) if s.rank == POINT]
+        whole = points and (batches is None or (self.snapshots[points[-1]].batch or 0) >= batches)
+        return points[-1] if whole else None
+
+    def named(self, best: Snapshot, batches: int | None) -> int | None:
+        """Return where the harness that was best on validation was judged here, under whichever name."""
+        for i, snapshot in enumerate(self.snapshots):
+            if snapshot.name == best.name or snapshot.rank == BEST:
+                return i
+        if best.rank == BASE:
+            return self.base
+        return self.final(batches) if best.batch is not None and best.batch == batches else None
+
+    def column(self, index: int) -> tuple[str, Floats]:
+        """Return a snapshot's name and scores."""
+        return self.snapshots[index].name, self.score[:, index]
+
+
+def train_batches(results: Results) -> int | None:
+    """Return the number of the last train batch; None if the rows hold no training."""
+    batches = results.steps["train_batch_index"][results.kind == TRAIN]
+    last = int(batches.max(initial=-1))
+    return last if last >= 0 else None
+
+
+def grids(results: Results, kinds: Mapping[str, str]) -> list[Grid]:
+    """Return a grid for each view that snapshots were judged on, by name.
+
+    Args:
+        results: a run's results.
+        kinds: what views are for.
+    """
+    first = _first_batches(results)
+    judged = results.kind == JUDGED
+    found: list[Grid] = []
+    for view, name in enumerate(results.views):
+        rows = np.flatnonzero(judged & (results.view == view))
+        if rows.size:
+            found.append(_grid(results, rows, name, kinds[name], first if kinds[name] == "replay" else None))
+    return found
+
+
+def _first_batches(results: Results) -> Floats | None:
+    """Return for each task the first batch that trained it, infinity for never; None if the rows hold no training."""
+    if train_batches(results) is None:
+        return None
+    first = np.full(len(results.tasks), np.inf)
+    trained = np.flatnonzero((results.kind == TRAIN) & (results.steps["train_batch_index"] >= 0))
+    batch = results.steps["train_batch_index"][trained]
+    order = np.argsort(-batch, kind="stable")
+    first[results.task[trained[order]]] = batch[order]
+    return first
+
+
+def _grid(results: Results, rows: Ints, view: str, kind: str, first: Floats | None) -> Grid:
+    tasks, row = np.unique(results.task[rows], return_inverse=True)
+    columns, column = np.unique(results.snapshot[rows], return_inverse=True)
+    snapshots = tuple(results.snapshots[i] for i in columns)
+    shape = (len(tasks), len(columns))
+    score = np.full(shape, np.nan)
+    solved, errored = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    score[row, column] = results.score[rows]
+    solved[row, column] = results.solved[rows]
+    errored[row, column] = results.errored[rows]
+    domain, source = np.zeros(len(tasks), dtype=np.int64), np.zeros(len(tasks), dtype=np.int64)
+    domain[row], source[row] = results.domain[rows], results.source[rows]
+    untrained = np.zeros(shape, dtype=bool) if first is None else _untrained(first[tasks], snapshots)
+    score[untrained] = np.nan
+    known = ~np.isnan(score)
+    return Grid(
+        view=view,
+        kind=kind,
+        tasks=tuple(results.tasks[i] for i in tasks),
+        domains=results.domains,
+        domain=domain,
+        sources=results.sources,
+        source=source,
+        snapshots=snapshots,
+        score=score,
+        solved=solved & known,
+        errored=errored & known,
+        untrained=untrained,
+    )
+
+
+def _untrained(first: Floats, snapshots: tuple[Snapshot, ...]) -> Bools:
+    """Say which replayed tasks a snapshot had not been trained on: for the base, those that never are."""
+    seen = [np.inf if s.rank == BASE or s.batch is None else s.batch for s in snapshots]
+    return (first[:, None] > np.array(seen)[None, :]) | np.isinf(first)[:, None]
+
+
+def levels(grid: Grid) -> dict[str, dict[str, Any]]:
+    """Return what each snapshot scores on a view, apart.
+
+    Perf is the mean score and SR the rate of verified successes (SEAGym, equations 4 and 5); execution success also wants
+    no error on record (appendix F). `macro` weighs domains alike, `micro` tasks; `ci` is the interval of `macro`.
+    """
+    return {snapshot.name: _level(grid, i) for i, snapshot in enumerate(grid.snapshots)}
+
+
+def macro_perf(grid: Grid, index: int) -> float | None:
+    """Return the mean score of a snapshot with domains weighed alike; None if it attempted nothing."""
+    parts = by_domain(grid.score[:, index], grid.domain)
+    return float(np.mean([part.mean() for part in parts])) if parts else None
+
+
+def _level(grid: Grid, index: int) -> dict[str, Any]:
+    score = grid.score[:, index]
+    known = ~np.isnan(score)
+    clean = grid.solved[:, index] & ~grid.errored[:, index]
+    untrained = int(grid.untrained[:, index].sum())
+    return {
+        "attempted": int(known.sum()),
+        "missing": int((~known).sum()) - untrained,
+        "untrained": untrained,
+        "errors": int(grid.errored[:, index].sum()),
+        "perf": _mean(score, grid.domain, SHARE if share(grid.score) else None),
+        "sr": _mean(np.where(known, grid.solved[:, index], np.nan), grid.domain),
+        "execution_success": _mean(np.where(known, clean, np.nan), grid.domain),
+        "domains": _parts(score, grid.domain, grid.domains),
+        "sources": _parts(score, grid.source, grid.sources),
+    }
+
+
+def _mean(values: Floats, domain: Ints, bounds: Interval | None = SHARE) -> dict[str, Any]:
+    found = estimate(by_domain(values, domain), bounds)
+    known = values[~np.isnan(values)]
+    return {
+        "macro": None if found is None else found.mean,
+        "micro": float(known.mean()) if known.size else None,
+        "ci": None if found is None or found.interval is None else list(found.interval),
+    }
+
+
+def _parts(score: Floats, part: Ints, names: tuple[str, ...]) -> dict[str, Any]:
+    known = ~np.isnan(score)
+    count = np.bincount(part[known], minlength=len(names))
+    total = np.bincount(part[known], weights=score[known], minlength=len(names))
+    return {name: {"tasks": int(n), "perf": float(t / n)} for name, n, t in zip(names, count, total, strict=True) if n}

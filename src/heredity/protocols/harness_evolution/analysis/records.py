@@ -1,0 +1,228 @@
+"""The task results of a run of harness evolution, read from its journal.
+
+A snapshot is judged once on each view, however many evaluation points its candidate stands at: each of those points has
+rows of its own, and what the judging cost is counted once (`RunResults.spent`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
+from typing import Any
+
+from heredity.gateway import Usage
+from heredity.gateway.contract import NOTHING_USED
+from heredity.protocols.harness_evolution.analysis.rows import COSTS, NAMES, STEPS, TaskRows, rows_of_columns
+
+GATE_KEYS = "gate/"
+"""What the keys of the contract gate's own submissions begin with."""
+
+_UNKNOWN = "unknown"
+
+Json = Mapping[str, Any]
+
+
+def rows_of_run(events: Iterable[Json]) -> TaskRows:
+    """Return the task results of a run, from its journal's lines as mappings, in order (`RunResults.rows`)."""
+    return RunResults(events).rows()
+
+
+class _Table:
+    """The columns of `TaskRows.frame`, as they grow."""
+
+    def __init__(self) -> None:
+        self.columns: dict[str, list[Any]] = {
+            name: [] for name in (*NAMES, *COSTS, *STEPS, "score", "success", "errored")
+        }
+
+    def extend(self, count: int, **given: Any) -> None:
+        """Add so many rows; a list has one value for each, anything else is the same for all."""
+        for name, column in self.columns.items():
+            value = given.get(name)
+            column.extend(value if isinstance(value, list) else repeat(value, count))
+
+
+class RunResults:
+    """What a journal says of a run's task results.
+
+    Attributes:
+        models: the other execution models that snapshots were judged under, sorted.
+    """
+
+    def __init__(self, events: Iterable[Json]) -> None:
+        """Read the journal's lines, as mappings, in order; kinds that are not known here are passed over."""
+        self._run_id: str | None = None
+        self._method = False
+        self._tasks: Sequence[Json] = ()
+        self._batch = 0
+        self._used: dict[int, Usage] = {}
+        self._admitted: dict[int, tuple[Json, int]] = {}
+        self._completed: list[Json] = []
+        self._points: Sequence[Json] = ()
+        self._trained: Mapping[str, int] = {}
+        self._assessed: dict[tuple[str, str, str | None], Json] = {}
+        for event in events:
+            self._read(event["kind"], event["data"])
+        self.models = sorted({model for _, _, model in self._assessed if model is not None})
+
+    def rows(self, model: str | None = None) -> TaskRows:
+        """Return the rows that metrics are computed from.
+
+        Train rows are the outcomes of submissions, by the batch that was open: `global_update_index` numbers the
+        harnesses that were attempted, from 0, and `update_repeat_index` the attempts of one harness at a task of a batch.
+        Canary rows are those of the contract gate. Each batch has one update row, with what the method's model calls used.
+        Judged rows are of evaluation points; those of replay only of tasks that had been trained by then (for `A_0`, of
+        all that ever are).
+
+        Args:
+            model: the other execution model whose judged rows are wanted, and no others; None for the run's own.
+        """
+        table = _Table()
+        if model is None:
+            self._write_submissions(table)
+            self._write_updates(table)
+        for (_, candidate, under), data in self._assessed.items():
+            for point in self._points:
+                if under == model and point["candidate"] == candidate:
+                    self._write_judged(table, data, point)
+        return rows_of_columns(table.columns)
+
+    def spent(self) -> TaskRows:
+        """Return the rows that were paid for: each judgement of a candidate once, whole, also under other models."""
+        table = _Table()
+        self._write_submissions(table)
+        self._write_updates(table)
+        for (view, candidate, model), data in self._assessed.items():
+            once = {"name": candidate, "candidate": candidate, "batch": None, "role": None}
+            self._write_judged(table, {**data, "view": view if model is None else f"{view} under {model}"}, once)
+        return rows_of_columns(table.columns)
+
+    def _read(self, kind: str, data: Json) -> None:
+        match kind:
+            case "run.started":
+                self._run_id = data["run_id"]
+                self._method = (data.get("evolver") or {}).get("kind") == "method"
+            case "schedule.planned":
+                self._tasks = data["tasks"]
+            case "batch.started":
+                self._batch = data["number"]
+                # What an agent from outside asks its own model is in no journal: unknown, and not nothing.
+                self._used.setdefault(self._batch, NOTHING_USED if self._method else Usage())
+            case "model.called":
+                if self._batch:
+                    self._used[self._batch] += Usage(**(data["usage"] or {}))
+            case "submission.admitted":
+                self._admitted[data["submit_id"]] = data, self._batch
+            case "submission.completed":
+                self._completed.append(data)
+            case "snapshots.frozen":
+                self._points, self._trained = data["points"], data["trained"]
+            case "snapshot.assessed":
+                self._assessed[data["view"], data["candidate"], data.get("model")] = data
+            case _:
+                pass
+
+    def _write_submissions(self, table: _Table) -> None:
+        """Write train rows, and canary rows of the gate's submissions."""
+        harnesses = {c: i for i, c in enumerate(dict.fromkeys(d["candidate"] for d, _ in self._admitted.values()))}
+        repeats = Counter[tuple[int, str, str]]()
+        for done in self._completed:
+            admitted, batch = self._admitted[done["submit_id"]]
+            outcomes: Sequence[Json] = done["outcomes"]
+            labels = [self._label(o["task"]) for o in outcomes]
+            places = [(batch, admitted["candidate"], str(label["id"])) for label in labels]
+            table.extend(
+                len(outcomes),
+                run_id=self._run_id,
+                agent_checkpoint_id=admitted["candidate"],
+                **_named(labels),
+                **dict.fromkeys(("view_name", "mode"), "canary" if admitted["key"].startswith(GATE_KEYS) else "train"),
+                train_batch_index=batch or None,
+                global_update_index=harnesses[admitted["candidate"]],
+                update_repeat_index=[_next(repeats, place) for place in places],
+                score=[o["score"] for o in outcomes],
+                errored=[o["failure"] is not None for o in outcomes],
+                **_costs(len(outcomes), done.get("costs"), done.get("attempt_seconds")),
+            )
+
+    def _write_updates(self, table: _Table) -> None:
+        """Write one row for each batch, of what its updates used."""
+        table.extend(
+            len(self._used),
+            run_id=self._run_id,
+            view_name="agent_update",
+            mode="update",
+            train_batch_index=list(self._used),
+            domain=_UNKNOWN,
+            source=_UNKNOWN,
+            **_usage(list(self._used.values())),
+        )
+
+    def _write_judged(self, table: _Table, data: Json, point: Json) -> None:
+        """Write the rows of one judgement for one evaluation point."""
+        tasks: Sequence[Json] = data["tasks"]
+        known = [data["view"] != "replay" or self._seen(task["id"], point) for task in tasks]
+        columns = {
+            **_named(tasks),
+            "score": data["scores"],
+            "errored": [bool(error) for error in data.get("errors") or [None] * len(tasks)],
+            **_costs(len(tasks), data.get("costs"), data.get("seconds")),
+        }
+        table.extend(
+            sum(known),
+            run_id=self._run_id,
+            evaluation_point_id=point["name"],
+            baseline_role=point["role"],
+            agent_checkpoint_id=point["candidate"],
+            view_name=data["view"],
+            mode="judged",
+            train_batch_index=point["batch"],
+            **{name: _chosen(column, known) for name, column in columns.items()},
+        )
+
+    def _seen(self, task: str, point: Json) -> bool:
+        first = self._trained.get(task)
+        return not point["batch"] or (first is not None and first <= point["batch"])
+
+    def _label(self, handle: int) -> Json:
+        return self._tasks[handle] if handle < len(self._tasks) else {"id": f"train/{handle}"}
+
+
+def _named(tasks: Sequence[Json]) -> dict[str, list[str]]:
+    domains = [task.get("domain") or _UNKNOWN for task in tasks]
+    return {
+        "task_id": [task["id"] for task in tasks],
+        "domain": domains,
+        "source": [task.get("source_benchmark") or domain for task, domain in zip(tasks, domains, strict=True)],
+    }
+
+
+def _costs(count: int, costs: Sequence[Json] | None, seconds: Sequence[float] | None) -> dict[str, list[Any]]:
+    """Return the columns of what attempts cost; unknown where nothing is told of each attempt."""
+    told = costs or [{}] * count
+    used = [Usage(*map(c.get, ("input_tokens", "output_tokens", "cached_tokens", "cost_usd"))) for c in told]
+    return {
+        **_usage(used),
+        "tool_calls": [c.get("tool_calls") for c in told],
+        "wall_time": list(seconds or [None] * count),
+    }
+
+
+def _usage(used: Sequence[Usage]) -> dict[str, list[Any]]:
+    return {
+        "tokens": [u.tokens for u in used],
+        "input_tokens": [u.input_tokens for u in used],
+        "cache_tokens": [u.cached_tokens for u in used],
+        "output_tokens": [u.output_tokens for u in used],
+        "cost_usd": [u.cost_usd for u in used],
+    }
+
+
+def _chosen(column: list[Any], known: Sequence[bool]) -> list[Any]:
+    return column if all(known) else [value for value, keep in zip(column, known, strict=True) if keep]
+
+
+def _next(counted: Counter[tuple[int, str, str]], place: tuple[int, str, str]) -> int:
+    counted[place] += 1
+    return counted[place] - 1

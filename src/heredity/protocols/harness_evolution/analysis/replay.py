@@ -1,0 +1,94 @@
+"""What replay shows: tasks fixed and forgotten, and the grid of tasks by snapshots (SEAGym, appendix D.2)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from heredity.protocols.harness_evolution.analysis.grids import Grid
+from heredity.protocols.harness_evolution.analysis.results import Bools
+
+SOLVED, FAILED, ERRORED, MISSING, UNTRAINED = b"SFE.u"
+CELLS = {"S": "solved", "F": "failed", "E": "failed with an error", ".": "missing", "u": "not trained yet"}
+"""The letters of a replay grid."""
+
+
+def replay_metrics(grid: Grid) -> dict[str, Any]:
+    """Return what was fixed and forgotten, over all sources and by source, and the replay grid.
+
+    `delta` counts tasks between neighbouring snapshots: ΔFix, solved now and not before, and ΔForget, the reverse.
+    `since_base` has rates against the base: Fix of the tasks that it failed, Forget of those it solved; their
+    denominators are the same at every snapshot. Tasks that either side did not attempt count in neither.
+    """
+    everything = np.ones(len(grid.tasks), dtype=bool)
+    groups = [(name, grid.source == i) for i, name in enumerate(grid.sources)]
+    return {
+        **_fix_and_forget(grid, everything),
+        "by_source": {name: _fix_and_forget(grid, member) for name, member in groups if member.any()},
+        "grid": replay_grid(grid),
+    }
+
+
+def _fix_and_forget(grid: Grid, member: Bools) -> dict[str, Any]:
+    chain = grid.chain()
+    return {
+        "delta": [_delta(grid, member, before, after) for before, after in pairwise(chain)],
+        "since_base": _since_base(grid, member),
+    }
+
+
+def _delta(grid: Grid, member: Bools, before: int, after: int) -> dict[str, Any]:
+    fixed, forgotten, compared = _churn(grid, member, before, after)
+    return {
+        "before": grid.snapshots[before].name,
+        "after": grid.snapshots[after].name,
+        "tasks": compared,
+        "fixed": fixed,
+        "forgotten": forgotten,
+    }
+
+
+def _churn(grid: Grid, member: Bools, before: int, after: int) -> tuple[int, int, int]:
+    both = member & ~np.isnan(grid.score[:, before]) & ~np.isnan(grid.score[:, after])
+    was, now = grid.solved[:, before], grid.solved[:, after]
+    return int((both & now & ~was).sum()), int((both & was & ~now).sum()), int(both.sum())
+
+
+def _since_base(grid: Grid, member: Bools) -> dict[str, Any] | None:
+    base = grid.base
+    if base is None:
+        return None
+    attempted = member & ~np.isnan(grid.score[:, base])
+    solved = int((attempted & grid.solved[:, base]).sum())
+    failed = int(attempted.sum()) - solved
+    rows: list[dict[str, Any]] = []
+    for index, snapshot in enumerate(grid.snapshots):
+        if index == base:
+            continue
+        fixed, forgotten, compared = _churn(grid, member, base, index)
+        rows.append(
+            {
+                "snapshot": snapshot.name,
+                "tasks": compared,
+                "fixed": fixed,
+                "forgotten": forgotten,
+                "fix": fixed / failed if failed else None,
+                "forget": forgotten / solved if solved else None,
+            }
+        )
+    return {"base": grid.snapshots[base].name, "failed": failed, "solved": solved, "snapshots": rows}
+
+
+def replay_grid(grid: Grid) -> dict[str, Any]:
+    """Return the outcome of each task at each snapshot: one string a task, one letter (`CELLS`) a snapshot."""
+    letters = np.where(grid.solved, SOLVED, np.where(grid.errored, ERRORED, FAILED))
+    letters = np.where(np.isnan(grid.score), np.where(grid.untrained, UNTRAINED, MISSING), letters)
+    rows = letters.astype(np.uint8)
+    return {
+        "snapshots": [s.name for s in grid.snapshots],
+        "tasks": list(grid.tasks),
+        "sources": [grid.sources[i] for i in grid.source],
+        "cells": [row.tobytes().decode("ascii") for row in rows],
+    }

@@ -1,0 +1,199 @@
+"""How harness evolution is judged: frozen snapshots, each on every view, never pooled (SEAGym, sections 3.3 to 3.5).
+
+Snapshots are named by how many batches came before them: `E_0`, `E_1`, and so on; the first is `A_0` and the last `A_T`. They are
+judged after the session is closed, which is the same as judging them when they were frozen: they cannot change, and
+nothing of it is fed back. Points at which the harness is the same are judged once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from heredity.gateway import Usage
+from heredity.ids import generator
+from heredity.judging.attempts import MISSING, total_usage
+from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require
+from heredity.judging.decisions import frozen
+from heredity.judging.gathering import all_of
+from heredity.judging.session_log import Submission
+from heredity.judging.views import View, ViewScores
+from heredity.protocols.harness_evolution.assess import assess
+from heredity.protocols.harness_evolution.terms import HarnessTerms
+from heredity.tasks import Task
+
+VALIDATION, ID, REPLAY = "update_validation", "id", "replay"
+"""Names of views; those out of distribution are named by `heredity.protocols.harness_evolution.terms.ood_views`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A snapshot of the harness.
+
+    Attributes:
+        batch: how many batches came before it.
+        candidate: its digest.
+        role: `"A_0"`, `"A_T"`, or None.
+    """
+
+    batch: int
+    candidate: str
+    role: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the point as it is journalled."""
+        return {"name": f"E_{self.batch}", "batch": self.batch, "candidate": self.candidate, "role": self.role}
+
+
+async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None) -> Verdict:
+    """Judge a closed session and finish the run's journal; what is journalled already is not attempted again.
+
+    Args:
+        bench: what the judge works with.
+        evolved: what the session left.
+        reference: not used: the first snapshot is what a run is compared with.
+
+    Raises:
+        HostError: if the runner fails, or not one attempt on update-validation, or on held-out of the first or the last
+            snapshot, could be made; judging continues from the journal when the run is resumed.
+        RecordError: if the disk is full or fails.
+    """
+    terms = bench.terms
+    assert terms is not None, "the plan of a run says the terms of its schedule"
+    points, trained = points_of(terms, evolved), trained_in(bench.train, evolved)
+    await bench.journal_once(
+        "snapshots.frozen", {"points": [point.to_json() for point in points], "trained": dict(trained)}
+    )
+    if not points:
+        return await _nothing(bench, evolved)
+    first, final = points[0].candidate, points[-1].candidate
+    validation = {data["candidate"]: data for data in await _on(bench, bench.more[VALIDATION], points)}
+    if not any(score is not None for data in validation.values() for score in data["scores"]):
+        require(scores_of(validation[first]), "update-validation attempts")
+    best = max(points, key=lambda point: (macro(validation[point.candidate]), -point.batch))
+    chosen = points if terms.points == "all" else [points[0], best, points[-1]]
+    heldout = {data["candidate"]: data for data in await _on(bench, bench.heldout, chosen)}
+    scores, before = (require(scores_of(heldout[digest]), "held-out attempts") for digest in (final, first))
+    others = [view for name, view in bench.more.items() if name != VALIDATION]
+    replay = replay_view(terms, bench.train, trained)
+    for view in [*others, *([replay] if replay else [])]:
+        await _on(bench, view, chosen)
+    for model in terms.models:
+        for view in (bench.heldout, *others):
+            await _on(bench, view, [points[0], best, points[-1]], model)
+    return await _concluded(bench, evolved, final, validation, (scores, before))
+
+
+async def _on(bench: Bench, view: View, points: Sequence[Point], model: str | None = None) -> list[Mapping[str, Any]]:
+    digests = dict.fromkeys(point.candidate for point in points)
+    return await all_of([assess(bench, view, digest, model) for digest in digests])
+
+
+def macro(data: Mapping[str, Any]) -> float:
+    """Return the mean over domains of the mean score of each; minus infinity if every attempt is missing."""
+    by_domain: dict[str, list[float]] = {}
+    for task, score in zip(data["tasks"], data["scores"], strict=True):
+        if score is not None:
+            by_domain.setdefault(task["domain"], []).append(score)
+    means = [math.fsum(scores) / len(scores) for scores in by_domain.values()]
+    return math.fsum(means) / len(means) if means else -math.inf
+
+
+def points_of(terms: HarnessTerms, evolved: Evolved) -> list[Point]:
+    """Return the snapshots that are judged, in order; none if nothing was ever committed."""
+    decisions, batches = evolved.decisions, evolved.batches
+    first = frozen(decisions[:1])
+    if first is None:
+        return []
+    since = batches[-1][1] if batches and batches[-1][0]["reset"] else 0
+    after = [*(str(data["candidate"]) for data, _ in batches[1:]), str(frozen(decisions[since:], first))]
+    begun = len(batches)
+    numbers = terms.plan.assessed(begun)
+    roles = {0: "A_0", begun: "A_T"} if begun else {0: "A_0"}
+    return [Point(n, first if n == 0 else after[n - 1], roles.get(n)) for n in numbers]
+
+
+def trained_in(train: Sequence[Task], evolved: Evolved) -> dict[str, int]:
+    """Return the ids of the tasks that were attempted in training, each with the first batch that had it.
+
+    Args:
+        train: the train tasks, by handle.
+        evolved: what the session left.
+    """
+    attempted = {task for s in evolved.submissions if s.status is not None for task in s.tasks}
+    found: dict[str, int] = {}
+    for data, _ in evolved.batches:
+        for task in data["tasks"]:
+            if task in attempted:
+                found.setdefault(train[task].id, data["number"])
+    return found
+
+
+def replay_view(terms: HarnessTerms, train: Sequence[Task], trained: Mapping[str, int]) -> View | None:
+    """Return the view of trained tasks; None if there is none.
+
+    Args:
+        terms: say how many.
+        train: the train tasks, by handle.
+        trained: see `trained_in`.
+    """
+    order = generator(terms.plan.seed, "schedule", "replay").permutation(len(train))
+    known = [train[int(place)] for place in order if train[int(place)].id in trained]
+    chosen = sorted(known[: terms.replay], key=lambda task: task.index)
+    # Not a train task any more: what judges shares nothing with what evolves.
+    return View(REPLAY, tuple(replace(task, split=REPLAY) for task in chosen)) if chosen else None
+
+
+async def _nothing(bench: Bench, evolved: Evolved) -> Verdict:
+    reason = "nothing was committed"
+    await bench.journal_once("judging.selected", {"submit_id": None, "candidate": None, "reason": reason})
+    await conclude(bench, evolved.status)
+    return Verdict(evolved.status, None, None, reason, {}, None)
+
+
+async def _concluded(
+    bench: Bench,
+    evolved: Evolved,
+    final: str,
+    validation: Mapping[str, Mapping[str, Any]],
+    heldout: tuple[ViewScores, ViewScores],
+) -> Verdict:
+    """Say what the run came to in the words of all protocols: the last snapshot, compared with the first."""
+    scores, before = heldout
+    commits = sum(d.accepted for d in evolved.decisions)
+    reason = f"the last snapshot; {commits} commits, {len(evolved.decisions) - commits} refused"
+    submit_id = _latest(evolved.submissions, final)
+    await bench.journal_once("judging.selected", {"submit_id": submit_id, "candidate": final, "reason": reason})
+    if bench.journalled("judging.scored", view="heldout", candidate=final) is None:
+        data = {"view": "heldout", "candidate": final, "submit_id": submit_id, **scores.to_json()}
+        await bench.records.commit([("judging.scored", data)])
+    listed = before.to_json()["scores"]
+    await bench.journal_once("reference.scored", {"name": "initial", "view": "heldout", "scores": listed})
+    await conclude(bench, evolved.status)
+    by_candidate = {digest: scores_of(data) for digest, data in validation.items()}
+    return Verdict(evolved.status, submit_id, final, reason, by_candidate, scores, before.scores)
+
+
+def _latest(submissions: Sequence[Submission], candidate: str) -> int | None:
+    return next((s.submit_id for s in reversed(submissions) if s.candidate == candidate), None)
+
+
+def scores_of(data: Mapping[str, Any]) -> ViewScores:
+    """Return the scores of a journalled assessment."""
+    used = total_usage([_usage(cost) for cost in data["costs"]])
+    return ViewScores(
+        scores=tuple(math.nan if score is None else float(score) for score in data["scores"]),
+        lengths=tuple(data["lengths"]),
+        statuses=tuple(data["statuses"]),
+        seconds=math.fsum(data["seconds"]),
+        usage=used,
+        why=next((e for e, s in zip(data["errors"], data["statuses"], strict=True) if s == MISSING and e), ""),
+    )
+
+
+def _usage(cost: Mapping[str, float]) -> Usage | None:
+    names = ("input_tokens", "output_tokens", "cached_tokens")
+    tokens = [int(cost[name]) if name in cost else None for name in names]
+    return Usage(*tokens, cost_usd=cost.get("cost_usd")) if "input_tokens" in cost or "model_calls" in cost else None

@@ -1,0 +1,8 @@
+"""Post-training by agents, from the record: what was tried, how it was trained, what came of it, and why it failed."""
+
+from heredity.protocols.post_training.analysis.length_control import length_controlled
+from heredity.protocols.post_training.analysis.metrics import posttraining_metrics
+from heredity.protocols.post_training.analysis.routes import ROUTES, read_code, read_revision
+from heredity.protocols.post_training.analysis.study import posttraining_study
+
+__all__ = ["ROUTES", "length_controlled", "posttraining_metrics", "posttraining_study", "read_code", "read_revision"]

@@ -1,0 +1,176 @@
+"""A win rate that length does not buy, of runs whose answers are compared with reference answers (AlpacaEval 2.0's)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from heredity.analysis.statistics import CONFIDENCE, Floats
+from heredity.errors import ConfigError, RecordError
+from heredity.ids import generator
+from heredity.judging.attempts import Comparison, comparison_of, comparisons_of
+from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, Json, Step
+from heredity.rollouts.trajectory import decode_many
+
+_RESAMPLES = 1000
+_STEPS = 50
+_LONGEST_STEP = 2.0
+_SMALL = 1e-9
+_RIDGE = 1e-3
+
+
+def length_controlled(won: ArrayLike, lengths: ArrayLike, references: ArrayLike) -> float:
+    """Return the win rate at equal length, 0 to 1: what a logistic model expects of answers as long as their references.
+
+    Length-controlled AlpacaEval (Dubois et al. 2024, arXiv:2404.04475, section 3) without its term for each instruction's
+    difficulty: logit P(win) = quality + slope · tanh(difference in length / its standard deviation), fitted by Newton's method
+    with a slight ridge, and read at a difference of 0.
+
+    Args:
+        won: 1 for a win, 0.5 for a tie, 0 for a loss; missing comparisons are left out by the caller.
+        lengths: of the answers, in characters.
+        references: of the reference answers.
+
+    Raises:
+        ConfigError: if there is nothing to compare, or the numbers of values differ.
+    """
+    outcomes, excess = np.asarray(won, np.float64), _excess(lengths, references)
+    if not outcomes.size or outcomes.shape != excess.shape:
+        raise ConfigError(
+            f"{outcomes.size} outcomes and {excess.size} lengths; expected as many of each, and at least one"
+        )
+    return float(_at_equal_length(outcomes, excess))
+
+
+def length_control(
+    events: Sequence[Json], best: Step | None, load: Callable[[str], bytes] | None
+) -> dict[str, Any] | None:
+    """Return win rates at equal length of the base model and of a run's best submission; None where no answers were compared.
+
+    Args:
+        events: the journal's lines as mappings.
+        best: the submission.
+        load: digest of a blob to its bytes, for the trajectories of the submission.
+
+    Returns:
+        graded, heldout: None where nothing of a view is known, or else baseline and best, as `described`, and gain: by how much the
+        best's rate is above the baseline's on the answers that both have: difference, ci and pairs; None without any.
+    """
+    base = _listed(events, "baseline.scored", view=GRADED)
+    after = dict(zip(best.tasks, _graded(events, best, load), strict=False)) if best else {}
+    handles = list(after) or range(len(base))
+    judged = _listed(events, "judging.scored", view=HELDOUT, candidate=best.candidate) if best else ()
+    views = {
+        GRADED: (
+            [base[handle] if handle < len(base) else None for handle in handles],
+            [after.get(handle) for handle in handles],
+        ),
+        HELDOUT: (_listed(events, "reference.scored", view=HELDOUT), judged),
+    }
+    found = {name: _view(*compared) for name, compared in views.items()}
+    return found if any(found.values()) else None
+
+
+def described(compared: Sequence[Comparison | None]) -> dict[str, Any] | None:
+    """Return what is to be said of one model's answers on a view.
+
+    Returns:
+        rate: the win rate at equal length; ci: its 95% interval, by bootstrap over the answers, None where all ended alike.
+        won: the plain win rate; length, reference_length: mean characters; n: how many were compared. None without any.
+    """
+    known = [each for each in compared if each is not None]
+    if not known:
+        return None
+    won, lengths, references = _columns(known)
+    return {
+        "rate": length_controlled(won, lengths, references),
+        "ci": None if np.ptp(won) == 0.0 else _interval(_resampled(won, _excess(lengths, references))),
+        "won": float(won.mean()),
+        "length": float(lengths.mean()),
+        "reference_length": float(references.mean()),
+        "n": len(known),
+    }
+
+
+def _view(before: Sequence[Comparison | None], after: Sequence[Comparison | None]) -> dict[str, Any] | None:
+    baseline, best = described(before), described(after)
+    return {"baseline": baseline, "best": best, "gain": _gain(before, after)} if baseline or best else None
+
+
+def _gain(before: Sequence[Comparison | None], after: Sequence[Comparison | None]) -> dict[str, Any] | None:
+    pairs = [(b, a) for b, a in zip(before, after, strict=False) if a is not None and b is not None]
+    if not pairs:
+        return None
+    (old, *old_lengths), (new, *new_lengths) = (_columns(each) for each in zip(*pairs, strict=True))
+    gaps = _resampled(new, _excess(*new_lengths)) - _resampled(old, _excess(*old_lengths))
+    alike = np.ptp(old) == np.ptp(new) == 0.0
+    difference = length_controlled(new, *new_lengths) - length_controlled(old, *old_lengths)
+    return {"difference": difference, "ci": None if alike else _interval(gaps), "pairs": len(pairs)}
+
+
+def _graded(events: Sequence[Json], best: Step, load: Callable[[str], bytes] | None) -> list[Comparison | None]:
+    """Read what was found of a submission's answers out of its trajectories."""
+    blob = next((data.get("blob") for data in _of(events, "submission.completed", submit_id=best.submission)), None)
+    if load is None or blob is None:
+        return []
+    try:
+        return [comparison_of(trajectory) for trajectory in decode_many(load(blob))]
+    except (RecordError, KeyError):
+        return []
+
+
+def _listed(events: Sequence[Json], kind: str, **fields: Any) -> tuple[Comparison | None, ...]:
+    """Read what the journal itself says where trajectories are not kept."""
+    return comparisons_of(next(_of(events, kind, **fields), {}))
+
+
+def _of(events: Sequence[Json], kind: str, **fields: Any) -> Iterator[Json]:
+    """Give the data of the events of a kind with these fields, the latest first."""
+    for event in reversed(events):
+        if event["kind"] == kind and all(event["data"].get(name) == value for name, value in fields.items()):
+            yield event["data"]
+
+
+def _columns(compared: Sequence[Comparison]) -> list[Floats]:
+    """Return outcomes, lengths and reference lengths."""
+    return [np.array(column, np.float64) for column in zip(*compared, strict=True)]
+
+
+def _excess(lengths: ArrayLike, references: ArrayLike) -> Floats:
+    """Return by how much answers are longer than their references, squeezed into −1 to 1; 0 for as long."""
+    difference = np.asarray(lengths, np.float64) - np.asarray(references, np.float64)
+    return np.tanh(difference / (difference.std() or 1.0)) if difference.size else difference
+
+
+def _resampled(won: Floats, excess: Floats) -> Floats:
+    """Return win rates at equal length of answers drawn anew, the same answers for the same number of them."""
+    draws = generator(0, "analysis", "length").integers(0, won.size, (_RESAMPLES, won.size))
+    return _at_equal_length(won[draws], excess[draws])
+
+
+def _interval(values: Floats) -> list[float]:
+    low, high = np.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return [float(low), float(high)]
+
+
+def _at_equal_length(won: Floats, excess: Floats) -> Floats:
+    """Fit logit P(win) = quality + slope · excess along the last axis, and return P(win) at an excess of 0."""
+    quality = np.zeros(won.shape[:-1])
+    slope = np.zeros(won.shape[:-1])
+    for _ in range(_STEPS):
+        p = 1 / (1 + np.exp(-(quality[..., None] + slope[..., None] * excess)))
+        weight, gap = p * (1 - p), won - p
+        a, b = weight.sum(-1) + _RIDGE, (weight * excess).sum(-1)
+        c = (weight * excess**2).sum(-1) + _RIDGE
+        up, along = gap.sum(-1) - _RIDGE * quality, (gap * excess).sum(-1) - _RIDGE * slope
+        step = np.stack([c * up - b * along, a * along - b * up]) / (a * c - b * b)
+        longest = np.abs(step).max(0)
+        # Newton's step, shortened: where everything was won, the full one would overshoot.
+        step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(_SMALL, longest))
+        quality, slope = quality + step[0], slope + step[1]
+        if longest.max() < _SMALL:
+            break
+    return 1 / (1 + np.exp(-quality))

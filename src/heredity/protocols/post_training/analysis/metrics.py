@@ -1,0 +1,257 @@
+"""What `metrics.json` of a post-training run says beside what every run's does, under the key `posttraining`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from heredity.analysis.run_record import mean
+from heredity.errors import RecordError
+from heredity.protocols.post_training.analysis.audit import Graded, audit
+from heredity.protocols.post_training.analysis.compare import (
+    against_base,
+    base_scores,
+    best_step,
+    described,
+    heldout,
+    noise,
+)
+from heredity.protocols.post_training.analysis.failures import exit_words, failure_of, run_failures
+from heredity.protocols.post_training.analysis.length_control import length_control
+from heredity.protocols.post_training.analysis.process import process_metrics, scaling
+from heredity.protocols.post_training.analysis.record import (
+    GRADED,
+    HELDOUT,
+    PROTOCOL,
+    Json,
+    PostTraining,
+    Step,
+    read_posttraining,
+)
+from heredity.protocols.post_training.analysis.routes import COPY, Code, CodeReader, read_revision, route_of
+from heredity.protocols.post_training.analysis.several import by_task
+
+SCHEMA_VERSION = 1
+_ABOUT = ("metric", "base_model", "structure", "labels", "grading_counts")
+LoadBlob = Callable[[str], bytes]
+
+
+def posttraining_metrics(events: Sequence[Json], load: LoadBlob | None = None) -> dict[str, Any] | None:
+    """Compute the metrics of a post-training run.
+
+    Args:
+        events: the journal's lines as mappings, in order.
+        load: digest of a blob to its bytes, for the code revisions; a `RecordError` or `KeyError` means that it is gone.
+            None leaves everything about code unknown.
+
+    Returns:
+        JSON values only, no NaN, as in `docs/post-training-diagnosis.md`; None for a run of another protocol.
+    """
+    record = read_posttraining(events)
+    if record.started.get("protocol") != PROTOCOL:
+        return None
+    files = _revisions(record, load)
+    before = dict(zip(files, [{}, *files.values()], strict=False))
+    reader = CodeReader()
+    codes = {n: reader.read(each, _changed(before[n], each)) for n, each in files.items()}
+    best = best_step(record)
+    about, tasks = record.about, record.about.get("tasks") or ()
+    mode = str(about.get("mode") or "free")
+    answered = [step for step in record.steps if step.score is not None or record.is_copy(step)]
+    graded = [Graded(step.revision, _route(record, step, codes), step is best) for step in answered]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "level": record.level or None,
+        "mode": mode,
+        **{name: about.get(name) for name in _ABOUT},
+        "baseline": {view: described(record.baseline(view)) for view in (GRADED, HELDOUT)},
+        "best": _best(record, best, codes),
+        "heldout": heldout(record),
+        "length_controlled": length_control(events, best, load),
+        "noise": noise(record),
+        "process": process_metrics(record),
+        "scaling": scaling(record),
+        "iterations": _iterations(record, codes, files),
+        "revisions": [_revision(n, data, files.get(n), codes.get(n)) for n, data in record.numbered],
+        "routes": _routes(record, graded, codes),
+        "failures": run_failures(record, codes),
+        "audit": audit(
+            mode,
+            codes,
+            graded,
+            private=about.get("private") or (),
+            tasks=max(1, len(tasks)),
+            whole=len(codes) == len(record.revisions),
+        ),
+        "tasks": by_task(record, best),
+        "agent": dict(record.ended) if record.ended else None,
+    }
+
+
+def _revisions(record: PostTraining, load: LoadBlob | None) -> dict[int, dict[str, bytes]]:
+    found: dict[int, dict[str, bytes]] = {}
+    if load is None:
+        return found
+    for number, revision in record.numbered:
+        try:
+            if revision["blob"] is not None:
+                found[number] = read_revision(load(revision["blob"]))
+        except (RecordError, KeyError):
+            continue
+    return found
+
+
+def _changed(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
+    return sorted(name for name, data in after.items() if before.get(name) != data)
+
+
+def _route(record: PostTraining, step: Step, codes: Mapping[int, Code]) -> str | None:
+    code = None if step.revision is None else codes.get(step.revision)
+    return route_of(code, is_base=record.is_copy(step))
+
+
+def _best(record: PostTraining, best: Step | None, codes: Mapping[int, Code]) -> dict[str, Any] | None:
+    """Return the best graded submission, and what it gains over the base model on the graded view."""
+    if best is None:
+        return None
+    return {
+        "iteration": record.steps.index(best) + 1,
+        "submit_id": best.submission,
+        "candidate": best.candidate,
+        "route": _route(record, best, codes),
+        "score": described(best.scores),
+        "gain": against_base(record, best),
+        "scores": list(best.scores),
+        "baseline_scores": base_scores(record, best),
+    }
+
+
+def _iterations(
+    record: PostTraining, codes: Mapping[int, Code], files: Mapping[int, Mapping[str, bytes]]
+) -> list[dict[str, Any]]:
+    base = mean(record.baseline(GRADED))
+    rows: list[dict[str, Any]] = []
+    best: Step | None = None
+    then, shown = 0.0, None
+    for number, step in enumerate(record.steps, 1):
+        code = None if step.revision is None else codes.get(step.revision)
+        score = record.score(step)
+        improvement = None if score is None or base is None else score - base
+        new_best = step.score is not None and (best is None or step.score > (best.score or 0.0))
+        end = step.done_s if step.done_s is not None else step.asked_s
+        rows.append(
+            {
+                "iteration": number,
+                "timestamp": step.time,
+                "at_s": step.asked_s,
+                "duration_s": None if end is None else max(end - then, 0.0),
+                "status": step.status,
+                "exit_code": None,
+                "submit_id": step.submission,
+                "candidate": step.candidate or None,
+                "score": score,
+                "improvement": improvement,
+                "best": step.score if new_best else (best.score if best else None),
+                "new_best": new_best,
+                "train_type": _route(record, step, codes),
+                "failure_type": failure_of(record, step, best),
+                "problem": step.problem,
+                "errors": step.errors,
+                "restarts": list(step.restarts),
+                "missing": sum(score is None for score in step.scores),
+                "revision": step.revision,
+                "changed": _changed_since(shown, step.revision, files),
+                **_tried(step, code),
+            }
+        )
+        best, then = step if new_best else best, then if end is None else end
+        shown = shown if step.revision is None else step.revision
+    return [*rows, *_ending(record, codes, files, shown, then)]
+
+
+def _changed_since(shown: int | None, revision: int | None, files: Mapping[int, Mapping[str, bytes]]) -> list[str]:
+    if revision is None or revision == shown or revision not in files:
+        return []
+    return _changed({} if shown is None else files.get(shown, {}), files[revision])
+
+
+def _tried(step: Step | None, code: Code | None) -> dict[str, Any]:
+    """Return what was tried and why, as the code says of itself, or else the note of the submission."""
+    note = step.note if step else ""
+    return {
+        "note": note,
+        "tried": (code.says if code else "") or note,
+        "because": code.because if code else "",
+        "settings": dict(code.settings) if code else {},
+        "excerpt": dict(code.excerpt) if code and code.excerpt else None,
+    }
+
+
+def _ending(
+    record: PostTraining,
+    codes: Mapping[int, Code],
+    files: Mapping[int, Mapping[str, bytes]],
+    shown: int | None,
+    then: float,
+) -> list[dict[str, Any]]:
+    """Return an iteration for what the agent did after its last submission, if it changed its code or submitted nothing."""
+    last = record.numbered[-1][0] if record.revisions else None
+    if not record.ended or (record.steps and last == shown):
+        return []
+    code, exit_code = None if last is None else codes.get(last), record.ended.get("code")
+    end = record.clock_s
+    return [
+        {
+            "iteration": len(record.steps) + 1,
+            "timestamp": None,
+            "at_s": end,
+            "duration_s": max(end - then, 0.0),
+            "status": "not submitted",
+            "exit_code": exit_code,
+            **dict.fromkeys(("submit_id", "candidate", "score", "improvement")),
+            "best": mean(best.scores) if (best := best_step(record)) else None,
+            "new_best": False,
+            "train_type": route_of(code, is_base=False),
+            "failure_type": exit_words(record) or "never submitted",
+            "problem": "",
+            "errors": 0,
+            "restarts": [],
+            "missing": 0,
+            "revision": last,
+            "changed": _changed_since(shown, last, files),
+            **_tried(None, code),
+        }
+    ]
+
+
+def _revision(number: int, data: Json, files: Mapping[str, bytes] | None, code: Code | None) -> dict[str, Any]:
+    return {
+        "revision": number,
+        "at_s": data.get("at_s"),
+        "blob": data.get("blob"),
+        "reason": data.get("reason"),
+        "files": None if files is None else {name: content.count(b"\n") for name, content in sorted(files.items())},
+        "route": code and code.route,
+        "components": list(code.components) if code else [],
+        "samples": code and code.samples,
+        "environment": code and code.environment,
+        "evidence": [e.to_json() for e in code.evidence] if code else [],
+        "unreadable": list(code.unreadable) if code else [],
+    }
+
+
+def _routes(record: PostTraining, graded: Sequence[Graded], codes: Mapping[int, Code]) -> dict[str, Any]:
+    """Return the routes of graded submissions, counted; `run` is that of everything the run trained by, as in table 20."""
+    counts = Counter(each.route for each in graded if each.route)
+    last = codes.get(record.numbered[-1][0]) if record.revisions else None
+    own = [each for each in graded if each.route and each.route != COPY]
+    best = next((each for each in graded if each.best), None)
+    others = (own[-1].route if own else None) or (COPY if graded and counts[COPY] else last and last.route)
+    trains = any(code.trains for code in codes.values())
+    return {
+        "submissions": dict(sorted(counts.items())),
+        "run": best.route if best else others,
+        # Code that is not known may have trained.
+        "coding_success": True if trains else None if not codes or len(codes) < len(record.revisions) else False,
+    }

@@ -1,0 +1,215 @@
+"""The route of a revision of an agent's code: how it trains, with evidence, settings and an excerpt (Agent² RL-Bench, table 11)."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import tarfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from heredity.errors import RecordError
+from heredity.protocols.post_training.analysis.objectives import Evidence, called, objectives
+from heredity.protocols.post_training.analysis.program import Program
+
+COPY, MISSING, UNRECOGNISED = "copy", "placeholder/missing", "unrecognised"
+ROUTES = ("GRPO", "PPO", "DPO", "other RL", "SFT+RL", "SFT-only", UNRECOGNISED, COPY, MISSING)
+"""Every label. `other RL` and `unrecognised` are beyond the paper's: code that trains, and is none of its routes."""
+
+RL = ("GRPO", "PPO", "DPO", "RL")
+"""Components that are no supervised training, those that name a route first."""
+
+_MOST_FILES, _MOST_BYTES = 2000, 32 << 20
+_SETTINGS = frozenset(
+    (
+        "learning_rate", "lr", "num_train_epochs", "epochs", "max_steps", "steps", "batch_size",
+        "per_device_train_batch_size", "gradient_accumulation_steps", "num_generations", "group", "group_size",
+        "beta", "kl", "kl_coef", "clip", "clip_eps", "epsilon", "temperature", "max_new_tokens",
+        "max_completion_length", "lora_r", "r", "lora_alpha", "warmup_ratio", "weight_decay", "seed",
+    )
+)  # fmt: skip
+_AROUND = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What is known of a revision.
+
+    Attributes:
+        route: one of `ROUTES`, by the code alone (a copy is told by its weights, see `route_of`).
+        components: what it optimises, such as `("SFT", "GRPO")`.
+        evidence: the lines that show it.
+        samples: whether it lets the model write answers.
+        environment: whether it steps through an environment.
+        settings: key settings, name to value.
+        says: the first line of what its main file says of itself; `""` if it says nothing.
+        because: the rest of it.
+        excerpt: {file, line, text} around the first evidence; None without.
+        unreadable: files that could not be parsed.
+        program: its syntax.
+    """
+
+    route: str
+    components: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+    samples: bool
+    environment: bool
+    settings: Mapping[str, Any]
+    says: str
+    because: str
+    excerpt: Mapping[str, Any] | None
+    unreadable: tuple[str, ...]
+    program: Program = field(repr=False)
+
+    @property
+    def trains(self) -> bool:
+        """Whether there is substantive training code ("coding success")."""
+        return self.route not in (COPY, MISSING)
+
+    @property
+    def reinforces(self) -> bool:
+        """Whether anything but supervised training is in it."""
+        return any(name in RL for name in self.components)
+
+
+def read_revision(data: bytes) -> dict[str, bytes]:
+    """Return the files of a revision's tar archive, path to content; links and anything but plain files are left out.
+
+    Raises:
+        RecordError: if it is no tar archive, or larger than 2000 files or 32 MiB.
+    """
+    files: dict[str, bytes] = {}
+    total = 0
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            for member in archive:
+                content = archive.extractfile(member) if member.isreg() else None
+                if content is None:
+                    continue
+                total += member.size
+                if total > _MOST_BYTES or len(files) >= _MOST_FILES:
+                    raise RecordError(
+                        f"a code revision is larger than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB; look at its blob"
+                    )
+                files[member.name.removeprefix("./").removeprefix("code/")] = content.read()
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise RecordError(f"a code revision is no tar archive ({error}); restore its blob from a copy") from error
+    return files
+
+
+class CodeReader:
+    """Reads revisions and remembers what it found: revisions often differ in what is no code."""
+
+    def __init__(self) -> None:
+        self._known: dict[frozenset[tuple[str, bytes]], tuple[Program, tuple[Evidence, ...]]] = {}
+
+    def read(self, files: Mapping[str, bytes], changed: Iterable[str] = ()) -> Code:
+        """Read the route of a revision; see `read_code`."""
+        sources = frozenset((name, data) for name, data in files.items() if name.endswith((".py", ".sh")))
+        if sources not in self._known:
+            self._known[sources] = _understood(files)
+        program, evidence = self._known[sources]
+        found = {e.component for e in evidence}
+        components = tuple(name for name in ("SFT", *RL, "training") if name in found)
+        says, because = _words(program, evidence, set(changed))
+        return Code(
+            route=_label(components),
+            components=components,
+            evidence=evidence,
+            samples="sampling" in found,
+            environment="environment" in found,
+            settings=_settings(program, files),
+            says=says,
+            because=because,
+            excerpt=_excerpt(program, evidence),
+            unreadable=tuple(program.unreadable),
+            program=program,
+        )
+
+
+def _understood(files: Mapping[str, bytes]) -> tuple[Program, tuple[Evidence, ...]]:
+    try:
+        program = Program(files)
+        return program, tuple(objectives(program, files))
+    except RecursionError:
+        # Code may be nested deeper than it can be followed; then none of it is known, rather than a part.
+        empty = Program({})
+        empty.unreadable = sorted(name for name in files if name.endswith(".py"))
+        return empty, ()
+
+
+def read_code(files: Mapping[str, bytes], changed: Iterable[str] = ()) -> Code:
+    """Read the route of a revision.
+
+    Args:
+        files: path to content.
+        changed: files that are new or differ from the revision before; what the code says of itself is read there first.
+    """
+    return CodeReader().read(files, changed)
+
+
+def _label(components: Sequence[str]) -> str:
+    reinforced = [name for name in RL if name in components]
+    if reinforced:
+        return "SFT+RL" if "SFT" in components else {"RL": "other RL"}.get(reinforced[0], reinforced[0])
+    if "SFT" in components:
+        return "SFT-only"
+    return UNRECOGNISED if components else MISSING
+
+
+def route_of(code: Code | None, *, is_base: bool) -> str | None:
+    """Return the route of a submission.
+
+    Args:
+        code: the revision in force; None if it is not known.
+        is_base: whether its weights are those of the base model, digest by digest.
+    """
+    if is_base:
+        return COPY
+    return None if code is None else code.route
+
+
+def _settings(program: Program, files: Mapping[str, bytes]) -> dict[str, Any]:
+    """Return what the code wrote down in `settings.json`, or else the constants that calls and names are given."""
+    try:
+        kept = json.loads(files.get("settings.json", b""))
+    except ValueError:
+        kept = None
+    if isinstance(kept, dict):
+        return {str(k): v for k, v in list(kept.items())[:24] if isinstance(v, int | float | str)}
+    found: dict[str, Any] = {}
+    for unit in program.units:
+        for node in unit.live:
+            pairs: list[tuple[str, ast.expr]] = []
+            if isinstance(node, ast.Call) and called(node) != "print":
+                pairs = [(keyword.arg or "", keyword.value) for keyword in node.keywords]
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                pairs = [(node.targets[0].id.lower(), node.value)]
+            for name, value in pairs:
+                if name in _SETTINGS and isinstance(value, ast.Constant) and isinstance(value.value, int | float | str):
+                    found.setdefault(name, value.value)
+    return dict(sorted(found.items()))
+
+
+def _words(program: Program, evidence: Sequence[Evidence], changed: set[str]) -> tuple[str, str]:
+    """Return what a script says of itself: one that changed before others, one that no other imports, one with evidence."""
+    imported = {name for m in program.modules for name in m.imports.values()}
+    used = {part for name in imported for part in (name, name.rpartition(".")[0])}
+    shown = {e.file for e in evidence}
+    told = {m: doc for m in program.modules if (doc := ast.get_docstring(m.tree))}
+    first = min(told, key=lambda m: (m.file not in changed, m.name in used, m.file not in shown, m.file), default=None)
+    if first is None:
+        return "", ""
+    says, _, rest = told[first].partition("\n")
+    return says.strip(), " ".join(rest.split())
+
+
+def _excerpt(program: Program, evidence: Sequence[Evidence]) -> dict[str, Any] | None:
+    modules = {module.file: module for module in program.modules}
+    for found in (e for e in evidence if e.component not in ("sampling", "environment") and e.file in modules):
+        start = max(1, found.line - _AROUND)
+        lines = modules[found.file].lines[start - 1 : found.line + _AROUND]
+        return {"file": found.file, "line": start, "text": "\n".join(line[:160] for line in lines).rstrip()}
+    return None

@@ -1,0 +1,118 @@
+"""One post-training run by an outside agent: its workspace laid out, its checkpoints graded, the agent ended in time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from heredity.judging.session import Session
+from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, run_agent
+from heredity.protocols.post_training.server.grading_app import GradingApp
+from heredity.protocols.post_training.server.kept import KeptCheckpoints
+from heredity.protocols.post_training.server.revisions import Revisions
+from heredity.protocols.post_training.server.terms import TrainingTerms
+from heredity.protocols.post_training.server.workspace import TrainingWorkspace
+from heredity.records import read_journal
+from heredity.sandbox.agent_bubblewrap import INSIDE
+from heredity.server.serve import serve
+
+
+async def train_with_agent(
+    session: Session,
+    folder: Path,
+    terms: TrainingTerms,
+    agent: CommandAgent,
+    broker: BrokerDoor | None = None,
+    place: Callable[[str | None], None] | None = None,
+) -> AgentExit | None:
+    """Let an agent train and submit until it exits or its time is over; return how it ended, None if it was not started.
+
+    What is being graded when the time is over is graded to the end: it was submitted in time. Where an earlier process was killed,
+    the agent is started again in the workspace that it left, for the time that is left, unless it had ended.
+
+    Args:
+        session: what checkpoints are submitted to; its budget of seconds is the run's.
+        folder: the run's folder: `workspace`, `models` and `logs` are in it.
+        terms: what the agent is told.
+        agent: what to run; it is given the variables of the run contract.
+        broker: what it may ask language models through.
+        place: chooses the GPU that grades next (see `GradingApp`).
+
+    Raises:
+        IsolationError: if the agent cannot be confined here.
+        RecordError: if the workspace cannot be written.
+        HostError: if the grading fails; the run is to be resumed.
+    """
+    folder = await asyncio.to_thread(folder.resolve)
+    run = await asyncio.to_thread(_Run.open, session, folder, terms, place)
+    left = session.remaining().seconds
+    ended: AgentExit | None = None
+    if not run.over and (left is None or left > 0):
+        limit = left if agent.time_limit_s is None else min(agent.time_limit_s, left or agent.time_limit_s)
+        ended = await _work(run, replace(agent, time_limit_s=limit), folder / "logs", broker)
+    if session.broken is not None:
+        return ended
+    if ended is not None:
+        await run.revisions.note(session.clock.now())
+        # The session may have noticed first that the time is over.
+        late = ended.reason == "session_ended" and session.remaining().seconds == 0
+        reason = "time_limit" if late else ended.reason
+        await session.note("agent.ended", replace(ended, reason=reason).to_json())
+    await run.app.settle()
+    await asyncio.to_thread(run.app.publish, time.time())
+    return ended
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    session: Session
+    workspace: TrainingWorkspace
+    revisions: Revisions
+    app: GradingApp
+    over: bool
+
+    @classmethod
+    def open(
+        cls, session: Session, folder: Path, terms: TrainingTerms, place: Callable[[str | None], None] | None = None
+    ) -> _Run:
+        """Lay out the workspace, and go on where the journal ends."""
+        workspace = TrainingWorkspace(folder / "workspace", terms)
+        workspace.prepare()
+        earlier = read_journal(folder / "journal.jsonl")
+        noted = {e.data["candidate"] for e in earlier if e.kind == "checkpoint.kept"}
+        kept = KeptCheckpoints(folder / "models", session.note, noted)
+        kept.find()
+        revisions = Revisions(workspace, session.note, [e.data for e in earlier if e.kind == "code.revised"])
+        app = GradingApp(session, workspace, kept, revisions, earlier, place)
+        app.publish()
+        return cls(session, workspace, revisions, app, any(e.kind == "agent.ended" for e in earlier))
+
+
+async def _work(run: _Run, agent: CommandAgent, logs: Path, broker: BrokerDoor | None) -> AgentExit:
+    """Serve an agent until it ends; what an earlier process was grading is graded meanwhile."""
+    workspace = run.workspace
+    place = str(workspace.root) if agent.unsafe else INSIDE
+    environment = {**agent.environment, **workspace.terms.environment(place)}
+    ready = replace(agent, environment=environment, host_files=workspace.host_files)
+    async with serve(run.app.asgi) as endpoints:
+        beside = [
+            asyncio.create_task(run.revisions.watch(run.session.clock.now)),
+            asyncio.create_task(run.app.settle()),
+        ]
+        try:
+            return await run_agent(
+                ready,
+                workspace=workspace.root,
+                socket=endpoints.unix,
+                url=endpoints.url,
+                logs=logs,
+                ended=run.session.finished,
+                broker=broker,
+            )
+        finally:
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)

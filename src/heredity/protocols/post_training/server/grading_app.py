@@ -1,0 +1,305 @@
+"""The grading server of a run, with the names of Agent² RL-Bench's, so that its agents start unchanged (section 3.2).
+
+`POST /submit {"model_path": …}` grades a checkpoint, one at a time; the same checkpoint is answered from what is known, and
+the untouched base with its baseline. `GET /time` and `GET /health` say how the run stands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from heredity.errors import BudgetError, CandidateError, ClosedError, HeredityError, RejectedError
+from heredity.evolution import Budget, Feedback, Trial
+from heredity.judging.session_log import Submission
+from heredity.posttraining.models.adapter import is_adapter, merge_adapter
+from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, inspect
+from heredity.protocols.post_training.server.kept import KeptCheckpoints
+from heredity.protocols.post_training.server.revisions import Revisions
+from heredity.protocols.post_training.server.terms import PERCENT
+from heredity.protocols.post_training.server.workspace import TrainingWorkspace
+from heredity.records import Event
+
+_MAX_BODY = 1 << 20
+_MAX_PATH = 4096
+_NOTE = "the checkpoint "
+_MAX_NOTE = 1000
+
+
+class GradingSession(Protocol):
+    """The part of a session that the server uses."""
+
+    async def submit(self, trials: list[Trial], key: str) -> list[Feedback]:
+        """See `SessionContract.submit`."""
+        ...
+
+    def remaining(self) -> Budget:
+        """See `SessionContract.remaining`."""
+        ...
+
+    def snapshot(self) -> list[Submission]:
+        """Return every admitted submission in order."""
+        ...
+
+    def refused(self, key: str, category: str, message: str) -> None:
+        """Journal what was refused before it could be submitted."""
+        ...
+
+
+class _ProblemError(Exception):
+    def __init__(self, message: str, code: int = 400) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class GradingApp:
+    """Answers one run's requests.
+
+    Attributes:
+        asgi: the application to serve.
+        best: the best graded answer so far; None before the first.
+    """
+
+    def __init__(
+        self,
+        session: GradingSession,
+        workspace: TrainingWorkspace,
+        kept: KeptCheckpoints,
+        revisions: Revisions,
+        earlier: Sequence[Event] = (),
+        place: Callable[[str | None], None] | None = None,
+    ) -> None:
+        """Build the application, continuing from what the session knows.
+
+        Args:
+            session: where checkpoints are submitted.
+            workspace: where they come from.
+            kept: where their copies are kept.
+            revisions: records the code that was there when they were submitted.
+            earlier: what is journalled of the run already.
+            place: has the next grading done on one of the run's GPUs, by its name; None is where it is done otherwise.
+        """
+        self._place = place
+        self._session, self._workspace, self._kept, self._revisions = session, workspace, kept, revisions
+        self._terms = workspace.terms
+        self._grading = asyncio.Lock()
+        self._answers: dict[str, dict[str, Any]] = {}
+        self._started = earlier[0].at if earlier else time.time()
+        self._last: float | None = None
+        self._paths: dict[str, str] = {
+            e.data["digest"]: e.data["note"].removeprefix(_NOTE) for e in earlier if e.kind == "candidate"
+        }
+        self._highest = -math.inf
+        self.best: dict[str, Any] | None = None
+        for submission in session.snapshot():
+            if submission.status is not None:
+                self._learn(submission.feedback(), submission.at_s, submission.completed_at)
+        routes = [
+            Route("/submit", self._submit, methods=["POST"]),
+            Route("/set_baseline", self._set_baseline, methods=["POST"]),
+            Route("/health", self._health),
+            Route("/time", self._time),
+        ]
+        handlers = {_ProblemError: _problem, HTTPException: _unknown, HeredityError: _host_error}
+        self.asgi = Starlette(routes=routes, exception_handlers=cast("Any", handlers))
+
+    async def settle(self) -> None:
+        """Take note of what was submitted and never answered: by an earlier process, or by an agent that has ended.
+
+        Raises:
+            HostError: if the session is broken.
+            RecordError: if the disk is full or fails.
+        """
+        async with self._grading:
+            for submission in self._session.snapshot():
+                checkpoint = self._kept.of(submission.candidate)
+                if submission.candidate not in self._answers and checkpoint is not None:
+                    await self._grade(checkpoint, submission.at_s)
+            await self._kept.keep_best(self.best["candidate"] if self.best else None)
+
+    def publish(self, ended: float | None = None) -> None:
+        """Write scores.json and run_meta.json; `ended` is when the run ended, Unix seconds.
+
+        Raises:
+            RecordError: if they cannot be written.
+        """
+        self._workspace.write_status("scores.json", list(self._answers.values()))
+        self._workspace.write_status("run_meta.json", self._meta(ended))
+
+    def _meta(self, ended: float | None = None) -> dict[str, Any]:
+        times = {"start_time": self._started, "last_submit_time": self._last, "end_time": ended}
+        return self._terms.meta(times)
+
+    async def _health(self, request: Request) -> Response:
+        return JSONResponse({"status": "ok", "task": self._terms.task, "total_submissions": len(self._answers)})
+
+    async def _time(self, request: Request) -> Response:
+        left = self._session.remaining().seconds
+        return JSONResponse({"meta": self._meta(), "now": time.time(), "remaining": left})
+
+    async def _set_baseline(self, request: Request) -> Response:
+        raise _ProblemError("the baseline is the base model's score and cannot be set", 403)
+
+    async def _submit(self, request: Request) -> Response:
+        path, gpu = await _wanted(request, self._terms.gpus)
+        async with self._grading:
+            try:
+                self._choose(gpu)
+                return JSONResponse(await self._graded(path))
+            except CandidateError as error:
+                self._session.refused(path[:_MAX_PATH], "invalid_checkpoint", str(error))
+                raise _ProblemError(str(error)) from error
+            except ClosedError as error:
+                raise _ProblemError(f"the run is over: {error}", 409) from error
+            except (RejectedError, BudgetError) as error:
+                raise _ProblemError(str(error)) from error
+            finally:
+                self._choose(None)
+                await asyncio.to_thread(self._kept.tidy)
+
+    def _choose(self, gpu: str | None) -> None:
+        if self._place is not None:
+            self._place(gpu)
+
+    async def _graded(self, path: str) -> dict[str, Any]:
+        at = self._elapsed()
+        await self._revisions.note(at)
+        folder, checkpoint = await asyncio.to_thread(self._look_through, path)
+        candidate = candidate_of(checkpoint)
+        if checkpoint.digest == self._terms.base.digest:
+            return self._base(path, at)
+        known = self._answers.get(candidate.digest)
+        if known is not None:
+            return {**known, "model_path": path, "cached": True, **self._standing()}
+        await asyncio.to_thread(self._kept.keep, folder, checkpoint)
+        self._paths[candidate.digest] = path
+        try:
+            answer = await self._grade(checkpoint, at)
+        except (RejectedError, BudgetError, ClosedError):
+            await self._kept.drop(candidate.digest, "it was not graded")
+            raise
+        return {**answer, **self._standing()}
+
+    async def _grade(self, checkpoint: Checkpoint, at: float) -> dict[str, Any]:
+        candidate = candidate_of(checkpoint)
+        note = f"{_NOTE}{self._paths.get(candidate.digest, '')}"[:_MAX_NOTE]
+        trial = Trial(candidate, range(self._terms.graded), note=note)
+        (feedback,) = await self._session.submit([trial], f"checkpoint/{checkpoint.digest}")
+        answer = self._learn(feedback, at, time.time())
+        await self._kept.keep_best(self.best["candidate"] if self.best else None)
+        await asyncio.to_thread(self.publish)
+        return answer
+
+    def _look_through(self, path: str) -> tuple[Path, Checkpoint]:
+        workspace, terms = self._workspace, self._terms
+        folder = workspace.submitted(path)
+        if is_adapter(folder, workspace.root):
+            into = self._kept.fresh_folder()
+            folder = merge_adapter(folder, (terms.base_folder, terms.base), into, inside=workspace.root)
+            return folder, inspect(folder, base=terms.base)
+        return folder, inspect(folder, inside=workspace.root, base=terms.base)
+
+    def _learn(self, feedback: Feedback, elapsed_s: float, at: float | None) -> dict[str, Any]:
+        score = None if math.isnan(feedback.mean) else round(feedback.mean * PERCENT, 4)
+        baseline = round(self._terms.baseline * PERCENT, 4)
+        failed = feedback.failure.message if feedback.failure else None
+        answer: dict[str, Any] = {
+            "submission_id": feedback.submit_id,
+            "timestamp": at,
+            "model_path": self._paths.get(feedback.candidate, ""),
+            "score": score,
+            "baseline_score": baseline,
+            "improvement": None if score is None else round(score - baseline, 4),
+            "elapsed_seconds": round(elapsed_s, 3),
+            "candidate": feedback.candidate,
+            "cached": False,
+            "error": failed or ("no item could be graded" if score is None else None),
+            **self._by_task({outcome.task: outcome.score for outcome in feedback.outcomes}),
+        }
+        self._answers[feedback.candidate] = answer
+        self._last = at
+        # Not the rounded score: the judge will ask for the weights of the very best.
+        if feedback.mean > self._highest:
+            self._highest, self.best = feedback.mean, answer
+        return answer
+
+    def _base(self, path: str, at: float) -> dict[str, Any]:
+        baseline = round(self._terms.baseline * PERCENT, 4)
+        same = {"score": baseline, "baseline_score": baseline, "improvement": 0.0, "error": None}
+        flags = {"cached": True, "is_base_model": True}
+        known = {"submission_id": None, "timestamp": time.time(), "model_path": path, "elapsed_seconds": round(at, 3)}
+        self._session.refused(path[:_MAX_PATH], "base_model", "the checkpoint is the untouched base model")
+        return {**known, **same, **flags, **self._by_task(), **self._standing()}
+
+    def _by_task(self, scores: Mapping[int, float] | None = None) -> dict[str, Any]:
+        """Return what an answer says of each of several tasks; the baseline's own scores if none are given."""
+        parts = self._terms.parts
+        known = {handle: part.baseline for part in parts for handle in part.handles} if scores is None else scores
+        return {"tasks": self._terms.by_task(known)} if parts else {}
+
+    def _standing(self) -> dict[str, Any]:
+        best: Mapping[str, Any] | None = self.best
+        names = ("submission_id", "score", "improvement", "model_path")
+        return {
+            "best": None if best is None else {name: best[name] for name in names},
+            "total_submissions": len(self._answers),
+        }
+
+    def _elapsed(self) -> float:
+        left = self._session.remaining().seconds
+        return self._terms.timeout_s - left if left is not None else time.time() - self._started
+
+
+async def _wanted(request: Request, gpus: Sequence[str]) -> tuple[str, str | None]:
+    """Return the path of the checkpoint to grade, and the GPU to grade it on if one is named."""
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > _MAX_BODY:
+            raise _ProblemError(f"the body exceeds {_MAX_BODY} bytes; send only the path of the checkpoint", 413)
+    try:
+        body: Any = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _ProblemError(f'the body is not JSON ({error}); send {{"model_path": "output/final"}}') from None
+    path = cast("dict[str, Any]", body).get("model_path") if isinstance(body, dict) else None
+    if not isinstance(path, str) or not path.strip() or len(path) > _MAX_PATH or "\0" in path:
+        raise _ProblemError(f'model_path is {path!r:.80}; send {{"model_path": "output/final"}}')
+    return path.strip(), _gpu(cast("dict[str, Any]", body).get("gpu"), gpus)
+
+
+def _gpu(named: Any, gpus: Sequence[str]) -> str | None:
+    # Agents of other laboratories name one wherever they run; where there is none, nothing hangs on it.
+    if named is None or not gpus:
+        return None
+    if isinstance(named, bool) or str(named) not in gpus:
+        raise _ProblemError(
+            f"gpu is {named!r:.80}; the GPUs of this run are {', '.join(gpus)}: name one of them, or none"
+        )
+    return str(named)
+
+
+async def _problem(request: Request, error: _ProblemError) -> Response:
+    return JSONResponse({"error": str(error).encode("utf-8", "replace").decode()}, error.code)
+
+
+async def _unknown(request: Request, error: HTTPException) -> Response:
+    known = "POST /submit, GET /time, GET /health"
+    return JSONResponse(
+        {"error": f"{request.method} {request.url.path}: {error.detail}; there are {known}"}, error.status_code
+    )
+
+
+async def _host_error(request: Request, error: HeredityError) -> Response:
+    # The agent learns that the host failed, never how: the message may name paths and hidden items.
+    return JSONResponse({"error": "the host failed to grade; submit the same checkpoint again"}, 500)

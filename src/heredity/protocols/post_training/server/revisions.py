@@ -1,0 +1,76 @@
+"""The record of an agent's code: every version that there was when it submitted, and now and then between."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from heredity.errors import ConfigError
+from heredity.protocols.post_training.server.workspace import TrainingWorkspace, archive
+from heredity.records import Blob
+
+INTERVAL_S = 15.0
+"""How often the code is looked at between submissions."""
+
+MOST_BYTES = 512 << 20
+"""How much the versions of one run may take together; an agent could fill the host's disk with them otherwise."""
+
+_LEAST_BYTES = 4096
+_FULL = "the versions of the code so far take all the room that there is for them; no later one is kept"
+
+Note = Callable[[str, Mapping[str, Any], Sequence[Blob]], Awaitable[None]]
+"""Journals an event with its blobs."""
+
+
+class Revisions:
+    """Journals the folder `code/` whenever it differs from what was journalled last, for as long as there is room.
+
+    Where code cannot be kept, a revision without a blob says why: what it was is not known from then on.
+    """
+
+    def __init__(self, workspace: TrainingWorkspace, note: Note, known: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Watch a workspace.
+
+        Args:
+            workspace: whose code.
+            note: journals.
+            known: the data of the revisions that are journalled already.
+        """
+        self._workspace, self._note, self._number = workspace, note, len(known)
+        self._last: tuple[str | None, str] = (known[-1]["blob"], known[-1].get("reason", "")) if known else ("", "")
+        self._room = MOST_BYTES - sum(max(each.get("bytes", 0), _LEAST_BYTES) for each in known)
+        self._full = any(each.get("full", False) for each in known)
+        self._turn = asyncio.Lock()
+
+    async def note(self, at_s: float) -> None:
+        """Journal the code if it has changed; `at_s` is what the run's clock shows."""
+        async with self._turn:
+            if self._full:
+                return
+            try:
+                files = await asyncio.to_thread(self._workspace.code)
+            except ConfigError as error:
+                await self._journal(at_s, None, [], str(error)[:1000])
+                return
+            if files:
+                await self._journal(at_s, Blob.of(archive(files)), sorted(files))
+
+    async def watch(self, clock: Callable[[], float], interval_s: float = INTERVAL_S) -> None:
+        """Look at the code at every interval until cancelled."""
+        while True:
+            await asyncio.sleep(interval_s)
+            await self.note(clock())
+
+    async def _journal(self, at_s: float, blob: Blob | None, files: Sequence[str], reason: str = "") -> None:
+        if (blob and blob.digest, reason) == self._last:
+            return
+        size = max(len(blob.data) if blob else 0, _LEAST_BYTES)
+        self._full = size > self._room
+        if self._full:
+            blob, files, reason = None, [], _FULL
+        self._room -= size
+        self._last, self._number = (blob and blob.digest, reason), self._number + 1
+        about = {"revision": self._number, "blob": blob and blob.digest, "files": files, "at_s": round(at_s, 3)}
+        told = {"bytes": len(blob.data)} if blob else {"reason": reason, "full": self._full}
+        await self._note("code.revised", {**about, **told}, [blob] if blob else [])

@@ -1,0 +1,156 @@
+"""The workspace of a post-training run: what is laid out in it, what the host keeps writing, what the agent has written."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from heredity.errors import CandidateError, ConfigError, RecordError
+from heredity.protocols.post_training.server.terms import TrainingTerms, host_files, instructions
+from heredity.resources.snapshot import read_folder
+from heredity.sandbox.agent_bubblewrap import INSIDE
+
+_STATUS = "status"
+_LINKS = {name: f"{_STATUS}/{name}" for name in ("scores.json", "run_meta.json", "reports")}
+_MAX_CODE_BYTES = 32 << 20
+_MAX_CODE_FILES = 2000
+
+
+class TrainingWorkspace:
+    """The folder an agent trains in.
+
+    What the host writes while the agent works is in the folder `status`, where files are replaced whole; their usual names at
+    the top are links to it. The agent owns the rest, so the host follows no link there.
+    """
+
+    def __init__(self, root: Path, terms: TrainingTerms) -> None:
+        """Describe a workspace; nothing is written before `prepare`."""
+        self.root, self.terms = root, terms
+        self.host_files = (_STATUS, "models", *host_files(sorted(self._given())))
+
+    def prepare(self) -> None:
+        """Lay out the workspace. The host's files are written anew; what the agent wrote is left as it is.
+
+        Raises:
+            RecordError: if it cannot be written.
+            ConfigError: if a file of the task is in the way of another.
+        """
+        try:
+            for name in ("", "code", "output", _STATUS, f"{_STATUS}/reports", "models"):
+                _make_folder(self.root / name)
+            for path, content in self._given().items():
+                _place(self.root / _relative(path), content)
+            target = self.root / self.terms.model_folder
+            if not target.exists():
+                _copy_model(self.terms.base_folder, target)
+            for name, link in _LINKS.items():
+                if not os.path.lexists(self.root / name):
+                    (self.root / name).symlink_to(link)
+        except OSError as error:
+            raise RecordError(f"the workspace {self.root} cannot be written: {error}") from error
+
+    def write_status(self, name: str, value: Any) -> None:
+        """Replace a JSON file that the agent may read.
+
+        Raises:
+            RecordError: if it cannot be written.
+        """
+        self.write_text(name, json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+    def write_text(self, name: str, text: str) -> None:
+        """Replace a text file of the folder `status`. Raises as `write_status`."""
+        try:
+            _place(self.root / _STATUS / name, text.encode())
+        except OSError as error:
+            raise RecordError(f"{name} cannot be written to {self.root}: {error}") from error
+
+    def submitted(self, model_path: str) -> Path:
+        """Return the host's path of what an agent names by its own.
+
+        Raises:
+            CandidateError: if it is outside of the workspace.
+        """
+        pure = PurePosixPath(model_path)
+        for root in (INSIDE, str(self.root)):
+            if pure.is_relative_to(root):
+                pure = pure.relative_to(root)
+                break
+        if pure.is_absolute() or ".." in pure.parts or not pure.parts:
+            raise CandidateError(
+                f"{model_path} is not inside the workspace; save the checkpoint below output/ and give its path"
+            )
+        return self.root / pure
+
+    def code(self) -> Mapping[str, bytes]:
+        """Return the files of `code/`; none if there is no such folder.
+
+        Raises:
+            ConfigError: if there are too many or too large ones, or links among them, or they cannot be read.
+        """
+        try:
+            return read_folder(self.root / "code", max_bytes=_MAX_CODE_BYTES, max_files=_MAX_CODE_FILES)
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise ConfigError(f"code/ cannot be read ({error.strerror}); make its files readable") from error
+
+    def _given(self) -> dict[str, bytes]:
+        terms = self.terms
+        own = {"description.md": terms.description.encode(), "instructions.md": instructions(terms).encode()}
+        return {**terms.files, **own}
+
+
+def archive(files: Mapping[str, bytes]) -> bytes:
+    """Return files as a tar archive that depends on nothing else."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for name, content in sorted(files.items()):
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def names_of(files: Mapping[str, bytes]) -> Sequence[str]:
+    """Return the names of files, sorted."""
+    return sorted(files)
+
+
+def _relative(path: str) -> PurePosixPath:
+    pure = PurePosixPath(path)
+    if pure.is_absolute() or ".." in pure.parts or not pure.parts:
+        raise ConfigError(f"a task gives the file {path!r}; expected a path inside the workspace")
+    return pure
+
+
+def _make_folder(path: Path) -> None:
+    path.mkdir(parents=True, exist_ok=True)
+    if path.is_symlink() or not path.is_dir():
+        raise ConfigError(f"{path} is no folder; remove it")
+
+
+def _place(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # A rename replaces a link instead of following it.
+    descriptor, name = tempfile.mkstemp(prefix=".part-", dir=path.parent)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        os.fchmod(descriptor, 0o644)
+    os.rename(name, path)
+
+
+def _copy_model(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix=".part-", dir=target.parent))
+    part.chmod(0o755)
+    for file in sorted(source.iterdir()):
+        if file.is_file():
+            shutil.copy2(file, part / file.name)
+    part.rename(target)

@@ -1,0 +1,162 @@
+"""Validating task folders: the format, the solution, which must pass, and doing nothing, which must not."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from heredity.errors import ConfigError, HostError
+from heredity.rollouts.container.verification import ContainerAttempt, attempt, oracle
+from heredity.sandbox.containers.contract import Backend
+from heredity.sandbox.containers.docker import DockerBackend, engine
+from heredity.sandbox.containers.replay import BubblewrapBackend
+from heredity.tasks.containers import ContainerTask, read_task
+
+BACKENDS = ("bubblewrap", "docker")
+"""Where tasks can be run; `"docker"` is Docker or Podman, whichever answers."""
+
+THRESHOLD = 1.0
+"""The least reward that counts as success, unless a task's `metadata.success_threshold` says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTask:
+    """What was found of one task folder.
+
+    Attributes:
+        folder: the task's folder.
+        name: the task's name; the folder's where it cannot be read.
+        oracle: reward of the solution; None if there is none.
+        noop: reward of doing nothing; None if there is none.
+        faults: what is wrong with it; empty if it may be used.
+        notes: what to know of it.
+        seconds: wall time of checking it.
+    """
+
+    folder: Path
+    name: str
+    oracle: float | None = None
+    noop: float | None = None
+    faults: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+def task_folders(folder: Path) -> list[Path]:
+    """Return the task folders at or below a folder, sorted.
+
+    Raises:
+        ConfigError: if there are none.
+    """
+    found = sorted(path.parent for path in folder.rglob("task.toml"))
+    if not found:
+        raise ConfigError(f"{folder} has no task.toml, nor has any folder below it; name a task or a folder of tasks")
+    return found
+
+
+def success_threshold(task: ContainerTask) -> float:
+    """Return the least reward that counts as success.
+
+    Raises:
+        ConfigError: if the task's `metadata.success_threshold` is no number.
+    """
+    found = task.metadata.get("success_threshold", THRESHOLD)
+    if type(found) not in (int, float):
+        raise ConfigError(
+            f"{task.folder / 'task.toml'}: metadata.success_threshold is {found!r}; expected a number; correct it"
+        )
+    return float(found)
+
+
+@asynccontextmanager
+async def open_backend(name: str) -> AsyncGenerator[Backend]:
+    """Open a backend by name; it is closed when the block ends.
+
+    Raises:
+        ConfigError: if it is none of `BACKENDS`, or no engine answers.
+    """
+    if name not in BACKENDS:
+        raise ConfigError(f"backend is {name!r}; expected {' or '.join(BACKENDS)}")
+    backend = BubblewrapBackend() if name == "bubblewrap" else DockerBackend(await asyncio.to_thread(engine))
+    try:
+        yield backend
+    finally:
+        await backend.close()
+
+
+async def check_tasks(backend: Backend, folder: Path, concurrent: int = 2) -> list[CheckedTask]:
+    """Check every task at or below a folder, in the order of their paths. A name that another one has too is a fault.
+
+    Raises:
+        ConfigError: if there is none, or `concurrent` is below 1.
+        IsolationError: if this machine cannot isolate them.
+    """
+    if concurrent < 1:
+        raise ConfigError(f"concurrent is {concurrent}; expected 1 or more")
+    places = asyncio.Semaphore(concurrent)
+
+    async def checked(place: Path) -> CheckedTask:
+        async with places:
+            return await check_task(backend, place)
+
+    return _apart(await asyncio.gather(*map(checked, task_folders(folder))))
+
+
+def _apart(tasks: Sequence[CheckedTask]) -> list[CheckedTask]:
+    """Return the tasks with a fault added to each whose name does not tell it apart: what is recorded of both would mix."""
+    places: dict[str, list[Path]] = {}
+    for task in tasks:
+        places.setdefault(task.name, []).append(task.folder)
+    told: list[CheckedTask] = []
+    for task in tasks:
+        others = ", ".join(str(place) for place in places[task.name] if place != task.folder)
+        fault = f"{task.folder} has the name {task.name}, and so has {others}; rename one of them"
+        told.append(replace(task, faults=(*task.faults, fault)) if others else task)
+    return told
+
+
+async def check_task(backend: Backend, folder: Path) -> CheckedTask:
+    """Read a task, attempt it with its solution and with nothing, and say what is wrong.
+
+    Raises:
+        IsolationError: if this machine cannot isolate it.
+    """
+    begun = time.monotonic()
+    try:
+        task = read_task(folder)
+        least = success_threshold(task)
+        idle, solved = await attempt(backend, task, None), await oracle(backend, task)
+    except (ConfigError, HostError) as error:
+        return CheckedTask(folder, folder.name, faults=(str(error),), seconds=time.monotonic() - begun)
+    faults = [*_errors("the solution", solved), *_errors("doing nothing", idle)]
+    if solved.verdict.reward is not None and solved.verdict.reward < least:
+        said = solved.verdict.output.strip()[-500:]
+        faults.append(f"the solution gets {solved.verdict.reward:g}, and {least:g} is success: {said or 'no output'}")
+    if idle.verdict.reward is not None and idle.verdict.reward >= least:
+        faults.append(f"doing nothing gets {idle.verdict.reward:g}, and {least:g} is success already")
+    return CheckedTask(
+        folder=folder,
+        name=task.name,
+        oracle=solved.verdict.reward,
+        noop=idle.verdict.reward,
+        faults=tuple(faults),
+        notes=tuple(_notes(task, solved)),
+        seconds=time.monotonic() - begun,
+    )
+
+
+def _errors(who: str, found: ContainerAttempt) -> list[str]:
+    verdict = found.verdict
+    return [] if verdict.status == "ok" else [f"{who}: {verdict.status}: {verdict.message}"]
+
+
+def _notes(task: ContainerTask, solved: ContainerAttempt) -> list[str]:
+    notes = [f"unknown key {key}" for key in task.unknown_keys]
+    if task.environment.network.mode != "no-network":
+        notes.append(f"network_mode is {task.environment.network.mode}; without Docker there is no network")
+    notes += [f"the solution leaves a process behind: {command}" for command in solved.leftovers]
+    return notes

@@ -1,0 +1,1 @@
+"""Episodes of environments, each with a confined policy process."""

@@ -1,0 +1,256 @@
+"""An environment worker: a trusted process that steps environments, with a zygote of its own for the policies.
+
+Started by `EpisodeRunner` as `python -m heredity.rollouts.episode.environment_worker FD`. It reads pickled messages from the host
+and answers with encoded trajectories. Environment state and seeds never leave this process and the host.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import pickle
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+
+from heredity.environments.taskset import make_from_spec
+from heredity.errors import HeredityError
+from heredity.rollouts.episode.episode import Attempt, EnvironmentPool, Episode
+from heredity.rollouts.episode.policy_channel import Ending, Lane, Phase
+from heredity.rollouts.episode.recorder import Recorder
+from heredity.rollouts.trajectory import Failure
+from heredity.sandbox.guest.codec import Codec
+from heredity.sandbox.zygote import ZygoteProcess
+
+LANES = 4
+"""How many policy workers play at once: while one policy thinks, another one's environment is stepped."""
+
+_HEADER = 8
+TICK_S = 0.05
+"""How often deadlines are looked at."""
+
+
+class EnvironmentWorker:
+    """The loop: start lanes, step environments as answers arrive, send trajectories."""
+
+    def __init__(self, host: socket.socket, settings: Mapping[str, Any]) -> None:
+        self._host = host
+        self._zygote = ZygoteProcess(settings)
+        self._pool = EnvironmentPool(_build)
+        self._queue: collections.deque[Attempt] = collections.deque()
+        self._lanes: dict[int, Lane] = {}
+        self._writable: dict[int, Lane] = {}
+        self._inbox = bytearray()
+        self._outbox = bytearray()
+        self._poll = select.epoll()
+        host.setblocking(False)
+        self._poll.register(host.fileno(), select.EPOLLIN)
+        self._open = True
+        self._next_check = 0.0
+        self._outbox += bytes(_HEADER)  # an empty message: ready
+        self._flush()
+
+    def run(self) -> None:
+        """Serve until the host closes its end."""
+        while self._open:
+            while self._queue and len(self._lanes) < LANES:
+                self._start_lane()
+            self._wait()
+        self._zygote.close()
+        self._pool.close()
+
+    def _wait(self) -> None:
+        lanes = self._lanes
+        for fd, event in self._poll.poll(TICK_S if lanes else None):
+            lane = lanes.get(fd)
+            if lane is not None:
+                endings = lane.on_readable()
+                if endings or lane.outbox or self._writable:
+                    self._take(lane, endings)
+            elif fd == self._host.fileno():
+                self._on_host(event)
+            elif fd in self._writable:
+                lane = self._writable[fd]
+                lane.on_writable()
+                self._watch_writing(lane)
+        now = time.monotonic()
+        if now >= self._next_check:
+            self._next_check = now + TICK_S
+            for lane in [la for la in lanes.values() if la.deadline <= now]:
+                self._take(lane, lane.expire())
+
+    def _on_host(self, event: int) -> None:
+        if event & select.EPOLLOUT:
+            self._flush()
+        if not event & (select.EPOLLIN | select.EPOLLHUP):
+            return
+        try:
+            chunk = self._host.recv(1 << 20)
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            chunk = b""
+        if not chunk:
+            self._open = False
+            return
+        self._inbox += chunk
+        while len(self._inbox) >= 8:
+            size = int.from_bytes(self._inbox[:8], "little")
+            if len(self._inbox) < size + 8:
+                return
+            message = pickle.loads(self._inbox[8 : size + 8])
+            del self._inbox[: size + 8]
+            if isinstance(message, int):
+                self._queue = collections.deque(a for a in self._queue if a.request != message)
+                for lane in [la for la in self._lanes.values() if la.belongs_to(message)]:
+                    self._drop(lane)
+            else:
+                self._queue.extend(message)
+
+    def _start_lane(self) -> None:
+        first = self._queue.popleft()
+        attempts = [first]
+        while len(attempts) < first.lockstep and self._queue and _together(first, self._queue[0]):
+            attempts.append(self._queue.popleft())
+        codecs = (Codec(first.profile["obs"]), Codec(first.profile["action"], texts=False))
+        episodes: list[Episode] = []
+        try:
+            for attempt in attempts:
+                env = self._pool.take(_env_key(attempt), attempt.environment, _render_mode(attempt))
+                episodes.append(Episode(attempt, env, Recorder(*codecs)))
+            lane = Lane(self._zygote, episodes, codecs)
+        except Exception as error:  # noqa: BLE001 - building an environment may raise anything; it is recorded with its side
+            self._cannot_start(attempts, error)
+            return
+        self._lanes[lane.worker.response] = lane
+        self._poll.register(lane.worker.response, select.EPOLLIN)
+        self._take(lane, lane.start())
+
+    def _cannot_start(self, attempts: list[Attempt], error: Exception) -> None:
+        host = isinstance(error, HeredityError)
+        failure = Failure("host_error" if host else "environment_error", f"{type(error).__name__}: {error}")
+        for attempt in attempts:
+            empty = Recorder(Codec(attempt.profile["obs"]), Codec(attempt.profile["action"]))
+            episode = Episode(attempt, gymnasium.Env(), empty)
+            self._reply(attempt, episode.trajectory(failure, "host" if host else "environment").encode())
+        self._flush()
+
+    def _take(self, lane: Lane, endings: list[Ending]) -> None:
+        for ending in endings:
+            attempt = ending.episode.attempt
+            if ending.retry:
+                self._queue.appendleft(_alone(attempt))
+            else:
+                self._reply(attempt, ending.episode.trajectory(ending.failure, ending.blame).encode())
+            if ending.blame == "environment":
+                ending.episode.env.close()
+            else:
+                self._pool.give(_env_key(attempt), ending.episode.env)
+        if self._outbox:
+            # Once for all episodes that have just ended: every message wakes the host, which needs a core for it.
+            self._flush()
+        if lane.phase is Phase.DONE:
+            self._retire(lane)
+        elif lane.outbox or lane.worker.request in self._writable:
+            self._watch_writing(lane)
+
+    def _retire(self, lane: Lane) -> None:
+        worker = lane.worker
+        if self._lanes.pop(worker.response, None) is not None and not worker.closed:
+            self._poll.unregister(worker.response)
+        if self._writable.pop(worker.request, None) is not None and not worker.closed:
+            self._poll.unregister(worker.request)
+        lane.close()
+        self._zygote.drain()
+
+    def _drop(self, lane: Lane) -> None:
+        for episode in lane.unfinished():
+            self._pool.give(_env_key(episode.attempt), episode.env)
+        self._retire(lane)
+
+    def _watch_writing(self, lane: Lane) -> None:
+        fd = lane.worker.request
+        if lane.outbox and fd not in self._writable:
+            self._writable[fd] = lane
+            self._poll.register(fd, select.EPOLLOUT)
+        elif not lane.outbox and fd in self._writable:
+            del self._writable[fd]
+            self._poll.unregister(fd)
+
+    def _reply(self, attempt: Attempt, trajectory: bytes) -> None:
+        header = attempt.request.to_bytes(8, "little") + attempt.position.to_bytes(4, "little")
+        self._outbox += (len(trajectory) + 12).to_bytes(8, "little") + header + trajectory
+
+    def _flush(self) -> None:
+        try:
+            sent = self._host.send(self._outbox)
+        except BlockingIOError:
+            sent = 0
+        except ConnectionError:
+            self._open = False
+            return
+        del self._outbox[:sent]
+        wanted = select.EPOLLIN | (select.EPOLLOUT if self._outbox else 0)
+        self._poll.modify(self._host.fileno(), wanted)
+
+
+def _build(spec: Mapping[str, Any], render_mode: str | None) -> gymnasium.Env[Any, Any]:
+    return make_from_spec(spec, render_mode)
+
+
+def _env_key(attempt: Attempt) -> str:
+    return json.dumps([attempt.environment, _render_mode(attempt)], sort_keys=True)
+
+
+def _render_mode(attempt: Attempt) -> str | None:
+    return "rgb_array" if attempt.media else None
+
+
+def _together(first: Attempt, other: Attempt) -> bool:
+    return (
+        first.request == other.request
+        and first.program == other.program
+        and other.lockstep == first.lockstep
+        and first.environment == other.environment
+        and first.media == other.media
+    )
+
+
+def _alone(attempt: Attempt) -> Attempt:
+    import dataclasses
+
+    return dataclasses.replace(attempt, lockstep=1)
+
+
+def main() -> None:
+    """Serve the host on the socket whose descriptor is the first argument."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    host = socket.socket(fileno=int(sys.argv[1]))
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    size = int.from_bytes(_read_all(host, 8), "little")
+    settings = json.loads(_read_all(host, size))
+    if settings["core"] is not None:
+        # The policies inherit it: handing over between two processes of one core costs far less than waking another core.
+        os.sched_setaffinity(0, {settings["core"]})
+    EnvironmentWorker(host, settings).run()
+
+
+def _read_all(connection: socket.socket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        chunk = connection.recv(size - len(data))
+        if not chunk:
+            sys.exit(0)
+        data += chunk
+    return bytes(data)
+
+
+if __name__ == "__main__":
+    main()

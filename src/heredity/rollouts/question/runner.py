@@ -1,0 +1,184 @@
+"""`SolvingRunner`: solvers on questions. Each attempt is a conversation, whose answer is checked against the reference."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
+
+from heredity.actors.contract import Answer, Problem, Programs, RoundFeedback, Solving
+from heredity.actors.conversation import Conversation
+from heredity.actors.parts import render
+from heredity.actors.solver import Solver
+from heredity.errors import ConfigError, HostError, ProviderError, UnknownNameError
+from heredity.gateway import Message, Model
+from heredity.gateway.contract import NOTHING_USED
+from heredity.rollouts.as_completed import as_they_end
+from heredity.rollouts.attempting import attempted
+from heredity.rollouts.contract import Job
+from heredity.rollouts.conversation_record import ConversationRecord, built, check_solving, seeds_of
+from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.limits import Limits
+from heredity.spans import span
+from heredity.tasks import Task
+from heredity.tasks.questions import Verification, present, verify
+
+PublicTests = Callable[[Task, str], Awaitable[str | None]]
+"""What a task says in public of an answer; None if there is nothing to say against it."""
+
+
+class SolvingRunner:
+    """Attempts questions with solvers: tasksets of the kind `"question"`.
+
+    Args:
+        model: what solvers converse with; also the critic between rounds.
+        judge: the model that checks answers where no rule can.
+        programs: the sandbox for candidates that have programs; whoever made it closes it.
+        settings: how each attempt goes.
+        concurrent: most attempts at the same time.
+        public: gives the feedback `"public"` between rounds.
+
+    Raises:
+        ConfigError: if the settings are out of range, or ask for public feedback and nothing gives it.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        judge: Model | None = None,
+        programs: Programs | None = None,
+        settings: Solving | None = None,
+        concurrent: int = 8,
+        public: PublicTests | None = None,
+    ) -> None:
+        self.settings = settings or Solving()
+        _check(self.settings, concurrent, public)
+        self._model, self._judge, self._programs, self._public = model, judge, programs, public
+        self._places = asyncio.Semaphore(concurrent)
+
+    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+        """Attempt jobs, yielding (position, trajectory) as each one ends; what has not ended is dropped when it is closed.
+
+        An attempt may take `Solving.seconds` or `Limits.episode_s`, whichever is less; waiting for a place is not
+        counted, and neither is checking the answer.
+
+        Raises:
+            BudgetError: if the budget does not allow a model call; the attempts under way are dropped.
+            ConfigError: if a candidate needs a sandbox or a question needs a judge, and there is none.
+        """
+        settings = replace(self.settings, seconds=min(self.settings.seconds, limits.episode_s))
+        seeds = seeds_of(jobs, settings)
+        solvers = {job.candidate: built(job.candidate) for job in jobs}
+
+        async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
+            async with self._places:
+                talk = Conversation(self._model, settings, seeds[position])
+                record = _Record(job, talk)
+                return position, await attempted(record, self._attempt(record, solvers[job.candidate]))
+
+        async with aclosing(as_they_end(attempt(position, job) for position, job in enumerate(jobs))) as ended:
+            async for each in ended:
+                yield each
+
+    async def close(self) -> None:
+        """Do nothing: the runner starts no process of its own."""
+
+    async def _attempt(self, record: _Record, solver: Solver | ConfigError) -> Trajectory:
+        try:
+            return await self._solved(record, solver)
+        except _VerifierError as error:
+            return record.failed("environment_error", "environment", str(error))
+
+    async def _solved(self, record: _Record, solver: Solver | ConfigError) -> Trajectory:
+        if isinstance(solver, ConfigError):
+            return record.failed("import_error", "candidate", str(solver))
+        shown = present(record.job.task.spec)
+        problem = Problem(shown.text, shown.choices, shown.images, shown.instructions)
+        record.question = render(problem)
+        answer = await solver.attempt(problem, record.talk, self._programs, self._feedback(record))
+        scores = [(await self._verdict(record, text)).score for text in answer.rounds]
+        if answer.status != "ok":
+            return record.unanswered(answer, scores)
+        return record.scored(answer, await self._verdict(record, answer.text), scores)
+
+    def _feedback(self, record: _Record) -> Callable[[str], Awaitable[str | None]]:
+        async def verdict(text: str) -> str | None:
+            found = await self._verdict(record, text)
+            if found.correct:
+                return None
+            read = f" It was read as: {found.extracted}" if found.extracted else " No answer could be read out of it."
+            return f"Your answer is wrong.{read}"
+
+        async def public(text: str) -> str | None:
+            return await self._public(record.job.task, text) if self._public is not None else None
+
+        return public if self.settings.feedback == "public" else verdict
+
+    async def _verdict(self, record: _Record, text: str) -> Verification:
+        """Check an answer, the same words once: a judge costs money, and must not say two things of them."""
+        if text not in record.verdicts:
+            with span("verify", kind="verify") as step:
+                try:
+                    found = await verify(record.job.task.spec, text, judge=self._judge, seed=record.job.policy_seed)
+                except ProviderError:
+                    raise
+                except HostError as error:
+                    raise _VerifierError(f"the answer could not be checked: {error}") from error
+                step.set(score=found.score, extracted=found.extracted, reason=found.reason)
+            record.verdicts[text] = found
+        return record.verdicts[text]
+
+
+class _VerifierError(Exception):
+    """A verifier failed by itself."""
+
+
+@dataclass
+class _Record(ConversationRecord):
+    """What is known of one attempt at a question."""
+
+    keys = ("question", "expected", "extracted", "correct", "reason", "rounds", "notes")
+
+    verdicts: dict[str, Verification] = field(default_factory=dict[str, Verification])
+
+    def scored(self, answer: Answer, verdict: Verification, scores: list[float]) -> Trajectory:
+        """Return the record of an answered attempt: its score is that of the last round."""
+        info = {
+            "extracted": verdict.extracted,
+            "correct": verdict.correct,
+            "reason": verdict.reason,
+            "rounds": scores,
+        }
+        told = f"{'right' if verdict.correct else 'wrong'}, score {verdict.score:g}: {verdict.reason}"
+        return self.trajectory(info, told, score=float(verdict.score))
+
+    def unanswered(self, answer: Answer, scores: list[float]) -> Trajectory:
+        """Return the record of an attempt in which the candidate gave no answer in its last round."""
+        info, failure = {"correct": False, "reason": answer.detail, "rounds": [*scores, 0.0]}, self.failure_of(answer)
+        return self.trajectory(info, failure.message, failure=failure, truncated=answer.status == "turns")
+
+    def trajectory(self, info: Mapping[str, Any], told: str, **how: Any) -> Trajectory:
+        """Return the record, with the expected answer."""
+        return super().trajectory({"expected": self.job.task.spec.get("answer"), **info}, told, **how)
+
+    def cost(self) -> dict[str, float]:
+        """Return what the conversation and the judge used."""
+        judged = sum((v.usage for v in self.verdicts.values()), NOTHING_USED)
+        found = {"judge_tokens": judged.tokens, "judge_cost_usd": judged.cost_usd} if judged != NOTHING_USED else {}
+        return {**super().cost(), **{name: float(amount) for name, amount in found.items() if amount is not None}}
+
+
+def conversation_of(trajectory: Trajectory) -> tuple[Message, ...]:
+    """Return everything that was said in an attempt at a question, in order, as it was said."""
+    return tuple(Message.from_json(message) for message in trajectory.columns.get("messages", ()))
+
+
+def _check(settings: Solving, concurrent: int, public: PublicTests | None) -> None:
+    check_solving(settings, concurrent)
+    if settings.feedback not in get_args(RoundFeedback):
+        raise UnknownNameError("feedback", settings.feedback, get_args(RoundFeedback))
+    if settings.feedback == "public" and settings.rounds > 1 and public is None:
+        raise ConfigError("these questions have no public tests; set feedback to none, self or verdict")

@@ -1,0 +1,178 @@
+"""`FolderStage`: a level of a world folder being played. The folder's code runs in the sandbox, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from typing import Any, cast
+
+from heredity.actors.contract import ToolResult
+from heredity.actors.player import KeepingPrograms, KeptProgram, Sight
+from heredity.errors import ConfigError, HostError
+from heredity.rollouts.world.folder_actions import misfit
+from heredity.rollouts.world.process import StageError, Told
+from heredity.sandbox.limits import Limits
+from heredity.worlds.contract import RefusedError
+from heredity.worlds.episode import Step
+from heredity.worlds.folder import WorldFolder
+
+GUEST = "world_folder_guest:World"
+"""What the sandbox opens of `WorldFolder.tree`."""
+_SCRATCH = re.compile(r"/[^\s\"']*/scratch/\d+/")
+_MOST_MESSAGE = 1000
+_BEGUN = {"observation": object, "done": bool}
+_TAKEN = {**_BEGUN, "reward": float, "info": dict}
+_FORM = '{"action": name, "params": {...}}'
+
+
+class FolderStage:
+    """A level of a world folder being played; made by `folder_stage`.
+
+    What a player gives reaches the environment as it is, if it has the form of an action; whatever the environment makes of
+    unknown names and odd parameters is its own rule. Anything else is refused here: it costs a step of the horizon and does not
+    reach the environment, whose own time stands still.
+
+    Attributes:
+        told: what a player is told before it begins.
+        sight: what a player is given now.
+        done: whether the episode has ended.
+    """
+
+    def __init__(self, folder: WorldFolder, program: KeptProgram, seconds: float) -> None:
+        self._folder, self._program, self._seconds = folder, program, seconds
+        self._text, self._t = "", 0
+        self.told = Told(folder.instruction, folder.action_text, folder.actions)
+        self.done = False
+        self.sight = self._look("", 0.0)
+
+    async def begin(self, level: str | None, seed: int, seconds: float) -> None:
+        """Begin a level (see `World.reset` in the guest).
+
+        Raises:
+            StageError: if the environment fails.
+        """
+        raise_failure(self._program.opened)
+        begun = await self._call("reset", {"level": level, "seed": seed}, seconds, _BEGUN)
+        self._text, self.done = _text(begun["observation"]), begun["done"]
+        self.sight = self._look("", 0.0)
+
+    async def take(self, given: object) -> Step:
+        """Take an action (see `Stage.take`)."""
+        action = _action(given)
+        if isinstance(action, str):
+            return self._after(0.0, False, action, refused=True)
+        try:
+            taken = await self._call("step", {"action": action}, self._seconds, _TAKEN)
+        except ConfigError as error:
+            return self._after(0.0, False, f"the action cannot be sent: {error}", refused=True)
+        except StageError as error:
+            wrong = misfit(action, self._folder.actions)
+            if not wrong:
+                raise
+            raise StageError(
+                f"{wrong}, and the world failed: {error}", error.traceback, status="invalid_action", blame="candidate"
+            ) from error
+        self._text = _text(taken["observation"])
+        return self._after(taken["reward"], taken["done"], message_of(taken["info"]))
+
+    async def _call(
+        self, method: str, arguments: Mapping[str, Any], seconds: float, fields: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        result = await self._program.call(method, arguments, seconds=seconds)
+        raise_failure(result)
+        value = result.value
+        # The environment runs in the process that answers, so the answer may be anything.
+        if not isinstance(value, dict) or not all(isinstance(value.get(key), kind) for key, kind in fields.items()):
+            raise StageError(f"the world's process answered {method} with {str(value)[:80]}")
+        return cast(dict[str, Any], value)
+
+    def _after(self, reward: float, over: bool, message: str, *, refused: bool = False) -> Step:
+        self._t += 1
+        truncated = self._t >= self._folder.max_steps
+        self.done = over or truncated
+        self.sight = self._look(message, reward)
+        # An environment says that it has ended, not why: at the horizon it is the horizon.
+        return Step(reward, over and not truncated, truncated, message, refused)
+
+    def _look(self, message: str, paid: float) -> Sight:
+        return Sight(self._text, b"", message, paid, self._t, self._folder.max_steps)
+
+
+@asynccontextmanager
+async def folder_stage(
+    spec: Mapping[str, Any], programs: KeepingPrograms, limits: Limits
+) -> AsyncGenerator[FolderStage]:
+    """Begin the level that a task's `spec` names, in a fresh process.
+
+    Args:
+        spec: `folder`, `digest`, `level` (None for a generated one), `seed`.
+        programs: the sandbox.
+        limits: `init_s` to begin, `act_s` for each step.
+
+    Raises:
+        StageError: if the environment fails.
+        HostError: if the folder has changed since the task was drawn.
+    """
+    folder = read_world_folder(spec["folder"], spec["digest"])
+    async with programs.open(folder.tree, GUEST, {"name": folder.name}) as program:
+        stage = FolderStage(folder, program, limits.act_s)
+        await stage.begin(spec["level"], spec["seed"], limits.init_s)
+        yield stage
+
+
+@lru_cache(maxsize=64)
+def read_world_folder(path: str, digest: str) -> WorldFolder:
+    """Return a folder that is known to have a digest.
+
+    Raises:
+        HostError: if it has another one by now, or cannot be read.
+    """
+    try:
+        folder = WorldFolder(path)
+    except ConfigError as error:
+        raise HostError(f"the world folder cannot be read any more: {error}") from error
+    if folder.digest != digest:
+        raise HostError(f"{path} has changed since its tasks were drawn; start another run")
+    return folder
+
+
+def raise_failure(result: ToolResult) -> None:
+    """Raise what came of a call of the guest, if it failed; paths are relative to the sandbox's folders.
+
+    Raises:
+        StageError: if it failed.
+    """
+    if result.error:
+        raise StageError(
+            _SCRATCH.sub("", f"the world failed ({result.error}): {result.message}"),
+            _SCRATCH.sub("", result.traceback),
+        )
+
+
+def message_of(info: Mapping[str, Any]) -> str:
+    """Return in one line what an action led to: the environment's own word for it, and the events."""
+    result, events = info.get("last_action_result"), info.get("events") or []
+    listed = cast(list[Any], events) if isinstance(events, list) else [events]
+    said = [] if result is None else [_text(result)]
+    words = [*said, *(f"event: {_text(event)}" for event in listed)]
+    return " ".join("; ".join(words).split())[:_MOST_MESSAGE]
+
+
+def _action(given: object) -> dict[str, Any] | str:
+    """Return an action with the form of one, or why it is none."""
+    if isinstance(given, RefusedError):
+        return str(given)
+    if not isinstance(given, Mapping):
+        return f"that is no action; give {_FORM}"
+    fields = cast(Mapping[str, Any], given)
+    name, params = fields.get("action"), fields.get("params")
+    if not isinstance(name, str) or not (params is None or isinstance(params, Mapping)):
+        return f"that is no action; give {_FORM}"
+    return {**fields, "params": params or {}}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

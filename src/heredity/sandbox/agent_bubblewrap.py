@@ -1,0 +1,228 @@
+"""The sandbox of an outside agent: a bubblewrap command line.
+
+Inside, the agent has namespaces of its own (user, process, network, IPC, host name, cgroup), no capabilities, its
+workspace with the host's files in it read-only, the system's programs and an allow-listed view of the interpreter. It
+reaches its session through one Unix socket, a broker of language models through another where it is given one, and
+nothing else: no simulator, no `heredity`, no run folder, no hidden case.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heredity.errors import ConfigError
+from heredity.sandbox.bubblewrap_root import (
+    available,
+    bwrap,
+    etc_view,
+    interpreter,
+    interpreter_view,
+    isolate,
+    proc_view,
+    seccomp_program,
+    system_view,
+    trusted_folders,
+)
+from heredity.sandbox.isolation import ALLOWED_PACKAGES, package_folders
+
+__all__ = [
+    "GUEST_CLIENT",
+    "INSIDE",
+    "READ_ONLY",
+    "RELAY",
+    "Confinement",
+    "Descriptors",
+    "available",
+    "folder_variables",
+    "open_descriptors",
+]
+
+GUEST_CLIENT = Path(__file__).parent / "guest_client.py"
+"""The script that becomes `bin/heredity`, `bin/submit` and `bin/finish` in a workspace."""
+
+RELAY = Path(__file__).parent / "relay.py"
+"""The script that is the first process of a sandbox."""
+
+READ_ONLY = ("AGENTS.md", "TASK.md", "run_meta.json", "bin", "feedback")
+"""What the host writes into a workspace; an agent can read it only."""
+
+INSIDE = "/workspace"
+"""Where the agent finds its workspace."""
+
+_SOCKET = "/run/heredity/session.sock"
+_BROKER = "/run/heredity/broker.sock"
+_PACKAGES = "/opt/heredity/packages"
+_RELAY = "/opt/heredity/relay.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptors:
+    """Open files that bubblewrap inherits.
+
+    Attributes:
+        seccomp: the compiled system-call filter.
+        passwd: the sandbox's `/etc/passwd`.
+        group: the sandbox's `/etc/group`.
+        info: a pipe to which bubblewrap writes the first process's id.
+    """
+
+    seccomp: int
+    passwd: int
+    group: int
+    info: int
+
+    def __iter__(self) -> Iterator[int]:
+        return iter((self.seccomp, self.passwd, self.group, self.info))
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What a sandboxed agent gets.
+
+    Attributes:
+        workspace: the agent's folder, found at `/workspace` inside.
+        socket: the session's Unix socket.
+        broker: the Unix socket of a broker of language models, if the agent is to reach one.
+        read_only: folders and files of the host that the agent's own programs need, at the same paths inside.
+        protected: folders that may not be made visible, such as the sealed cases; the workspace's parent always is one.
+        packages: importable packages beyond the standard library.
+        environment: variables for the agent, beyond those that every agent has; nothing else is inherited.
+        network: share the host's network. Whatever is on it, a machine with a simulator included, can then be reached.
+        tmp_bytes: size of `/tmp`, in memory.
+        processes: most processes and threads at once.
+        file_bytes: size of the largest file that the agent may write.
+        host_files: names in the workspace that the host writes; the agent can only read them.
+        trees: folders and files of the host that are found beside the packages under other names, name to path.
+        devices: device files of the host that the agent may use, such as those of a GPU; their drivers are then within its reach.
+    """
+
+    workspace: Path
+    socket: Path
+    broker: Path | None = None
+    read_only: tuple[Path, ...] = ()
+    protected: tuple[Path, ...] = ()
+    packages: tuple[str, ...] = ALLOWED_PACKAGES
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    network: bool = False
+    tmp_bytes: int = 256 << 20
+    processes: int = 1024
+    file_bytes: int = 1 << 30
+    host_files: tuple[str, ...] = READ_ONLY
+    trees: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    devices: tuple[Path, ...] = ()
+
+    @property
+    def tier(self) -> str:
+        """The isolation by name, for the record of the run."""
+        return "bubblewrap+seccomp" + ("+network" if self.network else "") + ("+devices" if self.devices else "")
+
+    def variables(self) -> dict[str, str]:
+        """Return the whole environment of the sandbox."""
+        base = interpreter().parent
+        own = {
+            "PATH": f"{INSIDE}/bin:{base}:/usr/local/bin:/usr/bin:/bin",
+            "HOME": f"{INSIDE}/.home",
+            "TMPDIR": "/tmp",
+            "LANG": "C.UTF-8",
+            "PYTHONPATH": _PACKAGES,
+            "PYTHONNOUSERSITE": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "HEREDITY_SOCKET": _SOCKET,
+            **folder_variables(INSIDE),
+        }
+        return {**self.environment, **own, **({"PATH": f"{own['PATH']}:{path}"} if (path := self._path()) else {})}
+
+    def _path(self) -> str:
+        return self.environment.get("PATH", "")
+
+    def arguments(self, command: Sequence[str], descriptors: Descriptors) -> list[str]:
+        """Return the bubblewrap command line that runs `command` in this sandbox.
+
+        Args:
+            command: program and arguments, as the sandbox sees them.
+            descriptors: open files that bubblewrap is to inherit.
+
+        Raises:
+            ConfigError: if a folder to show would reveal what must stay hidden.
+        """
+        self._check_visible()
+        arguments = [bwrap(), *isolate(1000), *(() if not self.network else ("--share-net",))]
+        arguments += ["--seccomp", str(descriptors.seccomp), "--info-fd", str(descriptors.info)]
+        arguments += [*self._system(descriptors), *interpreter_view()]
+        for path in self.read_only:
+            arguments += ["--ro-bind", str(path.resolve()), str(path.absolute())]
+        for name, folder in {**package_folders(self.packages), **self.trees}.items():
+            arguments += ["--ro-bind", str(folder), f"{_PACKAGES}/{name}"]
+        arguments += ["--ro-bind", str(RELAY), _RELAY, "--bind", str(self.socket), _SOCKET]
+        if self.broker is not None:
+            arguments += ["--bind", str(self.broker), _BROKER]
+        arguments += ["--bind", str(self.workspace), INSIDE]
+        for name in self.host_files:
+            if (self.workspace / name).exists():
+                arguments += ["--ro-bind", str(self.workspace / name), f"{INSIDE}/{name}"]
+        arguments += ["--remount-ro", "/", "--chdir", INSIDE, "--"]
+        relay = [str(interpreter()), "-I", _RELAY, "--socket", _SOCKET]
+        relay += ["--broker", _BROKER] if self.broker is not None else []
+        limits = ["--processes", str(self.processes), "--file-bytes", str(self.file_bytes)]
+        return [*arguments, *relay, *limits, "--", *command]
+
+    def _system(self, descriptors: Descriptors) -> list[str]:
+        arguments = [*system_view(), *proc_view(), "--dev", "/dev"]
+        for folder in ("/dev/shm", "/tmp"):
+            arguments += ["--size", str(self.tmp_bytes), "--tmpfs", folder]
+        for device in self.devices:
+            arguments += ["--dev-bind", str(device), str(device)]
+        # What stands beside the devices is a file system in memory, as large as half of the machine's.
+        arguments += ["--remount-ro", "/dev"]
+        arguments += etc_view(network=self.network)
+        for descriptor, name in ((descriptors.passwd, "passwd"), (descriptors.group, "group")):
+            arguments += ["--ro-bind-data", str(descriptor), f"/etc/{name}"]
+        return arguments
+
+    def _check_visible(self) -> None:
+        secret = [self.workspace.resolve().parent, *(p.resolve() for p in self.protected), *trusted_folders()]
+        for shown in self.read_only:
+            path = shown.resolve()
+            if not path.exists():
+                raise ConfigError(
+                    f"{shown} is to be shown to the agent, and does not exist; correct the path or leave it out"
+                )
+            for folder in secret:
+                if path.is_relative_to(folder) or folder.is_relative_to(path):
+                    raise ConfigError(
+                        f"showing {shown} to the agent would reveal {folder}, which holds records, hidden cases or "
+                        "simulators; show a narrower folder"
+                    )
+
+
+def folder_variables(workspace: str) -> dict[str, str]:
+    """Return the environment variables that tell an agent where its files are."""
+    places = {"WORKSPACE": "", "SYSTEM": "/system", "FEEDBACK": "/feedback", "AGENTS": "/AGENTS.md"}
+    found = {
+        f"{owner}_{name}": workspace + path for owner in ("HEREDITY", "EVOPOLICYGYM") for name, path in places.items()
+    }
+    return {**found, "EVOPOLICYGYM_PROTOCOL": "0.1"}
+
+
+@contextlib.contextmanager
+def open_descriptors() -> Generator[tuple[Descriptors, int]]:
+    """Open what bubblewrap is to inherit; yields it and the end from which its information is read.
+
+    The reading end belongs to the caller from then on. The others are closed when the block ends.
+    """
+    with contextlib.ExitStack() as stack:
+        texts = (seccomp_program(), f"agent:x:1000:1000:agent:{INSIDE}/.home:/bin/sh\n".encode(), b"agent:x:1000:\n")
+        files: list[int] = []
+        for text in texts:
+            file = stack.enter_context(tempfile.TemporaryFile())
+            file.write(text)
+            file.seek(0)
+            files.append(file.fileno())
+        reading, writing = os.pipe()
+        stack.callback(os.close, writing)
+        yield Descriptors(files[0], files[1], files[2], writing), reading

@@ -1,0 +1,130 @@
+"""A zygote on an event loop: nothing here waits but by `await`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from heredity.errors import HostError
+from heredity.sandbox.zygote import START_S, Worker, ZygoteProcess
+
+_CLOSE_S = 2.0
+
+
+async def ready(watch: Callable[..., Any], unwatch: Callable[[int], Any], descriptor: int, deadline: float) -> None:
+    """Wait until the event loop finds a descriptor ready.
+
+    Args:
+        watch: the loop's `add_reader` or `add_writer`.
+        unwatch: the method that removes what `watch` adds.
+        descriptor: what to watch.
+        deadline: the loop's time.
+
+    Raises:
+        TimeoutError: if it is not ready by the deadline.
+    """
+    found = asyncio.get_running_loop().create_future()
+    watch(descriptor, lambda: found.done() or found.set_result(None))
+    try:
+        async with asyncio.timeout_at(deadline):
+            await found
+    finally:
+        unwatch(descriptor)
+
+
+class AsyncZygote:
+    """A running zygote and how many more workers it can have; made by `start`.
+
+    Attributes:
+        free: workers that it can take besides those it has.
+        alive: whether it still answers.
+    """
+
+    def __init__(self, process: ZygoteProcess, slots: int) -> None:
+        self._process, self.free, self.alive = process, slots, True
+        self._ends: dict[int, asyncio.Future[int | None]] = {}
+        self._loop = asyncio.get_running_loop()
+        self._control = process.control
+        self._loop.add_reader(self._control, self._on_news)
+
+    @classmethod
+    async def start(cls, settings: Mapping[str, Any]) -> AsyncZygote:
+        """Start a zygote and wait until it is ready.
+
+        The process is started on the calling thread: the kernel ends it with the thread that started it, which a thread of
+        a pool does not outlive.
+
+        Raises:
+            HostError: if it does not start.
+        """
+        process, loop = ZygoteProcess(settings, wait=False), asyncio.get_running_loop()
+        try:
+            await ready(loop.add_reader, loop.remove_reader, process.control, loop.time() + START_S)
+            process.ready()
+        except TimeoutError as error:
+            process.close(0.0)
+            raise HostError(f"the sandbox did not start within {START_S:g} s") from error
+        except asyncio.CancelledError:
+            process.close(0.0)
+            raise
+        return cls(process, settings["slots"])
+
+    def launch(self, order: Mapping[str, Any]) -> Worker:
+        """Fork a worker (see `ZygoteProcess.launch`).
+
+        Raises:
+            HostError: if the zygote is gone.
+        """
+        try:
+            worker = self._process.launch(order)
+        except HostError:
+            self._lose()
+            raise
+        self.free -= 1
+        return worker
+
+    def kill(self, worker: Worker) -> asyncio.Future[int | None]:
+        """Kill a worker; its pipes are left to whoever is reading them.
+
+        Returns:
+            Its exit status when it is known: its exit code, or minus the signal that ended it; None if the zygote is gone.
+        """
+        status: asyncio.Future[int | None] = self._loop.create_future()
+        if not self.alive:
+            status.set_result(None)
+            return status
+        self._ends[worker.number] = status
+        self.free += 1
+        try:
+            self._process.kill(worker)
+        except HostError:
+            self._lose()
+        return status
+
+    async def close(self) -> None:
+        """End the zygote and with it every worker."""
+        self._lose()
+        await asyncio.to_thread(self._process.close, _CLOSE_S)
+
+    def _on_news(self) -> None:
+        try:
+            exits = self._process.announced()
+        except HostError:
+            self._lose()
+            return
+        for number, status in exits.items():
+            _tell(self._ends.pop(number), status)
+
+    def _lose(self) -> None:
+        if self.alive:
+            self.alive = False
+            self._loop.remove_reader(self._control)
+            for status in self._ends.values():
+                _tell(status, None)
+            self._ends.clear()
+
+
+def _tell(waiting: asyncio.Future[int | None], status: int | None) -> None:
+    if not waiting.done():  # whoever waited for it may have been cancelled
+        waiting.set_result(status)

@@ -1,0 +1,194 @@
+"""What every bubblewrap sandbox here is made of: isolation, a filter over system calls, and a read-only view of the system.
+
+Used for outside agents (`heredity.launchers`) and for container tasks (`heredity.sandbox.containers`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import site
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import heredity
+from heredity.errors import IsolationError
+
+LINKED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+"""What stands beside `/usr`: links into it, or folders."""
+
+_PROC_SETTINGS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr", "latency_stats", "timer_stats")
+_ETC = (
+    "alternatives",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "mime.types",
+    "python3.11",
+    "ssl/openssl.cnf",
+)
+_ETC_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "ssl/certs", "ca-certificates", "pki")
+_REMEDY = "install bubblewrap 0.8 or later (Debian: apt-get install bubblewrap) and allow user namespaces"
+
+_DENIED = (
+    *("add_key", "keyctl", "request_key", "bpf", "perf_event_open", "userfaultfd", "io_uring_setup"),
+    *("io_uring_enter", "io_uring_register", "ptrace", "process_vm_readv", "process_vm_writev", "mount", "umount2"),
+    *("move_mount", "open_tree", "fsopen", "fsconfig", "fsmount", "mount_setattr", "pivot_root"),
+    *("chroot", "setns", "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module"),
+    *("open_by_handle_at", "name_to_handle_at", "swapon", "swapoff", "reboot", "acct", "quotactl"),
+    *("fanotify_init", "lookup_dcookie", "syslog", "settimeofday", "clock_settime", "adjtimex", "vhangup"),
+)
+
+
+def isolate(user: int) -> list[str]:
+    """Return the arguments for namespaces of its own, no capabilities, and one user of this number inside."""
+    return [
+        *("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"),
+        *("--uid", str(user), "--gid", str(user)),
+        *("--hostname", "sandbox", "--die-with-parent", "--new-session", "--as-pid-1"),
+    ]
+
+
+def system_view() -> list[str]:
+    """Return the arguments that show the system's programs and libraries, read-only."""
+    arguments = ["--ro-bind", "/usr", "/usr"]
+    for name in LINKED:
+        path = Path("/") / name
+        if path.is_symlink():
+            arguments += ["--symlink", os.readlink(path), str(path)]
+        elif path.is_dir():
+            arguments += ["--ro-bind", str(path), str(path)]
+    return arguments
+
+
+def proc_view() -> list[str]:
+    """Return the arguments for a `/proc` of its own.
+
+    Where this program runs as root, the kernel's settings belong to the sandbox's user too, capabilities or not.
+    """
+    arguments = ["--proc", "/proc"]
+    for name in _PROC_SETTINGS:
+        if (Path("/proc") / name).exists():
+            arguments += ["--ro-bind", f"/proc/{name}", f"/proc/{name}"]
+    return arguments
+
+
+def etc_view(*, network: bool = False) -> list[str]:
+    """Return the arguments that show what programs need of `/etc`, read-only."""
+    arguments: list[str] = []
+    for name in (*_ETC, *(_ETC_NETWORK if network else ())):
+        arguments += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    return arguments
+
+
+def interpreter_view() -> list[str]:
+    """Return the arguments that show the interpreter without its packages, and the system's without theirs."""
+    arguments: list[str] = []
+    for folder in _interpreter_folders():
+        arguments += ["--ro-bind", str(folder), str(folder)]
+    for hidden in _hidden_folders():
+        arguments += ["--tmpfs", str(hidden), "--remount-ro", str(hidden)]
+    return arguments
+
+
+@cache
+def seccomp_program() -> bytes:
+    """Return the compiled filter: system calls that reach past a sandbox fail, all others are allowed.
+
+    Raises:
+        IsolationError: if the filter cannot be compiled here.
+    """
+    try:
+        import pyseccomp
+    except (ImportError, RuntimeError) as error:
+        raise IsolationError(
+            "system calls cannot be filtered: install libseccomp2 and pip install pyseccomp"
+        ) from error
+    rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
+    for name in _DENIED:
+        # A call that this architecture or this version of the library does not have needs no rule.
+        if _known(pyseccomp, name):
+            rules.add_rule(pyseccomp.ERRNO(38 if name.startswith("io_uring") else 1), name)
+    with tempfile.TemporaryFile() as file:
+        rules.export_bpf(file)
+        file.seek(0)
+        return file.read()
+
+
+@cache
+def available() -> str | None:
+    """Return None if commands can be confined on this machine, or else why not and what to do."""
+    if sys.platform != "linux" or shutil.which("bwrap") is None:
+        return f"bubblewrap is not installed; {_REMEDY}"
+    try:
+        seccomp_program()
+        trial = [bwrap(), *isolate(1000), "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"]
+        tried = subprocess.run(trial, check=False, capture_output=True, text=True, timeout=20)
+    except IsolationError as error:
+        return str(error)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap cannot be run ({error}); {_REMEDY}"
+    if tried.returncode != 0:
+        return f"bubblewrap does not work here ({tried.stderr.strip()[:200]}); {_REMEDY}"
+    return None
+
+
+def _known(pyseccomp: object, name: str) -> bool:
+    resolve = getattr(pyseccomp, "resolve_syscall", None)
+    if resolve is None:
+        return True
+    try:
+        return int(resolve(getattr(pyseccomp, "Arch").NATIVE, name)) >= 0  # noqa: B009
+    except (AttributeError, ValueError):
+        return False
+
+
+def bwrap() -> str:
+    """Return the path of bubblewrap.
+
+    Raises:
+        IsolationError: if it is not installed.
+    """
+    found = shutil.which("bwrap")
+    if found is None:
+        raise IsolationError(f"bubblewrap is not installed; {_REMEDY}")
+    return found
+
+
+def interpreter() -> Path:
+    """Return the path of the interpreter, without its environment's packages: the same in a sandbox."""
+    base = Path(sys.base_prefix).resolve()
+    return base / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def _interpreter_folders() -> list[Path]:
+    base = Path(sys.base_prefix).resolve()
+    if base.is_relative_to("/usr"):
+        return []
+    return [
+        base / name for name in ("bin", "lib", "lib64") if (base / name).is_dir() and not (base / name).is_symlink()
+    ]
+
+
+def _visible_folders() -> list[Path]:
+    return [Path("/usr"), *_interpreter_folders()]
+
+
+def _hidden_folders() -> list[Path]:
+    """Folders of packages below what is visible: they may hold simulators."""
+    found = {p for p in trusted_folders() if any(p.is_relative_to(v) for v in _visible_folders())}
+    for library in ("/usr/lib", "/usr/local/lib", "/usr/lib64", *map(str, _interpreter_folders())):
+        for kind in ("site-packages", "dist-packages"):
+            found.update(p.resolve() for p in Path(library).glob(f"python3*/{kind}") if p.is_dir())
+    return sorted(found)
+
+
+def trusted_folders() -> Iterator[Path]:
+    """Folders that hold `heredity` and the packages of this interpreter."""
+    names = [*site.getsitepackages(), site.getusersitepackages(), str(Path(heredity.__file__).parents[1])]
+    return (Path(name).resolve() for name in names if os.path.isdir(name))

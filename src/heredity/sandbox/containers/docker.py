@@ -1,0 +1,254 @@
+"""Container tasks in containers, where Docker or Podman answers. The engine's own command line is all that is needed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import shutil
+import subprocess
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from heredity.errors import CandidateError, ConfigError, HostError, IsolationError
+from heredity.sandbox.containers.bubblewrap import LOGS, TESTS
+from heredity.sandbox.containers.contract import ContainerLimits, ExecResult, Image, Phase, Settled
+from heredity.sandbox.containers.replay import host_free
+from heredity.tasks.containers import ContainerTask
+
+ENGINES = ("docker", "podman")
+"""What is looked for, in this order."""
+
+_TIMED_OUT = 124
+_KILLED = 137
+_STEP_S = 120.0
+_SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def engine() -> str:
+    """Return the engine that answers.
+
+    Raises:
+        ConfigError: if none does.
+    """
+    for name in ENGINES:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            if subprocess.run([name, "version"], capture_output=True, timeout=20, check=False).returncode == 0:
+                return name
+    installed = [name for name in ENGINES if shutil.which(name)]
+    raise ConfigError(
+        f"neither Docker nor Podman answers (installed: {', '.join(installed) or 'none'}); start one, or use bubblewrap"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    code: int
+    stdout: str
+    stderr: str
+
+
+async def _run(*words: str, seconds: float | None = _STEP_S) -> _Said:
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*words, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe)
+    try:
+        async with asyncio.timeout(seconds):
+            out, err = await process.communicate()
+    except (TimeoutError, asyncio.CancelledError):
+        process.kill()
+        await process.wait()
+        raise
+    return _Said(process.returncode or 0, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+
+
+class DockerSandbox:
+    """A container of one image.
+
+    Args:
+        engine: the engine's command.
+        task: bounds what it may use.
+        image: what it begins from.
+        phase: what it is for.
+        limits: bound it likewise.
+    """
+
+    def __init__(self, engine: str, task: ContainerTask, image: Image, phase: Phase, limits: ContainerLimits) -> None:
+        self._engine, self._task, self._image, self._phase, self._limits = engine, task, image, phase, limits
+        self._name = f"heredity-{uuid.uuid4().hex[:12]}"
+
+    async def start(self) -> None:
+        """Start the container.
+
+        Raises:
+            IsolationError: if the engine refuses.
+        """
+        bounds = ["--memory", str(self._limits.memory(self._task)), "--pids-limit", str(self._limits.processes)]
+        if self._task.environment.network.mode == "no-network":
+            bounds += ["--network", "none"]
+        if self._phase.verifying:
+            bounds += ["--tmpfs", LOGS]
+        words = ["run", "--detach", "--init", "--name", self._name, *bounds, "--entrypoint", "sleep"]
+        said = await _run(self._engine, *words, self._image.name, "infinity")
+        if said.code != 0:
+            raise IsolationError(f"{self._engine} did not start a container: {said.stderr.strip()[-500:]}")
+        await self.exec(f"mkdir -p {LOGS} /logs/agent", workdir="/")
+
+    async def exec(
+        self, command: str, *, timeout_s: float = 60.0, env: Mapping[str, str] | None = None, workdir: str | None = None
+    ) -> ExecResult:
+        """Run a command with bash and wait for it; `timeout` inside the container bounds it.
+
+        Raises:
+            HostError: if the engine does not answer.
+        """
+        part = self._task.verifier if self._phase.verifying else self._task.agent
+        variables = {**self._image.env, **self._phase.env, **(env or {})}
+        if self._phase.verifying:
+            variables["PATH"] = _SYSTEM_PATH + (f":{variables['PATH']}" if "PATH" in variables else "")
+        words = ["exec", *(word for name, value in variables.items() for word in ("--env", f"{name}={value}"))]
+        words += ["--user", part.user] if part.user is not None else []
+        words += ["--workdir", workdir or self._image.workdir] if workdir or self._image.workdir else []
+        begun = time.monotonic()
+        bounded = ["timeout", "--signal", "KILL", str(timeout_s), "bash", "-c", command]
+        try:
+            said = await _run(self._engine, *words, self._name, *bounded, seconds=timeout_s + _STEP_S)
+        except TimeoutError as error:
+            raise HostError(f"{self._engine} did not answer for {timeout_s + _STEP_S:g} seconds; restart it") from error
+        seconds = time.monotonic() - begun
+        timed_out = said.code in (_TIMED_OUT, _KILLED) and seconds >= timeout_s
+        most = self._limits.output_bytes
+        reason = "timeout" if timed_out else "exited"
+        return ExecResult(said.code, _bounded(said.stdout, most), _bounded(said.stderr, most), reason, seconds)
+
+    async def upload(self, source: Path, target: str, *, mode: int | None = None) -> None:
+        """Put a file at a path, or a folder's content into a folder.
+
+        Raises:
+            CandidateError: if the engine refuses.
+        """
+        folder = await asyncio.to_thread(source.is_dir)
+        parent = target if folder or target.endswith("/") else target.rpartition("/")[0] or "/"
+        await self.exec(f"mkdir -p {shlex.quote(parent)}", workdir="/")
+        said = await _run(self._engine, "cp", f"{source}/." if folder else str(source), f"{self._name}:{target}")
+        if said.code != 0:
+            raise CandidateError(f"nothing can be put into {target} of the container: {said.stderr.strip()[-500:]}")
+        if mode is not None:
+            await self.exec(f"chmod {mode:o} {shlex.quote(target)}", workdir="/")
+
+    async def download(self, source: str, target: Path) -> None:
+        """Fetch a file to a path, or a folder's content into a folder: files and folders only, no links.
+
+        Raises:
+            CandidateError: if there is nothing there.
+        """
+        quoted = shlex.quote(source)
+        kind = await self.exec(f"test ! -L {quoted} && (test -f {quoted} || test -d {quoted})", workdir="/")
+        if kind.code != 0:
+            raise CandidateError(f"{source} of the container is neither a file nor a folder")
+        folder = (await self.exec(f"test -d {quoted}", workdir="/")).code == 0
+        if folder:
+            await asyncio.to_thread(target.mkdir, parents=True, exist_ok=True)
+        said = await _run(self._engine, "cp", f"{self._name}:{source}{'/.' if folder else ''}", str(target))
+        if said.code != 0:
+            raise CandidateError(f"{source} of the container cannot be fetched: {said.stderr.strip()[-500:]}")
+        await asyncio.to_thread(_without_links, target)
+
+    async def settle(self) -> Settled:
+        """End every process in it and keep what is on its disk; only `stop` may follow.
+
+        Raises:
+            CandidateError: if the engine cannot keep it.
+        """
+        top = await _run(self._engine, "top", self._name, "-eo", "args")
+        running = tuple(line.strip() for line in top.stdout.splitlines()[1:] if "sleep infinity" not in line)
+        found = await self.exec(f"find {LOGS} {TESTS} -mindepth 1 2>/dev/null; rm -rf {LOGS} {TESTS}", workdir="/")
+        await _run(self._engine, "kill", self._name)
+        name = f"heredity-left:{self._name}"
+        said = await _run(self._engine, "commit", self._name, name, seconds=None)
+        if said.code != 0:
+            raise CandidateError(f"the container cannot be kept: {said.stderr.strip()[-500:]}")
+        return Settled(replace(self._image, name=name), running, tuple(found.stdout.splitlines()))
+
+    async def stop(self) -> None:
+        """End everything in it, and forget it."""
+        await _run(self._engine, "rm", "--force", "--volumes", self._name)
+
+
+class DockerBackend:
+    """Makes environments of tasks with Docker or Podman; each is built once and kept until `close`.
+
+    Storage is not bounded, as most engines cannot. Compose files, several steps and servers of tools are refused.
+
+    Args:
+        engine: the engine's command.
+        limits: what one environment may use.
+    """
+
+    def __init__(self, engine: str, limits: ContainerLimits | None = None) -> None:
+        self._engine, self.limits = engine, limits or ContainerLimits()
+        self._turn, self._built = asyncio.Lock(), dict[str, Image]()
+
+    async def build(self, task: ContainerTask) -> Image:
+        """Return a task's environment as its agent finds it; the same one for the same task.
+
+        Raises:
+            ConfigError: if it cannot be built; the message has the engine's own words.
+        """
+        place = task.environment
+        if task.steps or task.compose_file or place.mcp_servers or place.gpus or place.os != "linux":
+            raise ConfigError(
+                f"{task.folder} needs steps, a compose file, servers of tools, GPUs or Windows, which are not run yet; "
+                "leave the task out"
+            )
+        async with self._turn:
+            if task.digest not in self._built:
+                self._built[task.digest] = await self._image(task)
+            return self._built[task.digest]
+
+    async def _image(self, task: ContainerTask) -> Image:
+        name = task.environment.docker_image or f"heredity-task:{task.digest[:16]}"
+        words = (
+            ("pull", name) if task.environment.docker_image else ("build", "--tag", name, str(task.environment_folder))
+        )
+        try:
+            said = await _run(self._engine, *words, seconds=task.environment.build_timeout_s)
+        except TimeoutError as error:
+            raise ConfigError(f"{task.folder} was not built in time; raise environment.build_timeout_sec") from error
+        if said.code != 0:
+            raise ConfigError(f"{self._engine} cannot build {task.folder}: {said.stderr.strip()[-1500:]}; correct it")
+        env = host_free(task, "environment.env", task.environment.env)
+        return Image(name, env, task.environment.workdir or await self._workdir(name))
+
+    async def _workdir(self, name: str) -> str:
+        said = await _run(self._engine, "image", "inspect", "--format", "{{.Config.WorkingDir}}", name)
+        return said.stdout.strip() or "/"
+
+    def sandbox(self, task: ContainerTask, image: Image, phase: Phase) -> DockerSandbox:
+        """Return a sandbox, not yet started, that begins from an image."""
+        return DockerSandbox(self._engine, task, image, phase, self.limits)
+
+    async def discard(self, image: Image) -> None:
+        """Forget an image that a sandbox left."""
+        await _run(self._engine, "image", "rm", "--force", image.name)
+
+    async def close(self) -> None:
+        """Forget all images that were built here; those that were pulled stay."""
+        for image in self._built.values():
+            if image.name.startswith("heredity-task:"):
+                await self.discard(image)
+        self._built.clear()
+
+
+def _bounded(text: str, most: int) -> str:
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]}\n[{len(text) - 2 * half} characters left out]\n{text[-half:]}"
+
+
+def _without_links(target: Path) -> None:
+    for path in [target, *(target.rglob("*") if target.is_dir() else ())]:
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            os.unlink(path)

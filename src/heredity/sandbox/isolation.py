@@ -1,0 +1,354 @@
+"""What this machine can isolate, and the settings that a zygote is started with.
+
+Three layers confine a policy worker: namespaces (own process, network, mount and IPC namespaces), Landlock (an allow-list of
+readable files, one writable folder) and seccomp (an allow-list of system calls). A run refuses to start where one is
+missing, unless it is told to be unsafe; its record keeps the tier.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import IsolationError
+from heredity.sandbox.guest import confine
+
+SLOTS = 8
+"""Workers that may run at a time in one zygote; each has a scratch folder of its own."""
+
+LAYERS = ("namespaces", "landlock", "seccomp")
+GUEST_FOLDER = Path(__file__).parent / "guest"
+
+ALLOWED_PACKAGES = ("numpy", "scipy", "networkx", "sortedcontainers", "yaml")
+"""Packages that programs may import where they are installed: mathematics, data structures and YAML, no simulator."""
+
+SYSCALLS = [
+    "read",
+    "readv",
+    "write",
+    "writev",
+    "pread64",
+    "preadv",
+    "pwrite64",
+    "pwritev",
+    "lseek",
+    "close",
+    "close_range",
+    "fstat",
+    "newfstatat",
+    "stat",
+    "lstat",
+    "statx",
+    "open",
+    "openat",
+    "access",
+    "faccessat",
+    "faccessat2",
+    "getdents",
+    "getdents64",
+    "readlink",
+    "readlinkat",
+    "getcwd",
+    "chdir",
+    "fchdir",
+    "dup",
+    "dup2",
+    "dup3",
+    "flock",
+    "ftruncate",
+    "truncate",
+    "fsync",
+    "fdatasync",
+    "mkdir",
+    "mkdirat",
+    "rmdir",
+    "unlink",
+    "unlinkat",
+    "rename",
+    "renameat",
+    "renameat2",
+    "sendfile",
+    "copy_file_range",
+    "fadvise64",
+    "mmap",
+    "mprotect",
+    "munmap",
+    "mremap",
+    "madvise",
+    "brk",
+    "msync",
+    "mincore",
+    "membarrier",
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "rt_sigpending",
+    "rt_sigtimedwait",
+    "sigaltstack",
+    "futex",
+    "futex_waitv",
+    "sched_yield",
+    "sched_getaffinity",
+    "gettid",
+    "getpid",
+    "getppid",
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "getgroups",
+    "getrlimit",
+    "getrusage",
+    "times",
+    "uname",
+    "sysinfo",
+    "clock_gettime",
+    "clock_getres",
+    "clock_nanosleep",
+    "nanosleep",
+    "gettimeofday",
+    "time",
+    "getrandom",
+    "getcpu",
+    "poll",
+    "ppoll",
+    "select",
+    "pselect6",
+    "exit",
+    "exit_group",
+    "set_robust_list",
+    "get_robust_list",
+    "rseq",
+    "restart_syscall",
+    "set_tid_address",
+    "arch_prctl",
+]
+
+_CLONE_THREAD = 0x00010000
+_PR_SET_NAME = 15
+_FCNTL_COMMANDS = (*range(8), 1030)
+"""Duplicating, flags and locks; not the owner and the signal of a descriptor, by which a process sends any signal."""
+_TCGETS = 0x5401
+_FIOCLEX = 0x5451
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """Which layers are in force.
+
+    Attributes:
+        namespaces: own process, network, mount, IPC and host-name namespaces.
+        landlock: file access by allow-list.
+        seccomp: system calls by allow-list.
+    """
+
+    namespaces: bool
+    landlock: bool
+    seccomp: bool
+
+    @property
+    def tier(self) -> str:
+        """The layers by name, such as `"namespaces+landlock+seccomp"`, or `"none"`."""
+        return "+".join(layer for layer in LAYERS if getattr(self, layer)) or "none"
+
+
+@dataclass(frozen=True, slots=True)
+class LayerReport:
+    """Whether one layer works here, and if not, why and what to do."""
+
+    layer: str
+    works: bool
+    detail: str
+    remedy: str = ""
+
+
+def probe() -> list[LayerReport]:
+    """Try each layer in a child process and say what works."""
+    return [_probe_namespaces(), _probe_landlock(), _probe_seccomp()]
+
+
+def resolve(*, unsafe: bool = False) -> Isolation:
+    """Return the layers to use: all three, or with `unsafe` those that work.
+
+    Raises:
+        IsolationError: if a layer does not work here and `unsafe` is False.
+    """
+    reports = _cached_probe()
+    missing = [r for r in reports if not r.works]
+    if missing and not unsafe:
+        reasons = "; ".join(f"{r.layer}: {r.detail}" for r in missing)
+        raise IsolationError(
+            f"this machine cannot isolate policies ({reasons}); run `heredity doctor` for what to do, or pass --unsafe to "
+            "run them with less isolation, which the record will say"
+        )
+    return Isolation(**{r.layer: r.works for r in reports})
+
+
+@cache
+def _cached_probe() -> tuple[LayerReport, ...]:
+    return tuple(probe())
+
+
+def _probe_namespaces() -> LayerReport:
+    code = (
+        "import os, sys; sys.path.insert(0, sys.argv[1]); import confine; confine.enter_namespaces()\n"
+        "pid = os.fork()\n"
+        "if pid == 0:\n"
+        "    confine.mount_scratch(sys.argv[2], 1 << 20); os._exit(0 if os.getpid() == 1 else 3)\n"
+        "sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-I", "-S", "-c", code, str(GUEST_FOLDER), folder]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    if result.returncode == 0:
+        return LayerReport("namespaces", True, "own process, network, mount and IPC namespaces")
+    detail = (result.stderr.strip().splitlines() or ["no reason given"])[-1]
+    remedy = "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1 and user.max_user_namespaces > 0"
+    return LayerReport("namespaces", False, detail, remedy)
+
+
+def _probe_landlock() -> LayerReport:
+    abi = confine.landlock_abi()
+    if abi >= 1:
+        return LayerReport("landlock", True, f"kernel interface version {abi}")
+    return LayerReport("landlock", False, "the kernel has no Landlock", "use Linux 5.13 or later with lsm=landlock")
+
+
+def _probe_seccomp() -> LayerReport:
+    try:
+        size = len(seccomp_program())
+    except IsolationError as error:
+        return LayerReport("seccomp", False, str(error), "install libseccomp (Debian: libseccomp2) and pyseccomp")
+    return LayerReport("seccomp", True, f"allow-list of {len(SYSCALLS)} system calls, {size // 8} instructions")
+
+
+@cache
+def seccomp_program() -> bytes:
+    """Compile the system-call filter to BPF.
+
+    Everything not listed fails with EPERM. `clone` may only make threads, and `clone3`, whose flags a filter cannot see,
+    answers ENOSYS so that the C library falls back to `clone`.
+
+    Raises:
+        IsolationError: if libseccomp is missing.
+    """
+    try:
+        import pyseccomp
+    except (ImportError, RuntimeError, OSError) as error:
+        raise IsolationError(f"libseccomp cannot be loaded: {error}") from error
+    import errno
+
+    rules: Any = pyseccomp.SyscallFilter(defaction=pyseccomp.ERRNO(errno.EPERM))
+    for name in SYSCALLS:
+        try:
+            rules.add_rule(pyseccomp.ALLOW, name)
+        except (ValueError, OSError):  # not a system call of this architecture
+            continue
+    arg, equal = pyseccomp.Arg, pyseccomp.EQ
+    rules.add_rule(pyseccomp.ALLOW, "clone", arg(0, pyseccomp.MASKED_EQ, _CLONE_THREAD, _CLONE_THREAD))
+    rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
+    rules.add_rule(pyseccomp.ALLOW, "prctl", arg(0, equal, _PR_SET_NAME))
+    rules.add_rule(pyseccomp.ALLOW, "prlimit64", arg(0, equal, 0), arg(2, equal, 0))
+    for request in (_TCGETS, _FIOCLEX):
+        rules.add_rule(pyseccomp.ALLOW, "ioctl", arg(1, equal, request))
+    for command in _FCNTL_COMMANDS:
+        rules.add_rule(pyseccomp.ALLOW, "fcntl", arg(1, equal, command))
+    with tempfile.TemporaryFile() as file:
+        rules.export_bpf(file)
+        file.seek(0)
+        return file.read()
+
+
+def package_folders(names: tuple[str, ...] = ALLOWED_PACKAGES) -> dict[str, Path]:
+    """Return the installed allow-listed packages and the shared libraries bundled with them: name to path."""
+    found: dict[str, Path] = {}
+    for name in names:
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None:
+            continue
+        folder = Path(spec.origin).parent
+        found[name] = folder
+        libraries = folder.parent / f"{name}.libs"
+        if libraries.is_dir():
+            found[libraries.name] = libraries
+    return found
+
+
+def make_package_tree(folder: Path, names: tuple[str, ...] = ALLOWED_PACKAGES) -> dict[str, Path]:
+    """Fill `folder` with links to the allow-listed packages, so that nothing else of site-packages is on the path."""
+    found = package_folders(names)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, target in found.items():
+        link = folder / name
+        if not link.is_symlink():
+            link.symlink_to(target)
+    return found
+
+
+def zygote_settings(isolation: Isolation, folder: Path, scratch_bytes: int) -> dict[str, Any]:
+    """Return the JSON settings of a zygote (see `guest/zygote.py`).
+
+    Args:
+        isolation: the layers to use.
+        folder: the engine's own folder; `packages`, `programs` and `scratch` are made in it.
+        scratch_bytes: size of the memory-backed scratch folder of each worker.
+    """
+    import base64
+
+    for name in ("packages", "programs", "scratch"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    packages = folder / "packages"
+    found = make_package_tree(packages)
+    spec = importlib.util.find_spec("gymnasium")
+    if spec is None or spec.origin is None:
+        raise IsolationError("gymnasium is not installed; pip install gymnasium")
+    return {
+        "main": "policy",
+        "guest": str(GUEST_FOLDER),
+        "packages": str(packages),
+        "programs": str(folder / "programs"),
+        "scratch": str(folder / "scratch"),
+        "scratch_bytes": scratch_bytes,
+        "slots": SLOTS,
+        "gymnasium": str(Path(spec.origin).parent),
+        "preload": [
+            "numpy",
+            "numpy.random",
+            "numpy.linalg",
+            "math",
+            "json",
+            "random",
+            "dataclasses",
+            "collections",
+            "heapq",
+        ],
+        "readable": [str(p) for p in (packages, *found.values(), *_system_files(), *_standard_library())],
+        "coarse": [str(p) for p in (packages, *found.values(), *_COARSE, sysconfig.get_paths()["stdlib"])],
+        "allowed": sorted(n for n in found if not n.endswith(".libs")),
+        "seccomp": base64.b64encode(seccomp_program()).decode() if isolation.seccomp else "",
+        "landlock": isolation.landlock,
+        "namespaces": isolation.namespaces,
+    }
+
+
+_COARSE = ("/dev/null", "/dev/urandom", "/etc/localtime", "/usr/share/zoneinfo", "/lib", "/usr/lib", "/lib64")
+
+
+def _standard_library() -> list[Path]:
+    standard = Path(sysconfig.get_paths()["stdlib"])
+    hidden = {"site-packages", "dist-packages", "test", "idlelib", "ensurepip"}
+    return [p for p in sorted(standard.iterdir()) if p.name not in hidden]
+
+
+def _system_files() -> list[Path]:
+    machine = os.uname().machine
+    libraries = [Path(root) / f"{machine}-linux-gnu" for root in ("/lib", "/usr/lib", "/lib64")]
+    return [*(Path(p) for p in _COARSE[:4]), *(p for p in libraries if p.is_dir())]

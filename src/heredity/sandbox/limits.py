@@ -1,0 +1,28 @@
+"""What one attempt may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one attempt may use.
+
+    Attributes:
+        init_s: wall seconds for importing and constructing the program.
+        act_s: wall seconds for one decision.
+        episode_s: wall seconds for one whole episode; checked between steps, and by the policy's own worker.
+        memory_bytes: memory of one policy worker beyond what its interpreter maps.
+        scratch_bytes: size of one file in the folder that a policy may write to, which is wiped after each episode.
+        output_bytes: how much of stdout and of stderr is kept for each episode.
+        steps: cap on the number of steps; None leaves the environment's own horizon.
+    """
+
+    init_s: float = 10.0
+    act_s: float = 10.0
+    episode_s: float = 300.0
+    memory_bytes: int = 1 << 30
+    scratch_bytes: int = 16 << 20
+    output_bytes: int = 64 << 10
+    steps: int | None = None

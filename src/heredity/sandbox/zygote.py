@@ -1,0 +1,238 @@
+"""The host's end of a zygote: start it, order workers, end them."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from heredity.errors import HostError
+from heredity.sandbox.guest.zygote import MAX_MESSAGE
+from heredity.sandbox.limits import Limits
+
+START_S = 60.0
+"""Within what time a zygote must be ready."""
+_REPLY_S = 10.0
+
+
+@dataclass(slots=True)
+class Worker:
+    """One confined worker as the host sees it.
+
+    Attributes:
+        number: its name towards the zygote.
+        request: descriptor to write frames to (non-blocking).
+        response: descriptor to read frames from (non-blocking).
+        outputs: descriptors of the memory files behind its stdout and stderr.
+    """
+
+    number: int
+    request: int
+    response: int
+    outputs: tuple[int, int]
+    closed: bool = field(default=False)
+
+    def read_outputs(self, limit: int) -> tuple[str, str]:
+        """Return what was written to stdout and stderr below Python (C code, faulthandler), at most `limit` bytes each."""
+        first, second = (os.pread(fd, limit, 0).decode("utf-8", "replace") for fd in self.outputs)
+        return first, second
+
+    def close(self) -> None:
+        """Close this end's descriptors."""
+        if not self.closed:
+            self.closed = True
+            for fd in (self.request, self.response, *self.outputs):
+                os.close(fd)
+
+
+class ZygoteProcess:
+    """A running zygote. Not thread-safe; used by one environment worker, or by one event loop.
+
+    Args:
+        settings: what `isolation.zygote_settings` gives.
+        wait: whether to return only when it is ready; without it, call `ready` once `control` is readable.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], *, wait: bool = True) -> None:
+        self._settings = dict(settings)
+        self._numbers = itertools.count(1)
+        self._profiles: dict[bytes, int] = {}
+        self._exits: dict[int, int] = {}
+        self._start()
+        if wait:
+            self.ready()
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for end in (ours, theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        # Isolated but for the environment, which is all given here: the hash of a text must not depend on the zygote.
+        flags = ["-P", "-s", "-S", "-B"]
+        command = [sys.executable, *flags, f"{self._settings['guest']}/zygote.py", str(theirs.fileno())]
+        environment = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "LANG": "C.UTF-8"}
+        environment["PYTHONHASHSEED"] = "0"
+        self._process = subprocess.Popen(
+            command,
+            pass_fds=[theirs.fileno()],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd="/",
+        )
+        theirs.close()
+        self._control = ours
+        with contextlib.suppress(HostError):  # `ready` says why
+            self._send(self._settings)
+
+    def ready(self) -> None:
+        """Wait until it is ready to take orders.
+
+        Raises:
+            HostError: if it does not start; the message is the last line of what it said.
+        """
+        try:
+            self._receive(START_S)
+        except HostError as error:
+            self._process.kill()
+            _, message = self._process.communicate()
+            lines = message.decode("utf-8", "replace").strip().splitlines()
+            raise HostError(f"the sandbox did not start: {lines[-1] if lines else error}") from error
+
+    @property
+    def control(self) -> int:
+        """Descriptor on which exits are announced."""
+        return self._control.fileno()
+
+    def spawn(
+        self,
+        profile: Mapping[str, Any],
+        program: str,
+        episodes: Sequence[tuple[int, int]],
+        limits: Limits,
+    ) -> Worker:
+        """Fork a worker that plays a policy.
+
+        Args:
+            profile: what its policies are told: `obs` and `action` (space descriptions), `meta` (JSON text).
+            program: folder of the program's files.
+            episodes: (episode index, policy seed) of each policy to construct.
+            limits: memory, scratch and output limits.
+        """
+        return self.launch(
+            {
+                "profile": self._profile(profile),
+                "program": program,
+                "episodes": [list(e) for e in episodes],
+                "memory": limits.memory_bytes,
+                "file_size": limits.scratch_bytes,
+                "cpu_s": int(limits.init_s + limits.episode_s * len(episodes)) + 1,
+                "output": limits.output_bytes,
+            }
+        )
+
+    def launch(self, order: Mapping[str, Any]) -> Worker:
+        """Fork a worker.
+
+        Args:
+            order: `program` (folder of its files), `memory` and `file_size` (bytes), `cpu_s` (processor seconds), and what
+                the workers of this zygote need besides.
+        """
+        number = next(self._numbers)
+        request_read, request_write = os.pipe2(os.O_CLOEXEC)
+        response_read, response_write = os.pipe2(os.O_CLOEXEC)
+        outputs = (os.memfd_create("stdout", os.MFD_CLOEXEC), os.memfd_create("stderr", os.MFD_CLOEXEC))
+        given = [request_read, response_write, *outputs]
+        try:
+            message = {"op": "spawn", "worker": number, **order}
+            socket.send_fds(self._control, [json.dumps(message).encode()], given)
+        except OSError as error:
+            for fd in (*given, request_write, response_read):
+                os.close(fd)
+            raise HostError(f"the sandbox is gone: {error.strerror}") from error
+        os.close(request_read)
+        os.close(response_write)
+        os.set_blocking(request_write, False)
+        os.set_blocking(response_read, False)
+        return Worker(number, request_write, response_read, outputs)
+
+    def end(self, worker: Worker) -> None:
+        """Kill a worker and close its pipes; its scratch folder is wiped. The exit status comes later (`exit_status`)."""
+        try:
+            self.kill(worker)
+        finally:
+            worker.close()
+
+    def kill(self, worker: Worker) -> None:
+        """Do what `end` does, but leave the pipes to whoever is reading them."""
+        self._send({"op": "end", "worker": worker.number})
+
+    def exit_status(self, worker: Worker) -> int:
+        """Return the exit status of an ended worker: its exit code, or minus the signal that ended it."""
+        while worker.number not in self._exits:
+            reply = self._receive(_REPLY_S)
+            self._exits[reply["worker"]] = reply["status"]
+        return self._exits.pop(worker.number)
+
+    def announced(self) -> dict[int, int]:
+        """Return the exits that have been announced since the last call: worker to exit status (see `exit_status`)."""
+        found: dict[int, int] = {}
+        while self._has_news(0.0):
+            reply = self._receive(0.0)
+            found[reply["worker"]] = reply["status"]
+        return found
+
+    def drain(self) -> None:
+        """Forget the exits that nobody asked for."""
+        self.announced()
+
+    def close(self, patience_s: float = 2.0) -> None:
+        """End the zygote and with it every worker; it is killed if it takes longer than `patience_s`."""
+        self._control.close()
+        try:
+            self._process.communicate(timeout=patience_s)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            # Not read to its end: whatever outlived the zygote may hold it open.
+            if self._process.stderr is not None:
+                self._process.stderr.close()
+
+    def _profile(self, profile: Mapping[str, Any]) -> int:
+        text = json.dumps(profile, sort_keys=True).encode()
+        if text not in self._profiles:
+            if len(text) > MAX_MESSAGE - 1024:
+                raise HostError(
+                    f"the description of the spaces takes {len(text)} bytes, more than {MAX_MESSAGE - 1024}"
+                )
+            self._profiles[text] = len(self._profiles)
+            self._send({"op": "profile", "profile": self._profiles[text], **profile})
+        return self._profiles[text]
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        try:
+            self._control.send(json.dumps(message).encode())
+        except OSError as error:
+            raise HostError(f"the sandbox is gone: {error.strerror}") from error
+
+    def _receive(self, timeout: float) -> dict[str, Any]:
+        if not self._has_news(timeout):
+            raise HostError(f"the sandbox did not answer within {timeout:g} s")
+        data = self._control.recv(MAX_MESSAGE)
+        if not data:
+            raise HostError("the sandbox ended")
+        reply: dict[str, Any] = json.loads(data)
+        return reply
+
+    def _has_news(self, timeout: float) -> bool:
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        return bool(poll.poll(timeout * 1000))

@@ -1,0 +1,249 @@
+"""`WorldFolder`: an environment in the AutoEnv-36 format, as its files say what it is. None of its code is run here.
+
+A folder has `config.yaml`, `env_main.py`, `env_obs.py`, `env_generate.py`, `env_validator.py`, `action_space.txt`,
+`agent_instruction.txt`, `level_max_rewards.json`, `levels/` for the test and `val_levels/` for the validation. Its code runs in
+the sandbox alone (`heredity.rollouts.world.folder_process`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.resources import SourceTree
+
+FILES = (
+    "config.yaml",
+    "env_main.py",
+    "env_obs.py",
+    "env_generate.py",
+    "env_validator.py",
+    "action_space.txt",
+    "agent_instruction.txt",
+    "level_max_rewards.json",
+)
+"""The files of a folder, beside its levels."""
+TEST, VALIDATION = "levels", "val_levels"
+_NEEDED = ("config.yaml", "env_main.py", "action_space.txt", "agent_instruction.txt", "level_max_rewards.json")
+_GUEST = Path(__file__).with_name("guest_base")
+_MAX_BYTES, _MAX_FILES = 12 << 20, 800
+"""The copy that a process of the sandbox works on has to fit into its scratch folder."""
+_STEPS = 200
+"""The horizon where a folder's `config.yaml` names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderLevel:
+    """A level of a folder.
+
+    Attributes:
+        split: the folder it is in, `"levels"` or `"val_levels"`.
+        stem: its file without the ending, such as `"level_03"`.
+    """
+
+    split: str
+    stem: str
+
+    @property
+    def world_id(self) -> str:
+        """What the environment's `reset` is told: its files look for levels in `levels/`."""
+        return self.stem if self.split == TEST else f"../{self.split}/{self.stem}"
+
+    @property
+    def path(self) -> str:
+        """Its file."""
+        return f"{self.split}/{self.stem}.yaml"
+
+
+class WorldFolder:
+    """What the files of a folder say.
+
+    Args:
+        path: the folder.
+
+    Attributes:
+        path: where it is, absolute; `name`: its last part.
+        files: everything in it.
+
+    Raises:
+        ConfigError: if there is no such folder, or it is too large. The properties raise it too, and name the file.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path).resolve()
+        if not self.path.is_dir():
+            raise ConfigError(f"{path} is no folder; name one in the AutoEnv-36 format, with env_main.py in it")
+        self.files = SourceTree.from_folder(self.path, max_bytes=_MAX_BYTES, max_files=_MAX_FILES)
+
+    @property
+    def name(self) -> str:
+        """The folder's name, which its environment's id begins with."""
+        return self.path.name
+
+    @property
+    def digest(self) -> str:
+        """Digest of everything that the folder's scores depend on: its files, and the code that runs them."""
+        return self.tree.digest
+
+    @cached_property
+    def tree(self) -> SourceTree:
+        """What the sandbox opens as `world_folder_guest:World`."""
+        return SourceTree({**_guest_files(), **{f"world/{path}": data for path, data in self.files.items()}})
+
+    def check(self) -> None:
+        """Read everything that an attempt needs.
+
+        Raises:
+            ConfigError: for the first file that is missing or wrong.
+        """
+        for name in _NEEDED:
+            self._text(name)
+        _ = self.config, self.instruction, self.actions, self.max_steps
+        if not self.levels(TEST):
+            raise ConfigError(f"{self.path / TEST} has no level_NN.yaml; put the test levels there")
+        for level in (*self.levels(TEST), *self.levels(VALIDATION)):
+            self.bound(level)
+
+    @cached_property
+    def config(self) -> Mapping[str, Any]:
+        """`config.yaml`."""
+        value = self.yaml("config.yaml")
+        if not isinstance(value, dict):
+            raise ConfigError(f"{self.path / 'config.yaml'} is no mapping; expected meta, termination and so on")
+        return cast(Mapping[str, Any], value)
+
+    @cached_property
+    def max_steps(self) -> int:
+        """The horizon: `termination.max_steps` of `config.yaml`, or 200 where it names none."""
+        termination = self.config.get("termination")
+        steps = cast(Any, termination).get("max_steps", _STEPS) if isinstance(termination, dict) else _STEPS
+        if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
+            raise ConfigError(f"{self.path / 'config.yaml'}: termination.max_steps is {steps!r}; expected 1 or more")
+        return steps
+
+    @cached_property
+    def instruction(self) -> str:
+        """`agent_instruction.txt`."""
+        return self._text("agent_instruction.txt").strip()
+
+    @cached_property
+    def action_text(self) -> str:
+        """`action_space.txt`, whole: this is what an agent is told."""
+        return self._text("action_space.txt").strip()
+
+    @cached_property
+    def actions(self) -> tuple[Mapping[str, Any], ...]:
+        """The JSON list that `action_space.txt` begins with: `name`, `description`, `parameters` of each action."""
+        file, text = self.path / "action_space.txt", self.action_text
+        start = text.find("[")
+        if start < 0:
+            raise ConfigError(f"{file} has no JSON list of actions; it begins with one, and prose may follow")
+        try:
+            value: Any = json.JSONDecoder().raw_decode(text, start)[0]
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(f"{file}: the list of actions is no JSON: {error}") from error
+        if not value or not all(isinstance(each, dict) and isinstance(each.get("name"), str) for each in value):
+            raise ConfigError(f"{file}: expected a list of objects with a name, and was given {str(value)[:80]}")
+        return tuple(value)
+
+    def levels(self, split: str) -> tuple[FolderLevel, ...]:
+        """Return the levels in `"levels"` or `"val_levels"`, by name."""
+        paths = (PurePosixPath(path) for path in self.files)
+        return tuple(FolderLevel(split, p.stem) for p in paths if str(p.parent) == split and p.suffix == ".yaml")
+
+    def level(self, name: str) -> FolderLevel:
+        """Return a level by its file's name without the ending.
+
+        Raises:
+            UnknownNameError: if there is none.
+        """
+        found = {level.stem: level for split in (VALIDATION, TEST) for level in self.levels(split)}
+        if name not in found:
+            raise UnknownNameError(f"level of {self.name}", name, found)
+        return found[name]
+
+    def bound(self, level: FolderLevel) -> float:
+        """Return the declared bound of a level: its `max_reward` in `level_max_rewards.json`, which may well be wrong.
+
+        Raises:
+            ConfigError: if there is none, or it is no number above 0.
+        """
+        bounds, validation = self._bounds, level.split == VALIDATION
+        found = bounds.get((validation, level.stem), bounds.get((not validation, level.stem)))
+        if found is None or not (math.isfinite(found) and found > 0):
+            given = "no max_reward" if found is None else f"{found:g} as max_reward"
+            raise ConfigError(
+                f"{self.path / 'level_max_rewards.json'} gives {given} for {level.path}; expected a number above 0"
+            )
+        return found
+
+    @cached_property
+    def mean_bound(self) -> float:
+        """The mean of all declared bounds, for levels that are generated and have none of their own."""
+        bounds = [self.bound(level) for split in (TEST, VALIDATION) for level in self.levels(split)]
+        return sum(bounds) / len(bounds)
+
+    @cached_property
+    def _bounds(self) -> Mapping[tuple[bool, str], float]:
+        file = "level_max_rewards.json"
+        try:
+            value = json.loads(self._text(file))
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(f"{self.path / file} is no JSON: {error}") from error
+        stems = {level.stem for split in (TEST, VALIDATION) for level in self.levels(split)}
+        found: dict[tuple[bool, str], float] = {}
+        for key, bound in _bounds_in(value, stems, False):
+            found.setdefault(key, bound)
+        return found
+
+    def yaml(self, path: str) -> Any:
+        """Return what a YAML file of the folder holds.
+
+        Raises:
+            ConfigError: if it is missing or no YAML.
+        """
+        import yaml
+
+        try:
+            return yaml.load(self._text(path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise ConfigError(f"{self.path / path} is no YAML: {error}") from error
+
+    def _text(self, path: str) -> str:
+        if path not in self.files:
+            raise ConfigError(f"{self.path} has no {path}; the AutoEnv-36 format needs it")
+        return self.files.text(path)
+
+
+def _bounds_in(value: Any, stems: set[str], validation: bool) -> Iterator[tuple[tuple[bool, str], float]]:
+    """Yield the bounds in a file of any shape: a level's name with its bound, or with an object that has `max_reward`."""
+    if isinstance(value, list):
+        for each in cast(list[Any], value):
+            if isinstance(each, dict):
+                names = [_stem(text) for text in cast(dict[str, Any], each).values() if isinstance(text, str)]
+                yield from _bounds_in({name: each for name in names if name in stems}, stems, validation)
+    elif isinstance(value, dict):
+        for key, inner in cast(dict[str, Any], value).items():
+            within = validation or "val" in key.lower()
+            bound = cast(Any, inner).get("max_reward") if isinstance(inner, dict) else inner
+            if _stem(key) in stems:
+                if isinstance(bound, int | float) and not isinstance(bound, bool):
+                    yield (within, _stem(key)), float(bound)
+            else:
+                yield from _bounds_in(inner, stems, within)
+
+
+def _stem(name: str) -> str:
+    path = PurePosixPath(name)
+    return path.stem if path.suffix in (".yaml", ".yml") else path.name
+
+
+@cache
+def _guest_files() -> Mapping[str, bytes]:
+    return {str(path.relative_to(_GUEST)): path.read_bytes() for path in sorted(_GUEST.rglob("*.py"))}

@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from heredity import plugins
+from offering import Offer, entry_point
+
+
+@pytest.fixture
+def offer(monkeypatch: pytest.MonkeyPatch) -> Offer:
+    real, offered = plugins._entries, dict[str, dict[str, EntryPoint]]()
+
+    def made(group: str, name: str, thing: object) -> None:
+        offered.setdefault(group, {})[name] = entry_point(group, name, thing)
+
+    monkeypatch.setattr(plugins, "_entries", lambda group: {**real(group), **offered.get(group, {})})
+    return made

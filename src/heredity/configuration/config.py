@@ -1,7 +1,7 @@
 """A whole configuration, and one run of it.
 
-    config.limits.episode_s          # a general section
-    config.of(ScheduleSection).gate  # one that only a protocol has, asked for by that protocol
+config.limits.episode_s          # a general section
+config.of(ScheduleSection).gate  # one that only a protocol has, asked for by that protocol
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ def config_type(sections: Mapping[str, type[Section]]) -> type[Config]:
     fields: dict[str, Any] = {}
     for name, section in sections.items():
         general = Config.model_fields.get(name)
-        if general is not None and not (isinstance(general.annotation, type) and issubclass(section, general.annotation)):
+        if general is not None and not (
+            isinstance(general.annotation, type) and issubclass(section, general.annotation)
+        ):
             raise ConfigError(f"the section {name} is {section.__name__}; expected a subclass of {general.annotation}")
         required = any(field.is_required() for field in section.model_fields.values())
         fields[name] = (section, ...) if required else (section, Field(default_factory=section))

@@ -12,5 +12,7 @@ def _conforms(offered: Any) -> bool:
     return isinstance(offered, Protocol)
 
 
-PROTOCOLS: Group[Protocol] = Group("heredity.protocols", "protocol", "a heredity.protocols.contract.Protocol", _conforms)
+PROTOCOLS: Group[Protocol] = Group(
+    "heredity.protocols", "protocol", "a heredity.protocols.contract.Protocol", _conforms
+)
 """What a configuration may name under `run.protocol`."""

@@ -25,12 +25,12 @@ from heredity.cli.main import app
 from heredity.errors import HeredityError, IsolationError
 from heredity.evolution import Budget, EvolverContext
 from heredity.evolution.registry import METHODS
-from heredity.evolution.starter import starter_program
 from heredity.experiments.config import Config, load, resolve
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.judging import Conditions, RunPlan, Sealed, run_evolution
 from heredity.records import read_journal
 from heredity.resources import Candidate
+from heredity.rollouts.episode.starter import starter_program
 from heredity.sandbox import isolation
 from heredity.tasks.registry import taskset
 

@@ -28,7 +28,6 @@ from heredity.experiments.progress import CountingRunner, RunProgress, Silent, W
 from heredity.experiments.references import References
 from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
 from heredity.experiments.trainers import build_trainer, check_trainer
-from heredity.judging.attempts import MISSING
 from heredity.judging.bench import Reference, Verdict
 from heredity.judging.cases import FILE_NAME, Sealed
 from heredity.judging.run import Conditions, run_evolution
@@ -38,6 +37,7 @@ from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
 from heredity.records.span_log import NAME as SPANS
 from heredity.records.span_log import SpanLog, read_spans
+from heredity.results.status import Status
 from heredity.spans import Span, collecting, span
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
@@ -365,8 +365,8 @@ def _gpus(cell: Cell) -> int:
 def _missing(folder: Path, verdict: Verdict) -> str:
     """Say how many attempts no provider or host could make, and why, as far as the journal knows; or `""`."""
     made = [e.data for e in read_journal(folder / "journal.jsonl") if e.kind == "submission.completed"]
-    train = [outcome for data in made for outcome in data["outcomes"] if outcome["status"] == MISSING]
-    heldout = verdict.heldout.statuses.count(MISSING) if verdict.heldout else 0
+    train = [outcome for data in made for outcome in data["outcomes"] if outcome["status"] == Status.MISSING]
+    heldout = verdict.heldout.statuses.count(Status.MISSING) if verdict.heldout else 0
     if not train and not heldout:
         return ""
     why = train[-1]["failure"]["message"] if train else verdict.heldout and verdict.heldout.why

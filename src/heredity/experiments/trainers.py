@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heredity.errors import CandidateError, ConfigError, UnknownNameError
+from heredity.errors import ConfigError, UnknownNameError
 from heredity.experiments.config import Cell
 from heredity.experiments.evolvers import Evolver
 from heredity.experiments.gpus import Lease
@@ -19,8 +19,9 @@ from heredity.judging import Sealed
 from heredity.judging.bench import Reference
 from heredity.judging.session import Session
 from heredity.launchers import CommandAgent
+from heredity.posttraining.kind import CheckpointPlaces
 from heredity.posttraining.models.bases import CHARACTERS, SMOLLM2, base_model
-from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect
+from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, inspect
 from heredity.posttraining.tasks import PREFIX, PostTrainingTask, PostTrainingTaskset, SeveralTasks, posttraining_task
 from heredity.posttraining.tasks.registry import workspace_files
 from heredity.posttraining.tasks.several import MULTI
@@ -36,34 +37,6 @@ PROMPT = (
     "You are alone at this, and nobody answers questions. Read instructions.md and description.md in the current folder, then "
     "train the model and submit checkpoints until the time is nearly over."
 )
-
-
-@dataclass
-class CheckpointPlaces:
-    """Where the weights of candidates lie.
-
-    Attributes:
-        folders: digest of each base model's checkpoint to its folder.
-        roots: folders in which runs keep checkpoints by digest.
-    """
-
-    folders: dict[str, Path] = field(default_factory=dict[str, Path])
-    roots: list[Path] = field(default_factory=list[Path])
-
-    def resolve(self, candidate: Candidate) -> Path:
-        """Return the folder of a candidate's checkpoint.
-
-        Raises:
-            CandidateError: if its weights were not kept.
-        """
-        digest = checkpoint_of(candidate).digest
-        known = self.folders.get(digest)
-        found = known or next((root / digest for root in self.roots if (root / digest).is_dir()), None)
-        if found is None:
-            raise CandidateError(
-                f"the weights of checkpoint {digest[:12]} are not kept any more; it cannot be graded again"
-            )
-        return found
 
 
 @dataclass(frozen=True, slots=True)

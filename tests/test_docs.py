@@ -26,13 +26,13 @@ from heredity.configuration.config import Config
 from heredity.errors import HeredityError, IsolationError
 from heredity.evolution import Budget, EvolverContext
 from heredity.evolution.registry import METHODS
-from heredity.evolution.starter import starter_program
 from heredity.experiments.config import load, resolve
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.judging import Conditions, RunPlan, Sealed, ViewPlan, run_evolution
 from heredity.protocols.policy_evolution.judge import judge
 from heredity.records import read_journal
 from heredity.resources import Candidate
+from heredity.rollouts.episode.starter import starter_program
 from heredity.sandbox import isolation
 from heredity.tasks.registry import taskset
 

@@ -9,6 +9,7 @@ from heredity.cli.signals import run_interruptibly
 from heredity.environments.video import DEFAULT_FPS, Playback, write_video
 from heredity.errors import CandidateError, ConfigError, HostError, MissingExtraError, RecordError
 from heredity.resources import Candidate, SourceTree
+from heredity.results.status import FailureSource
 from heredity.rollouts.contract import Job
 from heredity.rollouts.episode.runner import EpisodeRunner
 from heredity.rollouts.trajectory import Trajectory
@@ -62,7 +63,7 @@ def _check(played: Trajectory, tasks: Taskset) -> None:
     if failure is None:
         return
     where = f" at step {failure.step_index}" if failure.step_index is not None else ""
-    if played.blame == "candidate":
+    if played.blame is FailureSource.CANDIDATE:
         trace = failure.traceback.strip()
         raise CandidateError(
             f"the policy failed{where}: {failure.category}: {failure.message}" + f"\n{trace}" * bool(trace)

@@ -18,8 +18,8 @@ from heredity.gateway import Model
 from heredity.judging.session import Session
 from heredity.launchers import CommandAgent, Launch
 from heredity.protocols.contract import Evolver, SuiteContext
-from heredity.resources import Candidate, SourceTree
-from heredity.resources.assembly import candidate_from_folder
+from heredity.resources import Candidate
+from heredity.rollouts.kind import KINDS
 from heredity.sandbox.isolation import package_folders
 from heredity.server.agent_run import evolve_with_agent
 from heredity.server.terms import Briefing, RunTerms
@@ -42,12 +42,11 @@ def initial_candidate(cell: Cell, info: TasksetInfo) -> Candidate:
     folder = cell.evolver.initial
     if folder is None:
         return starter_candidate(info)
-    if info.kind != "episode":
-        return candidate_from_folder(Path(folder))
-    tree = SourceTree.from_folder(Path(folder))
-    if "policy.py" not in tree:
-        raise ConfigError(f"evolver.initial = {folder!r} has no policy.py; give the folder of a policy program")
-    return Candidate.program(tree)
+    candidates = KINDS.load(info.kind).candidates
+    candidate = candidates.read(Path(folder))
+    if refusal := candidates.refusal(candidate):
+        raise ConfigError(f"evolver.initial = {folder!r}: {refusal.message}")
+    return candidate
 
 
 def check_evolver(cell: Cell, suite: SuiteContext, briefing: Briefing | None = None) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from heredity.analysis.bounds import GAP, share
 from heredity.analysis.statistics import compare_paired, holm, verdict
-from heredity.protocols.harness_evolution.analysis.results import Floats
+from heredity.protocols.harness_evolution.analysis.coded import Floats
 
 
 @dataclass(frozen=True, slots=True)

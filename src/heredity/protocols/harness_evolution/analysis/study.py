@@ -23,8 +23,8 @@ from heredity.analysis.statistics import (
     verdict,
 )
 from heredity.ids import canonical_json
+from heredity.protocols.harness_evolution.analysis.coded import Floats
 from heredity.protocols.harness_evolution.analysis.metrics import MEASURES
-from heredity.protocols.harness_evolution.analysis.results import Floats
 
 SWEPT = ("batch_size", "epochs", "updates", "persistence", "sources")
 """Settings of a schedule whose effect a suite shows where they differ between runs that are otherwise alike."""

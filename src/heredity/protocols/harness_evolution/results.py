@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from heredity.results.base import Result
+from heredity.results.base import Interval, Result
+from heredity.results.run import RunResults, Verdict
 
-Interval = tuple[float, float]
 Column = tuple[float | None, ...]
 Of = Literal["final", "best_validation"]
 Role = Literal["base", "final", "best_validation"]
@@ -134,7 +134,7 @@ class Difference(Result):
     p: float | None
     p_holm: float | None
     mde: float | None
-    verdict: str
+    verdict: Verdict
 
 
 class Gain(Result):
@@ -382,7 +382,7 @@ class UnderModel(BeforeAfter):
     ci: Interval | None
     p: float | None
     mde: float | None
-    verdict: str | None
+    verdict: Verdict | None
 
 
 class HarnessRunResults(TaskMetrics):
@@ -484,7 +484,7 @@ class MethodComparison(Result):
     tasks: int
     unpaired: int
     p_holm: float | None
-    verdict: str
+    verdict: Verdict
 
 
 class GateEffect(Result):
@@ -547,7 +547,7 @@ class MatrixCell(BeforeAfter):
     ci: Interval | None
     p: float | None
     mde: float | None
-    verdict: str | None
+    verdict: Verdict | None
     unit: Literal["run", "task"] | None
 
 
@@ -557,3 +557,8 @@ class MatrixRow(Result):
     view: str
     evolved: str
     cells: tuple[MatrixCell, ...]
+
+
+def harness_of(run: RunResults) -> HarnessRunResults | None:
+    """Return a run's part of harness evolution; None for a run without a schedule."""
+    return run.part if isinstance(run.part, HarnessRunResults) else None

@@ -21,6 +21,7 @@ from heredity.analysis.statistics import (
 from heredity.analysis.student import student_quantile
 from heredity.protocols.harness_evolution.analysis.coded import Floats, Ints
 from heredity.protocols.harness_evolution.results import Difference, Gain
+from heredity.results.run import Verdict
 
 MANY = 256
 """Beyond so many tasks, resampling gives what the normal and Student's t distributions give, and costs memory."""
@@ -67,7 +68,7 @@ def _differences(compared: Sequence[Comparison | None]) -> list[Difference | Non
             p=c.p,
             p_holm=p,
             mde=c.mde,
-            verdict=verdict(c.difference, c.interval, c.mde, p),
+            verdict=Verdict(verdict(c.difference, c.interval, c.mde, p)),
         )
         for c, p in zip(compared, corrected, strict=True)
     ]

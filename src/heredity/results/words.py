@@ -14,13 +14,14 @@ class Words:
         attempt: what the budget buys, one of it.
         taskset: a taskset, to a reader.
         product: what is selected and scored; `products` are several.
-        chosen: how it became the result, to stand before it: `selected`, `committed`, `best graded`.
+        chosen: how it became the result: `selected` or `committed`.
         case: one hidden thing that it is scored on.
         subject: whose failures count as scores.
         faulty: what may break an attempt without being to blame, besides host and provider.
         reference: what every run is compared with.
         mark: the same in pictures, in one word.
         reference_id: the same in results.
+        foot: how scores are to be read, one or two sentences.
     """
 
     score: str = "return"
@@ -35,6 +36,7 @@ class Words:
     reference: str = "random policy"
     mark: str = "random"
     reference_id: str = "random"
+    foot: str = "The held-out score is the result. Validation only selects, and train scores are what the evolver saw."
 
     @property
     def attempts(self) -> str:

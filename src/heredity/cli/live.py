@@ -17,7 +17,7 @@ from rich.text import Text
 
 from heredity.experiments.progress import RunProgress
 from heredity.reports.terms import POLICIES, Terms
-from heredity.reports.text import short_task
+from heredity.results.text import short_task
 
 _STYLES = {
     "done": "green",

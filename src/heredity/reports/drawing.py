@@ -170,8 +170,8 @@ def _bars(chart: charts.Bars, width: float = WIDTH) -> str:
             height = bottom - y.at(b.value)
             marks.append(svg.bar(centre - slot * 0.3, y.at(b.value), slot * 0.6, height, "bar c0", b.tip))
         if b.low is not None and b.high is not None:
-            ends_at = {"y1": y.at(b.low), "y2": y.at(b.high)}
-            marks.append(svg.element("line", x1=centre, x2=centre, **ends_at, class_="whisker t-ink"))
+            low, high = y.at(b.low), y.at(b.high)
+            marks.append(svg.element("line", x1=centre, x2=centre, y1=low, y2=high, class_="whisker t-ink"))
     marks.append(svg.element("line", x1=left, x2=width, y1=bottom, y2=bottom, class_="axis"))
     marks.append(svg.label(chart.x, (left + width) / 2, bottom + 48, "middle", "axis-title"))
     return svg.figure(width, bottom + 54, chart.title, *marks)
@@ -227,7 +227,9 @@ def _timeline(chart: charts.Timeline, width: float = WIDTH) -> str:
         for span in row.spans:
             height, start = (5.5 if span.low else 11.0), x.at(span.start)
             marks.append(
-                svg.bar(start, y + 11 - height, x.at(span.stop) - start, height, f"phase {tone_class(span.tone)}", span.tip)
+                svg.bar(
+                    start, y + 11 - height, x.at(span.stop) - start, height, f"phase {tone_class(span.tone)}", span.tip
+                )
             )
         marks += _thinned(row.marks, x.at, y)
     return svg.figure(width, bottom + 38, chart.title, svg.group(*marks))
@@ -293,4 +295,3 @@ def key_picture(key: charts.Key) -> str:
     else:
         inner = svg.mark(key.shape, 9, 8, tone, None, 3.4)
     return svg.element("svg", inner, class_="plot", viewBox="0 0 18 16", aria_hidden="true")
-

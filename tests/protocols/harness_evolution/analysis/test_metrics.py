@@ -161,12 +161,16 @@ def test_fix_and_forget_are_those_of_the_definitions(rows: list[Row]) -> None:
 def test_costs_and_curves_are_those_of_the_definitions(rows: list[Row]) -> None:
     found, kept = metrics(rows), reference.last_of_each(rows)
     for key in ("tokens", "tool_calls", "cost_usd"):
-        assert getattr(found.costs.rollout, key).model_dump() == reference.cost([r for r in kept if r["mode"] != "update"], key)
-        assert getattr(found.costs.update, key).model_dump() == reference.cost([r for r in kept if r["mode"] == "update"], key)
+        assert getattr(found.costs.rollout, key).model_dump() == reference.cost(
+            [r for r in kept if r["mode"] != "update"], key
+        )
+        assert getattr(found.costs.update, key).model_dump() == reference.cost(
+            [r for r in kept if r["mode"] == "update"], key
+        )
     curve = found.curves.train
     known = [r for r in kept if r["mode"] == "train" and r["score"] is not None]
     assert sum(n for n, s in zip(curve.tasks, curve.source, strict=True) if s == "all") == len(known)
-    points = zip(*(curve[k] for k in ("source", "train_batch_index", "tasks", "perf", "errors")), strict=True)
+    points = zip(curve.source, curve.train_batch_index, curve.tasks, curve.perf, curve.errors, strict=True)
     for source, batch, tasks, perf, errors in points:
         here = [r for r in known if r["train_batch_index"] == batch]
         here = [r for r in here if source in ("all", r["attributes"]["source_benchmark"])]
@@ -221,9 +225,9 @@ def test_forgetting_is_measured_on_replay_though_its_rows_have_no_roles() -> Non
         *judged("replay", "E_4", {"a": 1.0, "b": 0.0, "c": 0.0, "d": 0.0}, 4),
     ]
     (row,) = [t for t in metrics(rows).transfer if t.of == "final"]
-    assert (row["view"], row["before"], row["after"]) == ("replay", "E_0", "E_4")
-    assert row["forgetting"]["micro"] == 0.75
-    assert row["micro"]["difference"] == -0.75
+    assert (row.view, row.before, row.after) == ("replay", "E_0", "E_4")
+    assert row.forgetting.micro == 0.75
+    assert row.micro.difference == -0.75
 
 
 def test_forgetting_is_unknown_where_the_last_harness_was_not_replayed() -> None:
@@ -255,8 +259,8 @@ def test_rows_that_a_resume_wrote_again_count_once_with_their_tokens() -> None:
 def test_a_batch_attempted_before_each_of_two_updates_is_no_duplicate() -> None:
     rows = [*trained(1, "a"), {**trained(1, "a")[0], "global_update_index": 2, "score": 0.0}]
     curve = metrics(rows).curves.train
-    assert curve.perf[:2] == [1.0, 0.0]
-    assert curve.global_update_index[:2] == [1, 2]
+    assert curve.perf[:2] == (1.0, 0.0)
+    assert curve.global_update_index[:2] == (1, 2)
 
 
 def test_two_checkpoints_under_one_name_stay_apart() -> None:
@@ -352,7 +356,7 @@ def test_curves_of_snapshots_are_by_source_group() -> None:
     )
     other = {"attributes": {"domain": "text", "source_benchmark": "other"}}
     curve = metrics([{**r, **other} if r["task_id"] == "b" else r for r in rows]).curves.snapshots
-    found = list(zip(*(curve[k] for k in ("source", "train_batch_index", "perf", "sr", "errors")), strict=True))
+    found = list(zip(curve.source, curve.train_batch_index, curve.perf, curve.sr, curve.errors, strict=True))
     assert found == [
         ("all", 0, 0.75, 0.5, 0),
         ("all", 3, 0.5, 0.5, 2),

@@ -1,27 +1,26 @@
 from __future__ import annotations
 
-import json
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 from journals import HarnessJournal, Told
 
-from heredity.analysis.run_metrics import run_metrics
-from heredity.analysis.suite_metrics import suite_metrics
+from heredity.analysis.suite_results import suite_results
 from heredity.protocols.harness_evolution.analysis.study import harness_study
+from heredity.protocols.harness_evolution.metrics import METRICS
+from heredity.protocols.harness_evolution.results import Collapsed, GateCounts, HarnessSuiteResults, SpentPart
+from heredity.results.run import RunResults
 
 REASON = "middleware/guard.py: after_model gave None, and a Reply was expected"
 
 
-def run(told: Told) -> dict[str, Any]:
-    journal = HarnessJournal(told)
-    return run_metrics(journal.lines, journal.load)
+def run(told: Told) -> RunResults:
+    return HarnessJournal(told).results()
 
 
 @cache
-def runs(seeds: int = 2) -> tuple[dict[str, Any], ...]:
+def runs(seeds: int = 2) -> tuple[RunResults, ...]:
     told: list[Told] = []
     for seed in range(seeds):
         told += [
@@ -33,14 +32,14 @@ def runs(seeds: int = 2) -> tuple[dict[str, Any], ...]:
     return tuple(map(run, told))
 
 
-def study(found: tuple[dict[str, Any], ...]) -> dict[str, Any]:
-    metrics = suite_metrics(found)
-    json.dumps(metrics, allow_nan=False)
-    return metrics["harness"]
+def study(found: tuple[RunResults, ...]) -> HarnessSuiteResults:
+    part = suite_results(found, lambda protocol: METRICS).part
+    assert isinstance(part, HarnessSuiteResults)
+    return part
 
 
 def test_suites_of_other_protocols_have_no_study() -> None:
-    plain = {"harness": None, "evolver": {"name": "x"}, "taskset": "t", "seed": 0}
+    plain = run(Told()).model_copy(update={"part": None})
     assert harness_study([plain], ["x"]) is None
 
 
@@ -99,9 +98,9 @@ def test_the_gate_is_compared_with_its_absence() -> None:
     assert (gate.on, gate.off) == ("ahe (gate=on)", "ahe (gate=off)")
     assert {(row.a, row.b) for row in gate.gains} == {("ahe (gate=on)", "ahe (gate=off)")}
     methods = {m.evolver: m for m in found.methods}
-    assert methods["ahe (gate=off)"].collapsed == {"runs": 2, "snapshots": 2, "whole": 2, "unrecovered": 0}
+    assert methods["ahe (gate=off)"].collapsed == Collapsed(runs=2, snapshots=2, whole=2, unrecovered=0)
     assert methods["ahe (gate=on)"].collapsed.snapshots == 0
-    assert methods["ahe (gate=on)"].gate == {"proposed": 8, "refused": 2}
+    assert methods["ahe (gate=on)"].gate == GateCounts(proposed=8, refused=2)
 
 
 def test_settings_that_are_varied_make_a_sweep_in_their_order() -> None:
@@ -132,19 +131,17 @@ def test_harnesses_are_shown_by_the_model_they_evolved_under_and_those_that_driv
         ("id", "offline/shell-worker", ["offline/shell-worker", "other/model"]),
         ("ood", "offline/shell-worker", ["offline/shell-worker", "other/model"]),
     ]
-    gated = [r for r in runs() if r["harness"]["plan"].gate]
+    gated = [r for r in runs() if r.part.plan.gate]
     home, other = rows[0].cells
     assert home.difference == pytest.approx(np.mean([r.gain.difference for r in gated]))
-    assert other.A_T == pytest.approx(
-        np.mean([r["harness"]["cross_model"]["other/model"]["id"]["A_T"] for r in gated])
-    )
+    assert pytest.approx(np.mean([r.part.cross_model["other/model"]["id"].A_T for r in gated])) == other.A_T
 
 
 def test_what_a_run_does_not_know_of_its_cost_is_missing() -> None:
     known, unknown = (study((run(Told(costs=costs)),)).methods[0].spent for costs in (True, False))
     assert known.train.tokens == 20 * 1050 + 5 * 100 * (0 + 1 + 2 + 3)
-    assert known.update == {"tokens": 4 * 980.0, "wall_time": None, "cost_usd": None}
-    assert unknown.train == {"tokens": None, "wall_time": None, "cost_usd": None}
+    assert known.update == SpentPart(tokens=4 * 980.0, wall_time=None, cost_usd=None)
+    assert unknown.train == SpentPart(tokens=None, wall_time=None, cost_usd=None)
 
 
 def test_unfinished_runs_may_be_among_them() -> None:

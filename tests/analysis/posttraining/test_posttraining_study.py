@@ -6,12 +6,12 @@ from itertools import combinations
 from typing import Any
 
 import pytest
+from heredity.analysis.run_metrics import run_metrics
+from heredity.analysis.suite_metrics import suite_metrics
 from hypothesis import given
 from hypothesis import strategies as st
 from posttraining_journals import Act, PostTrainingJournal, Told
 
-from heredity.analysis.run_metrics import run_metrics
-from heredity.analysis.suite_metrics import suite_metrics
 from heredity.protocols.post_training.analysis.study import pass_at_k
 
 

@@ -114,7 +114,7 @@ class Comparison(Result):
     difference: float
     ci: Interval | None
     p: float
-    p_holm: float
+    p_holm: float | None
     mde: float | None
     unit: Unit
     pairs: int

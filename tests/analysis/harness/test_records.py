@@ -7,7 +7,7 @@ import pytest
 from journals import VIEWS, HarnessJournal, Told
 
 from heredity.protocols.harness_evolution.analysis import harness_metrics
-from heredity.protocols.harness_evolution.analysis.records import RunResults, rows_of_run
+from heredity.protocols.harness_evolution.analysis.records import JournalRows, rows_of_run
 
 
 def listed(journal: HarnessJournal, **of: str) -> list[dict[str, Any]]:
@@ -48,7 +48,7 @@ def test_attempts_of_one_task_in_a_group_are_kept_apart() -> None:
 
 def test_points_of_one_candidate_have_rows_of_their_own_that_are_paid_once() -> None:
     journal = HarnessJournal(Told(skill=(0.3, None, None)))
-    results = RunResults(journal.lines)
+    results = JournalRows(journal.lines)
     rows, spent = results.rows().frame.to_dicts(), results.spent().frame.to_dicts()
     names = [row["baseline_role"] or row["evaluation_point_id"] for row in rows if row["view_name"] == "id"]
     assert Counter(names) == {"A_0": 16, "E_1": 16, "A_T": 16}
@@ -61,7 +61,7 @@ def test_replay_rows_are_of_tasks_that_were_trained_by_then() -> None:
     rows = listed(HarnessJournal(Told()), view_name="replay")
     counts = Counter(row["baseline_role"] or row["evaluation_point_id"] for row in rows)
     assert counts == {"A_0": 20, "E_1": 5, "E_2": 10, "E_3": 15, "A_T": 20}
-    spent = RunResults(HarnessJournal(Told()).lines).spent().frame
+    spent = JournalRows(HarnessJournal(Told()).lines).spent().frame
     assert sum(row["view_name"] == "replay" for row in spent.to_dicts()) == 4 * 20, "attempts are paid, counted or not"
 
 
@@ -86,9 +86,9 @@ def test_a_call_of_unknown_usage_leaves_the_update_unknown_and_no_call_costs_not
 
 def test_other_execution_models_are_apart() -> None:
     journal = HarnessJournal(Told(models=("other/model",)))
-    results = RunResults(journal.lines)
+    results = JournalRows(journal.lines)
     assert results.models == ["other/model"]
-    assert results.rows().frame.height == RunResults(HarnessJournal(Told()).lines).rows().frame.height
+    assert results.rows().frame.height == JournalRows(HarnessJournal(Told()).lines).rows().frame.height
     other = results.rows("other/model").frame.to_dicts()
     assert Counter((r["view_name"], r["baseline_role"]) for r in other) == {
         ("id", "A_0"): 16, ("id", "A_T"): 16, ("ood", "A_0"): 10, ("ood", "A_T"): 10,

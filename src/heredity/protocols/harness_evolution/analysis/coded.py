@@ -88,7 +88,7 @@ class Duplicates:
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class CodedRows:
     """What counts of a run's rows. Arrays have one entry for each row; -1 is none.
 
     Attributes:
@@ -142,7 +142,7 @@ def run_ids(rows: TaskRows) -> list[str]:
     return sorted(rows.frame["run_id"].unique().drop_nulls().cast(str).to_list())
 
 
-def code_results(rows: TaskRows, run_id: str | None = None) -> Results:
+def code_results(rows: TaskRows, run_id: str | None = None) -> CodedRows:
     """Code the rows of one run.
 
     Args:
@@ -172,7 +172,7 @@ def code_results(rows: TaskRows, run_id: str | None = None) -> Results:
     domains, domain = _coded(chosen["domain"])
     sources, source = _coded(chosen["source"])
     score = chosen["score"].fill_null(float("nan")).to_numpy()
-    return Results(
+    return CodedRows(
         run_id=run_id,
         tasks=tasks,
         domains=domains,

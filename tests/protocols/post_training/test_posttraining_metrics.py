@@ -261,8 +261,7 @@ def without_code(told: Told, *revisions: int) -> TrainingRunResults:
     for line in lines:
         if line["kind"] == "code.revised" and line["data"]["revision"] in revisions:
             line["data"] |= {"blob": None, "files": [], "reason": "no room", "full": True}
-    found = posttraining_metrics(lines, journal.blob)
-    return found
+    return posttraining_metrics(lines, journal.blob)
 
 
 def test_code_that_was_not_kept_is_not_known_and_nothing_is_concluded_from_it() -> None:

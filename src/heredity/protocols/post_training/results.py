@@ -1,8 +1,8 @@
 """The results of post-training: what a run's and a suite's metrics.json hold under `part`.
 
-Attributes are the keys of metrics.json (`docs/post-training-diagnosis.md` says what each means and how it comes about). Scores, means
-and rates are from 0 to 1 and higher is better, gains are differences of these, times (`*_s`) are seconds of the run's clock, which stands
-still while a run is down. What is not known, or did not happen, is None or empty.
+`docs/post-training-diagnosis.md` says how each comes about. Scores, means and rates are from 0 to 1 and higher is better, gains
+are differences of these, times (`*_s`) are seconds of the run's clock, which stands still while a run is down. What is not known, or
+did not happen, is None or empty.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ScoreSummary(Result):
 
 
 class Gain(Result):
-    """A paired difference to the base model over `pairs` items, positive where it is beaten; `mde` is what these items could show."""
+    """A paired difference to the base model over `pairs` items, positive where it is beaten; `mde` is the least they could show."""
 
     difference: float
     ci: Interval | None

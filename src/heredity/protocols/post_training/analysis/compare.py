@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+
 import numpy as np
 
 from heredity.analysis.bounds import GAP, SHARE
@@ -11,7 +12,6 @@ from heredity.analysis.statistics import compare_paired, mean_interval, verdict
 from heredity.analysis.student import student_quantile
 from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, PostTraining, Scores, Step
 from heredity.protocols.post_training.results import Gain, HeldoutGain, Noise, RepeatedGrading, ScoreSummary
-from heredity.results.run import Verdict
 
 
 def paired(after: Scores, before: Scores) -> Gain | None:
@@ -26,7 +26,7 @@ def paired(after: Scores, before: Scores) -> Gain | None:
         p=found.p,
         mde=found.mde,
         pairs=len(gaps),
-        verdict=Verdict(verdict(found.difference, found.interval, found.mde, found.p)),
+        verdict=verdict(found.difference, found.interval, found.mde, found.p),
     )
 
 

@@ -15,9 +15,13 @@ from heredity.protocols.post_training.results import Failure, FailureKind
 from heredity.results.run import Verdict
 
 RULES: Mapping[FailureKind, str] = {
-    FailureKind.ROLLOUT: "an interactive task, code that trains, and no environment that it steps through; or only zeros were scored",
+    FailureKind.ROLLOUT: (
+        "an interactive task, code that trains, and no environment that it steps through; or only zeros were scored"
+    ),
     FailureKind.REWARD: "trained checkpoints were graded above zero, and none is better than the base model beyond noise",
-    FailureKind.COLLAPSE: "after a score, checkpoints were refused, failed, or scored worse beyond noise, and no later one recovered",
+    FailureKind.COLLAPSE: (
+        "after a score, checkpoints were refused, failed, or scored worse beyond noise, and no later one recovered"
+    ),
     FailureKind.EARLY: "nothing but copies of the base model was graded, or no revision has code that trains",
     FailureKind.SHORTCUT: "an agent improves a static task beyond noise by code that trains, and no interactive one that it tried",
 }

@@ -67,7 +67,7 @@ def length_control(events: Sequence[Json], best: Step | None, load: LoadBlob) ->
 
 
 def described(compared: Sequence[Comparison | None]) -> WinRate | None:
-    """Return the win rate of one model's answers on a view, with an interval by bootstrap over the answers, none where all ended alike."""
+    """Return the win rate of one model's answers on a view, with an interval by bootstrap unless all ended alike."""
     known = [each for each in compared if each is not None]
     if not known:
         return None

@@ -31,7 +31,6 @@ from heredity.protocols.post_training.results import (
     TrainingSuiteResults,
 )
 from heredity.results.run import RunResults, Verdict
-from heredity.results.suite import Unit
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Trained:
 
     @property
     def graded_gaps(self) -> list[float]:
-        """Gains of its best checkpoint by item of the graded view; what has nothing better than the base model has the base model."""
+        """Gains of its best checkpoint by item of the graded view; 0 for one that ended with the base model."""
         best, graded = self.part.best, self.part.baseline.graded
         return [0.0] * (graded.n if graded else 0) if best is None else _gaps(best.scores, best.baseline_scores)
 
@@ -175,10 +174,10 @@ def _compared(rows: Sequence[Sequence[float]]) -> GainOverRuns | None:
         ci=found.interval,
         p=found.p,
         mde=found.mde,
-        unit=Unit(found.unit),
+        unit=found.unit,
         runs=found.runs,
         cases=found.cases,
-        verdict=Verdict(verdict(found.difference, found.interval, found.mde, found.p)),
+        verdict=verdict(found.difference, found.interval, found.mde, found.p),
     )
 
 

@@ -1,8 +1,8 @@
 """The results of post-training: what a run's and a suite's metrics.json hold under `part`.
 
 `docs/post-training-diagnosis.md` says how each comes about. Scores, means and rates are from 0 to 1 and higher is better, gains
-are differences of these, times (`*_s`) are seconds of the run's clock, which stands still while a run is down. What is not known, or
-did not happen, is None or empty.
+are differences of these, times (`*_s`) are seconds of the clock of the run, which stands still while it is down. What is not
+known, or did not happen, is None or empty.
 """
 
 from __future__ import annotations

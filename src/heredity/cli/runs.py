@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,7 @@ def report(folder: Path = typer.Argument(help="A suite's or a run's folder."), j
     if json_output:
         typer.echo(json.dumps(rebuilt.metrics.model_dump(mode="json"), indent=1))
     else:
-        _show(rebuilt.metrics)
+        _show(folder, rebuilt.metrics, rebuilt.runs)
         typer.echo(f"report: {folder / 'report.html'}")
     for name, reason in rebuilt.unreadable.items():
         _say(f"{name} was left out: {reason}")
@@ -98,7 +99,7 @@ def compare(
     if json_output:
         typer.echo(json.dumps(found.metrics.model_dump(mode="json"), indent=1))
     else:
-        _show(found.metrics)
+        _show(out or Path(), found.metrics, found.runs)
         if out is not None:
             typer.echo(f"report: {out / 'report.html'}")
     for note in found.notes:
@@ -108,11 +109,11 @@ def compare(
 def _execute(suite: Path, config: Config, *, json_output: bool) -> None:
     from heredity.cli.live import watcher_for
     from heredity.experiments.progress import RunProgress, Silent
+    from heredity.experiments.results import report_of
     from heredity.experiments.suite import run_suite
-    from heredity.reports.terms import terms_of
 
     runs: list[RunProgress] = []
-    watcher = Silent() if json_output else watcher_for(runs, suite, terms_of(config.run.protocol))
+    watcher = Silent() if json_output else watcher_for(runs, suite, report_of(config.run.protocol).words)
     try:
         with watcher:
             result = run_interruptibly(run_suite(suite, config, watcher, runs))
@@ -135,7 +136,7 @@ def _conclude(result: SuiteResult, *, json_output: bool) -> None:
         problems = {"failures": result.failures, "evolver_failures": result.evolver_failures, "notes": result.notes}
         typer.echo(json.dumps({**place, **problems, **result.metrics.model_dump(mode="json")}))
     else:
-        _show(result.metrics)
+        _show(result.folder, result.metrics, result.runs)
         typer.echo(f"report: {page}")
     for name, note in result.notes.items():
         _say(f"{name}: {note}")
@@ -153,10 +154,10 @@ def _say(line: str) -> None:
     typer.echo(" ".join(line.splitlines()), err=True)
 
 
-def _show(metrics: RunResults | SuiteResults) -> None:
+def _show(folder: Path, metrics: RunResults | SuiteResults, runs: Sequence[RunResults]) -> None:
     from rich.console import Console
 
-    from heredity.reports.before import before
-    from heredity.reports.tables import render
+    from heredity.experiments.results import report_of
+    from heredity.reports import page_of, terminal
 
-    Console().print(render(before(metrics)))
+    Console().print(terminal.render(page_of(folder, metrics, runs, report_of(metrics.protocol))))

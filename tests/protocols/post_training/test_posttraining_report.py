@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import Page
-
 from heredity.analysis.run_metrics import run_metrics
 from heredity.analysis.suite_metrics import suite_metrics
+from pages import Page
+
 from heredity.protocols.post_training.analysis import ROUTES
 from heredity.reports import posttraining_suite, write_reports
 from heredity.reports.html import run_page, suite_page

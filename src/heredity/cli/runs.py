@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +74,7 @@ def report(folder: Path = typer.Argument(help="A suite's or a run's folder."), j
     if json_output:
         typer.echo(json.dumps(rebuilt.metrics.model_dump(mode="json"), indent=1))
     else:
-        _show(folder, rebuilt.metrics, rebuilt.runs)
+        _show(rebuilt.metrics)
         typer.echo(f"report: {folder / 'report.html'}")
     for name, reason in rebuilt.unreadable.items():
         _say(f"{name} was left out: {reason}")
@@ -99,7 +98,7 @@ def compare(
     if json_output:
         typer.echo(json.dumps(found.metrics.model_dump(mode="json"), indent=1))
     else:
-        _show(out or Path(), found.metrics, found.runs)
+        _show(found.metrics)
         if out is not None:
             typer.echo(f"report: {out / 'report.html'}")
     for note in found.notes:
@@ -136,7 +135,7 @@ def _conclude(result: SuiteResult, *, json_output: bool) -> None:
         problems = {"failures": result.failures, "evolver_failures": result.evolver_failures, "notes": result.notes}
         typer.echo(json.dumps({**place, **problems, **result.metrics.model_dump(mode="json")}))
     else:
-        _show(result.folder, result.metrics, result.runs)
+        _show(result.metrics)
         typer.echo(f"report: {page}")
     for name, note in result.notes.items():
         _say(f"{name}: {note}")
@@ -154,10 +153,11 @@ def _say(line: str) -> None:
     typer.echo(" ".join(line.splitlines()), err=True)
 
 
-def _show(folder: Path, metrics: RunResults | SuiteResults, runs: Sequence[RunResults]) -> None:
+def _show(metrics: RunResults | SuiteResults) -> None:
     from rich.console import Console
 
     from heredity.experiments.results import report_of
-    from heredity.reports import page_of, terminal
+    from heredity.reports import page_of
+    from heredity.reports.terminal import render
 
-    Console().print(terminal.render(page_of(folder, metrics, runs, report_of(metrics.protocol))))
+    Console().print(render(page_of(metrics, [], report_of(metrics.protocol))))

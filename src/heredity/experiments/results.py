@@ -16,19 +16,19 @@ from heredity.errors import ConfigError, RecordError
 from heredity.experiments.lineage import write_lineage
 from heredity.experiments.sources import sources_of
 from heredity.protocols.agent_learning import metrics as agent_learning
-from heredity.protocols.agent_learning import report as learning
+from heredity.protocols.agent_learning import report as agent_learning_report
 from heredity.protocols.harness_evolution import metrics as harness_evolution
 from heredity.protocols.policy_evolution import metrics as policy_evolution
-from heredity.protocols.policy_evolution import report as policies
+from heredity.protocols.policy_evolution import report as policy_evolution_report
 from heredity.protocols.post_training import metrics as post_training
 from heredity.protocols.resource_evolution import metrics as resource_evolution
-from heredity.protocols.resource_evolution import report as resources
+from heredity.protocols.resource_evolution import report as resource_evolution_report
 from heredity.records import BlobStore, read_journal
 from heredity.records.run_folder import write_atomic
 from heredity.reports import write_reports
 from heredity.resources import Candidate
 from heredity.results import RunResults, SuiteResults
-from heredity.results.report import PlainReport, Report, Sources
+from heredity.results.report import PlainReport, Report
 
 METRICS = "metrics.json"
 
@@ -41,21 +41,23 @@ _METRICS: Mapping[str, Metrics] = {
     "harness-evolution": harness_evolution.METRICS,
     "post-training": post_training.METRICS,
 }
+
+
 _REPORTS: Mapping[str, Report] = {
-    "policy-evolution": policies.REPORT,
-    "resource-evolution": resources.REPORT,
-    "agent-learning": learning.REPORT,
+    "policy-evolution": policy_evolution_report.REPORT,
+    "resource-evolution": resource_evolution_report.REPORT,
+    "agent-learning": agent_learning_report.REPORT,
 }
+
+
+def report_of(protocol: str | None) -> Report:
+    """Return what a protocol has to say on pages; one that is unknown has nothing of its own to say."""
+    return _REPORTS.get(protocol or "", PlainReport())
 
 
 def metrics_of(protocol: str | None) -> Metrics:
     """Return what a protocol says about results; one without figures of its own, or none at all, says the common things."""
     return _METRICS.get(protocol or "", CommonMetrics())
-
-
-def report_of(protocol: str | None) -> Report:
-    """Return what a protocol says on pages; nothing of one without a report, or of none at all."""
-    return _REPORTS.get(protocol or "", PlainReport())
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +68,11 @@ class RunResult:
         folder: the run's folder.
         metrics: its results, as in metrics.json.
         started: the data of its `run.started`; empty if it ended before that was written.
-        sources: what its candidates consist of.
     """
 
     folder: Path
     metrics: RunResults
     started: Mapping[str, Any]
-    sources: Sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +121,7 @@ def read_run(folder: Path) -> RunResult:
 
     started = next((e.data for e in events if e.kind == "run.started"), {})
     evidence = RunEvidence([event.to_json() for event in events], load, blobs.get)
-    metrics = run_results(evidence, metrics_of(started.get("protocol")))
-    return RunResult(folder, metrics, started, sources_of(folder, where))
+    return RunResult(folder, run_results(evidence, metrics_of(started.get("protocol"))), started)
 
 
 def read_runs(folder: Path) -> tuple[list[RunResult], dict[str, str]]:
@@ -150,10 +149,10 @@ def rebuild_run(folder: Path) -> RunResults:
         DamagedRecordError: if the journal is damaged.
         RecordError: if a file cannot be read or written.
     """
-    result = read_run(folder)
-    write_derived(folder, result.metrics, sources=result.sources)
+    metrics = read_run(folder).metrics
+    write_derived(folder, metrics)
     write_lineage(folder)
-    return result.metrics
+    return metrics
 
 
 def rebuild_suite(folder: Path, *, write: bool = True) -> Rebuilt[SuiteResults]:
@@ -185,7 +184,7 @@ def rebuild(folder: Path) -> Rebuilt[RunResults] | Rebuilt[SuiteResults]:
     if is_suite(folder):
         found, _ = read_runs(folder)
         for result in found:
-            write_derived(result.folder, result.metrics, sources=result.sources)
+            write_derived(result.folder, result.metrics)
             write_lineage(result.folder)
         return rebuild_suite(folder)
     if is_run(folder):
@@ -193,23 +192,19 @@ def rebuild(folder: Path) -> Rebuilt[RunResults] | Rebuilt[SuiteResults]:
     raise ConfigError(f"{folder} holds neither a run nor a suite; give a folder below runs/")
 
 
-def write_derived(
-    folder: Path,
-    metrics: RunResults | SuiteResults,
-    runs: Sequence[RunResults] = (),
-    sources: Sources | None = None,
-) -> None:
-    """Write metrics.json, report.md, report.html and what belongs to them.
+def write_derived(folder: Path, metrics: RunResults | SuiteResults, runs: Sequence[RunResults] | None = None) -> None:
+    """Write metrics.json, report.md and report.html.
 
     Args:
         folder: where to.
         metrics: results of a run or a suite.
         runs: of a suite, the results of its runs.
-        sources: of a run, what its candidates consist of.
 
     Raises:
         RecordError: if a file cannot be written.
     """
-    content = json.dumps(metrics.model_dump(mode="json"), indent=1, allow_nan=False)
-    write_atomic(folder / METRICS, content.encode() + b"\n")
-    write_reports(folder, metrics, runs, report_of(metrics.protocol), sources)
+    write_atomic(
+        folder / METRICS, json.dumps(metrics.model_dump(mode="json"), indent=1, allow_nan=False).encode() + b"\n"
+    )
+    sources = sources_of(folder) if isinstance(metrics, RunResults) else None
+    write_reports(folder, metrics, list(runs or ()), report_of(metrics.protocol), sources)

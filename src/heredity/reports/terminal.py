@@ -27,16 +27,18 @@ def render(page: Page) -> RenderableType:
     return Group(title, RichText(page.subtitle, style="dim"), *said, *warnings, facts)
 
 
-def table(found: Table, title: str = "") -> RichTable:
+def table(found: Table) -> RichTable:
     """Return a table; an interval is a column of its own beside its mean, so that both line up."""
-    made = RichTable(title=title or found.caption or None, title_justify="left", title_style="bold", box=None)
-    made.pad_edge, made.header_style = False, "dim"
+    title = RichText(found.caption) if found.caption else None
+    made = RichTable(
+        title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim"
+    )
     wide = [
         any(_interval(row.cells[i]) for row in found.rows if row.role != "group") for i in range(len(found.columns))
     ]
     for column, split in zip(found.columns, wide, strict=True):
         right = column.align == "right"
-        made.add_column(column.name, justify="right" if right else "left", no_wrap=right)
+        made.add_column(RichText(column.name), justify="right" if right else "left", no_wrap=right)
         if split:
             made.add_column("interval", justify="right", no_wrap=True)
     for row in values.rows_of(found):

@@ -227,7 +227,9 @@ def _timeline(chart: charts.Timeline, width: float = WIDTH) -> str:
         for span in row.spans:
             height, start = (5.5 if span.low else 11.0), x.at(span.start)
             marks.append(
-                svg.bar(start, y + 11 - height, x.at(span.stop) - start, height, f"phase {tone_class(span.tone)}", span.tip)
+                svg.bar(
+                    start, y + 11 - height, x.at(span.stop) - start, height, f"phase {tone_class(span.tone)}", span.tip
+                )
             )
         marks += _thinned(row.marks, x.at, y)
     return svg.figure(width, bottom + 38, chart.title, svg.group(*marks))
@@ -293,4 +295,3 @@ def key_picture(key: charts.Key) -> str:
     else:
         inner = svg.mark(key.shape, 9, 8, tone, None, 3.4)
     return svg.element("svg", inner, class_="plot", viewBox="0 0 18 16", aria_hidden="true")
-

@@ -1,10 +1,10 @@
 """What a protocol has to say on pages: its words and its sections; everything else of a page is general.
 
-    class Report(PlainReport):
-        def run(self, run: RunResults) -> list[Section]:
-            return [Section("rounds", "Rounds", (Text(f"{run.budget.submissions} rounds."),))]
+class Report(PlainReport):
+def run(self, run: RunResults) -> list[Section]:
+return [Section("rounds", "Rounds", (Text(f"{run.budget.submissions} rounds."),))]
 
-    REPORT = Report(Words(score="accuracy", attempt="question"))
+REPORT = Report(Words(score="accuracy", attempt="question"))
 """
 
 from __future__ import annotations

@@ -170,8 +170,8 @@ def _bars(chart: charts.Bars, width: float = WIDTH) -> str:
             height = bottom - y.at(b.value)
             marks.append(svg.bar(centre - slot * 0.3, y.at(b.value), slot * 0.6, height, "bar c0", b.tip))
         if b.low is not None and b.high is not None:
-            ends_at = {"y1": y.at(b.low), "y2": y.at(b.high)}
-            marks.append(svg.element("line", x1=centre, x2=centre, **ends_at, class_="whisker t-ink"))
+            low, high = y.at(b.low), y.at(b.high)
+            marks.append(svg.element("line", x1=centre, x2=centre, y1=low, y2=high, class_="whisker t-ink"))
     marks.append(svg.element("line", x1=left, x2=width, y1=bottom, y2=bottom, class_="axis"))
     marks.append(svg.label(chart.x, (left + width) / 2, bottom + 48, "middle", "axis-title"))
     return svg.figure(width, bottom + 54, chart.title, *marks)

@@ -6,7 +6,8 @@ or a word for what has a meaning of its own; None is that of a reference.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import statistics
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -239,3 +240,24 @@ Chart = Intervals | Lines | Bars | Strip | Timeline | Grid
 def tones_of(names: Iterable[str]) -> dict[str, Tone]:
     """Give names their colours, in their order; what is named twice has one."""
     return {name: i % 8 for i, name in enumerate(dict.fromkeys(names))}
+
+
+def mean_steps(name: str, tone: Tone, lines: Sequence[Sequence[tuple[float, float]]], until: float) -> Series:
+    """Return the mean of step lines, one for each seed, from where all have a value, between the least and the greatest.
+
+    Args:
+        name: the evolver.
+        tone: its colour.
+        lines: points (budget used, value) of each run that has any.
+        until: up to where the last value holds.
+    """
+    if not lines:
+        return Series(name, tone, ())
+    start = max(line[0][0] for line in lines)
+    points: list[tuple[float, float]] = []
+    band: list[tuple[float, float, float]] = []
+    for at in sorted({at for line in lines for at, _ in line if at >= start}):
+        values = [next(v for when, v in reversed(line) if when <= at) for line in lines]
+        points.append((at, statistics.fmean(values)))
+        band.append((at, min(values), max(values)))
+    return Series(name, tone, tuple(points), tuple(band), steps=True, until=max(points[-1][0], until))

@@ -66,12 +66,21 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A name; with the colour that it has in charts, as a link to `run`'s page (where there is one), with its full `title`."""
+    """A name.
+
+    Attributes:
+        name: as it is written.
+        tone: the colour that it has in charts.
+        run: the run whose page it links to, where there is one.
+        title: the name in full, where `name` is short for it.
+        swatch: whether its colour stands before it even if it is that of a reference.
+    """
 
     name: str
     tone: Tone = None
     run: str | None = None
     title: str = ""
+    swatch: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,3 +57,7 @@ class Words:
         if not reference or reference in (self.reference_id, self.reference):
             return self
         return replace(self, reference=reference, mark=reference, reference_id=reference)
+
+
+POLICIES = Words()
+"""The words for programs that act in environments."""

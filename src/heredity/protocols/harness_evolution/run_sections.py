@@ -152,7 +152,8 @@ def _where(row: Transfer) -> str:
 
 
 def _bounded(gap: Difference) -> tuple[float, float | None, float | None]:
-    return (gap.difference, *(gap.ci or (None, None)))
+    low, high = gap.ci or (None, None)
+    return gap.difference, low, high
 
 
 def _spent_words(harness: HarnessRunResults) -> str:

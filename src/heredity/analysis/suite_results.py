@@ -58,12 +58,15 @@ def common_metrics(protocol: str | None) -> CommonMetrics:
     return CommonMetrics()
 
 
-def suite_results(runs: Sequence[RunResults], metrics_of: MetricsOf = common_metrics) -> SuiteResults:
+def suite_results(
+    runs: Sequence[RunResults], metrics_of: MetricsOf = common_metrics, suite_id: str | None = None
+) -> SuiteResults:
     """Compute a suite's results.
 
     Args:
         runs: the results of its runs; unfinished runs may be among them, missing ones are reported as absent.
         metrics_of: name of a protocol to what it says about results.
+        suite_id: what the suite is called; None for the name that its runs give.
 
     Returns:
         The same for the same runs in the same order, to the byte.
@@ -79,7 +82,7 @@ def suite_results(runs: Sequence[RunResults], metrics_of: MetricsOf = common_met
         schema_version=SCHEMA_VERSION,
         protocol=protocol,
         reference=metrics.reference,
-        suite_id=next((run.suite_id for run in runs if run.suite_id), None),
+        suite_id=suite_id or next((run.suite_id for run in runs if run.suite_id), None),
         runs=len(runs),
         finished=sum(run.status is RunStatus.FINISHED for run in runs),
         confidence=CONFIDENCE,

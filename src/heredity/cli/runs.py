@@ -14,6 +14,7 @@ from heredity.errors import ConfigError, IsolationError, MissingExtraError, Reco
 if TYPE_CHECKING:
     from heredity.experiments.config import Config
     from heredity.experiments.suite import SuiteResult
+    from heredity.results import RunResults, SuiteResults
 
 _JSON = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout.")
 _UNSAFE = typer.Option(False, "--unsafe", help="Run with the isolation that works here, rather than refuse.")
@@ -71,7 +72,7 @@ def report(folder: Path = typer.Argument(help="A suite's or a run's folder."), j
 
     rebuilt = rebuild(folder)
     if json_output:
-        typer.echo(json.dumps(rebuilt.metrics, indent=1))
+        typer.echo(json.dumps(rebuilt.metrics.model_dump(mode="json"), indent=1))
     else:
         _show(rebuilt.metrics)
         typer.echo(f"report: {folder / 'report.html'}")
@@ -95,7 +96,7 @@ def compare(
         out.mkdir(parents=True, exist_ok=True)
         write_derived(out, found.metrics, found.runs)
     if json_output:
-        typer.echo(json.dumps(found.metrics, indent=1))
+        typer.echo(json.dumps(found.metrics.model_dump(mode="json"), indent=1))
     else:
         _show(found.metrics)
         if out is not None:
@@ -132,7 +133,7 @@ def _conclude(result: SuiteResult, *, json_output: bool) -> None:
     if json_output:
         place = {"folder": str(result.folder), "report": str(page)}
         problems = {"failures": result.failures, "evolver_failures": result.evolver_failures, "notes": result.notes}
-        typer.echo(json.dumps({**place, **problems, **result.metrics}))
+        typer.echo(json.dumps({**place, **problems, **result.metrics.model_dump(mode="json")}))
     else:
         _show(result.metrics)
         typer.echo(f"report: {page}")
@@ -152,9 +153,10 @@ def _say(line: str) -> None:
     typer.echo(" ".join(line.splitlines()), err=True)
 
 
-def _show(metrics: dict[str, Any]) -> None:
+def _show(metrics: RunResults | SuiteResults) -> None:
     from rich.console import Console
 
+    from heredity.reports.before import before
     from heredity.reports.tables import render
 
-    Console().print(render(metrics))
+    Console().print(render(before(metrics)))

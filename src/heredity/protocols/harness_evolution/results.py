@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from heredity.results.base import Interval, Result
-from heredity.results.run import RunResults, Verdict
+from heredity.results.run import ChangeStatus, RunResults, Verdict
 
 Column = tuple[float | None, ...]
 Of = Literal["final", "best_validation"]
@@ -306,7 +306,7 @@ class FileChange(Result):
 
     part: str
     file: str
-    status: str
+    status: ChangeStatus
     added: int | None
     removed: int | None
 

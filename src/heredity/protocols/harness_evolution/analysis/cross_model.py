@@ -16,6 +16,7 @@ from heredity.analysis.statistics import Comparison, compare_paired, holm, verdi
 from heredity.protocols.harness_evolution.analysis.study import gains_table, paired_gains
 from heredity.protocols.harness_evolution.results import MatrixCell, MatrixRow, Paired, Role, harness_of
 from heredity.results.run import RunResults, Verdict
+from heredity.results.suite import Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def _compare(runs: Repeats) -> Comparison | None:
     columns = (np.array(c, dtype=float) for repeats in runs for table in repeats for c in table.scores.values())
     bounds = GAP if share(*columns) else None
     compared = compare_paired(strata, bounds=bounds)
-    if compared is not None and compared.unit == "case":
+    if compared is not None and compared.unit is Unit.CASE:
         return compare_paired([np.nanmean(table, axis=0, keepdims=True) for table in strata], bounds=bounds)
     return compared
 
@@ -99,7 +100,7 @@ def _cell(model: str, runs: Repeats, compared: Comparison | None, p: float | Non
         p=p,
         mde=compared.mde,
         verdict=Verdict(verdict(compared.difference, compared.interval, compared.mde, p)),
-        unit="run" if compared.unit == "run" else "task",
+        unit="run" if compared.unit is Unit.RUN else "task",
     )
 
 

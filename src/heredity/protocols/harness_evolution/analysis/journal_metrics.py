@@ -104,7 +104,7 @@ def _changed(before: str, after: str, load: LoadCandidate) -> tuple[FileChange, 
         files = changes(load(before), load(after))
     except (RecordError, KeyError):
         return None
-    return tuple(FileChange(**{name: file[name] for name in FileChange.model_fields}) for file in files)
+    return tuple(FileChange(**file.model_dump(exclude={"diff"})) for file in files)
 
 
 def _gate(plan: Json, events: Sequence[Json]) -> Gate:

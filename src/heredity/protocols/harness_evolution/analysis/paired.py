@@ -22,6 +22,7 @@ from heredity.analysis.student import student_quantile
 from heredity.protocols.harness_evolution.analysis.coded import Floats, Ints
 from heredity.protocols.harness_evolution.results import Difference, Gain
 from heredity.results.run import Verdict
+from heredity.results.suite import Unit
 
 MANY = 256
 """Beyond so many tasks, resampling gives what the normal and Student's t distributions give, and costs memory."""
@@ -119,7 +120,7 @@ def _compare(strata: Sequence[Floats], bounds: Interval | None) -> Comparison | 
         interval=found.interval,
         p=sign_flip_p(values, weights) if values.size <= MANY else _normal_p(values * weights),
         mde=None if found.error is None else minimum_detectable_effect(found.error, found.freedom),
-        unit="case",
+        unit=Unit.CASE,
         runs=1,
         cases=values.size,
     )

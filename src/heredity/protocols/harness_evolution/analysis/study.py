@@ -52,6 +52,7 @@ from heredity.protocols.harness_evolution.results import (
     harness_of,
 )
 from heredity.results.run import RunResults, Verdict
+from heredity.results.suite import Unit
 
 SWEPT = ("batch_size", "epochs", "updates", "persistence", "sources")
 """Settings of a schedule whose effect a suite shows where they differ between runs that are otherwise alike."""
@@ -268,7 +269,7 @@ def _comparison(measure: _Measure, gap: _Gap, p_holm: float | None) -> MethodCom
         ci=compared.interval,
         p=compared.p,
         mde=compared.mde,
-        unit="run" if compared.unit == "run" else "task",
+        unit="run" if compared.unit is Unit.RUN else "task",
         pairs=gap.pairs,
         tasks=gap.tasks,
         unpaired=gap.unpaired,
@@ -289,7 +290,7 @@ def _difference(measure: _Measure, entries: tuple[str, str], own: Mapping[str, M
     # A difference between two gains is twice as wide as a gain.
     bounds = (2.0 * GAP[0], 2.0 * GAP[1]) if _bounds(measure, [*left.values(), *right.values()]) else None
     compared = compare_paired(strata, tests, bounds)
-    if compared is not None and compared.unit == "case":
+    if compared is not None and compared.unit is Unit.CASE:
         compared = compare_paired(_over_runs(strata), bounds=bounds)
     if compared is None:
         return None

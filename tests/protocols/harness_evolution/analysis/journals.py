@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from heredity.analysis.evidence import RunEvidence
+from heredity.analysis.run_results import run_results
 from heredity.ids import digest_json, generator
+from heredity.protocols.harness_evolution.metrics import METRICS
 from heredity.records import Blob, Journal
 from heredity.records.blobs import BlobStore
 from heredity.resources import Candidate, SourceTree
+from heredity.results.run import RunResults
 
 Json = dict[str, Any]
 NOTHING = {"input_tokens": 900, "output_tokens": 80, "cached_tokens": 0, "cost_usd": None}
@@ -88,6 +92,10 @@ class HarnessJournal:
     def load(self, digest: str) -> Candidate:
         """Return a candidate."""
         return self.candidates[digest]
+
+    def results(self) -> RunResults:
+        """Return what the run came to."""
+        return run_results(RunEvidence(self.lines, self.load), METRICS)
 
     def save(self, folder: Path) -> Path:
         """Write the folder of the run and return it."""

@@ -42,8 +42,8 @@ def test_attempts_of_one_task_in_a_group_are_kept_apart() -> None:
     rows = listed(journal, mode="train")
     assert sorted({row["update_repeat_index"] for row in rows}) == [0, 1, 2]
     found = harness_metrics(rows_of_run(journal.lines))
-    assert found["rows"]["duplicates"] == 0
-    assert found["curves"]["train"]["tasks"][0] == 15
+    assert found.rows.duplicates == 0
+    assert found.curves.train.tasks[0] == 15
 
 
 def test_points_of_one_candidate_have_rows_of_their_own_that_are_paid_once() -> None:
@@ -111,6 +111,6 @@ def test_a_journal_without_a_schedule_has_no_rows(events: list[dict[str, Any]]) 
 
 def test_an_unfinished_run_has_its_training() -> None:
     found = harness_metrics(rows_of_run(HarnessJournal(Told(finished=False)).lines))
-    assert found["train_batches"] == 4
-    assert found["views"] == {}
-    assert found["transfer"] == []
+    assert found.train_batches == 4
+    assert found.views == {}
+    assert found.transfer == ()

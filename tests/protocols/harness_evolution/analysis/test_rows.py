@@ -46,7 +46,7 @@ def test_a_damaged_line_is_named_and_the_others_count(tmp_path: Path, broken: st
     assert [each.line for each in found.damaged] == [4]
     assert found.damaged[0].reason
     assert found.frame["task_id"].cast(str).to_list() == ["a", "b", "a", "b"]
-    assert harness_metrics(found)["rows"]["damaged"][0]["line"] == 4
+    assert harness_metrics(found).rows.damaged[0].line == 4
 
 
 @settings(max_examples=40, deadline=None)

@@ -12,7 +12,9 @@ from heredity.results import charts, text
 WIDTH, WIDE, WIDEST = 310.0, 640.0, 1080.0
 """Of a picture in a card, of one that takes most of a page's width, and of one that takes all of it."""
 
-_NAME, _LONG = 21, 26
+_NAME, _LONG = 21, 40
+_AT_ENDS = 0.4
+"""Share of a picture's width that names at the ends of lines may take."""
 _FEW = 6
 """Up to how many different values of a strip are counted in words."""
 _APART = 8.0
@@ -83,7 +85,10 @@ def _intervals(chart: charts.Intervals, width: float = WIDTH) -> str:
 def _lines(chart: charts.Lines, width: float = WIDTH) -> str:
     shown = sorted((s for s in chart.series if s.points), key=lambda s: not s.thin)
     names = [s.name if len(s.name) <= _LONG else f"…{s.name[1 - _LONG :]}" for s in shown]
-    right = width - max([10.0, *(1.12 * svg.text_width(name) + 12 for name in names if name)])
+    room = max([10.0, *(1.12 * svg.text_width(name) + 12 for name in names if name)])
+    # Long names stand below the picture, lest they leave no room for it.
+    below = [(s.tone, name) for s, name in zip(shown, names, strict=True) if name and room > width * _AT_ENDS]
+    right = width - (10.0 if below else room)
     top = 26.0
     bottom = top + (170.0 if width == WIDTH else 250.0) * chart.height
     y = svg.fit([chart.y_from, *_heights(chart)], bottom, top)
@@ -100,10 +105,15 @@ def _lines(chart: charts.Lines, width: float = WIDTH) -> str:
     marks += [_line(series, x, y) for series in shown]
     marks += [_mark(m, x.at(m.x), bottom - 5 if m.y is None else y.at(m.y), y) for m in chart.marks]
     ends = [(y.at(s.points[-1][1]), n, tone_class(s.tone)) for s, n in zip(shown, names, strict=True) if n]
-    marks.append(svg.end_labels(ends, right, top + 2, bottom - 2))
+    marks.append("" if below else svg.end_labels(ends, right, top + 2, bottom - 2))
+    marks += [_named(tone, name, left, bottom + 54 + 17 * i) for i, (tone, name) in enumerate(below)]
     if not shown and not chart.marks:
         marks.append(svg.label(chart.empty, (left + right) / 2, (top + bottom) / 2, "middle", "tick"))
-    return svg.figure(width, bottom + 38, chart.title, *marks)
+    return svg.figure(width, bottom + 38 + (17 * len(below) + 6 if below else 0), chart.title, *marks)
+
+
+def _named(tone: charts.Tone, name: str, x: float, y: float) -> str:
+    return svg.group(svg.mark("circle", x + 4, y - 4, tone_class(tone), None, 3.6), svg.label(name, x + 14, y))
 
 
 def _heights(chart: charts.Lines) -> list[float | None]:

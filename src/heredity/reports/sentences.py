@@ -11,7 +11,7 @@ from heredity.results.text import listed, plural
 from heredity.results.words import Words
 
 FEW = 3
-"""Up to how many tasksets are named one by one in titles, sentences and figures."""
+"""Up to how many tasksets are named one by one in titles and figures."""
 
 JUDGED: Mapping[Verdict, str] = {
     Verdict.BETTER: "a gain beyond noise",
@@ -35,11 +35,11 @@ def suite_title(suite: SuiteResults, words: Words) -> str:
 
 
 def suite_summary(suite: SuiteResults, words: Words) -> list[str]:
-    """Say what the best reached on each taskset, where they are few, who leads, and whether that is more than noise."""
+    """Say what the best reached, on a single taskset, who leads, and whether that is more than noise."""
     entries = ranked(suite)
     if not entries:
         return ["No run has been judged yet."]
-    reached = [_reached(taskset, words) for taskset in suite.tasksets] if len(suite.tasksets) <= FEW else []
+    reached = [_reached(taskset, words) for taskset in suite.tasksets] if len(suite.tasksets) == 1 else []
     return [" ".join([line for line in reached if line] + [_lead(suite, entries, words)])]
 
 

@@ -155,8 +155,7 @@ class _Shown:
             rows.append([self._taskset(taskset.taskset), self._named(best.evolver) if best else None, score, reference])
         head = (words.taskset, "best evolver", f"held-out {words.score}", words.mark)
         table = of_rows(head, rows, left=2, caption=f"Best held-out {words.score} of each {words.taskset}")
-        several = len(rows) > 1
-        return Section("best", "What was reached", (table,) if rows else (), "lead", "all" if several else "files")
+        return Section("best", "What was reached", (table,) if rows else (), "lead", "all")
 
     def leaderboard(self) -> Section:
         """Return rank scores and normalised scores."""
@@ -226,7 +225,7 @@ class _Shown:
         caption = f"Mean over seeds and held-out cases with {self._interval}; the best of each {words.taskset} is bold"
         table = Table(head, rows, caption, csv="scores.csv")
         charts = tuple(self._chart(taskset) for taskset in suite.tasksets)
-        parts = (table, Group(charts)) if suite.tasksets else ()
+        parts = (table, Group(charts)) if len(charts) > 1 else (Group((table, *charts), "pair"),) if charts else ()
         title = f"Held-out {words.score} by {words.taskset}"
         return Section("scores", title, parts, "lead", navigation=f"{words.tasksets.capitalize()}")
 

@@ -341,7 +341,7 @@ def _edits(suite: SuiteResults, runs: Sequence[RunResults]) -> tuple[Part, ...]:
     chart = Bars(
         "Edit size against improvement",
         tuple(_bar(name, n, hits, suite.confidence) for name, n, hits in bins),
-        "lines changed (below: raised the best / edits)",
+        "lines changed (below: how many edits)",
         "edits that raised the validation best",
         f"All runs together; {text.percent(suite.confidence)} intervals (Wilson).",
     )
@@ -362,7 +362,7 @@ def _bar(name: str, n: int, hits: int, confidence: float) -> Bar:
         return Bar(name, text.DASH, None)
     low, high = wilson(hits, n, confidence)
     tip = f"{name} lines: {hits} of {n} edits ({text.percent(hits / n)}) raised the best"
-    return Bar(name, f"{hits}/{n}", hits / n, low, high, tip)
+    return Bar(name, str(n), hits / n, low, high, tip)
 
 
 def edit_bins(runs: Sequence[RunResults]) -> list[tuple[str, int, int]]:

@@ -156,29 +156,29 @@ def _commits(run: RunResults, words: Words) -> tuple[Part, ...]:
     refused = f"{len(decisions) - len(accepted)} refused"
     every = decision_table(decisions, words, "In order; what was accepted is shaded")
     folded = Folded(f"All {len(decisions)} decisions", (every,), refused, page_only=False)
-    shown = decision_table(accepted, words, "What was committed, in order", page_only=True)
+    shown = decision_table(accepted, words, "What was committed, in order", accepted=True)
     return Text(about, "about"), _differences(decisions, words), shown, folded
 
 
-def decision_table(decisions: Sequence[Weighed], words: Words, caption: str, *, page_only: bool = False) -> Table:
-    """Return decisions as a table, those that were accepted shaded."""
+def decision_table(decisions: Sequence[Weighed], words: Words, caption: str, *, accepted: bool = False) -> Table:
+    """Return decisions as a table; `accepted` for those alone that were accepted, without their reasons, on the page."""
     head = (
-        *(Column("#", "right"), Column("decision"), Column(f"{words.attempts} used", "right")),
-        *(Column(f"train {words.score}", "right"), Column("difference", "right"), Column("paired tasks", "right")),
-        *(Column("reason", prose=True), Column("edit", prose=True), Column("candidate")),
+        *(Column("#", "right"), *((Column("decision"),) if not accepted else ())),
+        *(Column(f"{words.attempts} used", "right"), Column(f"train {words.score}", "right")),
+        *(Column("difference", "right"), Column("paired tasks", "right")),
+        *((Column("reason", prose=True),) if not accepted else ()),
+        *(Column("edit", prose=True), Column("candidate")),
     )
-    rows = tuple(
-        Row(
-            (
-                *(w.number, Verdict("accepted", "good") if w.decision.accepted else Verdict("refused")),
-                *(w.at, Number(w.train_mean, 3), w.mean, w.decision.pairs or None),
-                *(w.decision.reason, w.note, Mono(w.decision.candidate, 10)),
-            ),
-            "chosen" if w.decision.accepted else "",
+    rows: list[Row] = []
+    for w in decisions:
+        d = w.decision
+        verdict = Verdict("accepted", "good") if d.accepted else Verdict("refused")
+        cells: tuple[Value, ...] = (
+            *(w.number, *((verdict,) if not accepted else ()), w.at, Number(w.train_mean, 3), w.mean, d.pairs or None),
+            *(*((d.reason,) if not accepted else ()), w.note, Mono(d.candidate, 10)),
         )
-        for w in decisions
-    )
-    return Table(head, rows, caption, page_only=page_only)
+        rows.append(Row(cells, "chosen" if d.accepted and not accepted else ""))
+    return Table(head, tuple(rows), caption, page_only=accepted)
 
 
 def _differences(decisions: Sequence[Weighed], words: Words) -> Lines:

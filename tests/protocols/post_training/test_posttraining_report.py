@@ -1,30 +1,29 @@
 from __future__ import annotations
 
-import copy
 import csv
 import io
 import json
 import re
-import sys
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
-from heredity.analysis.run_metrics import run_metrics
-from heredity.analysis.suite_metrics import suite_metrics
+from posttraining_journals import Act, PostTrainingJournal, Told, results
+
+from heredity.analysis.evidence import RunEvidence
+from heredity.analysis.run_results import run_results
+from heredity.analysis.suite_results import suite_results
+from heredity.protocols.post_training.cells import spent_lines
+from heredity.protocols.post_training.metrics import METRICS
+from heredity.protocols.post_training.report import REPORT
+from heredity.protocols.post_training.results import Evidence, Excerpt, Finding, Grade
+from heredity.protocols.post_training.summaries import FIELDS, results_csv
+from heredity.reports import drawing, html, markdown, write_reports
+from heredity.reports.run_page import run_page as run_shown
+from heredity.reports.suite_page import suite_page as suite_shown
+from heredity.results import RunResults, SuiteResults
+from heredity.results.charts import Series
 from pages import Page
-
-from heredity.protocols.post_training.analysis import ROUTES
-from heredity.reports import posttraining_suite, write_reports
-from heredity.reports.html import run_page, suite_page
-from heredity.reports.markdown import run_markdown, suite_markdown
-from heredity.reports.posttraining_charts import Spent, spent_plot
-from heredity.reports.posttraining_csv import results_csv
-from heredity.reports.posttraining_summary import FIELDS, summary_jsonl, summary_markdown
-
-sys.path.append(str(Path(__file__).parents[1] / "analysis" / "posttraining"))
-from posttraining_journals import Act, PostTrainingJournal, Told
 
 ATTACK = "<script>alert('x')</script><img src=x onerror=1>\"'>&\x00"
 ACTS = (
@@ -36,22 +35,30 @@ ACTS = (
 )
 
 
-def run(told: Told) -> dict[str, Any]:
-    journal = PostTrainingJournal(told)
-    return run_metrics(journal.lines, journal.load, journal.blob)
+@cache
+def one() -> RunResults:
+    return results(Told(ACTS, mode="sft-only", tasks=100, repeats=2, tokens=True))
+
+
+def run_page(run: RunResults) -> str:
+    return html.render(run_shown(run, REPORT))
+
+
+def run_markdown(run: RunResults) -> str:
+    return markdown.render(run_shown(run, REPORT))
+
+
+def suite_page(suite: SuiteResults, runs: list[RunResults]) -> str:
+    return html.render(suite_shown(suite, runs, REPORT))
+
+
+def summary(folder: Path, run: RunResults, name: str) -> str:
+    write_reports(folder, run, [], REPORT)
+    return (folder / "reports" / name).read_text()
 
 
 @cache
-def _one() -> dict[str, Any]:
-    return run(Told(ACTS, mode="sft-only", tasks=100, repeats=2, tokens=True))
-
-
-def one() -> dict[str, Any]:
-    return copy.deepcopy(_one())
-
-
-@cache
-def _runs() -> tuple[dict[str, Any], ...]:
+def _runs() -> tuple[RunResults, ...]:
     told: list[Told] = []
     for seed in (0, 1):
         told += [
@@ -60,7 +67,7 @@ def _runs() -> tuple[dict[str, Any], ...]:
             Told(ACTS[:1], "trainer", seed, "game", "L3", tasks=60, base=0.6),
             Told((Act("base"),), "copy", seed, tasks=60),
         ]
-    return tuple(map(run, told))
+    return tuple(map(results, told))
 
 
 def words(markup: str) -> str:
@@ -73,10 +80,10 @@ def ids(markup: str) -> list[str | None]:
 
 def test_a_page_opens_with_the_heldout_gain_and_the_route() -> None:
     found = one()
-    gain = found["posttraining"]["heldout"]["gain"]
+    gain = found.part.heldout.gain
     page = words(run_page(found))
-    assert f"Held-out gain+{gain['difference']:.3f}" in page
-    assert f"On held-out items it is +{gain['difference']:.3f} [" in page
+    assert f"Held-out gain+{gain.difference:.3f}" in page
+    assert f"On held-out items it is +{gain.difference:.3f} [" in page
     assert "a gain beyond noise" in page
     assert "RouteSFT+RL" in page
     assert "mode sft-only was not kept" in page
@@ -98,53 +105,49 @@ def test_evidence_is_shown_with_its_line() -> None:
 
 
 def test_the_sections_of_a_page_are_those_that_its_navigation_names() -> None:
-    for metrics in (one(), run(Told((), finished=False)), run(Told((), exit_code=1))):
+    for metrics in (one(), results(Told((), finished=False)), results(Told((), exit_code=1))):
         markup = run_page(metrics)
         assert re.findall(r'<a href="#(\w+)">', markup.split("</nav>")[0].split("<nav")[1]) == ids(markup)
 
 
 def test_what_is_not_known_is_a_dash() -> None:
-    page = Page(run_page(run(Told((), finished=False))))
+    page = Page(run_page(results(Told((), finished=False))))
     assert page.row("Valid submissions")[1] == "–"
     assert page.row("Graded view")[1:4] == ["–", "–", "–"]
     assert "nothing has been submitted" in page.text.lower()
 
 
 def test_a_run_that_graded_nothing_ends_with_the_base_model() -> None:
-    found = run(Told((Act("base"),), tasks=40))
+    found = results(Told((Act("base"),), tasks=40))
     assert "so the run ends with the base model, which it submitted 1 time" in words(run_page(found))
-    assert found["gain"]["difference"] == 0.0
-    assert found["heldout"]["mean"] == found["reference"]["heldout_mean"]
+    assert found.gain.difference == 0.0
+    assert found.heldout.mean == found.reference.heldout_mean
 
 
-def test_pages_of_broken_metrics_are_made_all_the_same() -> None:
-    for broken in (
-        {},
-        {"iterations": [{}]},
-        {"iterations": None, "revisions": [{"evidence": 3}], "scaling": {"time": [[1]]}},
-    ):
-        found = {**one(), "posttraining": {"mode": None, **broken}}
-        Page(run_page(found))
-        run_markdown(found)
-        summary_markdown(found)
+def attacked(run: RunResults) -> RunResults:
+    """Return a run whose agent wrote markup wherever it could."""
+    excerpt = Excerpt(file=ATTACK, line=1, text=ATTACK)
+    said = {"tried": ATTACK, "because": ATTACK, "note": ATTACK, "problem": ATTACK, "changed": [ATTACK]}
+    said |= {"settings": {ATTACK: ATTACK}, "excerpt": excerpt}
+    shows = [Evidence(component=ATTACK, file=ATTACK, line=1, text=ATTACK, why=ATTACK)]
+    code = {"unreadable": [ATTACK], "files": {ATTACK: 1}, "evidence": shows}
+    finding = Finding(grade=Grade.LOOK, what=ATTACK, file=ATTACK, text=ATTACK, revision=1)
+    part = run.part.model_copy(
+        update={
+            "iterations": [row.model_copy(update=said) for row in run.part.iterations],
+            "revisions": [revision.model_copy(update=code) for revision in run.part.revisions],
+            "audit": run.part.audit.model_copy(update={"findings": [finding]}),
+        }
+    )
+    return run.model_copy(update={"part": part})
 
 
-def test_what_an_agent_wrote_is_escaped() -> None:
-    found = one()
-    training = found["posttraining"]
-    for row in training["iterations"]:
-        row.update(
-            tried=ATTACK, because=ATTACK, note=ATTACK, problem=ATTACK, changed=[ATTACK], settings={ATTACK: ATTACK}
-        )
-        row["excerpt"] = {"file": ATTACK, "line": 1, "text": ATTACK}
-    for revision in training["revisions"]:
-        revision.update(unreadable=[ATTACK], files={ATTACK: 1})
-        revision["evidence"] = [{"component": ATTACK, "file": ATTACK, "line": 1, "text": ATTACK, "why": ATTACK}]
-    training["audit"]["findings"] = [{"grade": ATTACK, "what": ATTACK, "file": ATTACK, "text": ATTACK, "revision": 1}]
+def test_what_an_agent_wrote_is_escaped(tmp_path: Path) -> None:
+    found = attacked(one())
     markup = run_page(found)
     assert Page(markup).count("script") == Page(markup).count("img") == 0
     assert "\x00" not in markup
-    for text in (run_markdown(found), summary_markdown(found)):
+    for text in (run_markdown(found), summary(tmp_path, found, "summary.md")):
         assert "<script" not in re.sub(r"^ {4}.*$", "", text, flags=re.MULTILINE)
 
 
@@ -161,9 +164,9 @@ def test_markdown_has_gains_iterations_failures_and_the_audit() -> None:
     assert "selected on validation" not in text
 
 
-def test_the_summary_has_a_section_and_a_line_for_each_iteration() -> None:
-    found = one()
-    text, lines = summary_markdown(found), summary_jsonl(found).splitlines()
+def test_the_summary_has_a_section_and_a_line_for_each_iteration(tmp_path: Path) -> None:
+    text = summary(tmp_path, one(), "summary.md")
+    lines = (tmp_path / "reports" / "summary.jsonl").read_text().splitlines()
     assert len(re.findall(r"^## Iteration \d", text, re.MULTILINE)) == len(lines) == 5
     rows = [json.loads(line) for line in lines]
     assert all(tuple(row) == FIELDS for row in rows)
@@ -173,23 +176,18 @@ def test_the_summary_has_a_section_and_a_line_for_each_iteration() -> None:
     assert "loss_of(model, batch).backward()" in text
 
 
-def test_a_summary_is_written_beside_the_report_of_post_training_alone(tmp_path: Path) -> None:
-    write_reports(tmp_path, one())
-    assert (tmp_path / "reports" / "summary.jsonl").read_text() == summary_jsonl(one())
-    other = tmp_path / "other"
-    other.mkdir()
-    write_reports(other, {**one(), "posttraining": None, "protocol": "policy-evolution"})
-    assert not (other / "reports").exists()
+def test_a_summary_says_that_nothing_was_submitted(tmp_path: Path) -> None:
+    assert "Nothing has been submitted yet" in summary(tmp_path, results(Told((), finished=False)), "summary.md")
 
 
-def suite() -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    runs = copy.deepcopy(list(_runs()))
-    return suite_metrics(runs), runs
+def suite() -> tuple[SuiteResults, list[RunResults]]:
+    runs = list(_runs())
+    return suite_results(runs, lambda _: METRICS), runs
 
 
 def test_a_suite_shows_agents_by_task_with_success_and_failures() -> None:
     metrics, runs = suite()
-    markup = suite_page(metrics, runs, {})
+    markup = suite_page(metrics, runs)
     page = Page(markup)
     row = page.row("trainer (mode=sft-only)")
     assert row[1] == "2"
@@ -202,47 +200,41 @@ def test_a_suite_shows_agents_by_task_with_success_and_failures() -> None:
 
 def test_the_best_and_the_worst_mode_are_marked() -> None:
     metrics, runs = suite()
-    row = next(r for r in Page(suite_page(metrics, runs, {})).rows if r[0].startswith("arithmetic") and len(r) == 3)
+    row = next(r for r in Page(suite_page(metrics, runs)).rows if r[0].startswith("arithmetic") and len(r) == 3)
     assert "▽" in row[1]
     assert "★" in row[2]
 
 
 def test_a_suite_alone_and_an_unfinished_one_have_pages() -> None:
     metrics, _ = suite()
-    Page(suite_page(metrics, [], {}))
-    unfinished = [run(Told((), finished=False))]
-    Page(suite_page(suite_metrics(unfinished), unfinished, {}))
+    Page(suite_page(metrics, []))
+    unfinished = [results(Told((), finished=False))]
+    Page(suite_page(suite_results(unfinished, lambda _: METRICS), unfinished))
 
 
 def test_the_markdown_of_a_suite_has_pass_at_k_and_modes() -> None:
-    text = suite_markdown(*suite())
+    text = markdown.render(suite_shown(*suite(), REPORT))
     assert "## Improvement over the base model" in text
     assert "k=1: +" in text
     assert "## Modes by tasks" in text
 
 
-def test_routes_are_shown_in_the_order_of_the_analysis() -> None:
-    assert posttraining_suite.ROUTES == ROUTES
-
-
-@pytest.mark.parametrize(
-    "lines", [[], [Spent("a", "c0", ())], [Spent("a", "c0", ((0.0, 0.0, 0.0, 0.0), (5.0, 0.2, 0.1, 0.3)))]]
-)
-def test_scaling_is_drawn_from_nothing_to_much(lines: list[Spent]) -> None:
-    markup = spent_plot("scaling", lines, "minutes")
-    assert ("nothing graded yet" in markup) == (not any(line.points for line in lines))
+@pytest.mark.parametrize("points", [(), ((0.0, 0.0), (5.0, 0.2))])
+def test_scaling_is_drawn_from_nothing_to_much(points: tuple[tuple[float, float], ...]) -> None:
+    markup = drawing.draw(spent_lines("scaling", "minutes", [Series("a", 0, points, steps=True)]))
+    assert ("nothing graded yet" in markup) == (not points)
 
 
 def test_a_suite_has_a_line_for_each_run_in_results_csv(tmp_path: Path) -> None:
     runs = list(_runs())
-    rows = list(csv.DictReader(io.StringIO(results_csv(runs))))
-    assert [row["run_id"] for row in rows] == sorted(run["run_id"] for run in runs)
-    by_id = {run["run_id"]: run["posttraining"] for run in runs}
+    rows = list(csv.DictReader(io.StringIO(results_csv(runs).content)))
+    assert [row["run_id"] for row in rows] == sorted(run.run_id for run in runs)
+    by_id = {run.run_id: run.part for run in runs}
     for row in rows:
-        gained = (by_id[row["run_id"]]["best"] or {}).get("gain")
-        assert row["improvement"] == ("" if gained is None else str(round(100 * gained["difference"], 4)))
-    write_reports(tmp_path, suite_metrics(runs), runs)
-    assert (tmp_path / "results.csv").read_text() == results_csv(runs)
+        best = by_id[row["run_id"]].best
+        assert row["improvement"] == (str(round(100 * best.gain.difference, 4)) if best else "")
+    write_reports(tmp_path, *suite(), REPORT)
+    assert (tmp_path / "results.csv").read_text() == results_csv(runs).content
 
 
 def test_a_page_says_what_code_is_not_known_and_why_an_agent_was_ended() -> None:
@@ -253,7 +245,7 @@ def test_a_page_says_what_code_is_not_known_and_why_an_agent_was_ended() -> None
             line["data"] |= {"blob": None, "files": [], "reason": f"no room {ATTACK}", "full": True}
         if line["kind"] == "agent.ended":
             line["data"] |= {"reason": "memory_limit", "memory_bytes": 300 << 20, "disk_bytes": 5 << 20}
-    metrics = run_metrics(lines, journal.load, journal.blob)
+    metrics = run_results(RunEvidence(lines, journal.load, journal.blob), METRICS)
     page = run_page(metrics)
     assert "What this code was is not known: no room &lt;script&gt;" in page
     assert "some of its code is not known" in page
@@ -261,5 +253,4 @@ def test_a_page_says_what_code_is_not_known_and_why_an_agent_was_ended() -> None
     told = run_markdown(metrics)
     assert "300 MiB" in told
     assert "memory limit" in told
-    summary_markdown(metrics)
     results_csv([metrics])

@@ -12,7 +12,7 @@ from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.errors import ConfigError, IsolationError, MissingExtraError, RecordError, RunLockedError
 
 if TYPE_CHECKING:
-    from heredity.experiments.config import Config
+    from heredity.configuration.config import Config
     from heredity.experiments.suite import SuiteResult
     from heredity.results import RunResults, SuiteResults
 

@@ -15,14 +15,7 @@ from heredity.analysis.suite_results import suite_results
 from heredity.errors import ConfigError, RecordError
 from heredity.experiments.lineage import write_lineage
 from heredity.experiments.sources import sources_of
-from heredity.protocols.agent_learning import metrics as agent_learning
-from heredity.protocols.agent_learning import report as agent_learning_report
-from heredity.protocols.harness_evolution import metrics as harness_evolution
-from heredity.protocols.policy_evolution import metrics as policy_evolution
-from heredity.protocols.policy_evolution import report as policy_evolution_report
-from heredity.protocols.post_training import metrics as post_training
-from heredity.protocols.resource_evolution import metrics as resource_evolution
-from heredity.protocols.resource_evolution import report as resource_evolution_report
+from heredity.protocols.registry import PROTOCOLS
 from heredity.records import BlobStore, read_journal
 from heredity.records.run_folder import write_atomic
 from heredity.reports import write_reports
@@ -34,30 +27,15 @@ METRICS = "metrics.json"
 
 R = TypeVar("R", RunResults, SuiteResults)
 
-_METRICS: Mapping[str, Metrics] = {
-    "policy-evolution": policy_evolution.METRICS,
-    "resource-evolution": resource_evolution.METRICS,
-    "agent-learning": agent_learning.METRICS,
-    "harness-evolution": harness_evolution.METRICS,
-    "post-training": post_training.METRICS,
-}
-
-
-_REPORTS: Mapping[str, Report] = {
-    "policy-evolution": policy_evolution_report.REPORT,
-    "resource-evolution": resource_evolution_report.REPORT,
-    "agent-learning": agent_learning_report.REPORT,
-}
-
-
-def report_of(protocol: str | None) -> Report:
-    """Return what a protocol has to say on pages; one that is unknown has nothing of its own to say."""
-    return _REPORTS.get(protocol or "", PlainReport())
-
 
 def metrics_of(protocol: str | None) -> Metrics:
     """Return what a protocol says about results; one without figures of its own, or none at all, says the common things."""
-    return _METRICS.get(protocol or "", CommonMetrics())
+    return (PROTOCOLS.load(protocol).metrics if protocol else None) or CommonMetrics()
+
+
+def report_of(protocol: str | None) -> Report:
+    """Return what a protocol has to say on pages; one without a report, or none at all, has nothing of its own to say."""
+    return (PROTOCOLS.load(protocol).report if protocol else None) or PlainReport()
 
 
 @dataclass(frozen=True, slots=True)

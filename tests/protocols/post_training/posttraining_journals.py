@@ -10,14 +10,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from heredity.analysis.evidence import RunEvidence
+from heredity.analysis.run_results import run_results
 from heredity.ids import generator
+from heredity.protocols.post_training.metrics import METRICS
 from heredity.records import Blob, Journal
 from heredity.records.blobs import BlobStore
 from heredity.resources import Candidate, SourceTree
+from heredity.results import RunResults
 
 Json = dict[str, Any]
 SCRIPTS = Path(__file__).parent / "scripts"
 START = 1_790_000_000.0
+
+
+def results(told: Told) -> RunResults:
+    """Return the results of a run that is like that."""
+    journal = PostTrainingJournal(told)
+    return run_results(RunEvidence(journal.lines, journal.load, journal.blob), METRICS)
 
 
 def script(name: str) -> dict[str, bytes]:

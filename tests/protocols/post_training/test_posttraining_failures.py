@@ -1,19 +1,19 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from posttraining_journals import Act, PostTrainingJournal, Told
 
 from heredity.protocols.post_training.analysis import posttraining_metrics
-from heredity.protocols.post_training.analysis.failures import COLLAPSE, EARLY, REWARD, ROLLOUT, RULES
+from heredity.protocols.post_training.analysis.failures import RULES
+from heredity.protocols.post_training.results import Failure, FailureKind
+
+ROLLOUT, REWARD, COLLAPSE, EARLY, _ = FailureKind
 
 
-def failures(told: Told) -> dict[str, Any]:
+def failures(told: Told) -> dict[str, Failure]:
     journal = PostTrainingJournal(told)
     found = posttraining_metrics(journal.lines, journal.blob)
-    assert found is not None
-    return {f["class"]: f for f in found["failures"]}
+    return {f.kind: f for f in found.failures}
 
 
 GOOD = Act(0.8, "torch_sft")
@@ -37,8 +37,8 @@ def test_a_run_that_works_has_no_failure() -> None:
 def test_a_run_without_a_trained_checkpoint_failed_early(acts: tuple[Act, ...]) -> None:
     found = failures(Told(acts, exit_code=1))
     assert set(found) == {EARLY}
-    assert found[EARLY]["evidence"][-1] == "the agent ended with exit code 1"
-    assert found[EARLY]["rule"] == RULES[EARLY]
+    assert found[EARLY].evidence[-1] == "the agent ended with exit code 1"
+    assert found[EARLY].rule == RULES[EARLY]
 
 
 def test_code_that_never_trains_failed_early_whatever_it_scored() -> None:
@@ -47,7 +47,7 @@ def test_code_that_never_trains_failed_early_whatever_it_scored() -> None:
 
 def test_an_interactive_task_needs_an_environment_that_is_stepped_through() -> None:
     without = failures(Told((Act(0.4, "torch_sft"),), level="L3"))
-    assert without[ROLLOUT]["evidence"] == ["no revision steps through an environment"]
+    assert without[ROLLOUT].evidence == ["no revision steps through an environment"]
     assert ROLLOUT not in failures(Told((Act(0.4, "several_files"),), level="L3"))
     assert ROLLOUT not in failures(Told((Act(0.4, "torch_sft"),), level="L1"))
     assert ROLLOUT not in failures(Told((GOOD,), level="L3", tasks=150)), "it improved, however it went about it"
@@ -55,20 +55,20 @@ def test_an_interactive_task_needs_an_environment_that_is_stepped_through() -> N
 
 def test_zeros_on_an_interactive_task_are_rollouts_that_failed() -> None:
     found = failures(Told((Act(0.0, "several_files"), Act(0.0)), level="L3"))
-    assert found[ROLLOUT]["iterations"] == [1, 2]
+    assert found[ROLLOUT].iterations == [1, 2]
     assert REWARD not in found
 
 
 def test_checkpoints_no_better_than_the_base_had_a_bad_signal() -> None:
     found = failures(Told((Act(0.35, "torch_grpo"), Act(0.42)), tasks=100))
     assert set(found) == {REWARD}
-    assert "within noise" in found[REWARD]["evidence"][0]
+    assert "within noise" in found[REWARD].evidence[0]
 
 
 @pytest.mark.parametrize("end", [Act(0.2), Act(refused="weights that are not finite"), Act(crash="no", skill=0.5)])
 def test_a_fall_that_is_not_made_good_is_a_collapse(end: Act) -> None:
     found = failures(Told((GOOD, end), tasks=150))
-    assert found[COLLAPSE]["iterations"] == [2]
+    assert found[COLLAPSE].iterations == [2]
     assert set(found) == {COLLAPSE}
 
 
@@ -83,8 +83,7 @@ def test_a_run_that_goes_on_has_no_failure_yet() -> None:
 def kinds(told: Told) -> list[str | None]:
     journal = PostTrainingJournal(told)
     found = posttraining_metrics(journal.lines, journal.blob)
-    assert found is not None
-    return [row["failure_type"] for row in found["iterations"]]
+    return [row.failure_type for row in found.iterations]
 
 
 def test_each_iteration_says_what_is_wrong_with_it() -> None:
@@ -116,6 +115,5 @@ def test_an_agent_that_took_too_much_is_said_to_have_done_so(reason: str, words:
         if line["kind"] == "agent.ended":
             line["data"]["reason"] = reason
     found = posttraining_metrics(lines, journal.blob)
-    assert found is not None
-    assert found["failures"][0]["evidence"][-1] == words
-    assert found["iterations"][-1]["failure_type"] == words
+    assert found.failures[0].evidence[-1] == words
+    assert found.iterations[-1].failure_type == words

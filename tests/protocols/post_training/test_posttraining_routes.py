@@ -122,7 +122,7 @@ def test_a_script_speaks_for_the_modules_that_it_imports() -> None:
 def test_an_excerpt_surrounds_the_evidence() -> None:
     found = code("torch_sft")
     assert found.excerpt is not None
-    assert "loss_of(model, batch).backward()" in found.excerpt["text"]
+    assert "loss_of(model, batch).backward()" in found.excerpt.text
     assert code("placeholder").excerpt is None
 
 

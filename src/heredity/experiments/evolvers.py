@@ -60,11 +60,10 @@ def initial_candidate(cell: Cell, info: TasksetInfo) -> Candidate:
     folder = cell.evolver.initial
     if folder is None:
         return starter_candidate(info)
-    candidates = KINDS.load(info.kind).candidates
-    candidate = candidates.read(Path(folder))
-    if refusal := candidates.refusal(candidate):
-        raise ConfigError(f"evolver.initial = {folder!r}: {refusal.message}")
-    return candidate
+    try:
+        return KINDS.load(info.kind).candidates.read(Path(folder))
+    except ConfigError as error:
+        raise ConfigError(f"evolver.initial: {error}") from error
 
 
 def build_evolver(

@@ -112,3 +112,12 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_environment_workers_load_nothing_heavy() -> None:
+    code = (
+        "import sys, heredity.rollouts.episode.environment_worker\n"
+        "print([m for m in ('pydantic', 'torch', 'polars') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

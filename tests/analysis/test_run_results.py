@@ -12,7 +12,7 @@ from heredity.analysis.run_results import run_results
 from heredity.errors import DamagedRecordError
 from heredity.ids import canonical_json
 from heredity.protocols.policy_evolution.metrics import METRICS
-from heredity.results import RunResults
+from heredity.results.run import RunResults
 
 FAILURE = {
     "category": "act_error",

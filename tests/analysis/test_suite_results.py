@@ -12,8 +12,8 @@ from heredity.analysis.run_results import run_results
 from heredity.analysis.suite_results import suite_results
 from heredity.ids import generator
 from heredity.protocols.policy_evolution.metrics import METRICS
-from heredity.results import RunResults, SuiteResults
-from heredity.results.suite import AbsentRun
+from heredity.results.run import RunResults
+from heredity.results.suite import AbsentRun, SuiteResults
 
 REFERENCE = "random policy"
 RANDOM = {"gymnasium/Acrobot-v1": -499.0, "gymnasium/CartPole-v1": 22.0}

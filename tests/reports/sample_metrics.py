@@ -14,7 +14,8 @@ from heredity.analysis.run_results import run_results
 from heredity.analysis.suite_results import suite_results
 from heredity.ids import generator
 from heredity.resources import Candidate
-from heredity.results import RunResults, SuiteResults
+from heredity.results.run import RunResults
+from heredity.results.suite import SuiteResults
 
 # name -> (family, group, random mean, best mean, spread of an episode)
 PLACES: dict[str, tuple[str, str, float, float, float]] = {

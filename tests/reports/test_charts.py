@@ -11,7 +11,6 @@ from heredity.protocols.policy_evolution.report import REPORT, edit_bins, timeli
 from heredity.reports import drawing
 from heredity.reports.csv import everything
 from heredity.reports.run_page import run_page
-from heredity.results import RunResults
 from heredity.results.charts import (
     Bar,
     Bars,
@@ -29,7 +28,7 @@ from heredity.results.charts import (
     TimelineRow,
     mean_steps,
 )
-from heredity.results.run import EditSize
+from heredity.results.run import EditSize, RunResults
 
 ACROBOT = "gymnasium/Acrobot-v1"
 RUNS = [results(run_metrics(ACROBOT, "structural", seed)) for seed in range(3)]

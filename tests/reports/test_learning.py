@@ -3,14 +3,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pages import Page
 from sample_commits import commit_suite
 from sample_metrics import suite_results_of
 
 from heredity.protocols.agent_learning.report import REPORT
 from heredity.protocols.agent_learning.results import LearningSuite
 from heredity.reports import html, markdown, page_of
-from heredity.results import SuiteResults
+from heredity.results.suite import SuiteResults
+from pages import Page
 
 LEARNING: dict[str, Any] = {
     "methods": ["a", "b"],

@@ -9,7 +9,7 @@ from sample_metrics import EVOLVERS, PLACES, nothing, results, run_metrics, suit
 from heredity.protocols.policy_evolution.report import REPORT
 from heredity.reports import html, markdown, page_of, terminal
 from heredity.reports.markdown import escaped, table
-from heredity.results import RunResults
+from heredity.results.run import RunResults
 
 
 def run_markdown(run: RunResults) -> str:

@@ -10,9 +10,10 @@ from sample_metrics import EVOLVERS, nothing, results, run_metrics, suite_result
 from heredity.protocols.policy_evolution.report import REPORT
 from heredity.reports import csv as tables
 from heredity.reports import page_of, terminal, write_reports
-from heredity.results import RunResults, SuiteResults
 from heredity.results.page import Column, File, Mean, Number, Page, Row, Section, Table, Text
 from heredity.results.report import PlainReport
+from heredity.results.run import RunResults
+from heredity.results.suite import SuiteResults
 from heredity.results.text import DASH
 
 

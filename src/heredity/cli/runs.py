@@ -14,7 +14,8 @@ from heredity.errors import ConfigError, IsolationError, MissingExtraError, Reco
 if TYPE_CHECKING:
     from heredity.configuration.config import Config
     from heredity.experiments.suite import SuiteResult
-    from heredity.results import RunResults, SuiteResults
+    from heredity.results.run import RunResults
+    from heredity.results.suite import SuiteResults
 
 _JSON = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout.")
 _UNSAFE = typer.Option(False, "--unsafe", help="Run with the isolation that works here, rather than refuse.")

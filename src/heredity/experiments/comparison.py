@@ -11,7 +11,8 @@ from heredity.analysis.suite_results import suite_results
 from heredity.errors import ConfigError
 from heredity.experiments.results import RunResult, is_run, is_suite, metrics_of, read_run, read_runs
 from heredity.ids import canonical_json
-from heredity.results import RunResults, SuiteResults
+from heredity.results.run import RunResults
+from heredity.results.suite import SuiteResults
 
 
 @dataclass(frozen=True, slots=True)

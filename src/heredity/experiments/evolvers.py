@@ -18,8 +18,8 @@ from heredity.gateway import Model
 from heredity.judging.session import Session
 from heredity.launchers import CommandAgent, Launch
 from heredity.protocols.contract import Evolver, SuiteContext
-from heredity.resources import Candidate, SourceTree
-from heredity.resources.assembly import candidate_from_folder
+from heredity.resources import Candidate
+from heredity.rollouts.kind import KINDS
 from heredity.sandbox.isolation import package_folders
 from heredity.server.agent_run import evolve_with_agent
 from heredity.server.terms import Briefing, RunTerms
@@ -42,12 +42,10 @@ def initial_candidate(cell: Cell, info: TasksetInfo) -> Candidate:
     folder = cell.evolver.initial
     if folder is None:
         return starter_candidate(info)
-    if info.kind != "episode":
-        return candidate_from_folder(Path(folder))
-    tree = SourceTree.from_folder(Path(folder))
-    if "policy.py" not in tree:
-        raise ConfigError(f"evolver.initial = {folder!r} has no policy.py; give the folder of a policy program")
-    return Candidate.program(tree)
+    try:
+        return KINDS.load(info.kind).candidates.read(Path(folder))
+    except ConfigError as error:
+        raise ConfigError(f"evolver.initial: {error}") from error
 
 
 def check_evolver(cell: Cell, suite: SuiteContext, briefing: Briefing | None = None) -> None:

@@ -20,8 +20,9 @@ from heredity.records import BlobStore, read_journal
 from heredity.records.run_folder import write_atomic
 from heredity.reports import write_reports
 from heredity.resources import Candidate
-from heredity.results import RunResults, SuiteResults
 from heredity.results.report import PlainReport, Report
+from heredity.results.run import RunResults
+from heredity.results.suite import SuiteResults
 
 METRICS = "metrics.json"
 

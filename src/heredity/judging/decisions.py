@@ -8,11 +8,11 @@ from typing import Any
 
 from heredity.errors import BudgetError, RejectedError, ReplayDivergedError
 from heredity.evolution import Decision, Feedback, Trial
-from heredity.evolution.operators.measure import PROGRAM_FAILURES
 from heredity.judging.schedule import BatchPlan
 from heredity.judging.session_log import SessionLog, decision_to_json
 from heredity.records import Blob
 from heredity.resources import Candidate
+from heredity.results.status import PROGRAM_FAILURES
 
 GATE_KEYS = "gate/"
 """What the keys of the gate's own submissions begin with; an evolver's may not."""

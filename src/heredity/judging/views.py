@@ -11,11 +11,8 @@ from heredity.errors import ConfigError
 from heredity.evolution import Outcome
 from heredity.gateway import Usage
 from heredity.judging.attempts import (
-    MISSING,
-    MISSING_POLICY,
     Attempter,
     Comparison,
-    can_attempt,
     comparison_of,
     comparisons_of,
     encodable,
@@ -24,11 +21,12 @@ from heredity.judging.attempts import (
     policy_seed,
     restarts_of,
     total_usage,
-    usage_of,
 )
 from heredity.judging.session_log import score_to_json
 from heredity.resources import Candidate
+from heredity.results.status import Status
 from heredity.rollouts.contract import Job
+from heredity.rollouts.kind import KINDS
 from heredity.rollouts.trajectory import Trajectory
 from heredity.tasks import Task, Taskset, TasksetInfo
 
@@ -131,9 +129,11 @@ async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View
     Raises:
         HostError: if the runner fails.
     """
-    if not can_attempt(candidate, taskset.kind):
+    kind = KINDS.load(taskset.kind)
+    refusal = kind.candidates.refusal(candidate)
+    if refusal is not None:
         floor, count = float(taskset.failure_return), len(view.tasks)
-        return ViewScores((floor,) * count, (0,) * count, (MISSING_POLICY,) * count, 0.0)
+        return ViewScores((floor,) * count, (0,) * count, (refusal.category,) * count, 0.0)
     found: dict[int, Outcome] = {}
     seconds: list[float] = []
     used: list[Usage | None] = []
@@ -144,8 +144,8 @@ async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View
         outcome = outcome_of(view.tasks[position], trajectory, taskset.failure_return)
         found[position] = replace(outcome, trajectory=None)
         seconds.append(trajectory.seconds)
-        used.append(usage_of(taskset.kind, trajectory))
-        restarts.extend(restarts_of(taskset.kind, [trajectory]))
+        used.append(kind.usage(trajectory))
+        restarts.extend(restarts_of(taskset, [trajectory]))
         compared[position] = comparison_of(trajectory)
 
     jobs = [
@@ -162,5 +162,5 @@ async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View
         usage=total_usage(used),
         restarts=tuple(dict.fromkeys(restarts)),
         comparisons=tuple(compared[position] for position in range(len(jobs))) if any(compared.values()) else (),
-        why=next((encodable(o.failure.message) for o in rows if o.status == MISSING and o.failure), ""),
+        why=next((encodable(o.failure.message) for o in rows if o.status == Status.MISSING and o.failure), ""),
     )

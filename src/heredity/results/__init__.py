@@ -1,7 +1,4 @@
-"""The schema of results: what metrics.json of a run and of a suite hold, typed (see `docs/file-formats.md`)."""
+"""The schema of results: statuses and failure sources here, and what metrics.json holds.
 
-from heredity.results.base import SCHEMA_VERSION, Result, read, with_part
-from heredity.results.run import RunResults
-from heredity.results.suite import SuiteResults
-
-__all__ = ["SCHEMA_VERSION", "Result", "RunResults", "SuiteResults", "read", "with_part"]
+Nothing is imported here: environment workers read `heredity.results.status`, and start in a fraction of pydantic's import.
+"""

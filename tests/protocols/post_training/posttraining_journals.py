@@ -17,7 +17,7 @@ from heredity.protocols.post_training.metrics import METRICS
 from heredity.records import Blob, Journal
 from heredity.records.blobs import BlobStore
 from heredity.resources import Candidate, SourceTree
-from heredity.results import RunResults
+from heredity.results.run import RunResults
 
 Json = dict[str, Any]
 SCRIPTS = Path(__file__).parent / "scripts"

@@ -21,8 +21,9 @@ from heredity.protocols.post_training.summaries import FIELDS, results_csv
 from heredity.reports import drawing, html, markdown, write_reports
 from heredity.reports.run_page import run_page as run_shown
 from heredity.reports.suite_page import suite_page as suite_shown
-from heredity.results import RunResults, SuiteResults
 from heredity.results.charts import Series
+from heredity.results.run import RunResults
+from heredity.results.suite import SuiteResults
 from pages import Page
 
 ATTACK = "<script>alert('x')</script><img src=x onerror=1>\"'>&\x00"

@@ -12,7 +12,8 @@ from heredity.analysis.suite_results import suite_results
 from heredity.protocols.post_training.analysis.study import pass_at_k
 from heredity.protocols.post_training.metrics import METRICS
 from heredity.protocols.post_training.results import BestOfRuns, TrainingSuiteResults
-from heredity.results import SuiteResults, read
+from heredity.results.base import read
+from heredity.results.suite import SuiteResults
 
 
 def study(told: Sequence[Told]) -> TrainingSuiteResults:

@@ -51,7 +51,7 @@ async def assess(bench: Bench, view: View, digest: str, model: str | None = None
         raise DamagedRecordError(f"the snapshot {digest} was changed while it was assessed; nothing of it is kept")
     await asyncio.to_thread(_frozen, bench, digest)
     blob = await asyncio.to_thread(Blob.of, encode_many(trajectories)) if trajectories else None
-    outcomes = outcomes_of(info, view.tasks, trajectories)
+    outcomes = outcomes_of(info, view.tasks, candidate, trajectories)
     data = {
         "view": view.name,
         "candidate": digest,

@@ -28,7 +28,8 @@ from heredity.protocols.harness_evolution.sections import HarnessRunSection, Har
 from heredity.protocols.harness_evolution.snapshots import Snapshots, evolved_runs
 from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
-from heredity.results import RunResults, SuiteResults
+from heredity.results.run import RunResults
+from heredity.results.suite import SuiteResults
 from heredity.tasks.registry import taskset
 
 MATRIX = "cross_model.json"

@@ -14,7 +14,7 @@ from typing import Any
 
 from heredity.gateway import Usage
 from heredity.ids import generator
-from heredity.judging.attempts import MISSING, total_usage
+from heredity.judging.attempts import total_usage
 from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require
 from heredity.judging.decisions import frozen
 from heredity.judging.gathering import all_of
@@ -22,6 +22,7 @@ from heredity.judging.session_log import Submission
 from heredity.judging.views import View, ViewScores
 from heredity.protocols.harness_evolution.assess import assess
 from heredity.protocols.harness_evolution.terms import HarnessTerms
+from heredity.results.status import Status
 from heredity.tasks import Task
 
 VALIDATION, ID, REPLAY = "update_validation", "id", "replay"
@@ -188,7 +189,7 @@ def scores_of(data: Mapping[str, Any]) -> ViewScores:
         statuses=tuple(data["statuses"]),
         seconds=math.fsum(data["seconds"]),
         usage=used,
-        why=next((e for e, s in zip(data["errors"], data["statuses"], strict=True) if s == MISSING and e), ""),
+        why=next((e for e, s in zip(data["errors"], data["statuses"], strict=True) if s == Status.MISSING and e), ""),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -76,17 +76,10 @@ class Reseeded:
     runner: Runner
     repeat: int
 
-    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+    def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
         """Attempt jobs (see `Runner.run`)."""
         seed = JUDGE_SEED + self.repeat - 1
-        stream = self.runner.run([replace(job, policy_seed=policy_seed(seed, job.task)) for job in jobs], limits)
-        try:
-            async for item in stream:
-                yield item
-        finally:
-            close = getattr(stream, "aclose", None)
-            if close is not None:
-                await close()
+        return self.runner.run([replace(job, policy_seed=policy_seed(seed, job.task)) for job in jobs], limits)
 
     async def close(self) -> None:
         """Leave the shared runner open."""

@@ -11,11 +11,10 @@ from heredity.actors.conversation import Conversation
 from heredity.errors import BudgetError, HostError, IsolationError, ProviderError
 from heredity.gateway import Reply, Request
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.attempting import attempted
 from heredity.rollouts.contract import Job
 from heredity.rollouts.conversation_record import ConversationRecord
+from heredity.rollouts.rollout import RolloutError, attributed
 from heredity.rollouts.trajectory import Trajectory
-from heredity.rollouts.world.process import StageError
 from heredity.tasks import Task, TasksetInfo
 
 
@@ -40,14 +39,14 @@ async def raising(error: Exception) -> Trajectory:
     ("error", "status", "blame"),
     [
         (ProviderError("server", "down", transient=True), "provider_error", "provider"),
-        (StageError("the level broke", "line 3"), "environment_error", "environment"),
-        (StageError("the folder's init took too long", status="init_error", blame="environment"), "init_error", "environment"),
+        (RolloutError("the level broke", "line 3"), "environment_error", "environment"),
+        (RolloutError("the folder's init took too long", status="init_error", blame="environment"), "init_error", "environment"),
         (HostError("no memory"), "host_error", "host"),
         (IsolationError("no sandbox"), "isolation_error", "host"),
     ],
 )  # fmt: skip
 async def test_what_ends_an_attempt_is_put_down_to_whose_it_is(error: Exception, status: str, blame: str) -> None:
-    ended = await attempted(record(), raising(error), 5.0)
+    ended = await attributed(record(), raising(error), 5.0)
     assert (ended.status, ended.blame, ended.total_reward) == (status, blame, 0.0)
     assert ended.failure is not None
     assert str(error) in ended.failure.message
@@ -59,7 +58,7 @@ async def test_an_attempt_without_end_is_the_candidates_failure() -> None:
         await asyncio.Event().wait()
         raise AssertionError
 
-    ended = await attempted(record(), forever(), 0.01)
+    ended = await attributed(record(), forever(), 0.01)
     assert (ended.status, ended.blame) == ("rollout_timeout", "candidate")
     assert str(ended.failure).find("0.01 seconds") > 0
 
@@ -67,7 +66,7 @@ async def test_an_attempt_without_end_is_the_candidates_failure() -> None:
 @pytest.mark.parametrize("error", [TimeoutError("of something else"), BudgetError("spent"), KeyError("a bug")])
 async def test_what_is_nobodys_failure_is_passed_on(error: Exception) -> None:
     with pytest.raises(type(error)):
-        await attempted(record(), raising(error), 5.0)
+        await attributed(record(), raising(error), 5.0)
 
 
 async def test_an_attempt_that_ends_well_is_returned_as_it_is() -> None:
@@ -76,4 +75,4 @@ async def test_an_attempt_that_ends_well_is_returned_as_it_is() -> None:
     async def ends() -> Trajectory:
         return whole
 
-    assert await attempted(record(), ends()) is whole
+    assert await attributed(record(), ends()) is whole

@@ -35,7 +35,7 @@ class HarnessReport(CommitReport):
     def run(self, run: RunResults) -> list[Section]:
         """Return the sections of a run's page."""
         harness = harness_of(run)
-        return [*(run_sections(harness) if harness else ()), *super().run(run)]
+        return [*(run_sections(run, harness) if harness else ()), *super().run(run)]
 
     def suite(self, suite: SuiteResults, runs: Sequence[RunResults]) -> list[Section]:
         """Return the sections of a suite's page."""

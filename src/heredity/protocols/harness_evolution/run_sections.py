@@ -43,6 +43,7 @@ from heredity.results.page import (
     Verdict,
     of_rows,
 )
+from heredity.results.run import RunResults
 from heredity.results.views import in_order, view_name
 
 MOST_TASKS = 240
@@ -89,11 +90,11 @@ _TONES: dict[str, Tone] = {"S": "good", "F": "soft", "E": "bad", ".": "faint", "
 LEGEND = tuple(Key("cell", _TONES[letter], meaning, letter) for letter, meaning in CELLS.items())
 
 
-def run_sections(harness: HarnessRunResults) -> list[Section]:
-    """Return the sections of a run's page."""
+def run_sections(run: RunResults, harness: HarnessRunResults) -> list[Section]:
+    """Return the sections of a run's page; `harness` is its part."""
     models = ("Under other execution models", _models(harness))
     return [
-        Section("in-words", "In words", _head(harness), "head", "all"),
+        Section("in-words", "In words", _head(run, harness), "head", "all"),
         Section("gains", "Gains", _gains(harness), "lead", "all"),
         Section("views", "Snapshots on views", _levels(harness), navigation="Snapshots"),
         Section("curves", "Learning curves", _curves(harness), media="page", navigation="Curves"),
@@ -104,20 +105,46 @@ def run_sections(harness: HarnessRunResults) -> list[Section]:
     ]
 
 
-def _head(harness: HarnessRunResults) -> tuple[Part, ...]:
+def _head(run: RunResults, harness: HarnessRunResults) -> tuple[Part, ...]:
     """Return what the run came to in plain words, its figures, and where the harness stopped working."""
     collapses = [Text(line, "warning") for line in collapse_lines(harness.collapses)]
-    final = [row for row in _transfer_rows(harness) if row.of == "final"]
+    final = [row for row in _in_order(harness) if row.of == "final"]
     if not final:
         return tuple(collapses)
-    sentences = "; ".join([*map(_gain_words, final), _spent_words(harness)])
     batches = "one train batch" if harness.plan.batches == 1 else f"{harness.plan.batches} train batches"
-    summary = f"After {batches}: {sentences}."
-    facts = tuple(_fact(row) for row in final)
     tokens, spent = _spent(harness)
-    money = None if spent is None else f"tokens, {text.cost(spent)}"
-    cost = Fact("Training and updates", Number(tokens, form="tokens"), money)
-    return Text(summary, "summary"), Facts((*facts, cost)), *collapses
+    cost = "an unknown cost" if spent is None else f"a cost of {text.cost(spent)}"
+    used = f"training and updates used {text.tokens(tokens)} tokens at {cost}"
+    summary = f"After {batches}: {'; '.join([*map(_gain_words, final), used])}."
+    facts = [fact for row in final for fact in _facts(harness, row)]
+    facts.append(Fact("Tokens, training and updates", Number(tokens, form="tokens"), f"cost {text.cost(spent)}"))
+    facts += _general_facts(run)
+    return Text(summary, "summary"), Facts(tuple(facts)), *collapses
+
+
+def _facts(harness: HarnessRunResults, row: Transfer) -> Iterator[Fact]:
+    """Yield what a measure came to; in distribution, beside the scores that it is made of."""
+    name = {"IDG": "Gain in distribution", "OODG": "Gain out of distribution", "FR": "Forgetting, train tasks"}[
+        row.metric
+    ]
+    _, colon, taskset = row.view.partition(":")
+    name += f", {text.short_task(taskset)}" if colon else ""
+    if row.metric == "FR":
+        yield Fact(name, Number(row.forgetting.micro if row.forgetting else None, 3))
+        return
+    if row.metric == "IDG":
+        snapshots = harness.views[row.view].snapshots
+        before = text.number(snapshots[row.before].perf.micro, 3)
+        yield Fact("Score in distribution", Number(snapshots[row.after].perf.micro, 3), f"{before} before training")
+    yield Fact(name, gained(row.micro), _verdict(row.micro))
+
+
+def _general_facts(run: RunResults) -> Iterator[Fact]:
+    refused = sum(not decision.accepted for decision in run.decisions)
+    commits = sum(decision.accepted and bool(decision.baseline) for decision in run.decisions)
+    yield Fact("Commits", commits, f"{refused} refused")
+    took = f"{text.duration(run.budget.wall_seconds)} without judging, {text.plural(run.budget.resumes, 'resume')}"
+    yield Fact("Train attempts", run.budget.used, took)
 
 
 def _spent(harness: HarnessRunResults) -> tuple[float | None, float | None]:
@@ -133,41 +160,28 @@ def whole(*costs: Cost | None) -> float | None:
 
 
 def _gain_words(row: Transfer) -> str:
-    where = _where(row)
-    if row.metric == "FR":
-        lost = row.forgetting.micro if row.forgetting else None
-        return f"{where} it forgot {text.number(lost, 3)} of its score" if lost else f"{where} it forgot nothing"
-    gap = row.micro
-    return (
-        f"{where} it gained {text.difference(*_bounded(gap))} ({gap.verdict})" if gap else f"{where} nothing is known"
-    )
-
-
-def _where(row: Transfer) -> str:
     _, colon, taskset = row.view.partition(":")
-    name = {"IDG": "on new tasks in distribution", "OODG": "out of distribution", "FR": "on its train tasks"}[
+    where = {"IDG": "on new tasks in distribution", "OODG": "out of distribution", "FR": "on its train tasks"}[
         row.metric
     ]
-    return name + (f", {text.short_task(taskset)}," if colon else "")
+    where += f", {text.short_task(taskset)}," if colon else ""
+    gap = row.micro
+    if gap is None:
+        return f"{where} nothing is known"
+    lost = row.forgetting.micro if row.forgetting else None
+    change = f"it gained {text.difference(*_bounded(gap))} ({gap.verdict})"
+    if row.metric != "FR":
+        return f"{where} {change}"
+    return (
+        f"{where} it forgot {text.number(lost, 3)} of its score ({gap.verdict})"
+        if lost
+        else f"{where} it forgot nothing"
+    )
 
 
 def _bounded(gap: Difference) -> tuple[float, float | None, float | None]:
     low, high = gap.ci or (None, None)
     return gap.difference, low, high
-
-
-def _spent_words(harness: HarnessRunResults) -> str:
-    tokens, spent = _spent(harness)
-    return f"training and updates used {text.tokens(tokens)} tokens at a cost of {text.cost(spent)}"
-
-
-def _fact(row: Transfer) -> Fact:
-    if row.metric == "FR":
-        return Fact("Forgetting on train tasks", Number(row.forgetting.micro if row.forgetting else None, 3))
-    name = {"IDG": "Gain in distribution", "OODG": "Gain out of distribution"}[row.metric]
-    _, colon, taskset = row.view.partition(":")
-    verdict = Verdict(row.micro.verdict) if row.micro else None
-    return Fact(f"{name}, {text.short_task(taskset)}" if colon else name, gained(row.micro), verdict)
 
 
 def gained(gap: Difference | None) -> Mean | None:
@@ -260,7 +274,7 @@ def over_batches(title: str, series: Sequence[Series], y: str, x: str = "train b
     return Lines(title, x, y, tuple(series), whole=True, empty="nothing judged yet", note=note)
 
 
-def _transfer_rows(harness: HarnessRunResults) -> list[Transfer]:
+def _in_order(harness: HarnessRunResults) -> list[Transfer]:
     places = {view: i for i, view in enumerate(in_order(harness.views))}
     return sorted(harness.transfer, key=lambda row: places.get(row.view, len(places)))
 
@@ -268,7 +282,7 @@ def _transfer_rows(harness: HarnessRunResults) -> list[Transfer]:
 def _gains(harness: HarnessRunResults) -> tuple[Part, ...]:
     if not harness.transfer:
         return (Text("Nothing has been compared yet."),)
-    parts: list[Part] = [Text(_ABOUT_GAINS, "about"), _transfer(_transfer_rows(harness))]
+    parts: list[Part] = [Text(_ABOUT_GAINS, "about"), _transfer(_in_order(harness))]
     rows = [row for view in in_order(harness.uvg) for row in _update_validation(harness, view)]
     if rows:
         head = [

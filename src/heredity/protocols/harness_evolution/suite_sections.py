@@ -112,9 +112,10 @@ def short(evolver: str) -> str:
 
 
 def _columns_of(methods: Sequence[Method]) -> dict[str, str]:
-    """Return what is measured on each view that was judged, in the order in which views are shown."""
+    """Return what is measured on each view that was judged, in their order; last the view that chooses, which is no result."""
     measures = {measured.view: measured.measure for method in methods for measured in method.measures}
-    return {view: _title(view, measures[view]) for view in in_order(measures)}
+    ordered = sorted(in_order(measures), key=lambda view: measures[view] == "UVG")
+    return {view: _title(view, measures[view]) for view in ordered}
 
 
 def _title(view: str, measure: str) -> str:
@@ -186,7 +187,7 @@ def _intervals(methods: Sequence[Method], view: str, title: str, tones: Tones) -
         for method in methods
         if (found := _measured(method, view, "final"))
     ]
-    return Intervals(f"Gain {title}", tuple(lines), "gain over A_0", Reference(0.0, "no gain"), "final snapshots")
+    return Intervals(f"Gain, {title}", tuple(lines), "gain over A_0", Reference(0.0, "no gain"), "final snapshots")
 
 
 def _pairs(comparisons: Sequence[MethodComparison]) -> list[Part]:

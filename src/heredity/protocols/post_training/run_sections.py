@@ -241,11 +241,8 @@ def _lengths(controlled: LengthControlled) -> tuple[Part, ...]:
         for best in (rates.best,)
     ]
     head = ("Items", "Base model", "Best checkpoint", "Gain", "Best, as it is", "Its mean length", "of references")
-    caption = (
-        "Win rate at equal length. Win rate over the reference answers, as if answers were as long as these; "
-        "95% intervals over answers"
-    )
-    return (of_rows([*head, "Answers"], rows, caption=caption),)
+    about = "Win rate over the reference answers, as if answers were as long as these; 95% intervals over answers."
+    return Text(about, "note"), of_rows([*head, "Answers"], rows, caption="Win rate at equal length")
 
 
 def _noise(noise: Noise | None) -> str:

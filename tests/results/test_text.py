@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.reports import text
+from heredity.results import text
 
 
 @pytest.mark.parametrize("value", [None, math.nan, math.inf, -math.inf, "12", True, [], 10**400])

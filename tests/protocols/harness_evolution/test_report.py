@@ -13,10 +13,11 @@ from journals import HarnessJournal, Told
 from pages import Page
 
 from heredity.analysis.suite_results import suite_results
+from heredity.protocols.harness_evolution.gain_sections import collapse_lines
 from heredity.protocols.harness_evolution.metrics import METRICS
 from heredity.protocols.harness_evolution.report import REPORT
 from heredity.protocols.harness_evolution.results import Collapse, CollapsedView, FileChange, HarnessSuiteResults
-from heredity.protocols.harness_evolution.run_sections import LEGEND, collapse_lines, over_batches, run_sections
+from heredity.protocols.harness_evolution.run_sections import LEGEND, over_batches, run_sections
 from heredity.protocols.harness_evolution.suite_sections import short
 from heredity.reports import html, markdown
 from heredity.reports.drawing import draw

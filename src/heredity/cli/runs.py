@@ -12,7 +12,7 @@ from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.errors import ConfigError, IsolationError, MissingExtraError, RecordError, RunLockedError
 
 if TYPE_CHECKING:
-    from heredity.experiments.config import Config
+    from heredity.configuration.config import Config
     from heredity.experiments.suite import SuiteResult
     from heredity.results import RunResults, SuiteResults
 
@@ -108,11 +108,11 @@ def compare(
 def _execute(suite: Path, config: Config, *, json_output: bool) -> None:
     from heredity.cli.live import watcher_for
     from heredity.experiments.progress import RunProgress, Silent
+    from heredity.experiments.results import report_of
     from heredity.experiments.suite import run_suite
-    from heredity.reports.terms import terms_of
 
     runs: list[RunProgress] = []
-    watcher = Silent() if json_output else watcher_for(runs, suite, terms_of(config.run.protocol))
+    watcher = Silent() if json_output else watcher_for(runs, suite, report_of(config.run.protocol).words)
     try:
         with watcher:
             result = run_interruptibly(run_suite(suite, config, watcher, runs))
@@ -156,7 +156,8 @@ def _say(line: str) -> None:
 def _show(metrics: RunResults | SuiteResults) -> None:
     from rich.console import Console
 
-    from heredity.reports.before import before
-    from heredity.reports.tables import render
+    from heredity.experiments.results import report_of
+    from heredity.reports import page_of
+    from heredity.reports.terminal import render
 
-    Console().print(render(before(metrics)))
+    Console().print(render(page_of(metrics, [], report_of(metrics.protocol))))

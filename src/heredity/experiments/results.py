@@ -14,34 +14,28 @@ from heredity.analysis.run_results import run_results
 from heredity.analysis.suite_results import suite_results
 from heredity.errors import ConfigError, RecordError
 from heredity.experiments.lineage import write_lineage
-from heredity.protocols.agent_learning import metrics as agent_learning
-from heredity.protocols.harness_evolution import metrics as harness_evolution
-from heredity.protocols.policy_evolution import metrics as policy_evolution
-from heredity.protocols.post_training import metrics as post_training
-from heredity.protocols.resource_evolution import metrics as resource_evolution
+from heredity.experiments.sources import sources_of
+from heredity.protocols.registry import PROTOCOLS
 from heredity.records import BlobStore, read_journal
 from heredity.records.run_folder import write_atomic
 from heredity.reports import write_reports
-from heredity.reports.before import before
 from heredity.resources import Candidate
 from heredity.results import RunResults, SuiteResults
+from heredity.results.report import PlainReport, Report
 
 METRICS = "metrics.json"
 
 R = TypeVar("R", RunResults, SuiteResults)
 
-_METRICS: Mapping[str, Metrics] = {
-    "policy-evolution": policy_evolution.METRICS,
-    "resource-evolution": resource_evolution.METRICS,
-    "agent-learning": agent_learning.METRICS,
-    "harness-evolution": harness_evolution.METRICS,
-    "post-training": post_training.METRICS,
-}
-
 
 def metrics_of(protocol: str | None) -> Metrics:
     """Return what a protocol says about results; one without figures of its own, or none at all, says the common things."""
-    return _METRICS.get(protocol or "", CommonMetrics())
+    return (PROTOCOLS.load(protocol).metrics if protocol else None) or CommonMetrics()
+
+
+def report_of(protocol: str | None) -> Report:
+    """Return what a protocol has to say on pages; one without a report, or none at all, has nothing of its own to say."""
+    return (PROTOCOLS.load(protocol).report if protocol else None) or PlainReport()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,4 +184,5 @@ def write_derived(folder: Path, metrics: RunResults | SuiteResults, runs: Sequen
     write_atomic(
         folder / METRICS, json.dumps(metrics.model_dump(mode="json"), indent=1, allow_nan=False).encode() + b"\n"
     )
-    write_reports(folder, before(metrics), None if runs is None else list(map(before, runs)))
+    sources = sources_of(folder) if isinstance(metrics, RunResults) else None
+    write_reports(folder, metrics, list(runs or ()), report_of(metrics.protocol), sources)

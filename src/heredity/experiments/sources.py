@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 
 from heredity.errors import RecordError
-from heredity.records import BlobStore
+from heredity.records import BlobStore, read_journal
 from heredity.resources import Candidate
 from heredity.results.report import Source, Sources
 
@@ -14,18 +15,18 @@ MOST_BYTES = 200_000
 """Of a file whose text is read; larger ones are data."""
 
 
-def sources_of(folder: Path, blobs_by_digest: Mapping[str, str]) -> Sources:
-    """Return what looks up a run's candidates.
-
-    Args:
-        folder: the run's folder.
-        blobs_by_digest: digest of a candidate to the name of its blob, as its journal has them.
-    """
+def sources_of(folder: Path) -> Sources:
+    """Return what looks up a run's candidates; its journal is read when the first is asked for."""
     blobs = BlobStore(folder / "blobs")
+
+    @functools.cache
+    def names() -> Mapping[str, str]:
+        events = read_journal(folder / "journal.jsonl")
+        return {event.data["digest"]: event.data["blob"] for event in events if event.kind == "candidate"}
 
     def load(digest: str) -> Source | None:
         try:
-            blob = blobs_by_digest[digest]
+            blob = names()[digest]
             candidate = Candidate.from_bytes(blobs.get(blob))
         except (KeyError, RecordError):
             return None

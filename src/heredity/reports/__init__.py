@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from heredity.results.run import RunResults
     from heredity.results.suite import SuiteResults
 
-__all__ = ["write_reports"]
+__all__ = ["page_of", "write_reports"]
 
 TABLES = "tables"
 """The folder beside the report that its tables are written to as CSV."""
@@ -48,8 +48,9 @@ def write_reports(
     """
     # Imported here so that `import heredity.reports` does not load the template engine.
     from heredity.reports import csv, html, markdown
+    from heredity.reports.annotations import annotation_sections
 
-    shown = page_of(folder, results, runs, report, sources)
+    shown = page_of(results, runs, report, sources, annotation_sections(folder))
     ids = [run.run_id or "" for run in runs]
     links = {name: f"runs/{quote(name, safe='')}/report.html" for name in ids if (folder / "runs" / name).is_dir()}
     page, summary = folder / "report.html", folder / "report.md"
@@ -63,20 +64,19 @@ def write_reports(
 
 
 def page_of(
-    folder: Path,
     results: RunResults | SuiteResults,
     runs: Sequence[RunResults],
     report: Report,
     sources: Sources | None = None,
+    labels: Sequence[Section] = (),
 ) -> Page:
-    """Return what the page of a run or a suite says; see `write_reports`."""
-    from heredity.reports.annotations import annotation_sections
+    """Return what the page of a run or a suite says; see `write_reports`, `labels` being sections about labels of attempts."""
     from heredity.reports.run_page import run_page
     from heredity.reports.suite_page import suite_page
     from heredity.results.run import RunResults
 
     if isinstance(results, RunResults):
-        return run_page(results, report, sources, annotation_sections(folder))
+        return run_page(results, report, sources, labels)
     return suite_page(results, runs, report)
 
 

@@ -87,7 +87,9 @@ def _lines(chart: charts.Lines, width: float = WIDTH) -> str:
     names = [s.name if len(s.name) <= _LONG else f"…{s.name[1 - _LONG :]}" for s in shown]
     room = max([10.0, *(1.12 * svg.text_width(name) + 12 for name in names if name)])
     # Long names stand below the picture, lest they leave no room for it.
-    below = [(s.tone, name) for s, name in zip(shown, names, strict=True) if name and room > width * _AT_ENDS]
+    below: list[tuple[charts.Tone, str]] = [
+        (s.tone, name) for s, name in zip(shown, names, strict=True) if name and room > width * _AT_ENDS
+    ]
     right = width - (10.0 if below else room)
     top = 26.0
     bottom = top + (170.0 if width == WIDTH else 250.0) * chart.height

@@ -16,6 +16,7 @@ _ESCAPES = str.maketrans(
 def render(page: Page) -> str:
     """Return a page as Markdown; charts and what is for pages alone are left out."""
     parts = [f"# {escaped(page.title)}", *(escaped(line.text) for line in page.summary)]
+    parts += [escaped(page.subtitle)] if page.subtitle else []
     parts += _facts(page.facts)
     parts += [f"**Note:** {escaped(part.text)}" for part in page.warnings if isinstance(part, Text)]
     return "\n\n".join([*parts, *_sections(page.sections)]) + "\n"

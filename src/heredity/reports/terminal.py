@@ -8,6 +8,7 @@ from rich.text import Text as RichText
 
 from heredity.reports import values
 from heredity.results.page import Cell, Page, Part, Table, Text, Value, Verdict
+from heredity.results.text import clean
 
 _STYLES = {"better": "green", "worse": "red"}
 
@@ -15,28 +16,30 @@ _STYLES = {"better": "green", "worse": "red"}
 def render(page: Page) -> RenderableType:
     """Return what a command prints of a page: a title, tables, then the sentences; a page without tables its figures."""
     tables = [shown for section in page.sections if section.media == "all" for shown in _shown(section.parts)]
-    said = [RichText(line.text) for line in page.summary]
-    warnings = [RichText(part.text, style="red") for part in page.warnings if isinstance(part, Text)]
-    title = RichText(page.title, style="bold")
+    said = [_text(line.text) for line in page.summary]
+    warnings = [_text(part.text, style="red") for part in page.warnings if isinstance(part, Text)]
+    title = _text(page.title, style="bold")
     if tables:
         return Group(title, RichText(), *tables, *said, *warnings)
     facts = RichTable.grid(padding=(0, 2))
     for fact in page.facts.facts:
         note = "" if fact.note is None else f"  {values.line(fact.note)}"
-        facts.add_row(RichText(fact.name, style="dim"), RichText(values.line(fact.value) + note))
-    return Group(title, RichText(page.subtitle, style="dim"), *said, *warnings, facts)
+        facts.add_row(_text(fact.name, style="dim"), RichText(values.line(fact.value) + note))
+    return Group(title, _text(page.subtitle, style="dim"), *said, *warnings, facts)
 
 
-def table(found: Table, title: str = "") -> RichTable:
+def table(found: Table) -> RichTable:
     """Return a table; an interval is a column of its own beside its mean, so that both line up."""
-    made = RichTable(title=title or found.caption or None, title_justify="left", title_style="bold", box=None)
-    made.pad_edge, made.header_style = False, "dim"
+    title = _text(found.caption) if found.caption else None
+    made = RichTable(
+        title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim"
+    )
     wide = [
         any(_interval(row.cells[i]) for row in found.rows if row.role != "group") for i in range(len(found.columns))
     ]
     for column, split in zip(found.columns, wide, strict=True):
         right = column.align == "right"
-        made.add_column(column.name, justify="right" if right else "left", no_wrap=right)
+        made.add_column(_text(column.name), justify="right" if right else "left", no_wrap=right)
         if split:
             made.add_column("interval", justify="right", no_wrap=True)
     for row in values.rows_of(found):
@@ -64,3 +67,8 @@ def _cell(value: Value | Cell) -> RichText:
     notes = "; ".join(values.line(note) for note in cell.notes)
     shown = values.written(cell.value)[0]
     return RichText(f"{shown} ({notes})" if notes else shown, style=style)
+
+
+def _text(content: str, style: str = "") -> RichText:
+    """Return text that is neither markup nor control characters to a terminal."""
+    return RichText(clean(content), style=style)

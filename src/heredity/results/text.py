@@ -217,3 +217,13 @@ def listed(names: Sequence[str]) -> str:
 def difference(value: float | None, low: float | None, high: float | None, decimals: int = 3) -> str:
     """Write a difference with its interval, where it has one."""
     return signed(value, decimals) + ("" if low is None or high is None else f" {interval(low, high, decimals)}")
+
+
+def short_evolver(name: str) -> str:
+    """Return an evolver's name for pictures: `ace (batch_size=5, gate=on)` becomes `ace 5, gate on`."""
+    evolver, options, settings = name.partition(" (")
+    if not options or not settings.endswith(")") or "=" not in settings:
+        return name
+    pairs = [part.partition("=") for part in settings.removesuffix(")").split(", ")]
+    values = [f"{key} {value}" if value in ("on", "off") else value or key for key, _, value in pairs]
+    return f"{evolver} {', '.join(values)}"

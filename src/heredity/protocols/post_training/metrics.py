@@ -1,51 +1,45 @@
-"""Results of post-training, until they are typed."""
+"""Results of post-training: gains over the base model, on the graded view and beside it, and how an agent came to them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-from pydantic import ConfigDict
 
 from heredity.analysis.contract import CommonMetrics
 from heredity.analysis.evidence import RunEvidence, SuiteEvidence
 from heredity.protocols.post_training.analysis import posttraining_metrics, posttraining_study
+from heredity.protocols.post_training.results import TrainingRunResults, TrainingSuiteResults
 from heredity.results.base import Result
 from heredity.results.run import RunResults
 
 
-class Untyped(Result):
-    """Whatever the analysis gives."""
-
-    model_config = ConfigDict(extra="allow")
-
-
 @dataclass(frozen=True)
-class PostTrainingMetrics(CommonMetrics):
-    """Results of post-training."""
+class TrainingMetrics(CommonMetrics):
+    """What post-training adds; a run in which nothing was graded leaves the base model."""
 
+    run_part: type[Result] | None = TrainingRunResults
+    suite_part: type[Result] | None = TrainingSuiteResults
     reference: str = "base model"
     keeps_reference: bool = True
 
-    def of_run(self, evidence: RunEvidence) -> Result | None:
-        """Return the part of a run."""
-        found = posttraining_metrics(evidence.events, evidence.load_blob)
-        return None if found is None else Untyped(**found)
+    def of_run(self, evidence: RunEvidence) -> TrainingRunResults:
+        """Return what is known of a run's training, however far it has come."""
+        return posttraining_metrics(evidence.events, evidence.load_blob)
 
-    def of_suite(self, evidence: SuiteEvidence) -> Result | None:
-        """Return the part of a suite."""
-        found = posttraining_study([_dumped(run) for run in evidence.runs], evidence.labels)
-        return None if found is None else Untyped(**found)
+    def of_suite(self, evidence: SuiteEvidence) -> TrainingSuiteResults | None:
+        """Return how the runs of a suite compare."""
+        return posttraining_study(evidence.runs, evidence.labels)
 
-    def settings(self, run: RunResults) -> dict[str, Any]:
-        """Return what the run's mode allowed."""
-        mode = run.part.model_dump()["mode"] if run.part else None
-        return {"mode": "free" if mode == "multi-task" else mode} if mode else {}
+    def settings(self, run: RunResults) -> Mapping[str, Any]:
+        """Return the mode, which tells runs of one agent apart.
 
-
-def _dumped(run: RunResults) -> dict[str, Any]:
-    dumped = run.model_dump(mode="json")
-    return dumped | {"posttraining": dumped["part"]}
+        Multi-task mode allows what free mode does; that there were several tasks is said by the taskset.
+        """
+        part = run.part
+        if not isinstance(part, TrainingRunResults):
+            return {}
+        return {"mode": "free" if part.mode == "multi-task" else part.mode}
 
 
-METRICS = PostTrainingMetrics()
+METRICS = TrainingMetrics()

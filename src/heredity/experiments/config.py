@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from heredity.errors import ConfigError, nearest
 from heredity.evolution.proposals import LoopOptions
 from heredity.evolution.registry import METHODS
+from heredity.experiments.paths import with_absolute_paths
 from heredity.experiments.sections import (
     EVOLVER_KINDS,
     BudgetSection,
@@ -36,7 +37,6 @@ from heredity.experiments.sections import (
 )
 from heredity.gateway.settings import GatewaySettings
 from heredity.ids import digest_json
-from heredity.posttraining.models.bases import located
 from heredity.tasks.registry import expand
 
 BASELINES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -174,7 +174,7 @@ def load(path: Path, overrides: Sequence[str] = (), changes: Mapping[str, Any] |
         ConfigError: if the file cannot be read or parsed, or a key or value is wrong; the message names the field, the value
             and the nearest known key.
     """
-    config = resolve(read_toml(path), overrides, changes, source=str(path))
+    config = resolve(read_toml(path), overrides, changes, source=str(path), base=path.absolute().parent)
     return config if config.run.name else _set(config, {"run.name": path.stem})
 
 
@@ -197,13 +197,17 @@ def resolve(
     overrides: Sequence[str] = (),
     changes: Mapping[str, Any] | None = None,
     source: str = "the configuration",
+    base: Path | None = None,
 ) -> Config:
     """Check a configuration given as a mapping (see `load`).
 
-    Paths in it are taken from the current folder, and are absolute afterwards. Groups of tasksets are written out.
+    Paths in it are taken from the folder `base`, those in overrides from the current one, which `base` is by default; all are
+    absolute afterwards. Groups of tasksets are written out.
     """
     given = {**dict(map(_parse_override, overrides)), **(changes or {})}
-    config = _with_absolute_paths(_validated(_with(data, given), source))
+    here = Path.cwd()
+    changed = with_absolute_paths(_with(with_absolute_paths(data, base or here), given), here)
+    config = _validated(changed, source)
     return _set(config, {"run.tasksets": expand(config.run.tasksets), "run.ood": expand(config.run.ood)})
 
 
@@ -304,26 +308,6 @@ def _shared(evolver: EvolverSection, baseline: str) -> dict[str, Any]:
         return {}
     own = ("rounds", "candidates", "patience")
     return {k: v for k, v in evolver.options.items() if k in LoopOptions.model_fields and k not in own}
-
-
-def _with_absolute_paths(config: Config) -> Config:
-    """A suite may be resumed from another folder than it was started in."""
-    changes: dict[str, Any] = {"evolver.read_only": [_absolute(p) for p in config.evolver.read_only]}
-    changes["training.base_model"] = located(config.training.base_model)
-    if config.evolver.initial is not None:
-        changes["evolver.initial"] = _absolute(config.evolver.initial)
-    if config.evolver.launcher is not None and "/" in config.evolver.launcher:
-        changes["evolver.launcher"] = _absolute(config.evolver.launcher)
-    if config.schedule.plan is not None:
-        changes["schedule.plan"] = _absolute(config.schedule.plan)
-    for key, placed in (("evolver.initial", _absolute), ("training.base_model", located)):
-        if key in config.matrix:
-            changes[f"matrix.{key}"] = [placed(p) if isinstance(p, str) else p for p in config.matrix[key]]
-    return _set(config, changes)
-
-
-def _absolute(path: str) -> str:
-    return str(Path(path).absolute())
 
 
 def _parse_override(text: str) -> tuple[str, Any]:

@@ -99,7 +99,7 @@ class EvolverSection(Section):
         model: the gateway's model that an agent asks, through a broker; `gateway.execution` by default for a launcher.
         prompt: what a launcher's agent is told first; by default, to do what AGENTS.md says.
         name: what it is called in reports; by default the method's name or the command's program.
-        initial: folder of the program to start from, as seen from where the command is run; by default a neutral starter.
+        initial: folder of the program to start from; by default a neutral starter.
         options: the method's own options.
         time_limit_s: an agent's wall time.
         end_grace_s: how long an agent may go on for after its budget is spent.

@@ -11,10 +11,12 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import generator
+from heredity.plugins import located
 from heredity.rollouts.programs import ProgramLimits, SandboxedPrograms
 from heredity.rollouts.world.folder_process import GUEST, raise_failure, read_world_folder
 from heredity.rollouts.world.process import StageError
@@ -150,6 +152,10 @@ class FolderTasksets:
             ConfigError: if there is no such folder, or a file in it is missing or wrong.
         """
         return FolderTaskset(name.removeprefix(PREFIX))
+
+    def located(self, name: str, base: Path) -> str:
+        """Return a name with its folder's path made absolute, as seen from the folder `base`."""
+        return PREFIX + located(name.removeprefix(PREFIX), base)
 
 
 SOURCE = FolderTasksets()

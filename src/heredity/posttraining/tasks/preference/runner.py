@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any
+from pkgutil import resolve_name
+from typing import Any, cast
 
 from heredity.actors.contract import Problem, Solving
 from heredity.actors.conversation import Conversation
@@ -14,7 +15,7 @@ from heredity.actors.solver import Solver, build
 from heredity.errors import ConfigError
 from heredity.gateway import Model
 from heredity.gateway.contract import NOTHING_USED, Usage
-from heredity.posttraining.tasks.preference.judges import ModelJudge, PreferenceJudge, RuleJudge, points
+from heredity.posttraining.tasks.preference.judges import ModelJudge, PreferenceJudge, Rule, RuleJudge, points
 from heredity.rollouts.as_completed import as_they_end
 from heredity.rollouts.attempting import attempted
 from heredity.rollouts.contract import Job
@@ -24,7 +25,8 @@ from heredity.sandbox.limits import Limits
 from heredity.tasks import TasksetInfo
 
 KIND = "preference"
-"""The kind of tasksets that are judged by comparison; `judge` in their spec is `"rules"` or `"model"`."""
+"""The kind of tasksets that are judged by comparison: by the `Rule` that `rule` in their spec names, `"module:function"`, or, where
+there is none, by a model."""
 
 
 class PreferenceRunner:
@@ -78,8 +80,9 @@ class PreferenceRunner:
         """Do nothing: the runner starts no process of its own."""
 
     def _judge_of(self, info: TasksetInfo) -> PreferenceJudge:
-        if info.spec.get("judge") == "rules":
-            return RuleJudge()
+        rule = info.spec.get("rule")
+        if isinstance(rule, str):
+            return RuleJudge(cast(Rule, resolve_name(rule)))
         if self._judge is None:
             raise ConfigError(f"{info.name} is judged by a model, and there is none; set gateway.judge")
         return ModelJudge(self._judge)

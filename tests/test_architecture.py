@@ -50,8 +50,17 @@ PENDING = {("analysis", "each protocol"), ("reports", "each protocol")}
 GUEST = SOURCE / "sandbox" / "guest"
 
 
+LIBRARY = SOURCE / "library"
+
+
+def packaged(path: Path) -> bool:
+    """Return whether a module can be imported: of the library, what agents and tasks are given are files and no modules."""
+    folders = list(path.parents)[: list(path.parents).index(LIBRARY)] if LIBRARY in path.parents else ()
+    return all((folder / "__init__.py").exists() for folder in folders)
+
+
 def modules() -> list[Path]:
-    return sorted(SOURCE.rglob("*.py"))
+    return sorted(filter(packaged, SOURCE.rglob("*.py")))
 
 
 def imported(path: Path) -> Iterator[tuple[int, str]]:

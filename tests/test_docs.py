@@ -29,6 +29,7 @@ from heredity.evolution import Budget, EvolverContext
 from heredity.evolution.registry import METHODS
 from heredity.experiments.config import load, resolve
 from heredity.experiments.suite import open_suite, run_suite
+from heredity.experiments.suites import suites
 from heredity.judging import Conditions, RunPlan, Sealed, ViewPlan, run_evolution
 from heredity.protocols.policy_evolution.judge import judge
 from heredity.records import read_journal
@@ -239,7 +240,7 @@ def test_a_command_of_the_documentation_can_be_parsed(place: str, words: list[st
     group: Any = typer.main.get_command(app)
     context = group.make_context("heredity", words)
     name, command, rest = group.resolve_command(context, words)
-    while hasattr(command, "commands"):
+    while hasattr(command, "commands") and rest:
         context = command.make_context(name, rest, parent=context)
         name, command, rest = command.resolve_command(context, rest)
     command.make_context(name, rest, parent=context)
@@ -250,6 +251,8 @@ def commands(group: Any = None, path: str = "heredity") -> Iterator[tuple[str, A
     yield path, group
     for name, command in getattr(group, "commands", {}).items():
         if hasattr(command, "commands"):
+            if command.invoke_without_command:
+                yield f"{path} {name}", command
             yield from (each for each in commands(command, f"{path} {name}") if not hasattr(each[1], "commands"))
         else:
             yield f"{path} {name}", command
@@ -297,9 +300,7 @@ def test_a_configuration_of_the_documentation_is_valid(block: Block) -> None:
     resolve({"run": {"tasksets": ["gymnasium/CartPole-v1"]}, **tomllib.loads(block.text)}, source=name_of(block))
 
 
-@pytest.mark.parametrize(
-    "path", sorted([*ROOT.glob("suites/*.toml"), *ROOT.glob("examples/*.toml")]), ids=lambda p: p.name
-)
+@pytest.mark.parametrize("path", [*suites().values(), *sorted(ROOT.glob("examples/*.toml"))], ids=lambda p: p.name)
 def test_a_configuration_file_is_valid(path: Path) -> None:
     config = load(path)
     assert {*config.matrix.get("evolver.method", []), config.evolver.method} <= {*METHODS.names(), None}
@@ -467,7 +468,5 @@ def test_every_page_can_be_reached_from_the_index() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_files_that_a_page_names_exist(page: Path) -> None:
-    named = re.findall(
-        r"`((?:examples|suites|tests|benchmarks|requirements)/[\w./-]+)`", page.read_text(encoding="utf-8")
-    )
+    named = re.findall(r"`((?:examples|src|tests|benchmarks|requirements)/[\w./-]+)`", page.read_text(encoding="utf-8"))
     assert [name for name in named if not (ROOT / name).exists()] == []

@@ -10,6 +10,7 @@ import pytest
 
 from heredity.experiments.config import load, resolve
 from heredity.experiments.suite import open_suite, run_suite
+from heredity.experiments.suites import suite_file
 from heredity.launchers import available
 from heredity.protocols.post_training.results import TrainingRunResults
 
@@ -31,7 +32,7 @@ def run(
     config = resolve(
         {
             "run": {"protocol": "post-training", "tasksets": ["posttraining/commands"]},
-            "evolver": {"launcher": str(ROOT / "examples/agents/posttraining"), "environment": environment},
+            "evolver": {"launcher": "heredity.library:agents/posttraining", "environment": environment},
             "budget": {"seconds": seconds, "train_cases": cases},
             "views": {"heldout": heldout},
             "engine": {"workers": 1},
@@ -52,7 +53,7 @@ def test_a_syntax_is_learned_by_low_rank_adaptation(tmp_path: Path) -> None:
 
 
 def test_a_few_steps_of_grpo_end_in_a_checkpoint_that_is_graded(tmp_path: Path) -> None:
-    large = load(ROOT / "suites" / "posttrain-gpu.toml").evolver.environment
+    large = load(suite_file("posttrain-gpu")).evolver.environment
     settings = {
         **large,
         "WARMUP": "0.4",

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from heredity import __version__
-from heredity.cli import agents, bench, env, resources, tasks, workspace, worlds
+from heredity.cli import agents, bench, env, resources, suites, tasks, workspace, worlds
 from heredity.cli.annotate import annotate
 from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
@@ -38,6 +38,7 @@ app.command()(doctor)
 app.command()(broker)
 app.command()(workspace.submit)
 app.command()(workspace.finish)
+app.add_typer(suites.app, name="suites", help="Suites that are installed: list, show; `heredity run NAME` runs one.")
 app.add_typer(env.app, name="env", help="Environments: list, check, play.")
 app.add_typer(tasks.app, name="tasks", help="Tasksets: list, show.")
 app.add_typer(

@@ -23,7 +23,9 @@ _JOBS = typer.Option(None, "--jobs", min=1, help="Runs at the same time (engine.
 
 
 def run(
-    file: Path = typer.Argument(help="Configuration (TOML): one run, or a suite with a matrix."),
+    file: str = typer.Argument(
+        help="Configuration (TOML), one run or a suite with a matrix; or an installed suite's name."
+    ),
     overrides: list[str] = typer.Argument(None, metavar="[KEY=VALUE]...", help="Such as budget.episodes=64."),
     agent: str = typer.Option("", "--agent", help="Run this command as the coding agent (instead of the matrix)."),
     folder: Path = typer.Option(Path("runs"), "--folder", help="Where suites are kept."),
@@ -36,13 +38,14 @@ def run(
     """Run an experiment: a run, or a suite of runs, with progress, leaderboard and report."""
     from heredity.experiments.config import load
     from heredity.experiments.suite import adopt_cases, forget_unbegun, new_suite_folder, open_suite
+    from heredity.experiments.suites import suite_file
 
     changes: dict[str, Any] = {"evolver.agent": agent, "matrix": {}} if agent else {}
     if jobs:
         changes["engine.parallel_runs"] = jobs
     if unsafe:
         changes["engine.unsafe"] = True
-    config = load(file, list(overrides or ()), changes)
+    config = load(suite_file(file), list(overrides or ()), changes)
     suite = out if out is not None else new_suite_folder(folder, config)
     fresh = not suite.exists()
     if cases is not None:

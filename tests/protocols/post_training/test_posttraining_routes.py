@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from posttraining_journals import SCRIPTS, script
 
+from heredity import library
 from heredity.errors import RecordError
 from heredity.protocols.post_training.analysis.routes import (
     COPY,
@@ -21,7 +22,7 @@ from heredity.protocols.post_training.analysis.routes import (
     route_of,
 )
 
-REFERENCE = Path(__file__).parents[3] / "examples" / "agents" / "posttraining"
+REFERENCE = Path(library.__path__[0]) / "agents" / "posttraining"
 
 EXPECTED = {
     "trl_grpo": "GRPO",

@@ -106,8 +106,7 @@ def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
             '"posttraining/multi:arithmetic+rewriting"'
         )
     for part in task.parts:
-        judge = part.inner.info.spec.get("judge")
-        if judge and judge != "rules" and not config.gateway.judge:
+        if part.inner.info.spec.get("judge") and not config.gateway.judge:
             raise ConfigError(f"{PREFIX}{part.name} is decided by a model, and there is none; set gateway.judge")
     for split, key, count in (
         ("train", "budget.train_cases", config.budget.train_cases),

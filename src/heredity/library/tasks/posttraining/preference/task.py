@@ -11,9 +11,9 @@ from typing import Any
 from heredity.actors.contract import Solving
 from heredity.errors import ConfigError
 from heredity.ids import digest_json, generator
+from heredity.library.tasks.posttraining.preference.instructions import StandIn, instructions
 from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
 from heredity.posttraining.tasks.dealing import Deal, DealtTaskset, Spec, dealt_info, jsonl
-from heredity.posttraining.tasks.preference.instructions import StandIn, instructions
 from heredity.posttraining.tasks.preference.judges import FREE
 from heredity.posttraining.tasks.preference.runner import KIND
 from heredity.tasks import TasksetInfo
@@ -24,6 +24,7 @@ HELDOUT = 70
 _TOKENS = 160
 ALPACA_FILE = "alpaca_eval/alpaca_eval.json"
 
+_RULE = "heredity.library.tasks.posttraining.preference.instructions:rule"
 _RULES = (
     "The judge is a **stand-in**: a rule that checks whether an answer has the form that was asked for, knows its subject, and "
     "does not repeat itself. It measures how well instructions are followed, and not what people would prefer."
@@ -51,12 +52,12 @@ its score is the mean. A comparison that the judge fails to make is missing, and
 
 def preference() -> PostTrainingTask:
     """Return the task of following stand-in instructions (L2), compared by a rule that stands in for a judge."""
-    return _stand_in("preference", _RULES, "rules", ("stand-in", "rule in place of a judge"), reward=3)
+    return _stand_in("preference", _RULES, _RULE, ("stand-in", "rule in place of a judge"), reward=3)
 
 
 def preference_judged() -> PostTrainingTask:
     """Return the task of following stand-in instructions (L2), compared by a model."""
-    return _stand_in("preference-judged", _MODEL, "model", ("stand-in",), reward=4)
+    return _stand_in("preference-judged", _MODEL, None, ("stand-in",), reward=4)
 
 
 def alpaca_eval() -> PostTrainingTask:
@@ -74,11 +75,11 @@ def alpaca_eval() -> PostTrainingTask:
         return {"train": (), "validation": dealt[:half], "heldout": dealt[half : 2 * half]}
 
     description = _told(_MODEL, _REAL, half, len(instructions()))
-    info = _info("alpaca-eval", f"file {digest_json(rows)[:12]}", description, "model")
+    info = _info("alpaca-eval", f"file {digest_json(rows)[:12]}", description, None)
     return _task("alpaca-eval", info, deal, description, (half, half), lambda _: _rows(instructions()))
 
 
-def _stand_in(name: str, judge: str, by: str, labels: tuple[str, ...], *, reward: int) -> PostTrainingTask:
+def _stand_in(name: str, judge: str, rule: str | None, labels: tuple[str, ...], *, reward: int) -> PostTrainingTask:
     @cache
     def shuffled(entropy: int) -> Sequence[StandIn]:
         items = instructions()
@@ -94,7 +95,7 @@ def _stand_in(name: str, judge: str, by: str, labels: tuple[str, ...], *, reward
 
     practice = len(instructions()) - GRADED - HELDOUT
     description = _told(judge, _OWN, GRADED, practice)
-    info = _info(name, "1", description, by)
+    info = _info(name, "1", description, rule)
     task = _task(
         name, info, deal, description, (GRADED, HELDOUT), lambda entropy: _rows(shuffled(entropy)[GRADED + HELDOUT :])
     )
@@ -130,9 +131,9 @@ def _told(judge: str, source: str, graded: int, practice: int) -> str:
     return _DESCRIPTION.format(judge=judge, source=source, free=FREE, graded=graded, practice=practice, tokens=_TOKENS)
 
 
-def _info(name: str, version: str, description: str, judge: str) -> TasksetInfo:
+def _info(name: str, version: str, description: str, rule: str | None) -> TasksetInfo:
     info = dealt_info(name, version=version, description=description, family="preference", kind=KIND)
-    return replace(info, spec={**info.spec, "judge": judge})
+    return replace(info, spec={**info.spec, **({"rule": rule} if rule else {"judge": True})})
 
 
 def _rows(items: Sequence[StandIn]) -> bytes:

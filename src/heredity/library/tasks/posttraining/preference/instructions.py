@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
+from typing import Any
 
+from heredity.errors import ConfigError
 from heredity.ids import generator
 
 Facts = Sequence[str]
@@ -163,7 +165,9 @@ FORMS: Mapping[str, Form] = {
 @cache
 def topics() -> Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return each subject with its facts and the words that show that one knows it, in lower case."""
-    read = tomllib.loads((files("heredity.posttraining.tasks.preference") / "topics.toml").read_text(encoding="utf-8"))
+    read = tomllib.loads(
+        (files("heredity.library.tasks.posttraining.preference") / "topics.toml").read_text(encoding="utf-8")
+    )
     return {
         topic: (
             tuple(fact.replace("*", "") for fact in facts),
@@ -184,6 +188,17 @@ def instructions() -> tuple[StandIn, ...]:
             reference = (good, bad, form.good([_VAGUE] * len(facts)), good)[int(draws.integers(4))]
             made.append(StandIn(form.ask.format(topic=topic), name, topic, good, bad, reference))
     return tuple(made[i] for i in draws.permutation(len(made)))
+
+
+def rule(spec: Mapping[str, Any], answer: str) -> float:
+    """Return the quality of an answer to the instruction of a task's spec: what the taskset's `rule` names.
+
+    Raises:
+        ConfigError: if the instruction is none of the stand-ins.
+    """
+    if "form" not in spec:
+        raise ConfigError("the rule judges stand-in instructions alone; for other ones set a judge that is a model")
+    return quality(spec["form"], spec["topic"], answer)
 
 
 def quality(form: str, topic: str, answer: str) -> float:

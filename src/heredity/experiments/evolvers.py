@@ -16,6 +16,7 @@ from heredity.experiments.outside_agents import command_agent, described, model_
 from heredity.gateway import Model
 from heredity.judging.session import Session
 from heredity.launchers import CommandAgent, Launch
+from heredity.records.events import AGENT_ENDED
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
 from heredity.rollouts.trajectory import Trajectory
@@ -128,6 +129,6 @@ def _agent(
         async with record_stream(session, logs, launch), model_door(cell, session, folder, model) as broker:
             ended = await evolve_with_agent(session, workspace, agent, initial=initial, logs=logs, broker=broker)
         if session.broken is None:
-            await session.note("agent.ended", ended.to_json())
+            await session.note(AGENT_ENDED.line(ended.to_json()))
 
     return Evolver(evolve, False, described(cell, agent), workspace.publisher)

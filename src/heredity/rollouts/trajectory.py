@@ -7,11 +7,13 @@ whoever reads it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgpack
 import numpy as np
+
+from heredity.records.events import FailureData
 
 Column = np.ndarray | list[Any]
 """One value per step: an array whose first axis is time, or a list where the values have no common shape."""
@@ -37,9 +39,14 @@ class Failure:
     traceback: str = ""
     step_index: int | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> FailureData:
         """Return the failure as JSON values."""
-        return asdict(self)
+        return {
+            "category": self.category,
+            "message": self.message,
+            "traceback": self.traceback,
+            "step_index": self.step_index,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,9 +42,9 @@ def _evidence(seen: Submission) -> str:
         parts.append(f"failed ({seen.status})")
     if seen.mean is not None:
         parts.append(f"train mean {_number(seen.mean)} over {_count(len(seen.outcomes), 'episode')}")
-        worst = min((o for o in seen.outcomes if o.get("score") is not None), key=lambda o: o["score"])
+        worst = min((o for o in seen.outcomes if o.get("score") is not None), key=lambda o: o["score"] or 0.0)
         if len(seen.outcomes) > 1:
-            parts.append(f"worst task {worst['task']} with {_number(worst['score'])}")
+            parts.append(f"worst task {worst['task']} with {_number(worst['score'] or 0.0)}")
     failed = [o for o in seen.outcomes if o.get("status") != "ok"]
     failure = seen.failure or next((o["failure"] for o in failed if o.get("failure")), None)
     if failed:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from heredity.errors import UnknownNameError
+from heredity.records.events import TokenUsageData
 from heredity.results.run import AgentAccounts, TokenDifference, Tokens
 
 BROKER = "broker"
@@ -40,9 +41,19 @@ class TokenUsage:
         parts = (self.input_tokens, self.cache_tokens, self.output_tokens)
         return None if self.input_tokens is None or self.output_tokens is None else sum(part or 0 for part in parts)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> TokenUsageData:
         """Return the usage as JSON values, with the names of the journal's `agent.usage`."""
-        return asdict(self)
+        return {
+            "input_tokens": self.input_tokens,
+            "cache_tokens": self.cache_tokens,
+            "output_tokens": self.output_tokens,
+            "cost_usd": self.cost_usd,
+        }
+
+    @classmethod
+    def from_json(cls, data: TokenUsageData) -> TokenUsage:
+        """Read what `to_json` gave."""
+        return cls(data["input_tokens"], data["cache_tokens"], data["output_tokens"], data["cost_usd"])
 
     @classmethod
     def of(cls, tokens: Tokens | None) -> TokenUsage:

@@ -18,6 +18,7 @@ from heredity.gateway import Model
 from heredity.judging.session import Session
 from heredity.launchers import CommandAgent, Launch
 from heredity.protocols.contract import Evolver, SuiteContext
+from heredity.records.events import AGENT_ENDED
 from heredity.resources import Candidate
 from heredity.rollouts.kind import KINDS
 from heredity.sandbox.isolation import package_folders
@@ -133,6 +134,6 @@ def _agent(
         async with record_stream(session, logs, launch), model_door(cell, session, logs.parent, model) as broker:
             ended = await evolve_with_agent(session, workspace, agent, initial=initial, logs=logs, broker=broker)
         if session.broken is None:
-            await session.note("agent.ended", ended.to_json())
+            await session.note(AGENT_ENDED.line(ended.to_json()))
 
     return Evolver(evolve, False, described(cell, agent), workspace.publisher)

@@ -7,7 +7,7 @@ JOBS ?= auto
 .PHONY: demo test test-all lint bench lock clean
 
 demo: $(VENV)/.base  ## Run the demonstration suite: 3 environments x 4 methods x 2 seeds, then show the leaderboard.
-	$(BIN)/heredity run suites/demo.toml
+	$(BIN)/heredity run demo
 
 test: lint  ## Lint, check types, run the fast tests.
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not network"

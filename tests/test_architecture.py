@@ -44,14 +44,23 @@ needs to know it: it is found by its name, as those of other packages are."""
 
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 
-PENDING = {("analysis", "each protocol"), ("reports", "each protocol")}
+PENDING = {("reports", "each protocol")}
 """To be turned round."""
 
 GUEST = SOURCE / "sandbox" / "guest"
 
 
+LIBRARY = SOURCE / "library"
+
+
+def packaged(path: Path) -> bool:
+    """Return whether a module can be imported: of the library, what agents and tasks are given are files and no modules."""
+    folders = list(path.parents)[: list(path.parents).index(LIBRARY)] if LIBRARY in path.parents else ()
+    return all((folder / "__init__.py").exists() for folder in folders)
+
+
 def modules() -> list[Path]:
-    return sorted(SOURCE.rglob("*.py"))
+    return sorted(filter(packaged, SOURCE.rglob("*.py")))
 
 
 def imported(path: Path) -> Iterator[tuple[int, str]]:

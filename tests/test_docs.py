@@ -14,6 +14,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,13 +29,18 @@ from heredity.evolution import Budget, EvolverContext
 from heredity.evolution.registry import METHODS
 from heredity.experiments.config import load, resolve
 from heredity.experiments.suite import open_suite, run_suite
+from heredity.experiments.suites import suites
 from heredity.judging import Conditions, RunPlan, Sealed, ViewPlan, run_evolution
 from heredity.protocols.policy_evolution.judge import judge
 from heredity.records import read_journal
 from heredity.resources import Candidate
+from heredity.rollouts.contract import Job
+from heredity.rollouts.engine import Engine, EngineSettings
 from heredity.rollouts.episode.starter import starter_program
 from heredity.sandbox import isolation
+from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import taskset
+from offering import Offer
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -145,6 +151,16 @@ def test_the_method_of_the_readme_gets_feedback(
     assert capsys.readouterr().out.splitlines()[-1].endswith(" 0")
 
 
+async def test_the_kind_that_a_page_shows_is_opened_by_the_engine(extending: dict[str, Any], offer: Offer) -> None:
+    offer("heredity.kinds", "dealt", extending["KIND"])
+    tasks = extending["SOURCE"].taskset("mine/tilted")
+    (task,) = tasks.draw("train", 1, entropy=3)
+    job = Job(replace(tasks.info, kind="dealt"), Candidate({}), task)
+    async with Engine(EngineSettings(), ["dealt"]) as engine:
+        [(_, found)] = [item async for item in engine.run([job], Limits())]
+    assert (found.status, found.total_reward in range(1, 7)) == ("ok", True)
+
+
 def test_the_taskset_that_a_page_shows_keeps_what_it_promises(extending: dict[str, Any]) -> None:
     tasks = extending["SOURCE"].taskset("mine/tilted")
     assert tasks.info.name == "mine/tilted"
@@ -224,7 +240,7 @@ def test_a_command_of_the_documentation_can_be_parsed(place: str, words: list[st
     group: Any = typer.main.get_command(app)
     context = group.make_context("heredity", words)
     name, command, rest = group.resolve_command(context, words)
-    while hasattr(command, "commands"):
+    while hasattr(command, "commands") and rest:
         context = command.make_context(name, rest, parent=context)
         name, command, rest = command.resolve_command(context, rest)
     command.make_context(name, rest, parent=context)
@@ -235,6 +251,8 @@ def commands(group: Any = None, path: str = "heredity") -> Iterator[tuple[str, A
     yield path, group
     for name, command in getattr(group, "commands", {}).items():
         if hasattr(command, "commands"):
+            if command.invoke_without_command:
+                yield f"{path} {name}", command
             yield from (each for each in commands(command, f"{path} {name}") if not hasattr(each[1], "commands"))
         else:
             yield f"{path} {name}", command
@@ -282,9 +300,7 @@ def test_a_configuration_of_the_documentation_is_valid(block: Block) -> None:
     resolve({"run": {"tasksets": ["gymnasium/CartPole-v1"]}, **tomllib.loads(block.text)}, source=name_of(block))
 
 
-@pytest.mark.parametrize(
-    "path", sorted([*ROOT.glob("suites/*.toml"), *ROOT.glob("examples/*.toml")]), ids=lambda p: p.name
-)
+@pytest.mark.parametrize("path", [*suites().values(), *sorted(ROOT.glob("examples/*.toml"))], ids=lambda p: p.name)
 def test_a_configuration_file_is_valid(path: Path) -> None:
     config = load(path)
     assert {*config.matrix.get("evolver.method", []), config.evolver.method} <= {*METHODS.names(), None}
@@ -452,7 +468,5 @@ def test_every_page_can_be_reached_from_the_index() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_files_that_a_page_names_exist(page: Path) -> None:
-    named = re.findall(
-        r"`((?:examples|suites|tests|benchmarks|requirements)/[\w./-]+)`", page.read_text(encoding="utf-8")
-    )
+    named = re.findall(r"`((?:examples|src|tests|benchmarks|requirements)/[\w./-]+)`", page.read_text(encoding="utf-8"))
     assert [name for name in named if not (ROOT / name).exists()] == []

@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
+from importlib.resources import files
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from heredity.errors import ConfigError, UnknownNameError
@@ -114,6 +116,27 @@ class Group(Generic[T]):
 def loaded() -> list[Origin]:
     """Return what other packages' code this process has loaded by name, sorted, for the record of a run."""
     return [_loaded[key] for key in sorted(_loaded)]
+
+
+def located(path: str, base: Path) -> str:
+    """Return the absolute path of a file or folder.
+
+    Args:
+        path: as seen from `base`; or `package:path`, what an installed package holds, such as `heredity.library:harnesses/worker`.
+        base: a folder.
+
+    Raises:
+        ConfigError: if the package is not installed.
+    """
+    package, colon, inside = path.partition(":")
+    if not colon or not package.replace(".", "").isidentifier():
+        return str((base / Path(path).expanduser()).absolute())
+    try:
+        return str(files(package) / inside)
+    except ImportError as error:
+        raise ConfigError(
+            f"{path}: no package {package} is installed ({error}); correct its name, or give a path"
+        ) from error
 
 
 def _origin(entry: EntryPoint, distribution: Distribution) -> Origin:

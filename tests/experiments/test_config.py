@@ -7,6 +7,7 @@ import pytest
 
 from heredity.errors import ConfigError
 from heredity.experiments.config import cells, load, resolve
+from heredity.experiments.suites import suite_file
 from heredity.protocols.post_training.sections import TrainingSection
 from heredity.protocols.registry import PROTOCOLS
 
@@ -254,7 +255,7 @@ def test_a_taskset_named_twice_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["demo", "core16"])
 def test_the_suites_that_come_with_heredity_are_valid(name: str) -> None:
-    config = load(Path(__file__).parents[2] / "suites" / f"{name}.toml")
+    config = load(suite_file(name))
     expected = {"demo": 3 * 4 * 2, "core16": 16 * 5 * 3}
     assert len(cells(config)) == expected[name]
 

@@ -23,6 +23,7 @@ from heredity.evolution import Decision, EvolverContext, Feedback, SessionContra
 from heredity.evolution.options import MethodOptions
 from heredity.experiments.config import cells
 from heredity.experiments.suite import sealed_folder
+from heredity.experiments.suites import suite_file
 from heredity.ids import generator
 from heredity.protocols.harness_evolution.analysis import inspect_split, read_split, read_task_index
 from heredity.protocols.harness_evolution.evaluation import Wanted, evaluate
@@ -390,7 +391,7 @@ def _steps(work: Callable[[], None]) -> int:
 
 
 def test_the_suite_of_the_guide_has_every_view_and_a_baseline() -> None:
-    path = Path(__file__).parents[2] / "suites" / "harness-offline.toml"
+    path = suite_file("harness-offline")
     told = tomllib.loads(path.read_text())
     assert {"update_validation", "id", "ood", "replay"} <= told["views"].keys()
     assert told["run"]["protocol"] == "harness-evolution"

@@ -21,12 +21,12 @@ needs_torch = pytest.mark.skipif(
 TASK = "posttraining/arithmetic"
 
 
-def run(out: Path, *overrides: str, file: Path = ROOT / "suites" / "posttrain-cpu.toml") -> int:
+def run(out: Path, *overrides: str, file: Path | str = "posttrain-cpu") -> int:
     one = (
         f'run.tasksets=["{TASK}"]',
         "run.seeds=1",
         "matrix={}",
-        f"evolver.launcher={ROOT}/examples/agents/posttraining",
+        "evolver.launcher=heredity.library:agents/posttraining",
     )
     sys.argv = ["heredity", "run", str(file), *one, *overrides, "--out", str(out)]
     with pytest.raises(SystemExit) as ended:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from heredity import library
 from heredity.errors import ConfigError, IsolationError
 from heredity.launchers import AgentExit, CommandAgent, available, command
 from heredity.protocols.policy_evolution.briefing import BRIEFING
@@ -18,7 +19,7 @@ from heredity.resources import Candidate
 from heredity.server import Workspace, evolve_with_agent
 from server.fakes import FakeSession, make_terms, program
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "agents"
+EXAMPLES = Path(library.__path__[0]) / "agents"
 REASON = available()
 confined = pytest.mark.skipif(REASON is not None, reason=f"agents cannot be confined here: {REASON}")
 either = pytest.mark.parametrize("unsafe", [pytest.param(False, marks=confined), True], ids=["confined", "unsafe"])

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from heredity import library
 from heredity.library.tasks.posttraining.alfworld import task as alfworld
 from heredity.library.tasks.posttraining.corridor import STEPS, Corridor
 from heredity.posttraining.models.bases import base_model
@@ -29,7 +30,7 @@ from .grading_server import grading_server
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-AGENT = Path(__file__).parents[2] / "examples" / "agents" / "posttraining"
+AGENT = Path(library.__path__[0]) / "agents" / "posttraining"
 PARTS = ("workspace", "lora", "policy", "rounds", "supervised", "online", "games", "grpo")
 
 

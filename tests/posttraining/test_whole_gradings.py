@@ -15,13 +15,13 @@ import pytest_asyncio
 from heredity.actors.contract import Solving
 from heredity.errors import CandidateError, ProviderError
 from heredity.gateway import Model, Reply, Request, Usage
+from heredity.library.tasks.posttraining.preference.instructions import quality
 from heredity.posttraining.inference import WarmSandbox
 from heredity.posttraining.kind import inner_runner
 from heredity.posttraining.models import candidate_of, inspect
 from heredity.posttraining.models.bases import base_model
 from heredity.posttraining.runner import GradingRunner
 from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task
-from heredity.posttraining.tasks.preference.instructions import quality
 from heredity.resources import Candidate
 from heredity.rollouts.contract import Job, Runner
 from heredity.rollouts.kind import Opening

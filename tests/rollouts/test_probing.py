@@ -9,6 +9,7 @@ import pytest
 from tests.rollouts.harnesses import harness, with_files
 from tests.rollouts.test_working import WRONG
 
+from heredity import library
 from heredity.errors import HostError
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder, with_variables
@@ -16,7 +17,7 @@ from heredity.rollouts.container.probing import probe
 from heredity.rollouts.programs import SandboxedPrograms
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-EXAMPLE = Path(__file__).parents[2] / "examples" / "harness"
+EXAMPLE = Path(library.__path__[0]) / "harnesses" / "worker"
 RUN = "def run(path: str):\n    return path\n"
 
 

@@ -18,6 +18,7 @@ from tests.actors.fakes import candidate as parts
 from tests.rollouts.harnesses import LOOP, asks, calling, harness, results, with_files
 from tests.tasks.containers.folders import TOML, write_task
 
+from heredity import library
 from heredity.actors.contract import Solving
 from heredity.errors import ConfigError
 from heredity.gateway import Model
@@ -39,7 +40,7 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(available() is not None, reason=f"container tasks cannot be isolated here: {available()}"),
 ]
-EXAMPLE = Path(__file__).parents[2] / "examples" / "harness"
+EXAMPLE = Path(library.__path__[0]) / "harnesses" / "worker"
 GREET = "printf hello > greeting.txt"
 LIMITS = Limits(act_s=1.0, episode_s=20.0)
 INFO = TasksetInfo("tasks/small", "1", "container", {}, {}, "Small.", 0.0)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from heredity.worlds.env import WorldEnv
-from heredity.worlds.world import world_names
+from heredity.worlds.world import sound_worlds
 
 SECONDS = 0.3
 _ACTIONS = 512
@@ -26,7 +26,7 @@ def measure(seconds: float = SECONDS, names: Sequence[str] | None = None) -> dic
         seconds: how long each world is stepped, and again reset.
         names: the worlds; all if not given.
     """
-    results = {name: _world(name, seconds) for name in names or world_names()}
+    results = {name: _world(name, seconds) for name in names or sound_worlds()[0]}
     rows = list(results.values())
     return {
         "baseline": "one bare loop: an environment that counts its steps and formats one line",

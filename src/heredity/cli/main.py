@@ -7,12 +7,13 @@ import sys
 import typer
 
 from heredity import __version__
-from heredity.cli import agents, bench, env, resources, tasks, workspace, worlds
+from heredity.cli import agents, bench, env, resources, suites, tasks, workspace, worlds
 from heredity.cli.annotate import annotate
 from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
 from heredity.cli.evaluate import evaluate
 from heredity.cli.runs import compare, report, resume, run
+from heredity.cli.schema import schema
 from heredity.cli.trace import trace
 from heredity.errors import CandidateError, HeredityError
 
@@ -35,9 +36,11 @@ app.command()(evaluate)
 app.command()(annotate)
 app.command()(trace)
 app.command()(doctor)
+app.command()(schema)
 app.command()(broker)
 app.command()(workspace.submit)
 app.command()(workspace.finish)
+app.add_typer(suites.app, name="suites", help="Suites that are installed: list, show; `heredity run NAME` runs one.")
 app.add_typer(env.app, name="env", help="Environments: list, check, play.")
 app.add_typer(tasks.app, name="tasks", help="Tasksets: list, show.")
 app.add_typer(

@@ -14,6 +14,8 @@ from heredity.errors import ConfigError, IsolationError, MissingExtraError, Reco
 if TYPE_CHECKING:
     from heredity.configuration.config import Config
     from heredity.experiments.suite import SuiteResult
+    from heredity.results.run import RunResults
+    from heredity.results.suite import SuiteResults
 
 _JSON = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout.")
 _UNSAFE = typer.Option(False, "--unsafe", help="Run with the isolation that works here, rather than refuse.")
@@ -21,7 +23,9 @@ _JOBS = typer.Option(None, "--jobs", min=1, help="Runs at the same time (engine.
 
 
 def run(
-    file: Path = typer.Argument(help="Configuration (TOML): one run, or a suite with a matrix."),
+    file: str = typer.Argument(
+        help="Configuration (TOML), one run or a suite with a matrix; or an installed suite's name."
+    ),
     overrides: list[str] = typer.Argument(None, metavar="[KEY=VALUE]...", help="Such as budget.episodes=64."),
     agent: str = typer.Option("", "--agent", help="Run this command as the coding agent (instead of the matrix)."),
     folder: Path = typer.Option(Path("runs"), "--folder", help="Where suites are kept."),
@@ -34,13 +38,14 @@ def run(
     """Run an experiment: a run, or a suite of runs, with progress, leaderboard and report."""
     from heredity.experiments.config import load
     from heredity.experiments.suite import adopt_cases, forget_unbegun, new_suite_folder, open_suite
+    from heredity.experiments.suites import suite_file
 
     changes: dict[str, Any] = {"evolver.agent": agent, "matrix": {}} if agent else {}
     if jobs:
         changes["engine.parallel_runs"] = jobs
     if unsafe:
         changes["engine.unsafe"] = True
-    config = load(file, list(overrides or ()), changes)
+    config = load(suite_file(file), list(overrides or ()), changes)
     suite = out if out is not None else new_suite_folder(folder, config)
     fresh = not suite.exists()
     if cases is not None:
@@ -71,7 +76,7 @@ def report(folder: Path = typer.Argument(help="A suite's or a run's folder."), j
 
     rebuilt = rebuild(folder)
     if json_output:
-        typer.echo(json.dumps(rebuilt.metrics, indent=1))
+        typer.echo(json.dumps(rebuilt.metrics.model_dump(mode="json"), indent=1))
     else:
         _show(rebuilt.metrics)
         typer.echo(f"report: {folder / 'report.html'}")
@@ -95,7 +100,7 @@ def compare(
         out.mkdir(parents=True, exist_ok=True)
         write_derived(out, found.metrics, found.runs)
     if json_output:
-        typer.echo(json.dumps(found.metrics, indent=1))
+        typer.echo(json.dumps(found.metrics.model_dump(mode="json"), indent=1))
     else:
         _show(found.metrics)
         if out is not None:
@@ -107,11 +112,11 @@ def compare(
 def _execute(suite: Path, config: Config, *, json_output: bool) -> None:
     from heredity.cli.live import watcher_for
     from heredity.experiments.progress import RunProgress, Silent
+    from heredity.experiments.results import report_of
     from heredity.experiments.suite import run_suite
-    from heredity.reports.terms import terms_of
 
     runs: list[RunProgress] = []
-    watcher = Silent() if json_output else watcher_for(runs, suite, terms_of(config.run.protocol))
+    watcher = Silent() if json_output else watcher_for(runs, suite, report_of(config.run.protocol).words)
     try:
         with watcher:
             result = run_interruptibly(run_suite(suite, config, watcher, runs))
@@ -132,7 +137,7 @@ def _conclude(result: SuiteResult, *, json_output: bool) -> None:
     if json_output:
         place = {"folder": str(result.folder), "report": str(page)}
         problems = {"failures": result.failures, "evolver_failures": result.evolver_failures, "notes": result.notes}
-        typer.echo(json.dumps({**place, **problems, **result.metrics}))
+        typer.echo(json.dumps({**place, **problems, **result.metrics.model_dump(mode="json")}))
     else:
         _show(result.metrics)
         typer.echo(f"report: {page}")
@@ -152,9 +157,11 @@ def _say(line: str) -> None:
     typer.echo(" ".join(line.splitlines()), err=True)
 
 
-def _show(metrics: dict[str, Any]) -> None:
+def _show(metrics: RunResults | SuiteResults) -> None:
     from rich.console import Console
 
-    from heredity.reports.tables import render
+    from heredity.experiments.results import report_of
+    from heredity.reports import page_of
+    from heredity.reports.terminal import render
 
-    Console().print(render(metrics))
+    Console().print(render(page_of(metrics, [], report_of(metrics.protocol))))

@@ -1,16 +1,21 @@
-"""`heredity worlds audit`: what is wrong with a world folder."""
+"""World folders on the command line: shown, played, and audited. Their code runs in the sandbox alone."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heredity.errors import ConfigError
+
 if TYPE_CHECKING:
     from heredity.rollouts.world.folder_audit import Finding, FolderReport
+    from heredity.worlds.folder import WorldFolder
 
 _WIDTH = 400
 
@@ -24,6 +29,129 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Find what is wrong with a world folder; the exit code is 1 if there are faults."""
+    report = _audited(folder, seconds, unsafe)
+    typer.echo(json.dumps(report.to_json(), indent=1) if as_json else _text(report))
+    if report.faults:
+        raise typer.Exit(1)
+
+
+def verify(paths: Sequence[str], seconds: float, *, as_json: bool) -> None:
+    """Audit folders one after the other; the exit code is 1 if any has faults.
+
+    Raises:
+        ConfigError: if one of them is no world folder.
+    """
+    from heredity.worlds.folder import is_folder
+
+    if names := [path for path in paths if not is_folder(path)]:
+        raise ConfigError(
+            f"{', '.join(names)}: worlds and world folders are verified apart; leave out one or the other"
+        )
+    reports = [_audited(Path(path), seconds, False) for path in paths]
+    if as_json:
+        rows = [report.to_json() for report in reports]
+        typer.echo(
+            json.dumps({"folders": len(rows), "faulty": sum(bool(r.faults) for r in reports), "rows": rows}, indent=1)
+        )
+    else:
+        typer.echo("\n\n".join(f"{report.folder}\n{_text(report)}" for report in reports))
+    if any(report.faults for report in reports):
+        raise typer.Exit(1)
+
+
+def show(path: str, level: str | None, *, as_json: bool) -> None:
+    """Show what a folder says, and what an agent sees first of a level, which is begun in the sandbox.
+
+    Raises:
+        ConfigError: if it is no world folder.
+        StageError: if its environment fails.
+    """
+    from heredity.worlds.folder import FOLDERS, TEST, VALIDATION
+
+    folder, spec = _opened(path, level, None)
+    first = asyncio.run(_seen_first(spec))
+    if as_json:
+        about = {
+            "name": folder.name,
+            "taskset": FOLDERS + path,
+            "instruction": folder.instruction,
+            "steps": folder.max_steps,
+        }
+        levels = {each.path: folder.bound(each) for split in (TEST, VALIDATION) for each in folder.levels(split)}
+        more = {"actions": list(folder.actions), "bounds": levels, "level": spec["level"], "example": first}
+        typer.echo(json.dumps({**about, **more}, indent=1, ensure_ascii=False))
+        return
+    counts = ", ".join(f"{len(folder.levels(split))} in {split}" for split in (TEST, VALIDATION))
+    typer.echo(
+        f"{folder.name} ({FOLDERS}{path}): at most {folder.max_steps} steps; levels: {counts}; bounds are declared\n"
+    )
+    typer.echo(f"{folder.instruction}\n\n{folder.action_text}\n\n--- {spec['level']}\n{first}")
+
+
+def play(path: str, level: str | None, seed: int | None) -> None:
+    """Play a level of a folder by hand, or one that its generator makes of a seed.
+
+    Raises:
+        ConfigError: if it is no world folder.
+        StageError: if its environment fails.
+    """
+    folder, spec = _opened(path, level, seed)
+    typer.echo(f"{folder.instruction}\n\n{folder.action_text}\n")
+    asyncio.run(_played(folder, spec))
+
+
+def _opened(path: str, level: str | None, seed: int | None) -> tuple[WorldFolder, dict[str, Any]]:
+    from heredity.worlds.folder import TEST, WorldFolder
+
+    folder = WorldFolder(path)
+    folder.check()
+    chosen = folder.levels(TEST)[0] if level is None else folder.level(level)
+    where = {"folder": str(folder.path), "digest": folder.digest, "seed": seed or 0}
+    return folder, {**where, "level": chosen.world_id if seed is None else None}
+
+
+async def _seen_first(spec: Mapping[str, Any]) -> str:
+    from heredity.rollouts.programs import SandboxedPrograms
+    from heredity.rollouts.world.folder_process import folder_stage
+    from heredity.sandbox.limits import Limits
+
+    async with SandboxedPrograms(1) as programs, folder_stage(spec, programs, Limits()) as stage:
+        return stage.sight.text
+
+
+async def _played(folder: WorldFolder, spec: Mapping[str, Any]) -> None:
+    from heredity.cli.worlds_play import HELP, parse_line, typed_lines
+    from heredity.rollouts.programs import SandboxedPrograms
+    from heredity.rollouts.world.folder_process import folder_stage
+    from heredity.sandbox.limits import Limits
+
+    total = 0.0
+    async with SandboxedPrograms(1) as programs, folder_stage(spec, programs, Limits()) as stage:
+        typer.echo(stage.sight.text)
+        for line in typed_lines():
+            try:
+                action = folder.action_text if line in HELP else parse_line(line)
+            except ValueError as error:
+                action = f"{error}; nothing was done"
+            if isinstance(action, str):
+                typer.echo(action)
+                continue
+            step = await stage.take(action)
+            total += step.reward
+            typer.echo(stage.sight.text)
+            if step.message:
+                typer.echo(step.message)
+            if step.reward:
+                typer.echo(f"reward {step.reward:g}, in all {total:g}")
+            if stage.done:
+                break
+        state = "the end" if stage.done else "left before the end"
+        typer.echo(
+            f"{state}, {stage.sight.t} of {folder.max_steps} steps, reward {total:g}; the bounds of a folder are declared"
+        )
+
+
+def _audited(folder: Path, seconds: float, unsafe: bool) -> FolderReport:
     from heredity.cli.signals import run_interruptibly
     from heredity.rollouts.programs import SandboxedPrograms
     from heredity.rollouts.world.folder_audit import audit_folder
@@ -32,10 +160,7 @@ def audit(
         async with SandboxedPrograms(2, unsafe=unsafe) as programs:
             return await audit_folder(folder, programs, seconds)
 
-    report = run_interruptibly(run())
-    typer.echo(json.dumps(report.to_json(), indent=1) if as_json else _text(report))
-    if report.faults:
-        raise typer.Exit(1)
+    return run_interruptibly(run())
 
 
 def _text(report: FolderReport) -> str:

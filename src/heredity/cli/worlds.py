@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from heredity.worlds.verify import LevelReport
     from heredity.worlds.world import Level, World
 
+FIRST = "test-01"
+"""The level that is meant where none is named."""
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.command("play")(worlds_play.play)
 app.command("bench")(worlds_bench.bench)
@@ -23,6 +27,9 @@ app.command("audit")(world_folders.audit)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Name = Annotated[str, typer.Argument(help="A world, such as grid_treasure.", show_default=False)]
+Place = Annotated[
+    str, typer.Argument(help="A world, such as grid_treasure, or the path of a world folder.", show_default=False)
+]
 Skin = Annotated[str, typer.Option("--skin", help="text, inverse, picture or inverse-picture.")]
 
 
@@ -31,17 +38,32 @@ def list_worlds(*, as_json: AsJson = False) -> None:
     """List the worlds: what pays, what is seen, whether words mean what they say, and what they ask of an agent."""
     from heredity.cli.columns import columns
     from heredity.worlds.description import CAPABILITIES
+    from heredity.worlds.world import sound_worlds
 
-    rows = _rows()
+    sound, faults = sound_worlds()
+    rows = sorted(
+        (_row(made) for made in sound.values()), key=lambda row: (row["number"] is None, row["number"], row["world"])
+    )
     if as_json:
-        typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
-        return
-    heads = ("number", "world", "paper", "reward", "observation", "semantics", "actions", "levels")
-    typer.echo(columns((*heads, "asks"), [[*(str(row[head]) for head in heads), _asks(row)] for row in rows]))
-    typer.echo(", ".join(f"{word[0]} {word}" for word in CAPABILITIES))
-    counts = [Counter(str(row[kind]) for row in rows) for kind in ("reward", "observation", "semantics")]
-    said = "; ".join(", ".join(f"{count} {word}" for word, count in sorted(each.items())) for each in counts)
-    typer.echo(f"{len(rows)} worlds: {said}; {sum(row['levels'] for row in rows)} levels")
+        wrong = [{"world": name, "error": error} for name, error in faults.items()]
+        typer.echo(json.dumps([*rows, *wrong], indent=1, ensure_ascii=False))
+    else:
+        heads = ("number", "world", "paper", "reward", "observation", "semantics", "actions", "levels")
+        cells = [[*("-" if row[head] is None else str(row[head]) for head in heads), _asks(row)] for row in rows]
+        typer.echo(columns((*heads, "asks"), cells))
+        for name, error in faults.items():
+            typer.echo(f"{name}: {error}")
+        typer.echo(", ".join(f"{word[0]} {word}" for word in CAPABILITIES))
+        counts = [Counter(str(row[kind]) for row in rows) for kind in ("reward", "observation", "semantics")]
+        said = "; ".join(", ".join(f"{count} {word}" for word, count in sorted(each.items())) for each in counts)
+        typer.echo(f"{len(rows)} worlds: {said}; {sum(row['levels'] for row in rows)} levels")
+    warn_of(faults)
+
+
+def warn_of(faults: Mapping[str, str]) -> None:
+    """Say in one line on stderr which worlds cannot be used, if there are any."""
+    if faults:
+        typer.echo(f"heredity: {', '.join(faults)} cannot be used; see `heredity worlds list`", err=True)
 
 
 def _asks(row: dict[str, Any]) -> str:
@@ -51,48 +73,53 @@ def _asks(row: dict[str, Any]) -> str:
     return "".join(word[0] if word in row["capabilities"] else "-" for word in CAPABILITIES)
 
 
-def _rows() -> list[dict[str, Any]]:
-    from heredity.worlds.world import SPLITS, world, world_names
+def _row(made: World) -> dict[str, Any]:
+    from heredity.worlds.world import SPLITS
 
-    rows: list[dict[str, Any]] = []
-    for name in world_names():
-        described = world(name).description
-        meta = described.meta
-        rows.append(
-            {
-                "number": meta.paper[0],
-                "world": name,
-                "paper": meta.paper[1],
-                "title": meta.title,
-                "summary": meta.summary,
-                "taskset": f"worlds/{name}",
-                "reward": meta.reward,
-                "observation": meta.observation,
-                "semantics": meta.semantics,
-                "capabilities": list(meta.capabilities),
-                "actions": len(described.actions),
-                "max_steps": described.max_steps,
-                "levels": sum(SPLITS.values()),
-            }
-        )
-    return sorted(rows, key=lambda row: (row["number"], row["world"]))
+    described = made.description
+    meta = described.meta
+    number, paper = meta.paper or (None, None)
+    return {
+        "number": number,
+        "world": made.name,
+        "paper": paper,
+        "title": meta.title,
+        "summary": meta.summary,
+        "taskset": f"worlds/{made.name}",
+        "reward": meta.reward,
+        "observation": meta.observation,
+        "semantics": meta.semantics,
+        "capabilities": list(meta.capabilities),
+        "actions": len(described.actions),
+        "max_steps": described.max_steps,
+        "levels": sum(SPLITS.values()),
+    }
 
 
 @app.command()
 def show(
-    name: Name,
-    level: Annotated[str, typer.Option("--level", help="The level that is seen.")] = "test-01",
+    name: Place,
+    level: Annotated[str | None, typer.Option("--level", help="The level that is seen; the first by default.")] = None,
     skin: Skin = "text",
     picture: Annotated[Path | None, typer.Option("--picture", help="Write what is seen as a PNG.")] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show a world: instruction, actions, symbols, and what an agent sees first."""
+    """Show a world, or a world folder by its path: instruction, actions, symbols, and what an agent sees first."""
+    from heredity.worlds.folder import is_folder
     from heredity.worlds.pictures import png
     from heredity.worlds.skins import SKINS, look
     from heredity.worlds.taskset import WorldTaskset, actions_text
     from heredity.worlds.world import world
 
+    if is_folder(name):
+        if picture is not None or skin != "text":
+            raise ConfigError(
+                f"{name} is a world folder, which has no skins and no pictures; leave out --skin and --picture"
+            )
+        world_folders.show(name, level, as_json=as_json)
+        return
+    level = level or FIRST
     info = WorldTaskset(name, skin).info
     made = world(name)
     described = made.description
@@ -114,8 +141,8 @@ def show(
         typer.echo(json.dumps({**about, **words, **pays}, indent=1, ensure_ascii=False))
         return
     meta = described.meta
-    number, paper = meta.paper
-    typer.echo(f"{meta.title} ({name}; row {number}, {paper}): {meta.reward}, {meta.observation}, {meta.semantics}\n")
+    row = "".join(f"; row {number}, {paper}" for number, paper in filter(None, [meta.paper]))
+    typer.echo(f"{meta.title} ({name}{row}): {meta.reward}, {meta.observation}, {meta.semantics}\n")
     typer.echo(f"{described.instruction.strip()}\n\n{actions_text(described)}\n")
     for word in ("observation", "reward", "termination", "generator"):
         typer.echo(f"{word}: {getattr(described, word).strip()}")
@@ -176,7 +203,10 @@ def _level(made: World, level: Level) -> dict[str, Any]:
 
 @app.command()
 def verify(
-    names: Annotated[list[str] | None, typer.Argument(help="Worlds.", metavar="[NAMES]...", show_default=False)] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Worlds, or paths of world folders.", metavar="[NAMES]...", show_default=False),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="All worlds.")] = False,
     seconds: Annotated[
         float, typer.Option("--seconds", min=0.0, help="How long to try to beat the bounds of one world.")
@@ -188,10 +218,17 @@ def verify(
     """Verify every level: solvable, the bound kept by all kinds of agents, no income from refused actions."""
     from heredity.cli.bars import bar
     from heredity.cli.columns import columns
+    from heredity.worlds.folder import is_folder
     from heredity.worlds.verify import verify_worlds
-    from heredity.worlds.world import SPLITS, world, world_names
+    from heredity.worlds.world import SPLITS, sound_worlds, world
 
-    chosen = world_names() if every else tuple(dict.fromkeys(names or ()))
+    given = tuple(dict.fromkeys(names or ()))
+    if any(map(is_folder, given)):
+        world_folders.verify(given, seconds, as_json=as_json)
+        return
+    sound, wrong = sound_worlds() if every else ({}, {})
+    chosen = (*sound,) or given
+    warn_of(wrong)
     if not chosen:
         raise ConfigError("no world is named; name some, or give --all")
     for name in chosen:
@@ -214,7 +251,7 @@ def verify(
         typer.echo(
             f"{len(reports)} levels of {len(chosen)} worlds, {len(faulty)} with faults; shares of the bounds in %"
         )
-    if faulty:
+    if faulty or wrong:
         raise typer.Exit(1)
 
 

@@ -42,14 +42,14 @@ def bench(
     from heredity.cli.signals import run_interruptibly
     from heredity.experiments.world_episodes import Episodes, Exam, check_exam, groups_of
     from heredity.worlds.agents import AGENTS
-    from heredity.worlds.world import world_names
+    from heredity.worlds.world import sound_worlds
 
     if model is None and agent is None:
         raise ConfigError(
             "nobody is named to play; give --model NAME, --agent NAME, or both for a candidate with a model"
         )
     names = [name for given in worlds or () for name in given.split(",") if name]
-    exam = Exam(tuple(dict.fromkeys(names)) or world_names(), runs, levels, skin)
+    exam = Exam(tuple(dict.fromkeys(names)) or tuple(sound_worlds()[0]), runs, levels, skin)
     check_exam(exam)
     if agent in AGENTS:
         if model is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heredity.cli import world_folders
 from heredity.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -18,22 +19,28 @@ if TYPE_CHECKING:
     from heredity.worlds.pictures import Picture
 
 _LEAVE = ("quit", "exit")
-_HELP = ("help", "?")
+HELP = ("help", "?")
 
 
 def play(
-    name: Annotated[str, typer.Argument(help="A world, such as grid_treasure.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(help="A world, such as grid_treasure, or the path of a world folder.", show_default=False)
+    ],
     level: Annotated[str | None, typer.Option("--level", help="A shipped level; test-01 if there is no seed.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="Generate a level from a seed instead.")] = None,
     difficulty: Annotated[int, typer.Option("--difficulty", min=1, max=3, help="Of a generated level.")] = 1,
     skin: Annotated[str, typer.Option("--skin", help="text, inverse, picture or inverse-picture.")] = "text",
 ) -> None:
     """Play a world by hand: `move direction=north` or JSON; `help` lists the actions, `quit` or Ctrl-D ends."""
+    from heredity.worlds.folder import is_folder
     from heredity.worlds.taskset import WorldTaskset, actions_text
     from heredity.worlds.world import world
 
     if level is not None and seed is not None:
         raise ConfigError("--level and --seed both say what is played; give one of them")
+    if is_folder(name):
+        world_folders.play(name, level, seed)
+        return
     WorldTaskset(name, skin)
     made = world(name)
     chosen = made.level(level or "test-01") if seed is None else made.make(seed, difficulty)
@@ -42,7 +49,7 @@ def play(
     episode = made.start(chosen.data)
     _show(described, skin, episode)
     try:
-        for line in _lines():
+        for line in typed_lines():
             _turn(described, skin, episode, line)
             if episode.done:
                 break
@@ -57,7 +64,7 @@ def play(
 
 
 def _turn(described: Description, skin: str, episode: Episode, line: str) -> None:
-    if line in _HELP:
+    if line in HELP:
         from heredity.worlds.taskset import actions_text
 
         typer.echo(actions_text(described))
@@ -75,10 +82,11 @@ def _turn(described: Description, skin: str, episode: Episode, line: str) -> Non
         typer.echo(f"reward {step.reward:g}, in all {episode.total:g}")
 
 
-def parse_line(line: str, actions: dict[str, ActionDescription]) -> dict[str, Any]:
+def parse_line(line: str, actions: dict[str, ActionDescription] | None = None) -> dict[str, Any]:
     """Read an action as people type it: `move direction=north`, or JSON.
 
-    A value of a single parameter may stand without its name. Whether the values fit is left to the world.
+    A value of a single parameter may stand without its name. Whether the values fit is left to the world. Where its actions are not
+    given, what looks like a number is one.
 
     Raises:
         ValueError: if it cannot be read; the message says what was expected.
@@ -90,7 +98,7 @@ def parse_line(line: str, actions: dict[str, ActionDescription]) -> dict[str, An
             raise ValueError(f"this is no JSON: {error}") from error
         return value
     name, *words = shlex.split(line)
-    kinds = actions[name].params if name in actions else {}
+    kinds = actions[name].params if actions is not None and name in actions else {}
     params: dict[str, Any] = {}
     for word in words:
         key, equals, text = word.partition("=")
@@ -98,7 +106,7 @@ def parse_line(line: str, actions: dict[str, ActionDescription]) -> dict[str, An
             if len(kinds) != 1 or len(words) != 1:
                 raise ValueError(f"{word!r} is no parameter; write key=value")
             key, text = next(iter(kinds)), word
-        number = key in kinds and kinds[key].type in ("integer", "number")
+        number = actions is None or (key in kinds and kinds[key].type in ("integer", "number"))
         params[key] = _number(text) if number else text
     return {"action": name, "params": params}
 
@@ -112,7 +120,7 @@ def _number(text: str) -> int | float | str:
     return text
 
 
-def _lines() -> Iterator[str]:
+def typed_lines() -> Iterator[str]:
     """Yield what is typed, without empty lines, until it ends; from a pipe, what is read is echoed."""
     watched = sys.stdin.isatty()
     if watched:

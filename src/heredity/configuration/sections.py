@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation, model_validator
 
 from heredity.actors.contract import Solving
+from heredity.plugins import located
 from heredity.sandbox.limits import Limits
-from heredity.tasks.registry import expand
+from heredity.tasks.registry import located_taskset
 
 if TYPE_CHECKING:
     from heredity.configuration.config import Config
@@ -56,29 +57,28 @@ Baselines = Annotated[SkipValidation[bool | list[str]], BeforeValidator(_baselin
 Options = Annotated[dict[str, Any], BeforeValidator(_plain_options)]
 
 
-def absolute(path: Any) -> Any:
-    """Return a path, or a list of them, seen from anywhere; what is none stays as it is."""
-    if isinstance(path, list):
-        return [absolute(one) for one in path]  # pyright: ignore[reportUnknownVariableType]
-    return str(Path(path).absolute()) if isinstance(path, str) else path
+Locate = Callable[[str, Path], str]
+"""Makes a value that may be a path absolute, as seen from a folder."""
 
 
-def _absolute_folder(launcher: Any) -> Any:
+def _located_launcher(name: str, base: Path) -> str:
     """A launcher is a name, or the path of a folder."""
-    return absolute(launcher) if isinstance(launcher, str) and "/" in launcher else launcher
+    return located(name, base) if "/" in name else name
 
 
 class Section(BaseModel):
     """Base of all sections: frozen, every key known, values of TOML's own types.
 
     Attributes:
-        written_out: of keys whose value is written out when a configuration is read, what does it: a path becomes absolute, since
-            a suite may be resumed from another folder than it was started in. It is also applied to the values of a matrix.
+        paths: keys that may name files, with what makes a value of one absolute: it is seen from the file that the configuration
+            was read from, and a suite may be resumed from another folder than it was started in.
+        tasksets_in: keys that list tasksets; names of groups among them are written out.
         varied: whether a matrix may vary its keys.
         labelled: whether runs that differ in one of its keys have the key in their names, not its value alone.
     """
 
-    written_out: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({})
+    paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({})
+    tasksets_in: ClassVar[tuple[str, ...]] = ()
     varied: ClassVar[bool] = False
     labelled: ClassVar[bool] = False
 
@@ -107,7 +107,8 @@ class RunSection(Section):
         name: what the suite is called; the file's name by default.
     """
 
-    written_out: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({"tasksets": expand})
+    paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({"tasksets": located_taskset})
+    tasksets_in: ClassVar[tuple[str, ...]] = ("tasksets",)
 
     protocol: str = DEFAULT_PROTOCOL
     tasksets: list[str] = Field(min_length=1)
@@ -134,7 +135,7 @@ class EvolverSection(Section):
         model: the gateway's model that an agent asks, through a broker; `gateway.execution` by default for a launcher.
         prompt: what a launcher's agent is told first; by default, to do what AGENTS.md says.
         name: what it is called in reports; by default the method's name or the command's program.
-        initial: folder of the program to start from, as seen from where the command is run; by default a neutral starter.
+        initial: folder of the program to start from; by default a neutral starter.
         options: the method's own options.
         time_limit_s: an agent's wall time.
         end_grace_s: how long an agent may go on for after its budget is spent.
@@ -147,8 +148,8 @@ class EvolverSection(Section):
         disk_bytes: most disk that an agent's own files may take.
     """
 
-    written_out: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType(
-        {"initial": absolute, "launcher": _absolute_folder, "read_only": absolute}
+    paths: ClassVar[Mapping[str, Locate]] = MappingProxyType(
+        {"initial": located, "launcher": _located_launcher, "read_only": located}
     )
     varied: ClassVar[bool] = True
 

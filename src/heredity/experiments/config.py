@@ -21,8 +21,10 @@ from heredity.configuration.sections import DEFAULT_PROTOCOL, EVOLVER_KINDS, Evo
 from heredity.errors import ConfigError, nearest
 from heredity.evolution.proposals import LoopOptions
 from heredity.evolution.registry import METHODS
+from heredity.experiments.paths import with_absolute_paths
 from heredity.ids import digest_json
 from heredity.protocols.registry import PROTOCOLS
+from heredity.tasks.registry import expand
 
 _LONGEST_NAME = 80
 _VARIED = ("gateway.execution", "engine.lockstep")
@@ -42,7 +44,7 @@ def load(path: Path, overrides: Sequence[str] = (), changes: Mapping[str, Any] |
         ConfigError: if the file cannot be read or parsed, or a key or value is wrong; the message names the field, the value
             and the nearest known key.
     """
-    config = resolve(read_toml(path), overrides, changes, source=str(path))
+    config = resolve(read_toml(path), overrides, changes, source=str(path), base=path.absolute().parent)
     return config if config.run.name else _set(config, {"run.name": path.stem})
 
 
@@ -65,13 +67,17 @@ def resolve(
     overrides: Sequence[str] = (),
     changes: Mapping[str, Any] | None = None,
     source: str = "the configuration",
+    base: Path | None = None,
 ) -> Config:
     """Check a configuration given as a mapping (see `load`).
 
-    Paths in it are taken from the current folder, and are absolute afterwards. Groups of tasksets are written out.
+    Paths in it are taken from the folder `base`, those in overrides from the current one, which `base` is by default; all are
+    absolute afterwards. Groups of tasksets are written out.
     """
     given = {**dict(map(_parse_override, overrides)), **(changes or {})}
-    return _written_out(_validated(_with(data, given), source))
+    here, places = Path.cwd(), _config_type(_with(data, given), source).paths_in()
+    changed = with_absolute_paths(_with(with_absolute_paths(data, places, base or here), given), places, here)
+    return _with_tasksets_of_groups(_validated(changed, source))
 
 
 def cells(config: Config) -> list[Cell]:
@@ -151,16 +157,16 @@ def _shared(evolver: EvolverSection, baseline: str) -> dict[str, Any]:
     return {k: v for k, v in evolver.options.items() if k in LoopOptions.model_fields and k not in own}
 
 
-def _written_out(config: Config) -> Config:
-    """Return a configuration that means the same in every folder, with groups of tasksets written out."""
-    changes: dict[str, Any] = {}
-    for name, section in config.sections().items():
-        for key, written_out in section.written_out.items():
-            if (given := getattr(section, key)) is not None:
-                changes[f"{name}.{key}"] = written_out(given)
-            if f"{name}.{key}" in config.matrix:
-                changes[f"matrix.{name}.{key}"] = [written_out(value) for value in config.matrix[f"{name}.{key}"]]
-    return _set(config, changes)
+def _with_tasksets_of_groups(config: Config) -> Config:
+    """Return a configuration in which groups of tasksets are written out."""
+    return _set(
+        config,
+        {
+            f"{name}.{key}": expand(getattr(section, key))
+            for name, section in config.sections().items()
+            for key in section.tasksets_in
+        },
+    )
 
 
 def _parse_override(text: str) -> tuple[str, Any]:

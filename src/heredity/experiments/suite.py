@@ -35,7 +35,9 @@ from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
 from heredity.records.span_log import NAME as SPANS
 from heredity.records.span_log import SpanLog, read_spans
+from heredity.results.run import RunResults
 from heredity.results.status import Status
+from heredity.results.suite import SuiteResults
 from heredity.sandbox.gpus import GpuMachine, GpuPool
 from heredity.spans import Span, collecting, span
 from heredity.tasks import Taskset
@@ -55,8 +57,8 @@ class SuiteResult:
 
     Attributes:
         folder: the suite's folder.
-        metrics: its metrics.json.
-        runs: the metrics.json of its runs.
+        metrics: its results.
+        runs: those of its runs.
         failures: name of each run that did not end, to the reason; `REPORT` if the suite's report could not be written.
         evolver_failures: name of each run whose evolver raised, to what it raised, or whose updates could not all be made or came
             to nothing. What it had submitted was judged.
@@ -64,8 +66,8 @@ class SuiteResult:
     """
 
     folder: Path
-    metrics: dict[str, Any]
-    runs: list[dict[str, Any]]
+    metrics: SuiteResults
+    runs: list[RunResults]
     failures: dict[str, str]
     evolver_failures: dict[str, str]
     notes: dict[str, str]

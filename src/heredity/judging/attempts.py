@@ -13,6 +13,7 @@ from heredity.evolution import Outcome
 from heredity.gateway import Usage
 from heredity.gateway.contract import NOTHING_USED
 from heredity.ids import seed_sequence
+from heredity.records.events import Compared
 from heredity.resources import Candidate
 from heredity.results.status import PROGRAM_FAILURES, Status
 from heredity.rollouts.contract import Job, Runner
@@ -188,7 +189,7 @@ def comparison_of(trajectory: Trajectory) -> Comparison | None:
     return (_WON[winner[0]], int(length[0]), int(reference[0])) if any(winner) else (0.0, 0, 0)
 
 
-def listed_comparisons(found: Sequence[Comparison | None]) -> dict[str, Any]:
+def listed_comparisons(found: Sequence[Comparison | None]) -> Compared:
     """Return the key `comparisons` of a journal's event; nothing where answers are not compared."""
     return {"comparisons": [each and list(each) for each in found]} if found else {}
 

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from heredity.errors import ConfigError
 from heredity.judging.attempts import (
@@ -19,6 +18,7 @@ from heredity.judging.attempts import (
 )
 from heredity.judging.session_log import Submission, outcome_to_json
 from heredity.records import Blob
+from heredity.records.events import SubmissionCompleted
 from heredity.resources import Candidate
 from heredity.results.status import Status
 from heredity.rollouts.kind import KINDS
@@ -38,7 +38,7 @@ class Evaluation:
 
     trajectories: list[Trajectory]
     blob: Blob | None
-    data: dict[str, Any]
+    data: SubmissionCompleted
 
 
 class Evaluator:
@@ -73,7 +73,7 @@ class Evaluator:
         blob = await asyncio.to_thread(_blob_of, trajectories) if trajectories else None
         status = submission_status(outcomes)
         failure = outcomes[0].failure if status != Status.OK else None
-        data: dict[str, Any] = {
+        data: SubmissionCompleted = {
             "submit_id": submission.submit_id,
             "key": submission.key,
             "candidate": submission.candidate,

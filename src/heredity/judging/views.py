@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from heredity.errors import ConfigError
 from heredity.evolution import Outcome
@@ -23,6 +21,7 @@ from heredity.judging.attempts import (
     total_usage,
 )
 from heredity.judging.session_log import score_to_json
+from heredity.records.events import Scored
 from heredity.resources import Candidate
 from heredity.results.status import Status
 from heredity.rollouts.contract import Job
@@ -100,21 +99,25 @@ class ViewScores:
         present = [s for s in self.scores if not math.isnan(s)]
         return math.fsum(present) / len(present) if present else math.nan
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Scored:
         """Return the scores as JSON values; missing ones are null."""
-        return {
+        data: Scored = {
             "scores": [score_to_json(s) for s in self.scores],
             "lengths": list(self.lengths),
             "statuses": list(self.statuses),
             "seconds": round(self.seconds, 6),
-            **({} if self.usage is None else {"usage": self.usage.to_json()}),
-            **({"why": self.why} if self.why else {}),
-            **({"restarts": list(self.restarts)} if self.restarts else {}),
             **listed_comparisons(self.comparisons),
         }
+        if self.usage is not None:
+            data["usage"] = self.usage.to_json()
+        if self.why:
+            data["why"] = self.why
+        if self.restarts:
+            data["restarts"] = list(self.restarts)
+        return data
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> ViewScores:
+    def from_json(cls, data: Scored) -> ViewScores:
         """Read what `to_json` gave."""
         scores = tuple(math.nan if s is None else float(s) for s in data["scores"])
         usage = Usage(**data["usage"]) if "usage" in data else None

@@ -39,12 +39,8 @@ from heredity.sandbox.gpus import Lease
 from heredity.tasks import Taskset
 
 if TYPE_CHECKING:
-    from heredity.analysis.evidence import RunEvidence
-    from heredity.results.base import Result
-    from heredity.results.page import Section
-    from heredity.results.run import RunResults
-    from heredity.results.suite import SuiteResults
-    from heredity.results.words import Words
+    from heredity.analysis.contract import Metrics
+    from heredity.results.report import Report
 
 Publish = Callable[[Feedback, Sequence[Trajectory]], Awaitable[None]]
 """Takes the feedback of a submission to whoever is to read it."""
@@ -180,35 +176,6 @@ class Setting(typing.Protocol):
 
     async def open(self, context: RunContext) -> Setup:
         """Return a run that is ready to begin, or to go on. Raises as `check`."""
-        ...
-
-
-class Metrics(typing.Protocol):
-    """A protocol's typed part of the results."""
-
-    run_part: type[Result] | None
-    suite_part: type[Result] | None
-
-    def of_run(self, evidence: RunEvidence) -> Result | None:
-        """Return what a run came to, in the protocol's own terms; None if there is nothing to say."""
-        ...
-
-    def of_suite(self, runs: Sequence[RunResults]) -> Result | None:
-        """Return what the runs of a suite came to; None if there is nothing to say."""
-        ...
-
-
-class Report(typing.Protocol):
-    """What a protocol has to say on pages."""
-
-    words: Words
-
-    def run(self, run: RunResults) -> list[Section]:
-        """Return the sections of a run's page."""
-        ...
-
-    def suite(self, suite: SuiteResults, runs: Sequence[RunResults]) -> list[Section]:
-        """Return the sections of a suite's page."""
         ...
 
 

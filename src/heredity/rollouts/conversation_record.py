@@ -109,7 +109,11 @@ class ConversationRecord:
 
     def cost(self) -> dict[str, float]:
         """Return what the conversation used; what is unknown is absent."""
-        amounts = {**self.talk.usage.to_json(), "model_calls": self.talk.calls, "tool_calls": self.talk.tool_calls}
+        amounts: dict[str, Any] = {
+            **self.talk.usage.to_json(),
+            "model_calls": self.talk.calls,
+            "tool_calls": self.talk.tool_calls,
+        }
         return {name: float(amount) for name, amount in amounts.items() if amount is not None}
 
     def _last_step(self) -> int | None:

@@ -128,7 +128,7 @@ class Candidates:
 
     Attributes:
         starter: what a run begins with that names nothing else, from the taskset's public description alone.
-        read: reads one from a folder.
+        read: reads one from a folder; raises `ConfigError` if it holds none.
         refusal: what keeps a candidate from being attempted with at all; None if nothing does.
         probe: checks one against the contract before it costs an attempt, and returns what is wrong, `""` if nothing is.
     """

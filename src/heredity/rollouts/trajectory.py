@@ -7,12 +7,13 @@ whoever reads it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgpack
 import numpy as np
 
+from heredity.records.events import FailureData
 from heredity.results.status import FailureSource
 
 Column = np.ndarray | list[Any]
@@ -35,9 +36,14 @@ class Failure:
     traceback: str = ""
     step_index: int | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> FailureData:
         """Return the failure as JSON values."""
-        return asdict(self)
+        return {
+            "category": self.category,
+            "message": self.message,
+            "traceback": self.traceback,
+            "step_index": self.step_index,
+        }
 
 
 @dataclass(frozen=True, slots=True)

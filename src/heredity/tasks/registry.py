@@ -6,6 +6,7 @@ An entry's name is what tasksets' names begin with, up to the first slash; it lo
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from heredity.errors import UnknownNameError
@@ -50,6 +51,19 @@ def taskset(name: str) -> Taskset:
     if "/" not in name or first not in SOURCES:
         raise UnknownNameError("taskset", name, taskset_names())
     return SOURCES.load(first).taskset(name)
+
+
+def located_taskset(name: str, base: Path) -> str:
+    """Return a taskset's name such that it means the same everywhere: a path in it, as seen from the folder `base`, is absolute.
+
+    A source whose names have paths in them says so by a method `located(name, base)`. Any other name is returned as it is.
+
+    Raises:
+        ConfigError: if a package that offers tasksets fails to load.
+    """
+    first = name.partition("/")[0]
+    place = getattr(SOURCES.load(first), "located", None) if first in SOURCES else None
+    return name if place is None else place(name, base)
 
 
 def expand(names: Iterable[str]) -> list[str]:

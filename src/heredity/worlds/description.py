@@ -18,12 +18,12 @@ class _Part(BaseModel):
 
 
 class Meta(_Part):
-    """`meta`: what the world is, and which row of the paper's tables A6 and A7 it stands for.
+    """`meta`: what the world is, and perhaps which row of the paper's tables A6 and A7 it stands for.
 
     Attributes:
         name: the folder's name.
         title: for people.
-        paper: number and name of the row.
+        paper: number and name of the row; left out of a world that stands for none.
         reward: whether success alone pays, or rewards add up.
         observation: whether everything that matters is seen.
         semantics: whether words mean what they say.
@@ -33,7 +33,7 @@ class Meta(_Part):
 
     name: str
     title: str
-    paper: tuple[int, str]
+    paper: tuple[int, str] | None = None
     reward: Literal["binary", "accumulative"]
     observation: Literal["full", "partial"]
     semantics: Literal["aligned", "inverse"]

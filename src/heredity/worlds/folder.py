@@ -30,6 +30,8 @@ FILES = (
 )
 """The files of a folder, beside its levels."""
 TEST, VALIDATION = "levels", "val_levels"
+FOLDERS = "world-folders/"
+"""What the names of tasksets of folders begin with; the path follows."""
 _NEEDED = ("config.yaml", "env_main.py", "action_space.txt", "agent_instruction.txt", "level_max_rewards.json")
 _GUEST = Path(__file__).with_name("guest_base")
 _MAX_BYTES, _MAX_FILES = 12 << 20, 800
@@ -79,6 +81,12 @@ class WorldFolder:
         self.path = Path(path).resolve()
         if not self.path.is_dir():
             raise ConfigError(f"{path} is no folder; name one in the AutoEnv-36 format, with env_main.py in it")
+        if (self.path / "world.yaml").is_file() and not (self.path / "env_main.py").is_file():
+            raise ConfigError(
+                f"{path} is a world in the form of the library: its code would run in this process, as only that of an "
+                "installed package may. Install it (entry point group heredity.worlds, docs/extending.md), or give it the "
+                f"AutoEnv-36 form, with env_main.py, which runs in the sandbox: {FOLDERS}{path}"
+            )
         self.files = SourceTree.from_folder(self.path, max_bytes=_MAX_BYTES, max_files=_MAX_FILES)
 
     @property
@@ -219,6 +227,11 @@ class WorldFolder:
         if path not in self.files:
             raise ConfigError(f"{self.path} has no {path}; the AutoEnv-36 format needs it")
         return self.files.text(path)
+
+
+def is_folder(name: str) -> bool:
+    """Return whether what is named is a folder's path and no installed world, whose name has no slash."""
+    return "/" in name.partition("?")[0] or name in (".", "..")
 
 
 def _bounds_in(value: Any, stems: set[str], validation: bool) -> Iterator[tuple[tuple[bool, str], float]]:

@@ -13,11 +13,14 @@ from typing import Any
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import digest_bytes, digest_json, generator
+from heredity.plugins import located
 from heredity.tasks import SPLITS, Task, Taskset, TasksetInfo
-from heredity.worlds.description import Description, read_description
+from heredity.tasks.registry import taskset
+from heredity.worlds.description import Description
+from heredity.worlds.folder import FOLDERS, is_folder
 from heredity.worlds.skins import check_skin
 from heredity.worlds.spaces import ActionSpace
-from heredity.worlds.world import DIFFICULTIES, Level, World, world, world_names, world_places
+from heredity.worlds.world import DIFFICULTIES, Level, World, descriptions, world, world_names
 
 PREFIX = "worlds/"
 _SHIPPED = {"validation": "validation", "heldout": "test"}
@@ -167,12 +170,14 @@ class WorldTasksets:
         }
 
     def taskset(self, name: str) -> Taskset:
-        """Return the taskset with a full name.
+        """Return the taskset with a full name; that of a path, such as `worlds/./mine`, is of a world folder.
 
         Raises:
             UnknownNameError: if there is no such world, option or skin.
-            ConfigError: if an option's value is wrong.
+            ConfigError: if an option's value is wrong, or the world or the folder is faulty.
         """
+        if is_folder(name.removeprefix(PREFIX)):
+            return taskset(FOLDERS + name.removeprefix(PREFIX))
         base, _, query = name.partition("?")
         options = _options(name, query)
         difficulty = options.get("difficulty")
@@ -182,6 +187,11 @@ class WorldTasksets:
             raise UnknownNameError("taskset", base, self.names())
         number = None if difficulty is None else int(difficulty)
         return WorldTaskset(base.removeprefix(PREFIX), options.get("skin", "text"), number)
+
+    def located(self, name: str, base: Path) -> str:
+        """Return a name such that it means the same everywhere: a world that lies in a plain folder is a world folder."""
+        path = name.removeprefix(PREFIX)
+        return FOLDERS + located(path, base) if is_folder(path) else name
 
 
 SOURCE = WorldTasksets()
@@ -201,8 +211,9 @@ def actions_text(described: Description) -> str:
 
 @cache
 def paper_numbers() -> Mapping[str, int]:
-    """Return the row of AutoEnv's table A6 that each world of the library stands for."""
-    return {name: read_description(folder / "world.yaml").meta.paper[0] for name, (_, folder) in world_places().items()}
+    """Return the row of AutoEnv's table A6 that a world stands for, of those that stand for one."""
+    rows = {name: described.meta.paper for name, described in descriptions().items()}
+    return {name: row[0] for name, row in rows.items() if row is not None}
 
 
 @cache

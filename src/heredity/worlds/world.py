@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity.errors import ConfigError, HeredityError, UnknownNameError
 from heredity.ids import canonical_json, digest_json, generator
 from heredity.plugins import Group
 from heredity.worlds.contract import Bound, Dynamics, Levels
@@ -164,38 +165,73 @@ class World:
 
 @cache
 def world(name: str) -> World:
-    """Return a world of the library.
+    """Return an installed world.
 
     Raises:
         UnknownNameError: if there is none of that name.
+        ConfigError: if it is faulty.
     """
-    if name not in world_names():
-        raise UnknownNameError("world", name, world_names())
-    package, folder = world_places()[name]
-    rules = importlib.import_module(f"{package}.{name}.dynamics")
-    levels = importlib.import_module(f"{package}.{name}.levels")
-    return World(folder, rules.DYNAMICS, levels.LEVELS)
+    places, faults = _installed()
+    if name in faults:
+        raise ConfigError(faults[name])
+    if name not in places:
+        raise UnknownNameError("world", name, places)
+    package, folder = places[name]
+    try:
+        rules = importlib.import_module(f"{package}.{name}.dynamics")
+        levels = importlib.import_module(f"{package}.{name}.levels")
+        return World(folder, rules.DYNAMICS, levels.LEVELS)
+    except HeredityError:
+        raise
+    # Whatever the code of somebody's world raises while it is imported.
+    except Exception as error:
+        raise ConfigError(
+            f"the world {name!r} ({folder}) failed to load: {error!r}; repair or uninstall {package}"
+        ) from error
 
 
 @cache
 def world_names() -> tuple[str, ...]:
-    """Return the names of all installed worlds, sorted."""
-    return tuple(sorted(world_places()))
+    """Return the names of all installed worlds, faulty ones included, sorted."""
+    return tuple(sorted(_installed()[0]))
 
 
 @cache
-def world_places() -> Mapping[str, tuple[str, Path]]:
-    """Return name to the package that holds a world, and its folder.
+def descriptions() -> Mapping[str, Description]:
+    """Return the description of each installed world whose `world.yaml` can be read, by name; no code of a world is imported."""
+    readable: dict[str, Description] = {}
+    for name, (_, folder) in _installed()[0].items():
+        with suppress(ConfigError):
+            readable[name] = read_description(folder / "world.yaml")
+    return readable
 
-    Raises:
-        ConfigError: if two packages have a world of the same name.
-    """
+
+def sound_worlds() -> tuple[Mapping[str, World], Mapping[str, str]]:
+    """Return the installed worlds by name, and what is wrong with those that cannot be used; nothing is raised for these."""
+    places, faults = _installed()
+    sound, wrong = dict[str, World](), dict(faults)
+    for name in sorted(places):
+        try:
+            sound[name] = world(name)
+        except ConfigError as error:
+            wrong[name] = str(error)
+    return sound, wrong
+
+
+@cache
+def _installed() -> tuple[Mapping[str, tuple[str, Path]], Mapping[str, str]]:
+    """Return name to the package that holds a world and its folder; and what is wrong with worlds and packages, by name."""
     places: dict[str, tuple[str, Path]] = {}
+    faults: dict[str, str] = {}
     for entry in WORLDS.names():
-        package = WORLDS.load(entry)
-        for path in sorted(file.parent for home in package.__path__ for file in Path(home).glob("*/world.yaml")):
-            if path.name in places:
-                packages = f"{places[path.name][0]} and {package.__name__}"
-                raise ConfigError(f"two packages have a world {path.name!r}: {packages}; uninstall one of them")
-            places[path.name] = (package.__name__, path)
-    return places
+        try:
+            package = WORLDS.load(entry)
+        except ConfigError as error:
+            faults[f"package {entry}"] = str(error)
+            continue
+        for folder in sorted(file.parent for home in package.__path__ for file in Path(home).glob("*/world.yaml")):
+            other, _ = places.setdefault(folder.name, (package.__name__, folder))
+            if other != package.__name__:
+                packages = f"{other} and {package.__name__}"
+                faults[folder.name] = f"two packages have a world {folder.name!r}: {packages}; uninstall one of them"
+    return places, faults

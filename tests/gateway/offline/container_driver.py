@@ -6,13 +6,14 @@ import asyncio
 import json
 from pathlib import Path
 
+from heredity import library
 from heredity.gateway import Message, Request, Sampling, ToolSpec
 from heredity.library.models.shell_worker import ShellWorker
 from heredity.rollouts.container.verification import ContainerAttempt, attempt
 from heredity.sandbox.containers import BubblewrapBackend, ContainerSandbox
 from heredity.tasks.containers import ContainerTask, read_task
 
-TASKS = Path(__file__).parents[3] / "tasks"
+TASKS = Path(library.__path__[0]) / "tasks" / "containers"
 COMMAND = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 SHELL = ToolSpec("shell", "Runs a command.", COMMAND)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from heredity import library
 from heredity.actors.solver import build
 from heredity.errors import ProviderError
 from heredity.evolution.contract import Outcome
@@ -31,7 +32,7 @@ from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 from heredity.tasks.registry import taskset
 
-HARNESS = Path(__file__).parents[3] / "examples" / "harness"
+HARNESS = Path(library.__path__[0]) / "harnesses" / "worker"
 ALL: tuple[Target, ...] = ("prompt", "tool", "memory", "agent")
 TEXT = "You carry out tasks.\n"
 

@@ -15,8 +15,8 @@ from heredity.actors.contract import Solving
 from heredity.errors import ConfigError, ProviderError
 from heredity.gateway import Reply, Request
 from heredity.judging.attempts import comparison_of
+from heredity.library.tasks.posttraining.preference.instructions import FORMS, instructions, quality, rule, topics
 from heredity.posttraining.tasks import PostTrainingTaskset, plain_solver, posttraining_task, workspace_files
-from heredity.posttraining.tasks.preference.instructions import FORMS, instructions, quality, topics
 from heredity.posttraining.tasks.preference.judges import RuleJudge, points
 from heredity.posttraining.tasks.preference.runner import PreferenceRunner
 from heredity.resources import Candidate, SourceTree
@@ -75,7 +75,7 @@ def test_the_rule_sees_form_subject_and_repetition_apart() -> None:
 
 async def test_the_rule_judges_no_instruction_that_is_not_its_own() -> None:
     with pytest.raises(ConfigError, match="stand-in instructions alone"):
-        await RuleJudge().compare({"question": "q", "reference": "r"}, "a", 0)
+        await RuleJudge(rule).compare({"question": "q", "reference": "r"}, "a", 0)
 
 
 @pytest.mark.parametrize("name", ["preference", "preference-judged"])

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from heredity import library
 from heredity.cli.main import app
 from heredity.errors import ConfigError
 from heredity.rollouts.container.check import check_task, check_tasks
@@ -16,7 +17,7 @@ from heredity.sandbox.containers.docker import DockerBackend, engine
 from heredity.tasks.containers import read_task
 from tasks.containers.folders import write_task
 
-OWN = Path(__file__).parents[3] / "tasks"
+OWN = Path(library.__path__[0]) / "tasks" / "containers"
 
 
 def engine_or_none() -> str | None:

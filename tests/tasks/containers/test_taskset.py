@@ -1,17 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from heredity import library
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.tasks import SPLITS
 from heredity.tasks.containers import read_task
+from heredity.tasks.containers import taskset as module
 from heredity.tasks.containers.taskset import OOD, SOURCE, read_splits
 from heredity.tasks.registry import taskset, taskset_names
 from tasks.containers.folders import write_task
 
-OWN = Path(__file__).parents[3] / "tasks"
+OWN = Path(library.__path__[0]) / "tasks" / "containers"
 TEXT = """
 version = "7"
 ood = ["b"]
@@ -109,10 +112,23 @@ def test_what_is_not_there_is_said(folder: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.delenv("HEREDITY_TASKS")
     monkeypatch.chdir(tmp_path)
     assert "tasks/a" in taskset_names()
+    monkeypatch.setattr(module, "FOLDERS", replace(module.FOLDERS, name="heredity.nothing-offers-this"))
     monkeypatch.chdir("/")
     assert not [name for name in taskset_names() if name.startswith("tasks/")]
     with pytest.raises(ConfigError, match="HEREDITY_TASKS"):
         taskset("tasks/a")
+
+
+def test_the_tasks_of_a_package_are_found_everywhere_and_a_folder_at_hand_comes_first(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HEREDITY_TASKS")
+    monkeypatch.chdir("/")
+    assert SOURCE.names() == ("tasks/shell", "tasks/data", "tasks/programs", "tasks/all")
+    monkeypatch.chdir(tmp_path)
+    assert SOURCE.names() == ("tasks/a", "tasks/b", "tasks/all")
+    monkeypatch.setenv("HEREDITY_TASKS", "heredity.library:tasks/containers")
+    assert [Path(task.spec["folder"]).parents[1] for task in taskset("tasks/shell").draw("heldout", 1, 0)] == [OWN]
 
 
 def test_our_own_tasks_have_three_domains_and_all_splits() -> None:

@@ -1,4 +1,4 @@
-"""`offline/shell-worker`: attempts the container tasks under `tasks/` with a shell, well or badly by what its harness gives it."""
+"""`offline/shell-worker`: attempts the library's container tasks with a shell, well or badly by what its harness gives it."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def known_tasks() -> Mapping[str, Known]:
 
 
 class ShellWorker:
-    """Attempts the tasks of the folder `tasks/` through the tool `shell`, in two to four turns.
+    """Attempts the library's container tasks through the tool `shell`, in two to four turns.
 
     It knows a script for each of them, and has bad habits: what a script needs beyond them are the lessons of
     `heredity.library.models.lessons`. It has a lesson if the system message teaches it (in its first or last words, where

@@ -2,7 +2,7 @@
 
 It reads the transcripts of attempts at worlds (docs/optimizers.md), and knows two forms of advice. In a prompt: lines such as
 `- Prefer {action}`, `- Avoid {action}` and `- When it says "words", do {action}`, with an action's name alone for any parameters.
-In a program: constants such as `EXPLORE = 0.4` or `SWEEP = False` at the beginning of a line. `examples/explorer` heeds both.
+In a program: constants such as `EXPLORE = 0.4` or `SWEEP = False` at the beginning of a line. `harnesses/explorer` heeds both.
 What it proposes is often wrong, since it rests on a few attempts; evaluation has to sort it out.
 """
 

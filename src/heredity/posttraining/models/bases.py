@@ -6,6 +6,7 @@ from pathlib import Path
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.gateway import local_weights
+from heredity.plugins import located
 from heredity.posttraining.models.characters import cached_characters
 from heredity.posttraining.tasks.contract import SMOLLM2, folder_name
 
@@ -26,12 +27,12 @@ def smollm2(cache: Path | None = None) -> Path:
     return local_weights.prepared(SMOLLM2, dtype="bfloat16", cache=cache)
 
 
-def located(name: str) -> str:
-    """Return a base model's name such that it means the same in every folder: the path of a folder becomes absolute."""
+def located_model(name: str, base: Path) -> str:
+    """Return a base model's name such that it means the same everywhere: the path of a folder, as seen from `base`, is absolute."""
     if name in ("", SMOLLM2) or name.startswith(CHARACTERS):
         return name
-    folder = Path(name).expanduser()
-    return str(folder.absolute()) if "/" in name or folder.is_dir() else name
+    folder = located(name, base)
+    return folder if "/" in name or Path(folder).is_dir() else name
 
 
 def base_model(name: str, cache: Path | None = None) -> Path:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError, UnknownNameError
-from heredity.plugins import Group
+from heredity.plugins import Group, located
 from heredity.posttraining.tasks.contract import PREFIX, TRAIN_FILE, PostTrainingTask
 from heredity.posttraining.tasks.several import JOINT, MULTI, SeveralTasks
 from heredity.posttraining.tasks.taskset import PostTrainingTaskset
@@ -22,6 +23,9 @@ TASKS = Group[Callable[..., PostTrainingTask]](
     "heredity.posttraining", "post-training task", "a function that returns a task", callable
 )
 """The function takes nothing, or, where the entry's name ends with `/` or `:`, the rest of a name that begins so."""
+
+FOLDER = "smith:"
+"""What the names of tasks of the user's own begin with; the path of a folder follows."""
 
 _OPEN = re.compile(r"([^/:]+[/:])(.+)", re.DOTALL)
 
@@ -93,9 +97,21 @@ class PostTrainingTasksets:
         """Return the taskset with a full name. Raises as `posttraining_task`."""
         return PostTrainingTaskset(posttraining_task(name))
 
+    def located(self, name: str, base: Path) -> str:
+        """Return a name with the paths of tasks of the user's own made absolute, as seen from the folder `base`."""
+        own = name.removeprefix(PREFIX)
+        several = MULTI if own.startswith(MULTI) else ""
+        parts = own.removeprefix(several).split(JOINT) if several else [own]
+        return PREFIX + several + JOINT.join(_located(part, base) for part in parts)
+
 
 SOURCE = PostTrainingTasksets()
 """What `heredity.tasks.registry` loads."""
+
+
+def _located(name: str, base: Path) -> str:
+    path = name.removeprefix(FOLDER)
+    return f"{FOLDER}{located(path, base)}" if name.startswith(FOLDER) else name
 
 
 def _rows(path: str, data: bytes) -> list[dict[str, Any]]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from heredity.configuration.config import Config
-from heredity.configuration.sections import Section
-from heredity.posttraining.models.bases import located
-
-
-def _located(name: Any) -> Any:
-    return located(name) if isinstance(name, str) else name
+from heredity.configuration.sections import Locate, Section
+from heredity.posttraining.models.bases import located_model
 
 
 class TrainingSection(Section):
@@ -30,7 +26,7 @@ class TrainingSection(Section):
         gpus: how many GPUs of `engine.gpus` a run has to itself for its whole length; its agent sees these and no others.
     """
 
-    written_out: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({"base_model": _located})
+    paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({"base_model": located_model})
     varied: ClassVar[bool] = True
 
     base_model: str = ""

@@ -10,7 +10,7 @@ from heredity.judging.bench import Reference
 from heredity.judging.views import ViewPlan
 from heredity.posttraining.inference import Inference
 from heredity.posttraining.kind import KIND as CHECKPOINTS
-from heredity.posttraining.kind import CheckpointPlaces
+from heredity.posttraining.models.places import CheckpointPlaces
 from heredity.posttraining.tasks import PREFIX, PostTrainingTask, PostTrainingTaskset, SeveralTasks
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
 from heredity.protocols.post_training.gradings import RunGrading, inference_in

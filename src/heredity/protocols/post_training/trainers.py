@@ -14,9 +14,9 @@ from heredity.experiments.outside_agents import command_agent, described, model_
 from heredity.judging.bench import Reference
 from heredity.judging.session import Session
 from heredity.launchers import CommandAgent
-from heredity.posttraining.kind import CheckpointPlaces
 from heredity.posttraining.models.bases import CHARACTERS, SMOLLM2, base_model
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, inspect
+from heredity.posttraining.models.places import CheckpointPlaces
 from heredity.posttraining.tasks import PREFIX, PostTrainingTask, PostTrainingTaskset, SeveralTasks, posttraining_task
 from heredity.posttraining.tasks.registry import workspace_files
 from heredity.posttraining.tasks.several import MULTI
@@ -25,6 +25,7 @@ from heredity.protocols.post_training.gradings import RunGrading, inference_of
 from heredity.protocols.post_training.sections import TrainingSection
 from heredity.protocols.post_training.server.agent_run import train_with_agent
 from heredity.protocols.post_training.server.terms import Part, TrainingTerms
+from heredity.records.events import GPU_LEASED
 from heredity.resources import Candidate
 from heredity.sandbox.gpus import Lease
 from heredity.sandbox.inference import packages
@@ -106,8 +107,7 @@ def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
             '"posttraining/multi:arithmetic+rewriting"'
         )
     for part in task.parts:
-        judge = part.inner.info.spec.get("judge")
-        if judge and judge != "rules" and not config.gateway.judge:
+        if part.inner.info.spec.get("judge") and not config.gateway.judge:
             raise ConfigError(f"{PREFIX}{part.name} is decided by a model, and there is none; set gateway.judge")
     for split, key, count in (
         ("train", "budget.train_cases", config.budget.train_cases),
@@ -169,7 +169,7 @@ def build_trainer(context: RunContext, base: Base, reference: Reference, grading
             files=await asyncio.to_thread(workspace_files, task, context.sealed.entropy),
         )
         if lease.gpus:
-            await session.note("gpu.leased", {"names": list(lease.names)})
+            await session.note(GPU_LEASED.line({"names": list(lease.names)}))
         async with record_stream(session, folder / "logs", launch), model_door(cell, session, folder, model) as door:
             await train_with_agent(session, folder, terms, agent, door, grading.choose)
 

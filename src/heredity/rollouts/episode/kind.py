@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from heredity.errors import ConfigError
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.candidate import AGENT
 from heredity.results.status import Status
@@ -20,7 +21,10 @@ def _open(opening: Opening) -> Runner:
 
 
 def _read(folder: Path) -> Candidate:
-    return Candidate.program(SourceTree.from_folder(folder))
+    tree = SourceTree.from_folder(folder)
+    if POLICY not in tree:
+        raise ConfigError(f"{folder} has no {POLICY}; give the folder of a policy program")
+    return Candidate.program(tree)
 
 
 def _refusal(candidate: Candidate) -> Failure | None:

@@ -11,17 +11,18 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import generator
+from heredity.plugins import located
 from heredity.rollouts.programs import ProgramLimits, SandboxedPrograms
 from heredity.rollouts.rollout import RolloutError
 from heredity.rollouts.world.folder_process import GUEST, raise_failure, read_world_folder
 from heredity.tasks import SPLITS, Task, Taskset, TasksetInfo
-from heredity.worlds.folder import TEST, VALIDATION, FolderLevel, WorldFolder
+from heredity.worlds.folder import FOLDERS, TEST, VALIDATION, FolderLevel, WorldFolder
 
-PREFIX = "world-folders/"
 _SEEDS = 2**31
 _MISSES = 100
 """After so many seeds in a row without a new level, a generator's levels count as exhausted."""
@@ -47,7 +48,7 @@ class FolderTaskset:
     """
 
     def __init__(self, path: str) -> None:
-        self.name = PREFIX + path
+        self.name = FOLDERS + path
         self.folder = WorldFolder(path)
         self.folder.check()
 
@@ -149,7 +150,11 @@ class FolderTasksets:
         Raises:
             ConfigError: if there is no such folder, or a file in it is missing or wrong.
         """
-        return FolderTaskset(name.removeprefix(PREFIX))
+        return FolderTaskset(name.removeprefix(FOLDERS))
+
+    def located(self, name: str, base: Path) -> str:
+        """Return a name with its folder's path made absolute, as seen from the folder `base`."""
+        return FOLDERS + located(name.removeprefix(FOLDERS), base)
 
 
 SOURCE = FolderTasksets()

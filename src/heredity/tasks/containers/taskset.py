@@ -1,6 +1,7 @@
 """Tasksets of task folders: `tasks/shell`, one for each domain of a folder with a `splits.toml`, `tasks/shell+data`, `tasks/all`.
 
-The folder is `tasks/` here or in a folder above, or what the variable HEREDITY_TASKS names. Its `splits.toml` says for each
+The folder is what the variable HEREDITY_TASKS names, or `tasks/` here or in a folder above, or else one of an installed package
+(entry point group `heredity.containers`), such as ours. Its `splits.toml` says for each
 domain, a folder of tasks, which of them are for train, validation and heldout (in distribution), and which domains are out of
 distribution: in `tasks/all` every task of theirs is of the split `ood`, and of no other. In a taskset of named domains the split
 `ood` has the tasks of the other domains that are out of distribution.
@@ -14,10 +15,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import digest_json, generator
+from heredity.plugins import Group, located
 from heredity.tasks.containers.format import read_task
 from heredity.tasks.containers.sections import Section
 from heredity.tasks.containers.task import ContainerTask
@@ -40,6 +43,14 @@ OOD = "ood"
 
 _FILE = "splits.toml"
 
+FOLDERS = Group[ModuleType](
+    "heredity.containers",
+    "package of container tasks",
+    f"a package that holds a {_FILE}",
+    lambda found: any((Path(folder) / _FILE).is_file() for folder in getattr(found, "__path__", ())),
+)
+"""Packages that hold a folder of tasks; used where there is none at hand."""
+
 
 @dataclass(frozen=True)
 class Splits:
@@ -52,11 +63,23 @@ class Splits:
 
 
 def find_folder() -> Path | None:
-    """Return the folder of tasks: what HEREDITY_TASKS names, or `tasks/` with a splits.toml here or in a folder above."""
-    if named := os.environ.get(VARIABLE):
-        return Path(named).expanduser().absolute()
+    """Return the folder of tasks: what HEREDITY_TASKS names, `tasks/` with a splits.toml here or above, or an installed one.
+
+    Raises:
+        ConfigError: if several packages offer one, or one cannot be loaded.
+    """
     here = Path.cwd()
-    return next((place / "tasks" for place in (here, *here.parents) if (place / "tasks" / _FILE).is_file()), None)
+    if named := os.environ.get(VARIABLE):
+        return Path(located(named, here))
+    near = next((above / "tasks" for above in (here, *here.parents) if (above / "tasks" / _FILE).is_file()), None)
+    names = FOLDERS.names()
+    if near is not None or not names:
+        return near
+    if names[1:]:
+        raise ConfigError(
+            f"several packages hold container tasks: {', '.join(names)}; set {VARIABLE} to the folder of one"
+        )
+    return next(Path(folder) for folder in FOLDERS.load(names[0]).__path__ if (Path(folder) / _FILE).is_file())
 
 
 def read_splits(folder: Path) -> Splits:
@@ -186,7 +209,8 @@ class ContainerTasksets:
         folder = find_folder()
         if folder is None:
             raise ConfigError(
-                f"{name}: there is no folder tasks/ with a {_FILE} here or above; go where one is, or set {VARIABLE}"
+                f"{name}: there is no folder tasks/ with a {_FILE} here or above, and no package has one; go where one is, or set "
+                f"{VARIABLE}"
             )
         splits, domain = read_splits(folder), name.removeprefix(PREFIX)
         parts = domain.split(JOINT)

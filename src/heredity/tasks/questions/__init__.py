@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError, UnknownNameError
+from heredity.plugins import located
 from heredity.tasks.contract import Taskset
 from heredity.tasks.questions import aime, gpqa, gsm8k, mixed, reasoning
 from heredity.tasks.questions.contract import Presented, Question, Verification, option_lines, present
@@ -36,6 +37,7 @@ __all__ = [
     "verify",
 ]
 
+_OWN = "questions/"
 _FILE = "questions/file:"
 
 
@@ -72,6 +74,14 @@ class QuestionTasksets:
         if base == gpqa.NAME:
             return PoolTaskset(name, gpqa.read_gpqa)
         raise UnknownNameError("taskset", name, [*self.names(), f"{_FILE}PATH"])
+
+    def located(self, name: str, base: Path) -> str:
+        """Return a name with the paths of its files made absolute, as seen from the folder `base`."""
+        if name.startswith(mixed.PREFIX):
+            members = name.removeprefix(mixed.PREFIX).split("+")
+            return mixed.PREFIX + "+".join(self.located(_OWN + member, base).removeprefix(_OWN) for member in members)
+        path, question_mark, query = name.removeprefix(_FILE).partition("?")
+        return f"{_FILE}{located(path, base)}{question_mark}{query}" if name.startswith(_FILE) else name
 
 
 SOURCE = QuestionTasksets()

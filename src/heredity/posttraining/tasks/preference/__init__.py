@@ -1,1 +1,1 @@
-"""`posttraining/preference`: answers to instructions, compared with a reference answer by a judge."""
+"""Answers that are compared with a reference answer: judges of two answers, and what attempts such tasks."""

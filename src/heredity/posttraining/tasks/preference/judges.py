@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from heredity.errors import ConfigError
 from heredity.gateway import Model, Sampling
 from heredity.gateway.contract import NOTHING_USED
-from heredity.posttraining.tasks.preference.instructions import quality
 from heredity.tasks.questions.judge import Comparison, pairwise
+
+Rule = Callable[[Mapping[str, Any], str], float]
+"""Task's spec and answer to how good the answer is, 0 to 1; ConfigError for a spec that it does not know."""
 
 MARGIN = 0.02
 """Answers whose quality differs by less are a tie to the rule."""
@@ -43,18 +44,19 @@ class ModelJudge:
         return await pairwise(self.model, spec["question"], answer, spec["reference"], seed=seed, sampling=greedy)
 
 
+@dataclass(frozen=True, slots=True)
 class RuleJudge:
-    """A stand-in that follows rules (`quality`), for stand-in instructions alone: it runs anywhere and understands nothing."""
+    """A stand-in that follows a rule of the taskset's: it runs anywhere and understands nothing."""
+
+    rule: Rule
 
     async def compare(self, spec: Mapping[str, Any], answer: str, seed: int) -> Comparison:
         """Compare (see `PreferenceJudge.compare`). It scores each answer by itself, so that the order cannot matter.
 
         Raises:
-            ConfigError: if the instruction is none of the stand-ins.
+            ConfigError: if the rule does not know such instructions.
         """
-        if "form" not in spec:
-            raise ConfigError("the rule judges stand-in instructions alone; for other ones set a judge that is a model")
-        own, other = (quality(spec["form"], spec["topic"], text) for text in (answer, spec["reference"]))
+        own, other = (self.rule(spec, text) for text in (answer, spec["reference"]))
         winner = "tie" if abs(own - other) < MARGIN else "a" if own > other else "b"
         why = f"quality {own:.2f} against {other:.2f}"
         return Comparison(winner, True, (why, why), NOTHING_USED)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pkgutil import resolve_name
+from typing import Any, cast
 
 from heredity.actors.contract import Problem, Solving
 from heredity.actors.conversation import Conversation
@@ -13,7 +14,7 @@ from heredity.actors.solver import Solver, build
 from heredity.errors import ConfigError
 from heredity.gateway import Model
 from heredity.gateway.contract import NOTHING_USED, Usage
-from heredity.posttraining.tasks.preference.judges import ModelJudge, PreferenceJudge, RuleJudge, points
+from heredity.posttraining.tasks.preference.judges import ModelJudge, PreferenceJudge, Rule, RuleJudge, points
 from heredity.results.status import AnswerStatus, FailureSource
 from heredity.rollouts.contract import Job
 from heredity.rollouts.conversation_record import ConversationRecord, check_solving, seeds_of
@@ -24,7 +25,8 @@ from heredity.sandbox.limits import Limits
 from heredity.tasks import TasksetInfo
 
 KIND = "preference"
-"""The kind of tasksets that are judged by comparison; `judge` in their spec is `"rules"` or `"model"`."""
+"""The kind of tasksets that are judged by comparison: by the `Rule` that `rule` in their spec names, `"module:function"`, or, where
+there is none, by a model."""
 
 
 class PreferenceRunner:
@@ -76,8 +78,9 @@ class PreferenceRunner:
         """Do nothing: the runner starts no process of its own."""
 
     def _judge_of(self, info: TasksetInfo) -> PreferenceJudge:
-        if info.spec.get("judge") == "rules":
-            return RuleJudge()
+        rule = info.spec.get("rule")
+        if isinstance(rule, str):
+            return RuleJudge(cast(Rule, resolve_name(rule)))
         if self._judge is None:
             raise ConfigError(f"{info.name} is judged by a model, and there is none; set gateway.judge")
         return ModelJudge(self._judge)

@@ -1,0 +1,37 @@
+"""`heredity suites`: the suites that are installed, listed and shown."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+
+
+@app.callback()
+def suites(
+    context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
+) -> None:
+    """Suites that are installed: list, show. `heredity run NAME` runs one."""
+    from heredity.cli.columns import columns
+    from heredity.experiments.suites import headline
+    from heredity.experiments.suites import suites as installed
+
+    if context.invoked_subcommand is not None:
+        return
+    files = installed()
+    if as_json:
+        rows = [{"name": name, "about": headline(file), "file": str(file)} for name, file in files.items()]
+        typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+    else:
+        typer.echo(columns(("suite", "what it is for"), [(name, headline(file)) for name, file in files.items()]))
+
+
+@app.command()
+def show(name: Annotated[str, typer.Argument(help="A suite, such as demo.", show_default=False)]) -> None:
+    """Print a suite's TOML: `heredity suites show demo > mine.toml` is a beginning of one's own."""
+    from heredity.experiments.suites import suite_file
+
+    typer.echo(suite_file(name).read_text(encoding="utf-8"), nl=False)

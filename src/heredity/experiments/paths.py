@@ -1,0 +1,39 @@
+"""Paths in a configuration: as seen from the file that names them, and absolute once it is read.
+
+A suite may be resumed from another folder than it was started in, and one that is installed is run from anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from heredity.configuration.sections import Locate
+
+
+def with_absolute_paths(data: Mapping[str, Any], places: Mapping[str, Locate], base: Path) -> dict[str, Any]:
+    """Return a configuration, not yet checked, with the paths in it, as seen from the folder `base`, made absolute.
+
+    Args:
+        data: the configuration.
+        places: the dotted keys that may name files, and what makes a value of one absolute.
+        base: a folder.
+
+    Raises:
+        ConfigError: if a path is in a package that is not installed.
+    """
+    result: dict[str, Any] = {name: dict(part) if isinstance(part, Mapping) else part for name, part in data.items()}
+    for key, place in places.items():
+        section, name = key.split(".")
+        for values, own in ((result.get(section), name), (result.get("matrix"), key)):
+            if isinstance(values, dict) and own in values:
+                values[own] = _absolute(values[own], place, base)
+    return result
+
+
+def _absolute(value: Any, place: Locate, base: Path) -> Any:
+    """Apply `place` to a text, or to each of a list; what is neither is left to the check of the configuration."""
+    if isinstance(value, list):
+        return [_absolute(item, place, base) for item in cast(list[Any], value)]
+    return place(value, base) if isinstance(value, str) else value

@@ -1,0 +1,61 @@
+"""Suites by name: those that installed packages offer (entry point group `heredity.suites`), and files by their paths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.plugins import Group
+
+PACKAGES = Group[ModuleType](
+    "heredity.suites", "package of suites", "a package that holds *.toml", lambda found: hasattr(found, "__path__")
+)
+"""Packages whose TOML files are suites, each named as its file."""
+
+
+def suites() -> dict[str, Path]:
+    """Return the suites of all installed packages: name to file, sorted.
+
+    Raises:
+        ConfigError: if a package cannot be loaded, or two have a suite of the same name.
+    """
+    files: dict[str, Path] = {}
+    for package in PACKAGES.names():
+        for file in (file for folder in PACKAGES.load(package).__path__ for file in Path(folder).glob("*.toml")):
+            if (other := files.setdefault(file.stem, file)) != file:
+                raise ConfigError(f"two packages have a suite {file.stem!r}: {other} and {file}; uninstall one of them")
+    return dict(sorted(files.items()))
+
+
+def suite_file(name: str) -> Path:
+    """Return the file of a suite: a file's path comes first, then the name of an installed suite.
+
+    Raises:
+        UnknownNameError: if there is neither; the nearest names are suggested.
+        ConfigError: if a path leads nowhere, or as `suites`.
+    """
+    path = Path(name).expanduser()
+    if path.is_file():
+        return path
+    if "/" in name or path.suffix == ".toml":
+        raise ConfigError(
+            f"there is no file {name}; give the path of a TOML file, or a name that `heredity suites` lists"
+        )
+    installed = suites()
+    if name not in installed:
+        raise UnknownNameError("suite", name, installed)
+    return installed[name]
+
+
+def headline(file: Path) -> str:
+    """Return what a suite is for: the first line of its file, where that is a comment; else `""`.
+
+    Raises:
+        ConfigError: if the file cannot be read.
+    """
+    try:
+        first, _, _ = file.read_text(encoding="utf-8").partition("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} cannot be read: {error}; repair or uninstall the package that it is in") from error
+    return first.lstrip("# ").rstrip() if first.startswith("#") else ""

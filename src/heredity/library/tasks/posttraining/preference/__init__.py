@@ -1,0 +1,1 @@
+"""`posttraining/preference`: answers to instructions, compared with a reference answer by a judge."""

@@ -1,0 +1,217 @@
+"""Stand-in instructions: our own, 22 subjects in 11 forms, each with what a rule can check and a reference answer to compare with.
+
+They stand in for AlpacaEval's 805, which are not ours to ship. A reference is good in about half of the cases; in the others it
+misses the form or the subject, so that an answer can win.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any
+
+from heredity.errors import ConfigError
+from heredity.ids import generator
+
+Facts = Sequence[str]
+Check = Callable[[str], bool]
+
+_VAGUE = "There is much to say about this, and many people have said it before."
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How something is to be said.
+
+    Attributes:
+        ask: the instruction, with `{topic}`.
+        checks: what an answer in this form meets.
+        good: facts to an answer that meets all of it.
+        bad: facts to one that does not.
+    """
+
+    ask: str
+    checks: tuple[Check, ...]
+    good: Callable[[Facts], str]
+    bad: Callable[[Facts], str]
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """An instruction.
+
+    Attributes:
+        text: the instruction.
+        form: the name of its form; `topic` its subject.
+        good: an answer that follows it; `bad` one that does not.
+        reference: what answers are compared with, one of the two.
+    """
+
+    text: str
+    form: str
+    topic: str
+    good: str
+    bad: str
+    reference: str
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text that are not blank."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _sentences(text: str) -> int:
+    return len(re.findall(r"[.!?]+(?=\s|$)", text.strip()))
+
+
+def _lines(count: int, begin: str) -> tuple[Check, Check]:
+    return (
+        lambda text: len(lines_of(text)) == count,
+        lambda text: all(re.match(begin, line) for line in lines_of(text)),
+    )
+
+
+def _at_most(count: int) -> Check:
+    return lambda text: 0 < len(text.split()) <= count
+
+
+def _joined(facts: Facts) -> str:
+    return " ".join(facts)
+
+
+FORMS: Mapping[str, Form] = {
+    "dashes": Form(
+        "List three things worth knowing about {topic}, one on each line, every line beginning with a dash.",
+        _lines(3, r"- "),
+        lambda f: "\n".join(f"- {fact}" for fact in f[:3]),
+        lambda f: _joined(f[:3]),
+    ),
+    "sentence": Form(
+        "What matters most in {topic}? Answer in one sentence of at most twenty words.",
+        (lambda text: _sentences(text) == 1, _at_most(20)),
+        lambda f: f[0],
+        lambda f: f"{_joined(f)} {_VAGUE}",
+    ),
+    "two": Form(
+        "Tell a child about {topic} in exactly two sentences.",
+        (lambda text: _sentences(text) == 2, _at_most(40)),
+        lambda f: _joined(f[:2]),
+        _joined,
+    ),
+    "question": Form(
+        "Write a short note about {topic} that ends with a question.",
+        (lambda text: text.strip().endswith("?"), _at_most(60)),
+        lambda f: f"{_joined(f[:2])} Have you tried it?",
+        lambda f: _joined(f[:2]),
+    ),
+    "title": Form(
+        "Give a title for a talk about {topic}: at most twelve words, no full stop at the end.",
+        (_at_most(12), lambda text: not text.strip().endswith("."), lambda text: len(lines_of(text)) == 1),
+        lambda f: f[0].rstrip("."),
+        lambda f: f"Here is a title for your talk:\n{_joined(f[:2])}",
+    ),
+    "short": Form(
+        "Sum up {topic}. Begin with the words “In short,” and use at most forty words.",
+        (lambda text: text.strip().lower().startswith("in short,"), _at_most(40)),
+        lambda f: f"In short, {f[0][0].lower()}{f[0][1:]} {f[1]}",
+        lambda f: f"{_joined(f)} {_VAGUE}",
+    ),
+    "letter": Form(
+        "Write a friend a few lines about {topic}. Begin with “Dear friend” and close with “Best wishes”.",
+        (
+            lambda text: text.strip().startswith("Dear friend"),
+            lambda text: bool(re.search(r"Best wishes\W*$", text)),
+            lambda text: 3 <= len(lines_of(text)) <= 6,
+        ),
+        lambda f: f"Dear friend,\n{f[0]}\n{f[1]}\nBest wishes",
+        lambda f: f"Dear friend, {_joined(f[:2])}",
+    ),
+    "numbered": Form(
+        "Give four points on {topic} as a numbered list, the lines beginning with 1. to 4.",
+        _lines(4, r"[1-4]\. "),
+        lambda f: "\n".join(f"{i}. {fact}" for i, fact in enumerate(f[:4], 1)),
+        _joined,
+    ),
+    "commas": Form(
+        "Describe {topic} in two or three sentences without using a comma.",
+        (lambda text: "," not in text, lambda text: _sentences(text) in (2, 3)),
+        lambda f: _joined(f[1:3]).replace(",", " and"),
+        lambda f: f"First of all, {_joined(f[1:])} And so on, and so on.",
+    ),
+    "capitals": Form(
+        "Write one piece of advice on {topic} in capital letters only.",
+        (lambda text: text.upper() == text and text.lower() != text, _at_most(25)),
+        lambda f: f[0].upper(),
+        lambda f: f[0],
+    ),
+    "dialogue": Form(
+        "Write a question about {topic} and its answer: one line beginning with “Q:” and one beginning with “A:”.",
+        (
+            lambda text: [line[:2] for line in lines_of(text)] == ["Q:", "A:"],
+            lambda text: "?" in text,
+        ),
+        lambda f: f"Q: What should one know?\nA: {_joined(f[:2])}",
+        lambda f: f"A question would be what one should know. {f[0]}",
+    ),
+}
+"""Name to form."""
+
+
+@cache
+def topics() -> Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return each subject with its facts and the words that show that one knows it, in lower case."""
+    read = tomllib.loads(
+        (files("heredity.library.tasks.posttraining.preference") / "topics.toml").read_text(encoding="utf-8")
+    )
+    return {
+        topic: (
+            tuple(fact.replace("*", "") for fact in facts),
+            tuple(word.lower() for fact in facts for word in re.findall(r"\*(.+?)\*", fact)),
+        )
+        for topic, facts in read.items()
+    }
+
+
+@cache
+def instructions() -> tuple[StandIn, ...]:
+    """Return all stand-in instructions, in an order of their own: 242 of them."""
+    draws = generator(0, "posttraining", "preference", "references")
+    made: list[StandIn] = []
+    for topic, (facts, _) in topics().items():
+        for name, form in FORMS.items():
+            good, bad = form.good(facts), form.bad(facts)
+            reference = (good, bad, form.good([_VAGUE] * len(facts)), good)[int(draws.integers(4))]
+            made.append(StandIn(form.ask.format(topic=topic), name, topic, good, bad, reference))
+    return tuple(made[i] for i in draws.permutation(len(made)))
+
+
+def rule(spec: Mapping[str, Any], answer: str) -> float:
+    """Return the quality of an answer to the instruction of a task's spec: what the taskset's `rule` names.
+
+    Raises:
+        ConfigError: if the instruction is none of the stand-ins.
+    """
+    if "form" not in spec:
+        raise ConfigError("the rule judges stand-in instructions alone; for other ones set a judge that is a model")
+    return quality(spec["form"], spec["topic"], answer)
+
+
+def quality(form: str, topic: str, answer: str) -> float:
+    """Return how well an answer follows a stand-in instruction, 0 to 1: its form 0.6, its subject 0.3, no repetition 0.1.
+
+    This is a rule and no judgement: it knows words and shapes, and can be satisfied by who knows it.
+    """
+    if not answer.strip():
+        return 0.0
+    said = re.findall(r"[a-z]+", answer.lower())
+    checks = FORMS[form].checks
+    shape = sum(check(answer) for check in checks) / len(checks)
+    subject = float(any(word in said for word in topics()[topic][1]))
+    pairs = list(pairwise(said))
+    fresh = len(set(pairs)) / len(pairs) if pairs else 1.0
+    return 0.6 * shape + 0.3 * subject + 0.1 * fresh

@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from heredity.errors import (
     BudgetError,
@@ -209,14 +209,13 @@ def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> RunStar
         "failure_return": info.failure_return,
         "isolation": plan.isolation,
         "packages": dict(plan.packages),
-        **({"plugins": [dict(origin) for origin in plan.plugins]} if plan.plugins else {}),
         "commitment": opening.commitment,
         "config_digest": config_digest(plan.config),
-        **plan.record,
     }
-    if plan.training:
-        started["posttraining"] = dict(plan.training)
-    return started
+    if plan.plugins:
+        started["plugins"] = [dict(origin) for origin in plan.plugins]
+    # What a protocol adds is typed where the protocol is.
+    return cast(RunStarted, {**started, **plan.record})
 
 
 def _check_same_run(before: RunStarted | None, now: RunStarted, path: Path) -> None:

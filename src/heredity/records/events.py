@@ -128,6 +128,7 @@ class RunStarted(TypedDict):
     failure_return: float
     isolation: str
     packages: Mapping[str, str]
+    plugins: NotRequired[Sequence[Mapping[str, str]]]
     commitment: str
     config_digest: str
 

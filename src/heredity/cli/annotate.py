@@ -12,8 +12,8 @@ from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.errors import ConfigError
 
 if TYPE_CHECKING:
-    from heredity.experiments.annotation import Annotated
     from heredity.protocols.harness_evolution.analysis.labels import Rules
+    from heredity.protocols.harness_evolution.annotation import Annotated
 
 
 def annotate(
@@ -48,7 +48,7 @@ def annotate(
 async def _all(
     folders: list[Path], rules: Rules, judge: str, views: tuple[str, ...]
 ) -> tuple[list[Annotated], list[dict[str, Any]]]:
-    from heredity.experiments.annotation import annotate, by_rules, judge_of
+    from heredity.protocols.harness_evolution.annotation import annotate, by_rules, judge_of
 
     if not judge:
         by, label = by_rules(rules)

@@ -12,7 +12,7 @@ import typer
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 
 if TYPE_CHECKING:
-    from heredity.experiments.evaluation import Evaluated
+    from heredity.protocols.harness_evolution.evaluation import Evaluated
 
 
 def evaluate(
@@ -31,7 +31,7 @@ def evaluate(
     json_output: bool = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout."),
 ) -> None:
     """Judge snapshots of runs again, alone: nothing is trained, and the runs are not changed."""
-    from heredity.experiments.evaluation import Wanted, evaluate
+    from heredity.protocols.harness_evolution.evaluation import Wanted, evaluate
 
     lists = (snapshot, view, model, ood)
     wanted = Wanted(*(tuple(each or ()) for each in lists), repeats=repeats, settings=tuple(settings or ()))

@@ -12,7 +12,7 @@ from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.errors import ConfigError, IsolationError, MissingExtraError, RecordError, RunLockedError
 
 if TYPE_CHECKING:
-    from heredity.experiments.config import Config
+    from heredity.configuration.config import Config
     from heredity.experiments.suite import SuiteResult
 
 _JSON = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout.")

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Self
 
 from heredity.actors.contract import Solving
+from heredity.configuration.config import Cell, Config
 from heredity.errors import ConfigError
-from heredity.experiments.config import Cell, Config
 from heredity.experiments.outside_agents import agent_model
-from heredity.experiments.trainers import CheckpointPlaces
 from heredity.gateway import Model
 from heredity.gateway.gateway import Gateway
 from heredity.posttraining.inference import Inference, WarmSandbox, choose
+from heredity.posttraining.models.places import CheckpointPlaces
 from heredity.posttraining.runner import GradingRunner
 from heredity.posttraining.tasks.running import runners as grading_runners
 from heredity.resources import Candidate
@@ -186,7 +186,7 @@ class Engine:
         if self._episode_runner is not None:
             found["episode"] = self._episode_runner
         if "model" in self._kinds:
-            found["model"] = self.grading(choose(self._config.training.engine, "cpu"))
+            found["model"] = self.grading(choose("auto", "cpu"))
         if programs is not None and "world" in self._kinds:
             found["world"] = self._playing(model, programs)
         if programs is not None and model is not None and "question" in self._kinds:

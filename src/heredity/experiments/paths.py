@@ -7,40 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, cast
 
-from heredity.plugins import located
-from heredity.posttraining.models.bases import located_model
-from heredity.tasks.registry import located_taskset
-
-PATHS: Mapping[str, Callable[[str, Path], str]] = MappingProxyType(
-    {
-        "run.tasksets": located_taskset,
-        "run.ood": located_taskset,
-        "evolver.initial": located,
-        "evolver.launcher": lambda name, base: located(name, base) if "/" in name else name,
-        "evolver.read_only": located,
-        "schedule.plan": located,
-        "training.base_model": located_model,
-        "gateway.cache": located,
-    }
-)
-"""The keys that may name files, and what makes a value of one absolute, as seen from a folder."""
+from pydantic import BaseModel
 
 
-def with_absolute_paths(data: Mapping[str, Any], base: Path) -> dict[str, Any]:
-    """Return a configuration, not yet checked, with the paths in it, as seen from the folder `base`, made absolute.
+def with_absolute_paths(data: Mapping[str, Any], model: type[BaseModel], base: Path) -> dict[str, Any]:
+    """Return a configuration, not yet checked, with its paths made absolute; its matrix too.
+
+    Args:
+        data: the configuration.
+        model: its type; the type of a section says by `paths` which of its keys may name files.
+        base: the folder that paths are seen from.
 
     Raises:
         ConfigError: if a path is in a package that is not installed.
     """
     result: dict[str, Any] = {name: dict(part) if isinstance(part, Mapping) else part for name, part in data.items()}
-    for key, place in PATHS.items():
-        section, name = key.split(".")
-        for values, own in ((result.get(section), name), (result.get("matrix"), key)):
-            if isinstance(values, dict) and own in values:
-                values[own] = _absolute(values[own], place, base)
+    for section, field in model.model_fields.items():
+        for key, place in getattr(field.annotation, "paths", {}).items():
+            for values, name in ((result.get(section), key), (result.get("matrix"), f"{section}.{key}")):
+                if isinstance(values, dict) and name in values:
+                    values[name] = _absolute(values[name], place, base)
     return result
 
 

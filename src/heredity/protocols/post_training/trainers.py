@@ -5,28 +5,28 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heredity.errors import CandidateError, ConfigError, UnknownNameError
-from heredity.experiments.config import Cell
-from heredity.experiments.evolvers import Evolver
-from heredity.experiments.gpus import Lease
-from heredity.experiments.gradings import RunGrading, inference_of
+from heredity.configuration.config import Cell
+from heredity.errors import ConfigError, UnknownNameError
 from heredity.experiments.outside_agents import command_agent, described, model_door, record_stream
-from heredity.gateway import Model
-from heredity.judging import Sealed
 from heredity.judging.bench import Reference
 from heredity.judging.session import Session
 from heredity.launchers import CommandAgent
 from heredity.posttraining.models.bases import CHARACTERS, SMOLLM2, base_model
-from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect
+from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, inspect
+from heredity.posttraining.models.places import CheckpointPlaces
 from heredity.posttraining.tasks import PREFIX, PostTrainingTask, PostTrainingTaskset, SeveralTasks, posttraining_task
 from heredity.posttraining.tasks.registry import workspace_files
 from heredity.posttraining.tasks.several import MULTI
+from heredity.protocols.contract import Evolver, RunContext
+from heredity.protocols.post_training.gradings import RunGrading, inference_of
+from heredity.protocols.post_training.sections import TrainingSection
 from heredity.protocols.post_training.server.agent_run import train_with_agent
 from heredity.protocols.post_training.server.terms import Part, TrainingTerms
 from heredity.resources import Candidate
+from heredity.sandbox.gpus import Lease
 from heredity.sandbox.inference import packages
 
 AGENT_PACKAGES = ("accelerate", "peft", "trl", "datasets", "reasoning-gym", "alfworld")
@@ -36,34 +36,6 @@ PROMPT = (
     "You are alone at this, and nobody answers questions. Read instructions.md and description.md in the current folder, then "
     "train the model and submit checkpoints until the time is nearly over."
 )
-
-
-@dataclass
-class CheckpointPlaces:
-    """Where the weights of candidates lie.
-
-    Attributes:
-        folders: digest of each base model's checkpoint to its folder.
-        roots: folders in which runs keep checkpoints by digest.
-    """
-
-    folders: dict[str, Path] = field(default_factory=dict[str, Path])
-    roots: list[Path] = field(default_factory=list[Path])
-
-    def resolve(self, candidate: Candidate) -> Path:
-        """Return the folder of a candidate's checkpoint.
-
-        Raises:
-            CandidateError: if its weights were not kept.
-        """
-        digest = checkpoint_of(candidate).digest
-        known = self.folders.get(digest)
-        found = known or next((root / digest for root in self.roots if (root / digest).is_dir()), None)
-        if found is None:
-            raise CandidateError(
-                f"the weights of checkpoint {digest[:12]} are not kept any more; it cannot be graded again"
-            )
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +71,7 @@ def task_of(cell: Cell) -> PostTrainingTask | SeveralTasks:
 
 async def base_of(cell: Cell, places: CheckpointPlaces) -> Base:
     """Return the base model of a run; one that is made from a recipe is trained first where it is not in the cache."""
-    name = cell.config.training.base_model or task_of(cell).base_models[0]
+    name = cell.config.of(TrainingSection).base_model or task_of(cell).base_models[0]
     folder = await asyncio.to_thread(base_model, name)
     checkpoint = await asyncio.to_thread(inspect, folder)
     places.folders[checkpoint.digest] = folder
@@ -108,7 +80,7 @@ async def base_of(cell: Cell, places: CheckpointPlaces) -> Base:
 
 def mode_of(cell: Cell) -> str:
     """Return the operating mode of a run; several tasks that may be trained in any way are the paper's multi-task mode."""
-    mode = cell.config.training.mode
+    mode = cell.config.of(TrainingSection).mode
     return "multi-task" if mode == "free" and len(task_of(cell).parts) > 1 else mode
 
 
@@ -123,12 +95,12 @@ def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
     task, config = task_of(cell), cell.config
     if config.budget.seconds is None:
         raise ConfigError("budget.seconds is missing; give the wall seconds that an agent has, such as 3600")
-    name = config.training.base_model
+    name = config.of(TrainingSection).base_model
     if name and not _takes(task, name):
         if Path(name).is_absolute():
             raise ConfigError(f"training.base_model is {name!r}, and there is no such folder; correct the path")
         raise UnknownNameError("base model", name, [*task.base_models, SMOLLM2])
-    if config.training.mode == "multi-task" and len(task.parts) < 2:
+    if config.of(TrainingSection).mode == "multi-task" and len(task.parts) < 2:
         raise ConfigError(
             f'training.mode is "multi-task", and {cell.taskset} is one task; name several, such as '
             '"posttraining/multi:arithmetic+rewriting"'
@@ -159,33 +131,21 @@ def _takes(task: PostTrainingTask | SeveralTasks, name: str) -> bool:
     return {part.name for part in task.parts} <= {part.name for part in posttraining_task(joint).parts}
 
 
-def build_trainer(
-    cell: Cell,
-    folder: Path,
-    secrets: Sequence[Path],
-    sealed: Sealed,
-    base: Base,
-    reference: Reference,
-    model: Model | None,
-    grading: RunGrading,
-) -> Evolver:
+def build_trainer(context: RunContext, base: Base, reference: Reference, grading: RunGrading) -> Evolver:
     """Return the evolver of a run of post-training: an agent in a workspace with a grading server.
 
     Args:
-        cell: the run.
-        folder: its folder.
-        secrets: folders that must stay hidden from the agent.
-        sealed: the suite's secret, with which the task deals out its items.
+        context: the run.
         base: the base model.
         reference: the base model's scores.
-        model: what the agent may ask through a broker.
         grading: what grades it, with the run's GPUs, which are the agent's too.
 
     Raises:
         ConfigError: if the agent or the task's data is missing or wrong.
     """
+    cell, folder, model = context.cell, context.folder, context.model
     task, mode = task_of(cell), mode_of(cell)
-    agent, launch = command_agent(cell, secrets, PROMPT)
+    agent, launch = command_agent(cell, context.suite.secrets, PROMPT)
     agent, lease = _equipped(agent, task, grading.lease), grading.lease
     seconds = cell.config.budget.seconds
     assert seconds is not None, "checked before"
@@ -205,7 +165,7 @@ def build_trainer(
             mode=mode,
             parts=_parts(task, cell.config.budget.train_cases, reference),
             gpus=lease.names,
-            files=await asyncio.to_thread(workspace_files, task, sealed.entropy),
+            files=await asyncio.to_thread(workspace_files, task, context.sealed.entropy),
         )
         if lease.gpus:
             await session.note("gpu.leased", {"names": list(lease.names)})

@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from heredity.configuration.config import Cell
 from heredity.errors import ConfigError
-from heredity.experiments.config import Cell
-from heredity.experiments.gpus import NO_GPU, Lease
 from heredity.posttraining.inference import Inference, choose
+from heredity.protocols.post_training.sections import TrainingSection
 from heredity.records import read_journal
 from heredity.rollouts.contract import Job, Runner
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.gpus import NO_GPU, Lease
 from heredity.sandbox.limits import Limits
 
 
@@ -68,7 +69,7 @@ def inference_of(cell: Cell, recorded: dict[str, Any] | None = None) -> Inferenc
     Raises:
         ConfigError: if it is not installed, a GPU is asked for that the run does not lease, or the run was graded with another one.
     """
-    settings = cell.config.training
+    settings = cell.config.of(TrainingSection)
     if settings.gpus > len(cell.config.engine.gpus):
         raise ConfigError(
             f"training.gpus is {settings.gpus}, and engine.gpus names {len(cell.config.engine.gpus)}; name as many there, "
@@ -99,11 +100,13 @@ def inference_in(cell: Cell, cells: Sequence[Cell], runs: Path) -> Inference:
     Raises:
         ConfigError: as `inference_of`.
     """
-    settings = cell.config.training
+    settings = cell.config.of(TrainingSection)
     recorded = recorded_grading([runs / cell.id])
     if recorded is None and settings.engine == "auto":
         # The runs of a suite are to be comparable.
-        recorded = recorded_grading([runs / c.id for c in cells if c.config.training.device == settings.device])
+        recorded = recorded_grading(
+            [runs / c.id for c in cells if c.config.of(TrainingSection).device == settings.device]
+        )
     return inference_of(cell, recorded)
 
 

@@ -14,15 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from heredity.configuration.config import Config
 from heredity.errors import ConfigError, RecordError
-from heredity.experiments.config import Config, resolve, slug
+from heredity.experiments.config import resolve, slug
 from heredity.experiments.engine import Engine
-from heredity.experiments.judged_again import JudgedAgain, Part, Told
 from heredity.experiments.plans import package_versions
 from heredity.experiments.results import rebuild_run, rebuild_suite
-from heredity.experiments.snapshots import Snapshots, evolved_runs
 from heredity.ids import digest_json
 from heredity.protocols.harness_evolution.analysis.cross_model import Evaluation, cross_model
+from heredity.protocols.harness_evolution.judged_again import JudgedAgain, Part, Told
+from heredity.protocols.harness_evolution.sections import HarnessRunSection, HarnessViewsSection
+from heredity.protocols.harness_evolution.snapshots import Snapshots, evolved_runs
 from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
 from heredity.tasks.registry import taskset
@@ -137,7 +139,8 @@ def _parts(runs: Sequence[Snapshots], wanted: Wanted) -> list[Part]:
         for model in wanted.models or ("",):
             changes: dict[str, Any] = {"gateway.execution": model} if model else {}
             if wanted.ood:
-                changes |= {"run.ood": list(wanted.ood), "views.ood": run.config.views.ood or run.config.views.heldout}
+                views = run.config.of(HarnessViewsSection)
+                changes |= {"run.ood": list(wanted.ood), "views.ood": views.ood or views.heldout}
             config = resolve(run.config.model_dump(exclude_none=True), list(wanted.settings), changes)
             under = f"{name}--{slug(model)}" if model else name
             found += [
@@ -163,7 +166,8 @@ def _shared(config: Config) -> str:
 
 
 async def _engines(parts: Sequence[Part], stack: AsyncExitStack) -> dict[str, Engine]:
-    kinds = {taskset(name).info.kind for part in parts for name in (*part.config.run.tasksets, *part.config.run.ood)}
+    named = {name for part in parts for name in (*part.config.run.tasksets, *part.config.of(HarnessRunSection).ood)}
+    kinds = {taskset(name).info.kind for name in named}
     found: dict[str, Engine] = {}
     for part in parts:
         key = _shared(part.config)

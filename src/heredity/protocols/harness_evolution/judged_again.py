@@ -7,20 +7,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from heredity.configuration.config import Config
 from heredity.errors import ConfigError, UnknownNameError
-from heredity.experiments.config import SCHEDULED, Cell, Config
-from heredity.experiments.plans import package_versions, plan_of
-from heredity.experiments.snapshots import Snapshots
+from heredity.experiments.plans import package_versions
 from heredity.experiments.suite import sealed_folder
 from heredity.ids import canonical_json
 from heredity.judging.attempts import Attempter, policy_seed
 from heredity.judging.bench import Bench, conclude
 from heredity.judging.cases import Sealed
+from heredity.judging.drawn import Cases
 from heredity.judging.gathering import all_of
-from heredity.judging.run import Cases, Conditions
 from heredity.judging.views import JUDGE_SEED, View
 from heredity.protocols.harness_evolution.assess import assess
 from heredity.protocols.harness_evolution.judge import ID, Point, replay_view, scores_of, trained_in
+from heredity.protocols.harness_evolution.sections import HarnessRunSection
+from heredity.protocols.harness_evolution.setting import views_of
+from heredity.protocols.harness_evolution.snapshots import Snapshots
+from heredity.protocols.harness_evolution.terms import NAME
 from heredity.records import Blob, Committer, RunFolder, config_digest
 from heredity.rollouts.contract import Job, Runner
 from heredity.rollouts.trajectory import Trajectory
@@ -117,12 +120,12 @@ class JudgedAgain:
         sealed = Sealed.open(sealed_folder(source.suite))
         self._cases = cases = self._draw(source.config, sealed)
         self._check(cases)
-        if part.config.run.ood != source.config.run.ood:
+        if _ood(part.config) != _ood(source.config):
             self._cases = cases = self._draw(part.config, sealed)
         self._trained = trained_in(cases.train, source.evolved)
         replay = replay_view(source.terms, cases.train, self._trained)
-        known = [cases.views["heldout"], *cases.more.values(), *([replay] if replay else [])]
-        self.views = _chosen({view.name: view for view in known}, views)
+        every = [*cases.views.values(), *([replay] if replay else [])]
+        self.views = _chosen({view.name: view for view in every}, views)
 
     async def run(self, folder: Path, suite_id: str, candidates: Sequence[Blob], told: Told) -> None:
         """Judge every snapshot on every view, or go on where that stopped.
@@ -149,13 +152,8 @@ class JudgedAgain:
             await self._conclude(bench)
 
     def _draw(self, config: Config, sealed: Sealed) -> Cases:
-        source = self.part.source
-        own, ood = taskset(config.run.tasksets[0]), [taskset(name) for name in config.run.ood]
-        run_id, seed = str(source.started["run_id"]), int(source.started["seed"])
-        cell = Cell(id=run_id, taskset=own.info.name, seed=seed, label=run_id, config=config)
-        terms = replace(source.terms, ood=config.views.ood)
-        plan = plan_of(cell, source.suite.name, {}, replay=False, isolation=self._isolation, terms=terms)
-        return Cases(plan, Conditions(own, self._runner, sealed, ood=ood))
+        own, ood = taskset(config.run.tasksets[0]), [taskset(name) for name in _ood(config)]
+        return Cases(sealed, own, config.budget.train_cases, views_of(config, own, ood), disjoint=True)
 
     def _check(self, cases: Cases) -> None:
         source = self.part.source
@@ -177,12 +175,9 @@ class JudgedAgain:
             records=records,
             attempter=Attempter(self._runner, config.limits.limits()),
             taskset=taskset(config.run.tasksets[0]).info,
-            validation=cases.views["validation"],
-            heldout=cases.views["heldout"],
+            views=cases.views,
             opening=cases.opening,
             train=cases.train,
-            more=cases.more,
-            terms=self.part.source.terms,
         )
 
     async def _begin(self, folder: RunFolder, records: Committer, suite_id: str, candidates: Sequence[Blob]) -> None:
@@ -211,7 +206,7 @@ class JudgedAgain:
             },
             "run_id": part.name,
             "suite_id": suite_id,
-            "protocol": SCHEDULED,
+            "protocol": NAME,
             "evolver": part.evolver,
             "budget": {},
             "views": {name: len(view.tasks) for name, view in self.views.items()},
@@ -259,6 +254,10 @@ class JudgedAgain:
                 listed = scores_of(found).to_json()["scores"]
                 await bench.journal_once("reference.scored", {"name": "initial", "view": "heldout", "scores": listed})
         await conclude(bench, "finished")
+
+
+def _ood(config: Config) -> list[str]:
+    return config.of(HarnessRunSection).ood
 
 
 def _chosen(known: Mapping[str, View], names: Sequence[str]) -> dict[str, View]:

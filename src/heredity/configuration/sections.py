@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation, model_validator
 
 from heredity.actors.contract import Solving
-from heredity.judging.schedule import Persistence, Schedule
-from heredity.protocols.harness_evolution.terms import Points
+from heredity.plugins import located
 from heredity.sandbox.limits import Limits
+from heredity.tasks.registry import expand, located_taskset
+
+if TYPE_CHECKING:
+    from heredity.configuration.config import Config
 
 
 def _seeds(value: Any) -> int | list[int]:
@@ -53,29 +57,60 @@ Baselines = Annotated[SkipValidation[bool | list[str]], BeforeValidator(_baselin
 Options = Annotated[dict[str, Any], BeforeValidator(_plain_options)]
 
 
+Place = Callable[[str, Path], str]
+"""Makes a value that may be a path, as seen from a folder, absolute (`heredity.plugins.located`)."""
+
+
+def _launcher(name: str, base: Path) -> str:
+    """A launcher is a name, or the path of a folder."""
+    return located(name, base) if "/" in name else name
+
+
 class Section(BaseModel):
-    """Base of all sections: frozen, every key known, values of TOML's own types."""
+    """Base of all sections: frozen, every key known, values of TOML's own types.
+
+    Attributes:
+        paths: of keys that may name files, what makes a value absolute: a path is seen from the file that it stands in.
+        written_out: of keys whose value is written out when a configuration is read, what does it.
+        varied: whether a matrix may vary its keys.
+        labelled: whether runs that differ in one of its keys have the key in their names, not its value alone.
+    """
+
+    paths: ClassVar[Mapping[str, Place]] = MappingProxyType({})
+    written_out: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({})
+    varied: ClassVar[bool] = False
+    labelled: ClassVar[bool] = False
 
     # TOML has types of its own, so "64" is a mistake and not a number.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    def agree(self, config: Config) -> None:
+        """Check what a section asks of the others.
+
+        Raises:
+            ValueError: if they do not go together; the message names the keys.
+        """
+
+
+DEFAULT_PROTOCOL = "policy-evolution"
+"""The protocol of a configuration that names none."""
 
 
 class RunSection(Section):
     """`[run]`: what is run.
 
     Attributes:
-        protocol: the rules of the run.
+        protocol: the rules of the run: the name of a protocol.
         tasksets: names of tasksets; each is run on its own.
-        ood: of harness evolution, tasksets whose held-out tasks are out of distribution; by default the taskset's own split `ood`.
         seeds: how many seeds (0, 1, …), or a list of them.
         name: what the suite is called; the file's name by default.
     """
 
-    protocol: Literal[
-        "policy-evolution", "resource-evolution", "agent-learning", "harness-evolution", "post-training"
-    ] = "policy-evolution"
+    paths: ClassVar[Mapping[str, Place]] = MappingProxyType({"tasksets": located_taskset})
+    written_out: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({"tasksets": expand})
+
+    protocol: str = DEFAULT_PROTOCOL
     tasksets: list[str] = Field(min_length=1)
-    ood: list[str] = Field(default_factory=list[str])
     seeds: Seeds = 1
     name: str = ""
 
@@ -111,6 +146,11 @@ class EvolverSection(Section):
         memory_bytes: most memory of an agent and all that it starts; half of the machine's by default.
         disk_bytes: most disk that an agent's own files may take.
     """
+
+    paths: ClassVar[Mapping[str, Place]] = MappingProxyType(
+        {"initial": located, "launcher": _launcher, "read_only": located}
+    )
+    varied: ClassVar[bool] = True
 
     method: str | None = None
     agent: Annotated[str, Field(min_length=1)] | None = None
@@ -166,8 +206,7 @@ class BudgetSection(Section):
     """`[budget]`: the bounded supply of feedback.
 
     Attributes:
-        episodes: train episodes of the whole run (paper: 128); of questions, attempts. `attempts` is another name for it. In
-            harness evolution the schedule bounds the run, and by default nothing else does.
+        episodes: train episodes of the whole run (paper: 128); of questions, attempts. `attempts` is another name for it.
         submissions: most submissions; no limit by default.
         tokens: most tokens of the solver's and the method's models together; no limit by default.
         cost_usd: most US dollars likewise; refused if a model's prices are unknown.
@@ -176,6 +215,8 @@ class BudgetSection(Section):
         max_per_submit: most episodes of one submission.
         train_cases: how many train cases there are to choose from.
     """
+
+    varied: ClassVar[bool] = True
 
     episodes: Annotated[Count | None, Field(validation_alias=AliasChoices("episodes", "attempts"))] = 128
     submissions: Count | None = None
@@ -196,87 +237,43 @@ class BudgetSection(Section):
             )
         return self
 
+    def agree(self, config: Config) -> None:
+        """Refuse a run that nothing bounds."""
+        if self.episodes is None:
+            raise ValueError("budget.episodes is missing; give how many episodes may be bought")
+
+
+class OpenBudgetSection(BudgetSection):
+    """`[budget]` of a protocol in which something else than episodes bounds a run, such as a schedule or its time.
+
+    Attributes:
+        episodes: as in any budget; no limit by default.
+        max_per_submit: likewise, more than anybody asks for.
+    """
+
+    episodes: Annotated[Count | None, Field(validation_alias=AliasChoices("episodes", "attempts"))] = None
+    max_per_submit: Count = 10_000
+
+    def agree(self, config: Config) -> None:
+        """Ask for nothing: whatever bounds the run asks for it."""
+
 
 class ViewsSection(Section):
     """`[views]`: how many hidden cases a run is judged on.
 
     Attributes:
-        validation: pick the checkpoint; unused where commits do. In harness evolution, `update_validation` is another name.
-        heldout: score it. In harness evolution these are the tasks in distribution, and `id` is another name.
-        ood: of harness evolution, tasks of each view out of distribution.
-        replay: of harness evolution, trained tasks that are attempted again.
-        points: of harness evolution, the snapshots that views beside update-validation are judged at: `ends` (the first,
-            the best and the last) or `all`.
+        validation: pick the checkpoint; unused where commits do.
+        heldout: score it.
     """
 
-    validation: Annotated[Count, Field(validation_alias=AliasChoices("validation", "update_validation"))] = 16
-    heldout: Annotated[Count, Field(validation_alias=AliasChoices("heldout", "id"))] = 32
-    ood: Annotated[int, Field(ge=0)] = 0
-    replay: Annotated[int, Field(ge=0)] = 0
-    points: Points = "ends"
-
-
-class ScheduleSection(Section):
-    """`[schedule]`: how harness evolution pushes train tasks; see `heredity.judging.schedule.Schedule`.
-
-    Attributes:
-        batch_size: tasks of a batch.
-        epochs: passes over the train tasks (`budget.train_cases`).
-        updates: how many updates a method may make on one batch.
-        persistence: `persistent`, or `reset`: each batch begins from the initial candidate.
-        assess: a snapshot is judged after every so many batches; 0 for the ends of epochs.
-        gate: whether the contract gate stands before every commit.
-        canaries: how many train tasks the gate attempts.
-        plan: a batch plan that was saved, to be followed instead of drawing one: a file of a suite's folder `plans`.
-    """
-
-    batch_size: Count = 8
-    epochs: Count = 1
-    updates: Count = 1
-    persistence: Persistence = "persistent"
-    assess: Annotated[int, Field(ge=0)] = 1
-    gate: bool = False
-    canaries: Annotated[int, Field(ge=0)] = 0
-    plan: str | None = None
-
-    def schedule(self) -> Schedule:
-        """Return the settings as the judge takes them."""
-        return Schedule(**self.model_dump(exclude={"plan"}))
-
-
-class TrainingSection(Section):
-    """`[training]`: of post-training, what is trained and how grading is checked.
-
-    Attributes:
-        base_model: the base model, one of the task's; its first by default.
-        mode: `free`, `sft-only`, `rl-only`: the routes that an agent is told are allowed; the code that ran is audited.
-            `multi-task`: any route, one model for several tasks.
-        repeats: how often the best checkpoint is graded again afterwards, to measure the noise of grading.
-        engine: what answers for checkpoints: `transformers`, `vllm`, or `auto`: vLLM where it is installed and a GPU grades.
-        device: what grades: `cpu`, or `gpu`: the first of the run's own, unless a submission names another one of them.
-        gpus: how many GPUs of `engine.gpus` a run has to itself for its whole length; its agent sees these and no others.
-    """
-
-    base_model: str = ""
-    mode: Literal["free", "sft-only", "rl-only", "multi-task"] = "free"
-    repeats: Annotated[int, Field(ge=0, le=1000)] = 0
-    engine: Literal["auto", "transformers", "vllm"] = "auto"
-    device: Literal["cpu", "gpu"] = "cpu"
-    gpus: Annotated[int, Field(ge=0)] = 0
-
-
-class TransferSection(Section):
-    """`[transfer]`: of harness evolution, what else snapshots are judged under.
-
-    Attributes:
-        models: further execution models; the first, the best and the last snapshot are judged under each, on ID and OOD.
-    """
-
-    models: list[str] = Field(default_factory=list[str])
+    validation: Count = 16
+    heldout: Count = 32
 
 
 class LimitsSection(Section):
-    """`[limits]`: what one episode may use; see `heredity.rollouts.contract.Limits`."""
+    """`[limits]`: what one episode may use; see `heredity.sandbox.limits.Limits`."""
+
+    varied: ClassVar[bool] = True
 
     init_s: Seconds = 10.0
     act_s: Seconds = 10.0
@@ -323,7 +320,7 @@ class EngineSection(Section):
         parallel_runs: runs of a suite at the same time.
         unsafe: run with the isolation that works here instead of refusing.
         containers: what runs container tasks: `bubblewrap`, or `docker` (also Podman) where an engine answers.
-        gpus: the GPUs that runs may lease, by number or UUID as nvidia-smi shows them; see `training.gpus`.
+        gpus: the GPUs that runs may lease, by number or UUID as nvidia-smi shows them; how many one has is its protocol's.
     """
 
     workers: Count | None = None

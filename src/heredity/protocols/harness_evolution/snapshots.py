@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from heredity.configuration.config import Config
 from heredity.errors import ConfigError
 from heredity.evolution import Batch
-from heredity.experiments.config import SCHEDULED, Config, resolve
+from heredity.experiments.config import resolve
 from heredity.experiments.results import is_run, is_suite, run_folders
 from heredity.judging.bench import Evolved
 from heredity.judging.schedule import BatchPlan
 from heredity.judging.session_log import SessionLog
 from heredity.protocols.harness_evolution.judge import VALIDATION, Point, macro, points_of
-from heredity.protocols.harness_evolution.terms import HarnessTerms
+from heredity.protocols.harness_evolution.sections import HarnessViewsSection, ScheduleSection
+from heredity.protocols.harness_evolution.terms import NAME, HarnessTerms
 from heredity.records import Blob, BlobStore, Event, read_journal
 from heredity.records.run_folder import load_config
 
@@ -127,13 +129,14 @@ def read_snapshots(folder: Path) -> Snapshots:
     """
     events = read_journal(folder / "journal.jsonl")
     started, planned = (_data(events, kind) for kind in ("run.started", "schedule.planned"))
-    if started is None or planned is None or started["protocol"] != SCHEDULED:
+    if started is None or planned is None or started["protocol"] != NAME:
         kind = started["protocol"] if started else "a run that has not begun"
-        raise ConfigError(f"{folder} holds {kind}, which has no snapshots; give a run of {SCHEDULED}")
+        raise ConfigError(f"{folder} holds {kind}, which has no snapshots; give a run of {NAME}")
     config = resolve(load_config(folder), source=str(folder / "run.toml"))
     log = SessionLog()
     log.apply(events)
-    terms = HarnessTerms(_plan(config, planned), config.views.ood, config.views.replay, config.views.points)
+    views = config.of(HarnessViewsSection)
+    terms = HarnessTerms(_plan(config, planned), views.ood, views.replay, views.points)
     evolved = Evolved(list(log.submissions.values()), log.decisions, "finished", log.batches)
     points = points_of(_assessing_all(terms), evolved)
     if log.closed is None and log.batches:
@@ -155,7 +158,7 @@ def _data(events: Sequence[Event], kind: str) -> Mapping[str, Any] | None:
 
 
 def _plan(config: Config, planned: Mapping[str, Any]) -> BatchPlan:
-    schedule = config.schedule.schedule()
+    schedule = config.of(ScheduleSection).schedule()
     reset = schedule.persistence == "reset"
     batches = tuple(
         Batch(b["number"], b["epoch"], tuple(b["tasks"]), schedule.updates, reset) for b in planned["batches"]

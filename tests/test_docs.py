@@ -14,6 +14,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +27,6 @@ from heredity.configuration.config import Config
 from heredity.errors import HeredityError, IsolationError
 from heredity.evolution import Budget, EvolverContext
 from heredity.evolution.registry import METHODS
-from heredity.evolution.starter import starter_program
 from heredity.experiments.config import load, resolve
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.experiments.suites import suites
@@ -34,8 +34,13 @@ from heredity.judging import Conditions, RunPlan, Sealed, ViewPlan, run_evolutio
 from heredity.protocols.policy_evolution.judge import judge
 from heredity.records import read_journal
 from heredity.resources import Candidate
+from heredity.rollouts.contract import Job
+from heredity.rollouts.engine import Engine, EngineSettings
+from heredity.rollouts.episode.starter import starter_program
 from heredity.sandbox import isolation
+from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import taskset
+from offering import Offer
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -144,6 +149,16 @@ def test_the_method_of_the_readme_gets_feedback(
     events = play(run_page("README.md")["Gambler"](), extending["Dealt"](), tmp_path, episodes=16)
     assert sum(e.kind == "submission.completed" for e in events) == 8
     assert capsys.readouterr().out.splitlines()[-1].endswith(" 0")
+
+
+async def test_the_kind_that_a_page_shows_is_opened_by_the_engine(extending: dict[str, Any], offer: Offer) -> None:
+    offer("heredity.kinds", "dealt", extending["KIND"])
+    tasks = extending["SOURCE"].taskset("mine/tilted")
+    (task,) = tasks.draw("train", 1, entropy=3)
+    job = Job(replace(tasks.info, kind="dealt"), Candidate({}), task)
+    async with Engine(EngineSettings(), ["dealt"]) as engine:
+        [(_, found)] = [item async for item in engine.run([job], Limits())]
+    assert (found.status, found.total_reward in range(1, 7)) == ("ok", True)
 
 
 def test_the_taskset_that_a_page_shows_keeps_what_it_promises(extending: dict[str, Any]) -> None:

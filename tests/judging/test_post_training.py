@@ -110,8 +110,8 @@ async def test_the_journal_says_why_another_process_went_on_and_what_was_compare
     assert verdict.heldout == ViewScores.from_json(scored)
     assert events(tmp_path, "baseline.scored")[0]["comparisons"] == [[0.0, 8, 9]] * 4
     assert events(tmp_path, "reference.scored")[0]["comparisons"] == [[0.5, 8, 9], None, None, None]
-    (row,) = posttraining_metrics([event.to_json() for event in read_journal(tmp_path / "journal.jsonl")])["iterations"]
-    assert row["restarts"] == [DIED]
+    (row,) = posttraining_metrics([event.to_json() for event in read_journal(tmp_path / "journal.jsonl")]).iterations
+    assert row.restarts == [DIED]
 
 
 async def test_a_journal_of_other_attempts_says_nothing_of_processes_and_comparisons(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from heredity.experiments.config import resolve
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite
 from heredity.launchers import available
 from heredity.launchers.registry import programs
+from heredity.protocols.post_training.results import TrainingRunResults
 from heredity.records import read_journal
 from launchers.scripts import write_rules
 from launchers.test_real_agents import SHELLS, assert_accounts
@@ -120,25 +121,25 @@ def test_an_agent_post_trains_a_model(
     events = list(read_journal(folder / "journal.jsonl"))
     (metrics,) = result.runs
     assert [e.data["reason"] for e in events if e.kind == "session.closed"] == ["finished"]
-    assert_trained(metrics["posttraining"])
+    assert_trained(metrics.part)
     assert_confined((folder / "workspace" / "probe.txt").read_text())
     assert_accounts(name, metrics, events)
 
 
-def assert_trained(found: dict[str, Any]) -> None:
-    base = found["baseline"]["graded"]["mean"]
-    first, second = found["iterations"]
-    assert abs(first["score"] - base) < 0.05
-    assert second["score"] > base + 0.2
-    assert (first["settings"], second["settings"]) == (
+def assert_trained(found: TrainingRunResults) -> None:
+    base = found.baseline.graded.mean
+    first, second = found.iterations
+    assert abs(first.score - base) < 0.05
+    assert second.score > base + 0.2
+    assert (first.settings, second.settings) == (
         {"learning_rate": 1e-6, "steps": 5},
         {"learning_rate": 2e-3, "steps": 150},
     )
-    assert found["heldout"]["submit_id"] == second["submit_id"]
-    assert found["heldout"]["gain"]["ci"][0] > 0
-    assert [each["train_type"] for each in found["iterations"]] == ["SFT-only"] * 2
-    assert (found["routes"]["run"], found["failures"]) == ("SFT-only", [])
-    assert (found["agent"]["code"], found["agent"]["reason"]) == (0, "exited")
+    assert found.heldout.submit_id == second.submit_id
+    assert found.heldout.gain.ci[0] > 0
+    assert [each.train_type for each in found.iterations] == ["SFT-only"] * 2
+    assert (found.routes.run, found.failures) == ("SFT-only", [])
+    assert (found.agent.code, found.agent.reason) == (0, "exited")
 
 
 def assert_confined(probe: str) -> None:

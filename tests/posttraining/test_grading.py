@@ -15,13 +15,15 @@ from heredity.actors.contract import Solving
 from heredity.errors import CandidateError, ConfigError, UnknownNameError
 from heredity.gateway import Model
 from heredity.posttraining.inference import WarmSandbox
+from heredity.posttraining.kind import inner_runner
 from heredity.posttraining.models import candidate_of, inspect, make_characters, snapshot
-from heredity.posttraining.runner import MODEL_ERROR, GradingRunner
+from heredity.posttraining.runner import GradingRunner
 from heredity.posttraining.tasks import BaseRecipe, PostTrainingTask, PostTrainingTaskset, SeveralTasks, plain_solver
 from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info
 from heredity.resources import Candidate, SourceTree
+from heredity.results.status import Status
 from heredity.rollouts.contract import Job, Runner
-from heredity.rollouts.question.runner import SolvingRunner
+from heredity.rollouts.kind import Opening
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.limits import Limits
@@ -44,8 +46,8 @@ def sums_task(solving: Solving = SOLVING) -> PostTrainingTask:
     )  # fmt: skip
 
 
-def question_runners(model: Model, solving: Solving) -> Mapping[str, Runner]:
-    return {"question": SolvingRunner(model, settings=solving, concurrent=64)}
+def question_runner(kind: str, model: Model, solving: Solving) -> Runner:
+    return inner_runner(kind, Opening(model=model, settings=solving))
 
 
 @dataclass
@@ -60,7 +62,7 @@ class Shelf:
     runner: GradingRunner = field(init=False)
 
     def __post_init__(self) -> None:
-        self.runner = GradingRunner(self.resolve, question_runners, sandbox=self.sandbox)
+        self.runner = GradingRunner(self.resolve, question_runner, sandbox=self.sandbox)
 
     def resolve(self, candidate: Candidate) -> Path:
         if candidate not in self.kept:
@@ -143,7 +145,7 @@ async def test_parts_of_several_tasks_are_graded_each_by_its_own_solver(shelf: S
 async def test_a_checkpoint_that_was_not_kept_fails_alone(shelf: Shelf) -> None:
     stranger = Candidate({"model/weights": SourceTree({"checkpoint.json": "{}"})})
     found = await graded(shelf.runner, [*jobs(stranger), *jobs(shelf.weak)])
-    assert {(t.status, t.blame, t.total_reward) for t in found[:25]} == {(MODEL_ERROR, "candidate", 0.0)}
+    assert {(t.status, t.blame, t.total_reward) for t in found[:25]} == {(Status.MODEL_ERROR, "candidate", 0.0)}
     assert found[0].failure is not None
     assert found[0].failure.message == "the weights of this checkpoint were not kept"
     assert Trajectory.decode(found[0].encode()).failure == found[0].failure
@@ -155,7 +157,7 @@ async def test_a_checkpoint_that_cannot_be_loaded_is_its_authors_failure(shelf: 
     shelf.kept[broken] = shutil.copytree(shelf.kept[shelf.weak], shelf.root / "broken")
     (shelf.kept[broken] / "tokenizer.json").write_text("{}")
     found = await graded(shelf.runner, jobs(broken)[:2])
-    assert {(t.status, t.blame) for t in found} == {(MODEL_ERROR, "candidate")}
+    assert {(t.status, t.blame) for t in found} == {(Status.MODEL_ERROR, "candidate")}
 
 
 class Saboteur:
@@ -192,12 +194,14 @@ class Saboteur:
 async def test_one_death_of_a_worker_costs_nothing_and_a_second_one_is_the_checkpoints(
     shelf: Shelf, deaths: int
 ) -> None:
-    def sabotaged(model: Model, solving: Solving) -> Mapping[str, Runner]:
-        return {"question": Saboteur(question_runners(model, solving)["question"], shelf.sandbox, deaths)}
+    def sabotaged(kind: str, model: Model, solving: Solving) -> Runner:
+        return Saboteur(question_runner(kind, model, solving), shelf.sandbox, deaths)
 
     runner = GradingRunner(shelf.resolve, sabotaged, sandbox=shelf.sandbox)
     found = await graded(runner, jobs(shelf.weak))
-    assert {(t.status, t.blame) for t in found} == {("ok", "none") if deaths == 1 else (MODEL_ERROR, "candidate")}
+    assert {(t.status, t.blame) for t in found} == {
+        ("ok", "none") if deaths == 1 else (Status.MODEL_ERROR, "candidate")
+    }
     assert all("it was killed by SIGKILL" in t.stderr for t in found), "what another process answered says so"
     assert deaths == 1 or "died twice" in str(found[0].failure)
 
@@ -225,6 +229,7 @@ async def test_other_tasksets_are_refused(shelf: Shelf) -> None:
     (job,) = jobs(shelf.weak)[:1]
     with pytest.raises(ConfigError, match="expected a taskset named posttraining/NAME"):
         await graded(shelf.runner, [replace(job, taskset=replace(job.taskset, kind="question"))])
-    runner = GradingRunner(shelf.resolve, lambda _, __: {}, sandbox=shelf.sandbox)
-    with pytest.raises(UnknownNameError, match="kind of tasks that grade a model"):
-        await graded(runner, [job])
+    with pytest.raises(ConfigError, match="tasks of the kind 'episode' cannot grade a model"):
+        inner_runner("episode", Opening())
+    with pytest.raises(UnknownNameError, match="unknown kind of task 'debate'"):
+        inner_runner("debate", Opening())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,13 +17,14 @@ from heredity.errors import CandidateError, ProviderError
 from heredity.gateway import Model, Reply, Request, Usage
 from heredity.library.tasks.posttraining.preference.instructions import quality
 from heredity.posttraining.inference import WarmSandbox
+from heredity.posttraining.kind import inner_runner
 from heredity.posttraining.models import candidate_of, inspect
 from heredity.posttraining.models.bases import base_model
 from heredity.posttraining.runner import GradingRunner
 from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task
-from heredity.posttraining.tasks.running import runners
 from heredity.resources import Candidate
 from heredity.rollouts.contract import Job, Runner
+from heredity.rollouts.kind import Opening
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.bubblewrap_root import available
@@ -87,8 +88,8 @@ class Room:
     async def grade(
         self, name: str, candidate: Candidate, count: int, *, judge: Model | None = None, limits: Limits = UNHURRIED
     ) -> list[Trajectory]:
-        def inner(model: Model, solving: Solving) -> Mapping[str, Runner]:
-            return runners(model, solving, programs=self.programs, judge=judge)
+        def inner(kind: str, model: Model, solving: Solving) -> Runner:
+            return inner_runner(kind, Opening(solving, model=model, judge=judge, programs=self.programs))
 
         taskset = PostTrainingTaskset(posttraining_task(name))
         runner = GradingRunner(self.resolve, inner, sandbox=self.sandbox)

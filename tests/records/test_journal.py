@@ -206,3 +206,17 @@ def test_a_full_disk_is_one_error_and_the_partial_line_is_taken_back(tmp_path: P
 
 
 _SRC = str(Path(__file__).parents[2] / "src")
+
+
+def test_a_journal_of_an_earlier_format_is_refused_with_one_line_and_left_as_it_is(tmp_path: Path) -> None:
+    payload = canonical_json({"seq": 0, "at": 1.5, "kind": "run.started", "data": {}})
+    line = b'%b,"crc":"%08x"}\n' % (payload[:-1], zlib.crc32(payload))
+    (tmp_path / "j").write_bytes(line)
+    for reading in (read_journal, Journal.open):
+        with pytest.raises(
+            RecordError, match=r"has format 1, and this version of Heredity reads format 2: run it again"
+        ) as refused:
+            reading(tmp_path / "j")
+        assert not isinstance(refused.value, DamagedRecordError)
+        assert "\n" not in str(refused.value)
+    assert (tmp_path / "j").read_bytes() == line

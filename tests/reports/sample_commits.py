@@ -12,15 +12,23 @@ def _submission(index: int, candidate: str, mean: float | None, note: str, **fie
     return {
         "index": index,
         "candidate": candidate,
+        "parents": [],
         "note": note,
         "status": "ok",
         "episodes": 10,
         "budget_used": 10 * index,
         "train_mean": mean,
+        "train_scores": [],
+        "lengths": [],
+        "invalid_steps": 0,
+        "invalid_rate": 0.0,
+        "seconds": None,
+        "validation_mean": None,
+        "best_so_far": None,
         "failures": 0,
         "missing": 0,
         "failure": None,
-        "edit": {"kind": "parametric", "hit": None, "lines_added": 0, "lines_removed": 0},
+        "edit": {"kind": "parametric", "hit": None, "lines_added": 0, "lines_removed": 0, "lines_total": 1},
         "features": {"functions": None, "branches": None, "loops": None, "state": None, "lines": 0},
         **fields,
     }
@@ -43,9 +51,9 @@ def _decision(candidate: str, accepted: bool, difference: float | None, *evidenc
 def commit_run(evolver: str = "reflection", seed: int = 0, after: float = 0.75) -> dict[str, Any]:
     """Return the metrics of a finished run with one commit and one refusal beside the initial candidate."""
     right = round(after * 16)
-    used = {"input_tokens": 1234.0, "output_tokens": 56.0, "cached_tokens": 0.0, "cost_usd": 0.0042}
+    used = {"input_tokens": 1234, "output_tokens": 56, "cached_tokens": 0, "cost_usd": 0.0042}
     return {
-        "schema_version": 1,
+        "schema_version": 2,
         "run_id": f"mix--{evolver}--s{seed}",
         "suite_id": "offline",
         "protocol": "resource-evolution",
@@ -57,6 +65,11 @@ def commit_run(evolver: str = "reflection", seed: int = 0, after: float = 0.75) 
         "status": "finished",
         "isolation": "namespaces",
         "packages": {"reasoning-gym": "0.1.25"},
+        "taskset_version": None,
+        "commitment": None,
+        "config_digest": None,
+        "evolver_failure": None,
+        "agent_accounts": None,
         "budget": {
             "episodes": 100,
             "used": 40,
@@ -114,6 +127,14 @@ def commit_run(evolver: str = "reflection", seed: int = 0, after: float = 0.75) 
         "phases": [],
         "traces": [],
         "diagnostics": {
+            "improvements": 0,
+            "first_improvement": None,
+            "score_drops": 0,
+            "invalid_transition_rate": 0.0,
+            "complexity_growth": None,
+            "budget_per_submission": 10.0,
+            "failed_submissions": 0,
+            "unreadable_candidates": 0,
             "rollbacks": 0,
             "retests": 1,
             "edits": {"synthesis": {"n": 0, "hits": 0}, "parametric": {"n": 2, "hits": 0}},

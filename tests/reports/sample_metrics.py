@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from heredity.analysis.contract import CommonMetrics
+from heredity.analysis.evidence import RunEvidence
+from heredity.analysis.run_results import run_results
+from heredity.analysis.suite_results import suite_results
 from heredity.ids import generator
+from heredity.resources import Candidate
+from heredity.results.run import RunResults
+from heredity.results.suite import SuiteResults
 
 # name -> (family, group, random mean, best mean, spread of an episode)
 PLACES: dict[str, tuple[str, str, float, float, float]] = {
@@ -53,9 +60,10 @@ def run_metrics(taskset: str, evolver: str, seed: int, episodes: int = 128) -> d
     random_scores = reference_mean + 0.2 * spread * generator(7, "random", taskset).standard_normal(32)
     edits = [s["edit"] for s in submissions]
     return {
-        "schema_version": 1,
+        "schema_version": 2,
         "run_id": f"demo-{taskset.split('/')[1].lower()}-{evolver}-s{seed}",
         "suite_id": "demo",
+        "protocol": "policy-evolution",
         "taskset": taskset,
         "family": family,
         "group": group,
@@ -64,6 +72,10 @@ def run_metrics(taskset: str, evolver: str, seed: int, episodes: int = 128) -> d
         "status": "finished",
         "isolation": "namespaces, landlock, seccomp, rlimits",
         "packages": dict(PACKAGES),
+        "taskset_version": None,
+        "commitment": None,
+        "config_digest": None,
+        "evolver_failure": None,
         "budget": {
             "episodes": episodes,
             "used": submissions[-1]["budget_used"],
@@ -87,6 +99,18 @@ def run_metrics(taskset: str, evolver: str, seed: int, episodes: int = 128) -> d
             "heldout_mean": float(random_scores.mean()),
             "heldout_scores": [float(s) for s in random_scores],
         },
+        "gain": {
+            "difference": float((scores - random_scores).mean()),
+            "ci": [float((scores - random_scores).mean()) - half, float((scores - random_scores).mean()) + half],
+            "p": 0.001,
+            "mde": half,
+            "pairs": 32,
+            "verdict": "better",
+        },
+        "decisions": [],
+        "changes": None,
+        "model_usage": None,
+        "agent_accounts": None,
         "best_so_far": [[s["budget_used"], s["best_so_far"]] for s in scored],
         "phases": _phases(submissions),
         "traces": _traces(submissions),
@@ -99,6 +123,8 @@ def run_metrics(taskset: str, evolver: str, seed: int, episodes: int = 128) -> d
             "invalid_transition_rate": 0.0,
             "complexity_growth": submissions[-1]["features"]["lines"] / submissions[0]["features"]["lines"],
             "budget_per_submission": episodes / len(submissions),
+            "failed_submissions": sum(s["status"] != "ok" for s in submissions),
+            "unreadable_candidates": 0,
             "edits": {
                 name: {
                     "n": sum(e["kind"] == name for e in edits),
@@ -208,9 +234,11 @@ def _phases(submissions: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if kind not in ("synthesis", "parametric"):
             continue
         if found and found[-1]["kind"] == kind:
-            found[-1] |= {"to": s["budget_used"], "last": s["index"]}
+            found[-1] |= {"stop": s["budget_used"], "last": s["index"]}
         else:
-            found.append({"kind": kind, "from": start, "to": s["budget_used"], "first": s["index"], "last": s["index"]})
+            found.append(
+                {"kind": kind, "start": start, "stop": s["budget_used"], "first": s["index"], "last": s["index"]}
+            )
     return found
 
 
@@ -235,6 +263,21 @@ def _traces(submissions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
+def results(run: dict[str, Any], **changes: Any) -> RunResults:
+    """Return the results that metrics hold, with changes."""
+    return RunResults.model_validate(run | changes)
+
+
+def nothing(protocol: str = "policy-evolution") -> RunResults:
+    """Return the results of a run of which nothing is on record."""
+    return run_results(RunEvidence.of([], lambda digest: Candidate({}))).model_copy(update={"protocol": protocol})
+
+
+def suite_results_of(runs: list[dict[str, Any]], reference: str = "random policy") -> SuiteResults:
+    """Return the results of a suite of such runs."""
+    return suite_results([results(run) for run in runs], lambda _: CommonMetrics(reference=reference, returns=True))
+
+
 def suite_runs(seeds: int = 3) -> list[dict[str, Any]]:
     """Return the runs of a whole suite: 3 tasksets x 5 evolvers x `seeds`; the last run failed in its middle."""
     runs = [run_metrics(t, e, s) for t in PLACES for e in EVOLVERS for s in range(seeds)]
@@ -252,6 +295,7 @@ def unfinished(run: dict[str, Any]) -> dict[str, Any]:
         "selected": None,
         "heldout": empty,
         "reference": None,
+        "gain": None,
         "budget": run["budget"] | {"used": cut[-1]["budget_used"], "submissions": len(cut)},
         "best_so_far": [p for p in run["best_so_far"] if p[0] <= cut[-1]["budget_used"]],
         "phases": [],

@@ -6,43 +6,55 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import Page
-from sample_metrics import EVOLVERS, PLACES, run_metrics, suite_runs, unfinished
+from sample_metrics import EVOLVERS, PLACES, nothing, results, run_metrics, suite_results_of, suite_runs, unfinished
 
-from heredity.analysis.suite_metrics import suite_metrics
-from heredity.errors import ConfigError, RecordError
-from heredity.reports import write_reports
-from heredity.reports.html import run_page, suite_page, write_suite_report
-from heredity.reports.text import DASH
+from heredity.errors import RecordError
+from heredity.protocols.policy_evolution import report as policies
+from heredity.protocols.policy_evolution.report import REPORT
+from heredity.reports import html, page_of, write_reports
+from heredity.results.report import Source, Sources
+from heredity.results.run import RunResults, Verdict
+from heredity.results.suite import SuiteResults
+from heredity.results.text import DASH
+from pages import Page
 
 ATTACK = "<script>alert('x')</script><img src=x onerror=1>\"'>&\x00\x1b[31m"
 
 
-@pytest.fixture(scope="module")
-def runs() -> list[dict[str, Any]]:
-    return suite_runs()
+def run_page(run: RunResults, sources: Sources | None = None) -> str:
+    return html.render(page_of(run, [], REPORT, sources))
+
+
+def suite_page(suite: SuiteResults, runs: list[RunResults]) -> str:
+    return html.render(page_of(suite, runs, REPORT))
 
 
 @pytest.fixture(scope="module")
-def suite(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    return suite_metrics(runs)
+def runs() -> list[RunResults]:
+    return [results(run) for run in suite_runs()]
 
 
 @pytest.fixture(scope="module")
-def page(suite: dict[str, Any], runs: list[dict[str, Any]]) -> Page:
-    return Page(suite_page(suite, runs, {}))
+def suite() -> SuiteResults:
+    return suite_results_of(suite_runs())
 
 
-def test_the_leaderboard_has_a_row_for_every_evolver_and_the_random_policy(page: Page, suite: dict[str, Any]) -> None:
-    for entry in suite["leaderboard"]:
-        assert page.row(entry["evolver"])[1].startswith(f"{entry['rank_score']:.3f}")
+@pytest.fixture(scope="module")
+def page(suite: SuiteResults, runs: list[RunResults]) -> Page:
+    return Page(suite_page(suite, runs))
+
+
+def test_the_leaderboard_has_a_row_for_every_evolver_and_the_random_policy(page: Page, suite: SuiteResults) -> None:
+    rows = [[cell.strip() for cell in row] for row in page.rows]
+    for entry in suite.leaderboard:
+        assert any(row[0] == entry.evolver and row[1].startswith(f"{entry.rank_score:.3f}") for row in rows)
 
 
 def test_every_environment_has_its_intervals_curves_and_phases(page: Page) -> None:
     titles = [attributes.get("aria-label") or "" for tag, attributes in page.tags if tag == "svg"]
     for taskset in PLACES:
         for opening in ("Held-out return on", "Best so far on", "Phases of edits on"):
-            assert f"{opening} {taskset}" in titles
+            assert f"{opening} {taskset.split('/')[1]}" in titles
 
 
 def test_every_picture_has_a_name_and_every_table_a_caption(page: Page) -> None:
@@ -59,29 +71,34 @@ def test_ids_are_unique_and_the_navigation_reaches_every_section(page: Page) -> 
 
 
 @pytest.mark.parametrize("kind", ["suite", "run"])
-def test_a_page_asks_for_nothing_outside_itself(kind: str, suite: dict[str, Any], runs: list[dict[str, Any]]) -> None:
-    markup = suite_page(suite, runs, {}) if kind == "suite" else run_page(runs[0])
+def test_a_page_asks_for_nothing_outside_itself(kind: str, suite: SuiteResults, runs: list[RunResults]) -> None:
+    markup = suite_page(suite, runs) if kind == "suite" else run_page(runs[0])
     assert not re.search(r"https?://|//[a-z]+\.|@import|url\(", markup)
     assert {"script", "link", "iframe", "object", "img"}.isdisjoint(tag for tag, _ in Page(markup).tags)
+    assert "prefers-color-scheme: dark" in markup
 
 
 def _poisoned(run: dict[str, Any]) -> dict[str, Any]:
     bad = copy.deepcopy(run)
-    bad |= {"run_id": ATTACK, "status": ATTACK, "isolation": ATTACK, "packages": {ATTACK: ATTACK}, "family": ATTACK}
+    bad |= {"run_id": ATTACK, "isolation": ATTACK, "packages": {ATTACK: ATTACK}, "family": ATTACK}
     bad["evolver"] = {"name": ATTACK, "kind": ATTACK, "options": {}}
     bad["taskset"] = f"{ATTACK}/{ATTACK}"
-    bad["evolver_failure"] = {"category": ATTACK, "message": ATTACK, "traceback": ATTACK}
+    bad["evolver_failure"] = {"message": ATTACK, "traceback": ATTACK}
+    failure = {"category": ATTACK, "message": ATTACK, "traceback": ATTACK}
     first = bad["submissions"][0]
-    first |= {"note": ATTACK, "candidate": ATTACK, "status": ATTACK, "failures": 2, "failure": bad["evolver_failure"]}
-    first["edit"] = first["edit"] | {"kind": ATTACK}
+    first |= {"note": ATTACK, "candidate": ATTACK, "status": ATTACK, "failures": 2, "failure": failure}
     bad["traces"] = [{"submission": 1, "evidence": ATTACK, "edit": ATTACK, "outcome": ATTACK}]
-    bad["phases"] = [{"kind": ATTACK, "from": 0, "to": 9, "first": 1, "last": 2}]
     return bad
 
 
-def test_what_evolvers_write_is_shown_but_never_runs(runs: list[dict[str, Any]]) -> None:
-    bad = _poisoned(runs[0])
-    for markup in (run_page(bad), suite_page(suite_metrics([bad, runs[1]]), [bad, runs[1]], {})):
+def test_what_evolvers_write_is_shown_but_never_runs() -> None:
+    bad, good = _poisoned(suite_runs()[0]), suite_runs()[1]
+    both = [results(bad), results(good)]
+    shown = (
+        run_page(both[0], lambda _: Source({ATTACK: ATTACK}, ATTACK)),
+        suite_page(suite_results_of([bad, good]), both),
+    )
+    for markup in shown:
         page = Page(markup)
         assert {"script", "img"}.isdisjoint(tag for tag, _ in page.tags)
         assert not any("onerror" in attributes for _, attributes in page.tags)
@@ -92,101 +109,146 @@ def test_what_evolvers_write_is_shown_but_never_runs(runs: list[dict[str, Any]])
 
 def test_unknown_numbers_are_a_dash_and_never_a_zero_or_nan() -> None:
     run = unfinished(run_metrics("gymnasium/CartPole-v1", "parametric", 0))
-    run["submissions"][1] |= {"train_mean": float("nan"), "validation_mean": None, "best_so_far": float("inf")}
-    markup = run_page(run)
+    run["submissions"][1] |= {"train_mean": None, "validation_mean": None, "best_so_far": None}
+    markup = run_page(results(run))
     row = Page(markup).row("2")
     assert [cell.strip() for cell in row[2:5]] == [DASH, DASH, DASH]
     assert not re.search(r"\b(nan|inf|None|null)\b", re.sub(r"<style>.*?</style>", "", markup, flags=re.DOTALL))
 
 
 def test_an_unfinished_run_says_that_it_has_no_result() -> None:
-    text = Page(run_page(unfinished(run_metrics("gymnasium/CartPole-v1", "parametric", 0)))).text
+    text = Page(run_page(results(unfinished(run_metrics("gymnasium/CartPole-v1", "parametric", 0))))).text
     assert "This run failed, so it has no final result." in text
     assert "Not judged on hidden cases yet." in text
 
 
-@pytest.mark.parametrize("metrics", [{}, {"submissions": None, "heldout": None, "evolver": None, "best_so_far": [[1]]}])
-def test_a_run_of_which_nothing_is_known_still_has_a_page(metrics: dict[str, Any]) -> None:
-    assert "Nothing has been submitted yet." in Page(run_page(metrics)).text
+def test_a_run_of_which_nothing_is_known_still_has_a_page() -> None:
+    assert "Nothing has been submitted yet." in Page(run_page(nothing())).text
 
 
 def test_an_empty_suite_and_a_suite_of_one_run_have_pages() -> None:
-    empty = Page(suite_page(suite_metrics([]), [], {}))
+    empty = Page(suite_page(suite_results_of([]), []))
     assert "No run has been judged yet." in empty.text
     one = run_metrics("gymnasium/Acrobot-v1", "parametric", 0)
-    single = Page(suite_page(suite_metrics([one]), [one], {}))
+    single = Page(suite_page(suite_results_of([one]), [results(one)]))
     assert "there is no other evolver to compare it with" in single.text
 
 
-def test_a_suite_without_its_runs_leaves_out_only_what_needs_them(suite: dict[str, Any]) -> None:
-    page = Page(suite_page(suite, [], {}))
+def test_a_suite_without_its_runs_leaves_out_only_what_needs_them(suite: SuiteResults) -> None:
+    page = Page(suite_page(suite, []))
     ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
-    assert ids == {"leaderboard", "comparisons", "edits", "code", "budget", "problems", "reproduce"}
+    general = {"best", "leaderboard", "scores", "comparisons", "budget", "problems", "reproduce"}
+    assert ids == general | {"edits", "code"}
 
 
-def test_a_difference_within_noise_is_called_that(suite: dict[str, Any], runs: list[dict[str, Any]]) -> None:
-    changed = copy.deepcopy(suite)
-    first, second = (e["evolver"] for e in changed["leaderboard"][:2])
-    for row in changed["comparisons"]["suite"]:
-        if {row["a"], row["b"]} == {first, second}:
-            row |= {"difference": 0.01, "ci": [-0.1, 0.12], "verdict": "within noise"}
-    page = Page(suite_page(changed, runs, {}))
+def test_a_difference_within_noise_is_called_that(suite: SuiteResults, runs: list[RunResults]) -> None:
+    first, second = (e.evolver for e in suite.leaderboard[:2])
+    rows = [
+        row.model_copy(update={"difference": 0.01, "ci": (-0.1, 0.12), "verdict": Verdict.WITHIN_NOISE})
+        if {row.a, row.b} == {first, second}
+        else row
+        for row in suite.comparisons.suite
+    ]
+    compared = suite.comparisons.model_copy(update={"suite": rows})
+    page = Page(suite_page(suite.model_copy(update={"comparisons": compared}), runs))
     assert f"The difference to {second} (+0.010 in normalised score) is within noise." in page.text
     assert any("≈ within noise" in cell for row in page.rows for cell in row)
 
 
+def test_a_suite_says_what_was_run_and_what_was_reached_before_any_rank(page: Page, suite: SuiteResults) -> None:
+    title = next(line for line in page.text.splitlines() if "evolvers on" in line)
+    assert title.strip() == "5 evolvers on Acrobot-v1, CartPole-v1 and MiniGrid-FourRooms-v0"
+    best = next(cell for cell in suite.tasksets[1].cells if not cell.reference)
+    assert page.text.index("Best return, CartPole-v1") < page.text.index("rank score")
+    assert f"{best.evolver}; random" in page.text
+
+
 def test_too_many_traces_are_left_to_the_pages_of_the_runs(
-    suite: dict[str, Any], runs: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    suite: SuiteResults, runs: list[RunResults], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heredity.reports.html.MOST_TRACES", 10)
-    assert "each run's own page has its traces" in Page(suite_page(suite, runs, {})).text
+    monkeypatch.setattr(policies, "MOST_TRACES", 10)
+    assert "each run's own page has its traces" in Page(suite_page(suite, runs)).text
+
+
+def test_the_selected_program_is_shown_with_its_difference_from_the_first(runs: list[RunResults]) -> None:
+    run = runs[0]
+    first = run.submissions[0].candidate
+    texts = {first: "GAIN = 1\nSIGN = 2\n"}
+
+    def source(digest: str) -> Source:
+        return Source({"policy.py": texts.get(digest, "GAIN = 3\nSIGN = 2\n")}, "ab" * 32)
+
+    page = Page(run_page(run, source))
+    assert run.selected is not None
+    assert run.selected.candidate in page.text
+    assert f"blobs/{'ab' * 32}" in page.text
+    assert "GAIN = 3\nSIGN = 2" in page.text
+    lines = [a.get("class") for tag, a in page.tags if tag == "span" and a.get("class") in ("add", "del")]
+    assert lines == ["del", "add", "del", "add"], "names of files, then the line"
+    assert "+1 −1 lines" in page.text
+
+
+def test_long_programs_are_cut_with_a_note(runs: list[RunResults]) -> None:
+    page = Page(run_page(runs[0], lambda _: Source({"policy.py": "x = 1\n" * 2000}, "c" * 64)))
+    assert "2000 lines, the first 600 shown; all are in the blob" in page.text
+    assert page.text.count("x = 1") == 600
+
+
+def test_programs_that_are_gone_leave_the_digest(runs: list[RunResults]) -> None:
+    page = Page(run_page(runs[0], lambda _: None))
+    assert runs[0].selected is not None
+    assert runs[0].selected.candidate in page.text
+    assert "What changed" not in page.text
 
 
 def test_a_suite_links_to_the_runs_whose_folders_are_beside_it(
-    tmp_path: Path, suite: dict[str, Any], runs: list[dict[str, Any]]
+    tmp_path: Path, suite: SuiteResults, runs: list[RunResults]
 ) -> None:
-    known = runs[0]["run_id"]
+    known = runs[0].run_id
+    assert known is not None
     (tmp_path / "runs" / known).mkdir(parents=True)
-    write_suite_report(suite, runs, tmp_path / "report.html")
+    write_reports(tmp_path, suite, runs, REPORT)
     page = Page((tmp_path / "report.html").read_text())
     links = [a["href"] for tag, a in page.tags if tag == "a" and not (a.get("href") or "").startswith("#")]
     assert links == [f"runs/{known}/report.html"]
 
 
-def test_reports_are_written_whole_and_again(tmp_path: Path, runs: list[dict[str, Any]]) -> None:
-    write_reports(tmp_path, runs[1])
-    page, summary = write_reports(tmp_path, runs[0])
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["report.html", "report.md"]
+def test_reports_are_written_whole_and_again(tmp_path: Path, runs: list[RunResults]) -> None:
+    write_reports(tmp_path, runs[1], [], REPORT)
+    page, summary = write_reports(tmp_path, runs[0], [], REPORT)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["report.html", "report.md", "tables"]
     assert page.read_text().endswith("</html>")
-    assert runs[0]["run_id"] in summary.read_text()
-
-
-def test_a_suite_is_recognised_by_its_leaderboard(
-    tmp_path: Path, suite: dict[str, Any], runs: list[dict[str, Any]]
-) -> None:
-    write_reports(tmp_path / ".", suite, runs)
-    with_runs = (tmp_path / "report.html").read_text()
-    write_reports(tmp_path, suite)
-    assert "Pairwise comparisons" in (tmp_path / "report.html").read_text()
-    assert len(with_runs) > len((tmp_path / "report.html").read_text())
+    assert runs[0].run_id is not None
+    assert runs[0].run_id in summary.read_text()
 
 
 def test_a_folder_that_is_not_there_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="could not be written"):
-        write_reports(tmp_path / "missing", {})
+        write_reports(tmp_path / "missing", nothing(), [], REPORT)
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("metrics", [{"schema_version": 2}, [], None])
-def test_metrics_of_another_kind_are_refused(metrics: Any) -> None:
-    with pytest.raises(ConfigError, match="metrics"):
-        run_page(metrics)
-
-
-def test_the_same_metrics_give_the_same_page(suite: dict[str, Any], runs: list[dict[str, Any]]) -> None:
-    assert suite_page(suite, runs, {}) == suite_page(copy.deepcopy(suite), copy.deepcopy(runs), {})
+def test_the_same_metrics_give_the_same_page(suite: SuiteResults, runs: list[RunResults]) -> None:
+    assert suite_page(suite, runs) == suite_page(copy.deepcopy(suite), copy.deepcopy(runs))
 
 
 def test_every_evolver_has_a_colour_of_its_own(page: Page) -> None:
     swatches = {a["class"] for tag, a in page.tags if tag == "span" and (a.get("class") or "").startswith("swatch c")}
     assert len(swatches) == len(EVOLVERS)
+
+
+def test_letters_of_charts_are_at_least_twelve_pixels_on_the_narrowest_phone(page: Page) -> None:
+    widths = {float(a.get("width") or 0) for tag, a in page.tags if tag == "svg" and a.get("role") == "img"}
+    style = (Path(html.__file__).parent / "templates" / "page.css").read_text()
+    size = min(float(found) for found in re.findall(r"\.plot[^{}]*\{[^}]*font-size: ([\d.]+)px", style))
+    assert min(widths) == 310
+    assert size * 300 / 310 >= 12, "a card is 300 pixels wide where the screen has 360"
+
+
+def test_tables_that_scroll_say_so_and_long_ones_are_folded(
+    page: Page, suite: SuiteResults, runs: list[RunResults]
+) -> None:
+    cues = [a for tag, a in page.tags if a.get("class") == "cue"]
+    assert len(cues) > 3
+    many = Page(suite_page(suite, runs))
+    assert f"Every run of the suite {len(runs)} rows" in " ".join(many.text.split())

@@ -3,13 +3,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pages import Page
 from sample_commits import commit_suite
+from sample_metrics import suite_results_of
 
-from heredity.analysis.suite_metrics import suite_metrics
-from heredity.reports.html import suite_page
-from heredity.reports.learning import Line, chart
-from heredity.reports.markdown import suite_markdown
+from heredity.protocols.agent_learning.report import REPORT
+from heredity.protocols.agent_learning.results import LearningSuite
+from heredity.reports import html, markdown, page_of
+from heredity.results.suite import SuiteResults
+from pages import Page
 
 LEARNING: dict[str, Any] = {
     "methods": ["a", "b"],
@@ -33,33 +34,28 @@ def sections(page: Page) -> set[str | None]:
 
 
 @pytest.fixture
-def metrics() -> dict[str, Any]:
-    return {**suite_metrics(commit_suite()), "protocol": "agent-learning", "learning": LEARNING, "skins": [SKIN]}
+def suite() -> SuiteResults:
+    part = LearningSuite.model_validate({"learning": LEARNING, "skins": [SKIN]})
+    return suite_results_of(commit_suite(), "starting point").model_copy(update={"part": part})
 
 
-def test_the_page_shows_the_space_of_methods_and_what_an_inversion_costs(metrics: dict[str, Any]) -> None:
-    html = suite_page(metrics, [], {})
-    page = Page(html)
-    assert {"learning", "skins"} <= sections(page)
-    assert "50%" in html
-    assert "Upper bound by number of methods" in html
-    assert "−0.800" in html
+def test_the_page_shows_the_space_of_methods_and_what_an_inversion_costs(suite: SuiteResults) -> None:
+    shown = html.render(page_of(suite, [], REPORT))
+    assert {"learning", "skins"} <= sections(Page(shown))
+    assert "50%" in shown
+    assert "Upper bound by number of methods" in shown
+    assert "What the bound picked" in shown
+    assert "−0.800" in shown
 
 
-def test_the_summary_in_markdown_says_the_same(metrics: dict[str, Any]) -> None:
-    text = suite_markdown(metrics, [])
-    assert "controller, 50% of the way to the bound" in text
-    assert "## Skins and their inverse" in text
-    assert "worse |" in text
+def test_the_summary_in_markdown_says_the_same(suite: SuiteResults) -> None:
+    document = markdown.render(page_of(suite, [], REPORT))
+    row = next(line for line in document.splitlines() if line.startswith("| adaptive (controller)"))
+    assert "50%" in row
+    assert "## Skins and their inverse" in document
+    assert "**worse** |" in document
 
 
 def test_a_suite_without_them_has_no_such_sections() -> None:
-    page = Page(suite_page(suite_metrics(commit_suite()), [], {}))
-    assert not {"learning", "skins"} & sections(page)
-
-
-def test_a_long_name_keeps_its_end_and_no_line_is_no_error() -> None:
-    drawn = chart("t", [Line("a-very-long-name-of-a-method-with-its-end", "c0", ((1.0, 0.1), (2.0, 0.2)))], "x", "y")
-    assert "with-its-end" in drawn
-    assert "a-very-long-name-of-a-method-with" not in drawn.replace("<title>", "", 1).split("</title>")[-1]
-    assert "<svg" in chart("t", [], "x", "y")
+    plain = suite_results_of(commit_suite(), "starting point")
+    assert not {"learning", "skins"} & sections(Page(html.render(page_of(plain, [], REPORT))))

@@ -251,7 +251,7 @@ def test_a_contract_is_a_skill_and_comes_back(registry: Registry, tmp_path: Path
         ("---\nname: sum\ndescription: x\n---\n", "folder must have the same name"),
         ("---\nname: add\ndescription:\n---\n", "write 1 to 1024"),
         (f"---\nname: add\ndescription: {'x' * 1025}\n---\n", "1025 characters"),
-        ("---\nname: add\ndescription: >\n  x\n---\n", "in double quotes"),
+        ("---\nname: add\ndescription: *x\n---\n", "in double quotes|has no meaning"),
         ("---\nname: add\ndescripton: x\n---\n", "did you mean description"),
     ],
 )

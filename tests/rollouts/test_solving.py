@@ -16,9 +16,10 @@ from heredity.actors.contract import Programs, Solving
 from heredity.errors import BudgetError, ConfigError, HostError, IsolationError
 from heredity.gateway import Model, Reply, Request
 from heredity.gateway.scripted import Answer, Rule, Scripted, When
-from heredity.judging.attempts import Attempter, outcome_of, usage_of
+from heredity.judging.attempts import Attempter, outcome_of
 from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.contract import Job
+from heredity.rollouts.kind import KINDS
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.rollouts.question import runner as solving
 from heredity.rollouts.question.runner import SolvingRunner, conversation_of
@@ -131,7 +132,7 @@ async def test_what_was_asked_last_and_not_answered_is_kept_too() -> None:
 async def test_unknown_costs_are_absent() -> None:
     found = await attempt(ListedModel([Reply("42")]))
     assert found.cost == {"model_calls": 1, "tool_calls": 0}
-    assert usage_of("question", found) is not None
+    assert KINDS.load("question").usage(found) is not None
 
 
 async def test_options_are_shown_and_the_letter_is_checked() -> None:

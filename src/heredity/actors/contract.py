@@ -23,6 +23,7 @@ from typing import Any, Literal, Protocol
 
 from heredity.gateway import Message, ToolSpec, Usage
 from heredity.resources import SourceTree
+from heredity.results.status import AnswerStatus
 
 SYSTEM = "prompt/system"
 QUESTION = "prompt/question"
@@ -155,8 +156,7 @@ class Answer:
         messages: the whole conversation, in order.
         usage: of all its model calls.
         calls: how many model calls it made; `tool_calls`: how many tools it called.
-        status: `"ok"`, or `"turns"` (out of turns), `"empty"`, `"refusal"`, `"timeout"`, `"program_timeout"` (its program took too
-            long for itself), `"program_error"`.
+        status: how it came to that.
         detail: one line on a status that is not ok.
     """
 
@@ -166,6 +166,6 @@ class Answer:
     usage: Usage
     calls: int = 0
     tool_calls: int = 0
-    status: str = "ok"
+    status: AnswerStatus = AnswerStatus.OK
     detail: str = ""
     notes: Sequence[str] = field(default_factory=tuple[str, ...])

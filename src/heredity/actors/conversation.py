@@ -9,15 +9,16 @@ from heredity.actors.contract import Answer, Solving
 from heredity.errors import CandidateError, ProviderError
 from heredity.gateway import Message, Model, Reply, Request, Sampling, ToolCall, ToolSpec, Usage
 from heredity.gateway.contract import NOTHING_USED
+from heredity.results.status import AnswerStatus
 
 _OWN_FAULTS = ("empty", "context")
 """Provider errors that a candidate can bring about; as anybody else's fault they would let it erase its bad attempts."""
 
 
 class NoAnswerError(CandidateError):
-    """An attempt ends without an answer; `status` is one of `Answer.status`."""
+    """An attempt ends without an answer; `status` says how."""
 
-    def __init__(self, status: str, detail: str) -> None:
+    def __init__(self, status: AnswerStatus, detail: str) -> None:
         self.status = status
         super().__init__(detail)
 
@@ -75,7 +76,7 @@ class Conversation:
             reply = await self.model.reply(Request(tuple(map(_encodable, context)), tuple(tools), sampling))
         except ProviderError as error:
             if error.kind in _OWN_FAULTS:
-                raise NoAnswerError("empty", f"{error.kind}: {error}") from error
+                raise NoAnswerError(AnswerStatus.EMPTY, f"{error.kind}: {error}") from error
             raise
         self.calls += 1
         self.usage += reply.usage
@@ -96,9 +97,9 @@ class Conversation:
         """Everything that was said, in order."""
         return tuple(m for turn in self.turns for m in (*turn.told, turn.reply) if m is not None)
 
-    def answer(self, status: str = "ok", detail: str = "") -> Answer:
+    def answer(self, status: AnswerStatus = AnswerStatus.OK, detail: str = "") -> Answer:
         """Return what the attempt gave so far; an attempt that ends without an answer has no text."""
-        text = self.rounds[-1] if self.rounds and status == "ok" else ""
+        text = self.rounds[-1] if self.rounds and status == AnswerStatus.OK else ""
         rounds, notes = tuple(self.rounds), tuple(self.notes)
         return Answer(text, rounds, self.messages, self.usage, self.calls, self.tool_calls, status, detail, notes)
 

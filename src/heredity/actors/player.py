@@ -30,14 +30,15 @@ from heredity.errors import CandidateError, ConfigError
 from heredity.gateway import Image, Message
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import check_candidate, files_of
+from heredity.results.status import Status
 from heredity.worlds.contract import RefusedError
 
 PLAYER = "agent/player"
 _GAP = re.compile(r"\n{3,}")
 _MAX_NOTES = 4000
 _OUTPUT = 64 << 10
-_OPENING = {"timeout": "init_timeout", "oom": "oom", "missing": "import_error"}
-_ACTING = {"timeout": "rollout_timeout", "oom": "oom"}
+_OPENING = {"timeout": Status.INIT_TIMEOUT, "oom": Status.OOM, "missing": Status.IMPORT_ERROR}
+_ACTING = {"timeout": Status.ROLLOUT_TIMEOUT, "oom": Status.OOM}
 
 WORDS = """\
 You act in a small world. At every turn you see it as it is now, and answer with one action. Some rules you may have to find out
@@ -110,7 +111,7 @@ class Move:
 class PlayerFailedError(CandidateError):
     """A player's program failed; `status` is the category of the failure, `traceback` shows the author's own lines."""
 
-    def __init__(self, status: str, message: str, traceback: str = "") -> None:
+    def __init__(self, status: Status, message: str, traceback: str = "") -> None:
         self.status, self.traceback = status, traceback
         super().__init__(message)
 
@@ -272,7 +273,7 @@ class ProgramPlayer:
         Raises:
             PlayerFailedError: if it could not be imported or its `Player` not be made.
         """
-        self._take(self.program.opened, _OPENING, "init_error")
+        self._take(self.program.opened, _OPENING, Status.INIT_ERROR)
 
     async def act(self, sight: Sight) -> Move:
         """Ask the program for an action. Raises as `Player.act`."""
@@ -280,10 +281,10 @@ class ProgramPlayer:
         result = await self.program.call("act", {"observation": sight.words}, seconds=self.seconds)
         if self.services.fatal is not None:
             raise self.services.fatal
-        self._take(result, _ACTING, "act_error")
+        self._take(result, _ACTING, Status.ACT_ERROR)
         return Move(result.value)
 
-    def _take(self, result: ToolResult, categories: Mapping[str, str], otherwise: str) -> None:
+    def _take(self, result: ToolResult, categories: Mapping[str, Status], otherwise: Status) -> None:
         self.stdout, self.stderr = (self.stdout + result.stdout)[:_OUTPUT], (self.stderr + result.stderr)[:_OUTPUT]
         self.act_s += result.seconds
         if result.error:

@@ -28,6 +28,7 @@ from heredity.actors.tools import Toolbox
 from heredity.errors import BudgetError, CandidateError, ConfigError, HeredityError, HostError
 from heredity.gateway import Image, Message, ToolCall, ToolSpec
 from heredity.gateway.contract import ROLES
+from heredity.results.status import AnswerStatus
 
 _SOLVE = "agent:solve"
 
@@ -66,14 +67,14 @@ async def run_program(parts: Parts, problem: Problem, toolbox: Toolbox, earlier:
 def _answer(result: ToolResult, talk: Conversation) -> str:
     if result.error:
         talk.notes.append(result.traceback or result.message)
-        status = "program_timeout" if result.error == "timeout" else "program_error"
+        status = AnswerStatus.PROGRAM_TIMEOUT if result.error == "timeout" else AnswerStatus.PROGRAM_ERROR
         raise NoAnswerError(status, f"{result.error}: {result.message}")
     if not isinstance(result.value, str):
         detail = f"solve returned {json.dumps(result.value)[:80]}; expected the answer as text"
         talk.notes.append(detail)
-        raise NoAnswerError("program_error", detail)
+        raise NoAnswerError(AnswerStatus.PROGRAM_ERROR, detail)
     if not result.value.strip():
-        raise NoAnswerError("empty", "solve returned an empty text")
+        raise NoAnswerError(AnswerStatus.EMPTY, "solve returned an empty text")
     text = encodable(result.value)
     talk.conclude(text)
     return text

@@ -17,6 +17,7 @@ from heredity.actors.tools import Toolbox
 from heredity.errors import ConfigError
 from heredity.gateway import Image, Message, Model, Reply, ToolCall
 from heredity.resources import Candidate
+from heredity.results.status import AnswerStatus
 from heredity.spans import span
 
 
@@ -87,7 +88,7 @@ class Solver:
         except TimeoutError:
             if not clock.expired():
                 raise
-            return talk.answer("timeout", f"no answer within {seconds:g} seconds")
+            return talk.answer(AnswerStatus.TIMEOUT, f"no answer within {seconds:g} seconds")
         return talk.answer()
 
     async def _rounds(self, problem: Problem, toolbox: Toolbox, feedback: Feedback | None) -> None:
@@ -123,15 +124,15 @@ class Solver:
             told = await (_tool_results(reply, toolbox) if native else _observation(reply, toolbox))
             if not told:
                 return reply.text
-        raise NoAnswerError("turns", f"no answer within {talk.settings.max_turns} model calls")
+        raise NoAnswerError(AnswerStatus.TURNS, f"no answer within {talk.settings.max_turns} model calls")
 
 
 def _check_words(reply: Reply) -> None:
     if reply.finish == "refusal":
-        raise NoAnswerError("refusal", f"the model refused: {reply.text[:200]}")
+        raise NoAnswerError(AnswerStatus.REFUSAL, f"the model refused: {reply.text[:200]}")
     if not reply.text.strip() and not reply.tool_calls:
         cut = " and was cut at the limit of tokens" if reply.finish == "length" else ""
-        raise NoAnswerError("empty", f"the reply holds neither words nor tool calls{cut}")
+        raise NoAnswerError(AnswerStatus.EMPTY, f"the reply holds neither words nor tool calls{cut}")
 
 
 async def _tool_results(reply: Reply, toolbox: Toolbox) -> list[Message]:

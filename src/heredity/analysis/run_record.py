@@ -6,9 +6,39 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from heredity.analysis.usage import TokenUsage
+from heredity.records.events import (
+    AGENT_USAGE,
+    CANDIDATE,
+    CANDIDATE_DECIDED,
+    EVOLVER_FAILED,
+    HEARTBEAT,
+    JUDGING_SCORED,
+    JUDGING_SELECTED,
+    MODEL_CALLED,
+    REFERENCE_SCORED,
+    RUN_FINISHED,
+    RUN_RESUMED,
+    RUN_STARTED,
+    SESSION_CLOSED,
+    SUBMISSION_ADMITTED,
+    SUBMISSION_COMPLETED,
+    SUBMISSION_REJECTED,
+    CandidateDecided,
+    CandidateMade,
+    EvolverFailed,
+    FailureData,
+    JudgingScored,
+    JudgingSelected,
+    ModelCalled,
+    OutcomeData,
+    ReferenceScored,
+    RunStarted,
+    SubmissionAdmitted,
+    SubmissionCompleted,
+)
 
 
 @dataclass(slots=True)
@@ -33,27 +63,27 @@ class Submission:
     parents: Sequence[str] = ()
     note: str = ""
     evidence: int | None = None
-    completion: Mapping[str, Any] | None = None
+    completion: SubmissionCompleted | None = None
 
     @property
     def status(self) -> str | None:
         """`"ok"`, the category of its failure, or None while it runs."""
-        return None if self.completion is None else str(self.completion["status"])
+        return None if self.completion is None else self.completion["status"]
 
     @property
-    def failure(self) -> Mapping[str, Any] | None:
+    def failure(self) -> FailureData | None:
         """What ended it as a whole; None when ok."""
-        return None if self.completion is None else self.completion.get("failure")
+        return None if self.completion is None else self.completion["failure"]
 
     @property
-    def outcomes(self) -> Sequence[Mapping[str, Any]]:
+    def outcomes(self) -> Sequence[OutcomeData]:
         """One row for each requested episode; empty while it runs."""
-        return () if self.completion is None else self.completion.get("outcomes") or ()
+        return () if self.completion is None else self.completion["outcomes"]
 
     @property
     def scores(self) -> list[float | None]:
         """Train scores in the order of the request; None is missing."""
-        return [finite(o.get("score")) for o in self.outcomes]
+        return [finite(o["score"]) for o in self.outcomes]
 
     @property
     def mean(self) -> float | None:
@@ -81,25 +111,23 @@ class RunRecord:
         wall_seconds: run clock at the last thing that says it; None if nothing does.
     """
 
-    started: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    started: RunStarted = field(default_factory=lambda: cast("RunStarted", {}))
     submissions: dict[int, Submission] = field(default_factory=dict[int, Submission])
     rejected: int = 0
     resumes: int = 0
-    scored: dict[tuple[str, int | str], Mapping[str, Any]] = field(
-        default_factory=dict["tuple[str, int | str]", "Mapping[str, Any]"]
+    scored: dict[tuple[str, int | str], JudgingScored] = field(
+        default_factory=dict["tuple[str, int | str]", JudgingScored]
     )
-    references: dict[tuple[str, str], Mapping[str, Any]] = field(
-        default_factory=dict["tuple[str, str]", "Mapping[str, Any]"]
-    )
-    selected: Mapping[str, Any] | None = None
-    evolver_failure: Mapping[str, Any] | None = None
+    references: dict[tuple[str, str], ReferenceScored] = field(default_factory=dict["tuple[str, str]", ReferenceScored])
+    selected: JudgingSelected | None = None
+    evolver_failure: EvolverFailed | None = None
     status: str = "unfinished"
     usage: dict[str, list[TokenUsage]] = field(default_factory=dict[str, list[TokenUsage]])
-    decisions: list[Mapping[str, Any]] = field(default_factory=list["Mapping[str, Any]"])
-    calls: list[Mapping[str, Any]] = field(default_factory=list["Mapping[str, Any]"])
+    decisions: list[CandidateDecided] = field(default_factory=list[CandidateDecided])
+    calls: list[ModelCalled] = field(default_factory=list[ModelCalled])
     wall_seconds: float | None = None
 
-    def scores_of(self, view: str, submission: int | None, candidate: str | None) -> Mapping[str, Any] | None:
+    def scores_of(self, view: str, submission: int | None, candidate: str | None) -> JudgingScored | None:
         """Return how a view scored a submission, or else its candidate; None if it did not."""
         by_submission = self.scored.get((view, submission)) if submission is not None else None
         return by_submission or (self.scored.get((view, candidate)) if candidate is not None else None)
@@ -110,73 +138,67 @@ class _Reader:
 
     def __init__(self) -> None:
         self.record = RunRecord()
-        self.candidates: dict[str, Mapping[str, Any]] = {}
+        self.candidates: dict[str, CandidateMade] = {}
         self.latest: int | None = None
         self.clock: tuple[float, float] | None = None
 
     def read(self, event: Mapping[str, Any]) -> None:
-        data: Mapping[str, Any] = event["data"]
-        match event["kind"]:
-            case "run.started":
-                self.record.started = data
-            case "candidate":
-                self.candidates[data["digest"]] = data
-            case "submission.admitted":
-                self._admit(data)
-                self._tick(data.get("at_s"), event.get("at"))
-            case "submission.completed":
-                self._complete(data)
-            case "submission.rejected":
-                self.record.rejected += 1
-            case "run.resumed":
-                self.record.resumes += 1
-                self.clock = None
-            case "heartbeat":
-                self._tick(data.get("clock_s"), event.get("at"))
-            case "session.closed":
-                self._close(event.get("at"))
-            case kind:
-                self._judge(kind, data)
+        at: float | None = event.get("at")
+        if data := RUN_STARTED.of(event):
+            self.record.started = data
+        elif data := CANDIDATE.of(event):
+            self.candidates[data["digest"]] = data
+        elif data := SUBMISSION_ADMITTED.of(event):
+            self._admit(data)
+            self._tick(data["at_s"], at)
+        elif data := SUBMISSION_COMPLETED.of(event):
+            self._complete(data)
+        elif SUBMISSION_REJECTED.of(event):
+            self.record.rejected += 1
+        elif RUN_RESUMED.of(event):
+            self.record.resumes += 1
+            self.clock = None
+        elif data := HEARTBEAT.of(event):
+            self._tick(data["clock_s"], at)
+        elif SESSION_CLOSED.of(event):
+            self._close(at)
+        else:
+            self._judge(event)
 
-    def _judge(self, kind: str, data: Mapping[str, Any]) -> None:
+    def _judge(self, event: Mapping[str, Any]) -> None:
         record = self.record
-        match kind:
-            case "judging.scored":
-                for key in (data.get("submit_id"), data.get("candidate")):
-                    if key is not None:
-                        record.scored[data["view"], key] = data
-            case "judging.selected":
-                record.selected = data
-            case "reference.scored":
-                record.references[data["name"], data["view"]] = data
-            case "agent.usage":
-                names = ("input_tokens", "cache_tokens", "output_tokens", "cost_usd")
-                entries = record.usage.setdefault(str(data.get("source")), [])
-                entries.append(TokenUsage(*(data.get(name) for name in names)))
-            case "candidate.decided":
-                record.decisions.append(data)
-            case "model.called":
-                record.calls.append(data)
-            case "evolver.failed":
-                record.evolver_failure = data
-            case "run.finished":
-                record.status = data["status"]
-            case _:
-                pass
+        if data := JUDGING_SCORED.of(event):
+            for key in (data["submit_id"], data["candidate"]):
+                if key is not None:
+                    record.scored[data["view"], key] = data
+        elif data := JUDGING_SELECTED.of(event):
+            record.selected = data
+        elif data := REFERENCE_SCORED.of(event):
+            record.references[data["name"], data["view"]] = data
+        elif data := AGENT_USAGE.of(event):
+            record.usage.setdefault(data["source"], []).append(TokenUsage.from_json(data))
+        elif data := CANDIDATE_DECIDED.of(event):
+            record.decisions.append(data)
+        elif data := MODEL_CALLED.of(event):
+            record.calls.append(data)
+        elif data := EVOLVER_FAILED.of(event):
+            record.evolver_failure = data
+        elif data := RUN_FINISHED.of(event):
+            record.status = data["status"]
 
-    def _admit(self, data: Mapping[str, Any]) -> None:
-        made = self.candidates.get(data["candidate"], {})
+    def _admit(self, data: SubmissionAdmitted) -> None:
+        made = self.candidates.get(data["candidate"])
         self.record.submissions[data["submit_id"]] = Submission(
             id=data["submit_id"],
             candidate=data["candidate"],
-            tasks=tuple(data.get("tasks") or ()),
+            tasks=tuple(data["tasks"]),
             charge=data["charge"],
-            parents=tuple(made.get("parents") or ()),
-            note=made.get("note") or "",
+            parents=tuple(made["parents"]) if made else (),
+            note=made["note"] if made else "",
             evidence=self.latest,
         )
 
-    def _complete(self, data: Mapping[str, Any]) -> None:
+    def _complete(self, data: SubmissionCompleted) -> None:
         submission = self.record.submissions.get(data["submit_id"])
         if submission is not None:
             submission.completion = data

@@ -21,12 +21,12 @@ import numpy as np
 from heredity.bench.rollouts import BALANCE
 from heredity.environments.taskset import make_from_spec
 from heredity.evolution import Budget
-from heredity.evolution.starter import starter_program
 from heredity.judging.cases import Sealed
 from heredity.judging.session import Session, SessionRules
 from heredity.records import Committer, RunFolder
 from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.episode.runner import EpisodeRunner
+from heredity.rollouts.episode.starter import starter_program
 from heredity.server.app import SessionApp
 from heredity.server.serve import serve
 from heredity.server.terms import Briefing, RunTerms

@@ -66,20 +66,9 @@ def _show(annotated: Annotated) -> None:
     from rich.console import Console
 
     from heredity.reports.annotations import count_tables
+    from heredity.reports.terminal import table
 
     console = Console()
     console.print(f"{annotated.folder.name}: {len(annotated.rows)} attempts, {annotated.asked} labelled now")
-    for table in count_tables(annotated.counts):
-        console.print(_table(*table))
-
-
-def _table(title: str, head: list[str], rows: list[list[str]], left: int) -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=Text(title), title_justify="left", box=None)
-    for place, name in enumerate(head):
-        table.add_column(Text(name), justify="left" if place < left else "right")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    return table
+    for counted in count_tables(annotated.counts):
+        console.print(table(counted))

@@ -13,6 +13,7 @@ from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
 from heredity.cli.evaluate import evaluate
 from heredity.cli.runs import compare, report, resume, run
+from heredity.cli.schema import schema
 from heredity.cli.trace import trace
 from heredity.errors import CandidateError, HeredityError
 
@@ -35,6 +36,7 @@ app.command()(evaluate)
 app.command()(annotate)
 app.command()(trace)
 app.command()(doctor)
+app.command()(schema)
 app.command()(broker)
 app.command()(workspace.submit)
 app.command()(workspace.finish)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from heredity.cli.signals import run_interruptibly
 from heredity.environments.video import DEFAULT_FPS, Playback, write_video
-from heredity.errors import CandidateError, ConfigError, HostError, MissingExtraError, RecordError
-from heredity.resources import Candidate, SourceTree
+from heredity.errors import CandidateError, HostError, MissingExtraError, RecordError
+from heredity.results.status import FailureSource
 from heredity.rollouts.contract import Job
+from heredity.rollouts.episode.kind import KIND as EPISODES
 from heredity.rollouts.episode.runner import EpisodeRunner
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
@@ -35,14 +36,12 @@ def play_policy(env_id: str, folder: Path, video: Path, *, seed: int = 0, steps:
         MissingExtraError: if something is not installed.
         RecordError: if the video cannot be written.
     """
-    tree = SourceTree.from_folder(folder)
-    if "policy.py" not in tree:
-        raise ConfigError(f"{folder} has no policy.py; give the folder of a policy program")
+    candidate = EPISODES.candidates.read(folder)
     tasks = taskset(f"gymnasium/{env_id.removeprefix('gymnasium/')}")
     as_mp4 = video.suffix.lower() == ".mp4"
     task = Task(f"played/{seed}", "train", 0, {"seed": seed, "options": {}})
     options = {"video": True} if as_mp4 else {"frames": 1}
-    job = Job(tasks.info, Candidate.program(tree), task, policy_seed=seed, options=options)
+    job = Job(tasks.info, candidate, task, policy_seed=seed, options=options)
     played = run_interruptibly(_attempt(job, Limits(steps=steps)))
     _check(played, tasks)
     written = _write_mp4(played, video) if as_mp4 else _write_frames(played, video)
@@ -62,7 +61,7 @@ def _check(played: Trajectory, tasks: Taskset) -> None:
     if failure is None:
         return
     where = f" at step {failure.step_index}" if failure.step_index is not None else ""
-    if played.blame == "candidate":
+    if played.blame is FailureSource.CANDIDATE:
         trace = failure.traceback.strip()
         raise CandidateError(
             f"the policy failed{where}: {failure.category}: {failure.message}" + f"\n{trace}" * bool(trace)

@@ -71,7 +71,8 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check that task folders are well-formed, that their solutions pass, and that doing nothing does not."""
-    from heredity.rollouts.container.check import check_tasks, open_backend
+    from heredity.rollouts.container.check import check_tasks
+    from heredity.sandbox.containers.backends import open_backend
 
     async def checked() -> list[CheckedTask]:
         async with open_backend(backend) as opened:
@@ -99,17 +100,8 @@ def _checked_row(task: CheckedTask) -> tuple[str, ...]:
 
 
 def _row(info: TasksetInfo, task: Task, *, answers: bool) -> dict[str, Any]:
-    row: dict[str, Any] = {"id": task.id}
-    secret = dict(task.spec)
-    if info.kind == "question":
-        from heredity.tasks.questions import present
+    from heredity.rollouts.kind import KINDS
 
-        shown = present(task.spec)
-        row |= {"question": shown.text, "choices": list(shown.choices), "images": len(shown.images)}
-        row |= {"instructions": shown.instructions, "prompt": shown.prompt}
-        secret = {key: value for key, value in secret.items() if key in ("answer", "verifier", "metadata")}
-    elif info.kind == "container":
-        from heredity.tasks.containers import read_task
-
-        row["prompt"] = read_task(Path(secret["folder"])).instruction
+    row = {"id": task.id, **KINDS.load(info.kind).shown(task)}
+    secret = {key: value for key, value in task.spec.items() if key not in row}
     return {**row, "secret": secret} if answers else row

@@ -17,6 +17,7 @@ from heredity.configuration.sections import (
     EngineSection,
     EvolverSection,
     LimitsSection,
+    Locate,
     RunSection,
     Section,
     SolverSection,
@@ -25,6 +26,7 @@ from heredity.configuration.sections import (
 )
 from heredity.errors import ConfigError
 from heredity.gateway.settings import GatewaySettings
+from heredity.plugins import located
 
 S = TypeVar("S", bound=Section)
 
@@ -64,6 +66,14 @@ class Config(Section):
             if isinstance(value, section):
                 return value
         raise ConfigError(f"the protocol {self.run.protocol} has no section of type {section.__name__}")
+
+    @classmethod
+    def paths_in(cls) -> dict[str, Locate]:
+        """Return the dotted keys that may name files, with what makes a value of one absolute."""
+        types = {name: field.annotation for name, field in cls.model_fields.items()}
+        sections = {name: kind for name, kind in types.items() if isinstance(kind, type) and issubclass(kind, Section)}
+        keys = {f"{name}.{key}": place for name, section in sections.items() for key, place in section.paths.items()}
+        return {**keys, "gateway.cache": located}
 
     def sections(self) -> dict[str, Section]:
         """Return all sections that are Heredity's own kind, by name."""

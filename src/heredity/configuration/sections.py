@@ -13,7 +13,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from heredity.actors.contract import Solving
 from heredity.plugins import located
 from heredity.sandbox.limits import Limits
-from heredity.tasks.registry import expand, located_taskset
+from heredity.tasks.registry import located_taskset
 
 if TYPE_CHECKING:
     from heredity.configuration.config import Config
@@ -57,11 +57,11 @@ Baselines = Annotated[SkipValidation[bool | list[str]], BeforeValidator(_baselin
 Options = Annotated[dict[str, Any], BeforeValidator(_plain_options)]
 
 
-Place = Callable[[str, Path], str]
-"""Makes a value that may be a path, as seen from a folder, absolute (`heredity.plugins.located`)."""
+Locate = Callable[[str, Path], str]
+"""Makes a value that may be a path absolute, as seen from a folder."""
 
 
-def _launcher(name: str, base: Path) -> str:
+def _located_launcher(name: str, base: Path) -> str:
     """A launcher is a name, or the path of a folder."""
     return located(name, base) if "/" in name else name
 
@@ -70,14 +70,15 @@ class Section(BaseModel):
     """Base of all sections: frozen, every key known, values of TOML's own types.
 
     Attributes:
-        paths: of keys that may name files, what makes a value absolute: a path is seen from the file that it stands in.
-        written_out: of keys whose value is written out when a configuration is read, what does it.
+        paths: keys that may name files, with what makes a value of one absolute: it is seen from the file that the configuration
+            was read from, and a suite may be resumed from another folder than it was started in.
+        tasksets_in: keys that list tasksets; names of groups among them are written out.
         varied: whether a matrix may vary its keys.
         labelled: whether runs that differ in one of its keys have the key in their names, not its value alone.
     """
 
-    paths: ClassVar[Mapping[str, Place]] = MappingProxyType({})
-    written_out: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({})
+    paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({})
+    tasksets_in: ClassVar[tuple[str, ...]] = ()
     varied: ClassVar[bool] = False
     labelled: ClassVar[bool] = False
 
@@ -106,8 +107,8 @@ class RunSection(Section):
         name: what the suite is called; the file's name by default.
     """
 
-    paths: ClassVar[Mapping[str, Place]] = MappingProxyType({"tasksets": located_taskset})
-    written_out: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({"tasksets": expand})
+    paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({"tasksets": located_taskset})
+    tasksets_in: ClassVar[tuple[str, ...]] = ("tasksets",)
 
     protocol: str = DEFAULT_PROTOCOL
     tasksets: list[str] = Field(min_length=1)
@@ -147,8 +148,8 @@ class EvolverSection(Section):
         disk_bytes: most disk that an agent's own files may take.
     """
 
-    paths: ClassVar[Mapping[str, Place]] = MappingProxyType(
-        {"initial": located, "launcher": _launcher, "read_only": located}
+    paths: ClassVar[Mapping[str, Locate]] = MappingProxyType(
+        {"initial": located, "launcher": _located_launcher, "read_only": located}
     )
     varied: ClassVar[bool] = True
 

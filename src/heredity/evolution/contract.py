@@ -13,6 +13,7 @@ import numpy as np
 
 from heredity.gateway import Model
 from heredity.resources import Candidate
+from heredity.results.status import Status
 from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.tasks import TasksetInfo
 
@@ -52,7 +53,7 @@ class Outcome:
     task: int
     score: float
     length: int
-    status: str = "ok"
+    status: str = Status.OK
     failure: Failure | None = None
     trajectory: Trajectory | None = None
 

@@ -17,13 +17,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from heredity.environments.space_numbers import Leaf, action_expression, count_controls, find_grid, leaves, space_of
 from heredity.evolution.grids import MAP_SOURCE
 from heredity.evolution.operators.constants import parse
-from heredity.evolution.spaces import Leaf, action_expression, count_controls, find_grid, leaves, space_of
 from heredity.resources import SourceTree
+from heredity.rollouts.episode.starter import POLICY
 
-POLICY = "policy.py"
-"""The file that a program's `Policy` is imported from."""
 MEMORY = ("d", "m", "t", "p", "g")
 """Names by which `control` asks for memory."""
 

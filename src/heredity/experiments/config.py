@@ -24,6 +24,7 @@ from heredity.evolution.registry import METHODS
 from heredity.experiments.paths import with_absolute_paths
 from heredity.ids import digest_json
 from heredity.protocols.registry import PROTOCOLS
+from heredity.tasks.registry import expand
 
 _LONGEST_NAME = 80
 _VARIED = ("gateway.execution", "engine.lockstep")
@@ -74,9 +75,9 @@ def resolve(
     absolute afterwards. Groups of tasksets are written out.
     """
     given = {**dict(map(_parse_override, overrides)), **(changes or {})}
-    model, here = _config_type(_with(data, given), source), Path.cwd()
-    seen = with_absolute_paths(data, model, base or here)
-    return _written_out(_validated(with_absolute_paths(_with(seen, given), model, here), source))
+    here, places = Path.cwd(), _config_type(_with(data, given), source).paths_in()
+    changed = with_absolute_paths(_with(with_absolute_paths(data, places, base or here), given), places, here)
+    return _with_tasksets_of_groups(_validated(changed, source))
 
 
 def cells(config: Config) -> list[Cell]:
@@ -156,16 +157,16 @@ def _shared(evolver: EvolverSection, baseline: str) -> dict[str, Any]:
     return {k: v for k, v in evolver.options.items() if k in LoopOptions.model_fields and k not in own}
 
 
-def _written_out(config: Config) -> Config:
-    """Return a configuration with groups of tasksets written out."""
-    changes: dict[str, Any] = {}
-    for name, section in config.sections().items():
-        for key, written_out in section.written_out.items():
-            if (given := getattr(section, key)) is not None:
-                changes[f"{name}.{key}"] = written_out(given)
-            if f"{name}.{key}" in config.matrix:
-                changes[f"matrix.{name}.{key}"] = [written_out(value) for value in config.matrix[f"{name}.{key}"]]
-    return _set(config, changes)
+def _with_tasksets_of_groups(config: Config) -> Config:
+    """Return a configuration in which groups of tasksets are written out."""
+    return _set(
+        config,
+        {
+            f"{name}.{key}": expand(getattr(section, key))
+            for name, section in config.sections().items()
+            for key in section.tasksets_in
+        },
+    )
 
 
 def _parse_override(text: str) -> tuple[str, Any]:

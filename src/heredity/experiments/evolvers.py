@@ -18,8 +18,9 @@ from heredity.gateway import Model
 from heredity.judging.session import Session
 from heredity.launchers import CommandAgent, Launch
 from heredity.protocols.contract import Evolver, SuiteContext
-from heredity.resources import Candidate, SourceTree
-from heredity.resources.assembly import candidate_from_folder
+from heredity.records.events import AGENT_ENDED
+from heredity.resources import Candidate
+from heredity.rollouts.kind import KINDS
 from heredity.sandbox.isolation import package_folders
 from heredity.server.agent_run import evolve_with_agent
 from heredity.server.terms import Briefing, RunTerms
@@ -42,12 +43,10 @@ def initial_candidate(cell: Cell, info: TasksetInfo) -> Candidate:
     folder = cell.evolver.initial
     if folder is None:
         return starter_candidate(info)
-    if info.kind != "episode":
-        return candidate_from_folder(Path(folder))
-    tree = SourceTree.from_folder(Path(folder))
-    if "policy.py" not in tree:
-        raise ConfigError(f"evolver.initial = {folder!r} has no policy.py; give the folder of a policy program")
-    return Candidate.program(tree)
+    try:
+        return KINDS.load(info.kind).candidates.read(Path(folder))
+    except ConfigError as error:
+        raise ConfigError(f"evolver.initial: {error}") from error
 
 
 def check_evolver(cell: Cell, suite: SuiteContext, briefing: Briefing | None = None) -> None:
@@ -135,6 +134,6 @@ def _agent(
         async with record_stream(session, logs, launch), model_door(cell, session, logs.parent, model) as broker:
             ended = await evolve_with_agent(session, workspace, agent, initial=initial, logs=logs, broker=broker)
         if session.broken is None:
-            await session.note("agent.ended", ended.to_json())
+            await session.note(AGENT_ENDED.line(ended.to_json()))
 
     return Evolver(evolve, False, described(cell, agent), workspace.publisher)

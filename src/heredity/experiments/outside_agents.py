@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from heredity.gateway import Model
 from heredity.judging.session import Session
 from heredity.launchers import BrokerDoor, CommandAgent, Launch, launcher
 from heredity.records import read_journal
+from heredity.records.events import AGENT_USAGE, TokenUsageData
 from heredity.server.agent_models import models_for_agent
 from heredity.server.broker import Limits
 
@@ -97,7 +98,7 @@ async def model_door(
         yield None
         return
 
-    async def record(source: str, usage: Mapping[str, Any]) -> None:
+    async def record(source: str, usage: TokenUsageData) -> None:
         if session.broken is None:
             await session.record_usage(source, usage)
 
@@ -113,8 +114,8 @@ async def model_door(
 
 def _asked_before(journal: Path) -> list[TokenUsage]:
     """Return what the run's agent used of its model before this process began."""
-    entries = [e.data for e in read_journal(journal) if e.kind == "agent.usage" and e.data["source"] == BROKER]
-    return [TokenUsage(**{k: v for k, v in data.items() if k != "source"}) for data in entries]
+    used = [data for data in AGENT_USAGE.all(read_journal(journal)) if data["source"] == BROKER]
+    return [TokenUsage.from_json(data) for data in used]
 
 
 @contextlib.asynccontextmanager

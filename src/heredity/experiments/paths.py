@@ -5,34 +5,34 @@ A suite may be resumed from another folder than it was started in, and one that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import BaseModel
+from heredity.configuration.sections import Locate
 
 
-def with_absolute_paths(data: Mapping[str, Any], model: type[BaseModel], base: Path) -> dict[str, Any]:
-    """Return a configuration, not yet checked, with its paths made absolute; its matrix too.
+def with_absolute_paths(data: Mapping[str, Any], places: Mapping[str, Locate], base: Path) -> dict[str, Any]:
+    """Return a configuration, not yet checked, with the paths in it, as seen from the folder `base`, made absolute.
 
     Args:
         data: the configuration.
-        model: its type; the type of a section says by `paths` which of its keys may name files.
-        base: the folder that paths are seen from.
+        places: the dotted keys that may name files, and what makes a value of one absolute.
+        base: a folder.
 
     Raises:
         ConfigError: if a path is in a package that is not installed.
     """
     result: dict[str, Any] = {name: dict(part) if isinstance(part, Mapping) else part for name, part in data.items()}
-    for section, field in model.model_fields.items():
-        for key, place in getattr(field.annotation, "paths", {}).items():
-            for values, name in ((result.get(section), key), (result.get("matrix"), f"{section}.{key}")):
-                if isinstance(values, dict) and name in values:
-                    values[name] = _absolute(values[name], place, base)
+    for key, place in places.items():
+        section, name = key.split(".")
+        for values, own in ((result.get(section), name), (result.get("matrix"), key)):
+            if isinstance(values, dict) and own in values:
+                values[own] = _absolute(values[own], place, base)
     return result
 
 
-def _absolute(value: Any, place: Callable[[str, Path], str], base: Path) -> Any:
+def _absolute(value: Any, place: Locate, base: Path) -> Any:
     """Apply `place` to a text, or to each of a list; what is neither is left to the check of the configuration."""
     if isinstance(value, list):
         return [_absolute(item, place, base) for item in cast(list[Any], value)]

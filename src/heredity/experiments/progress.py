@@ -9,6 +9,7 @@ from typing import Protocol, Self
 
 from heredity.evolution import Budget
 from heredity.rollouts.contract import Job, Runner
+from heredity.rollouts.streams import closing
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
 
@@ -116,16 +117,11 @@ class CountingRunner:
         """Attempt jobs (see `Runner.run`)."""
         if jobs and jobs[0].task.split != "train":
             self.progress.state = "judging"
-        stream = self.runner.run(jobs, limits)
-        try:
+        async with closing(self.runner.run(jobs, limits)) as stream:
             async for item in stream:
                 self.progress.attempts += 1
                 self.progress.trained += jobs[0].task.split == "train"
                 yield item
-        finally:
-            close = getattr(stream, "aclose", None)
-            if close is not None:
-                await close()
 
     async def close(self) -> None:
         """Leave the shared runner open: it belongs to the suite."""

@@ -23,7 +23,6 @@ from heredity.experiments.engine import Engine
 from heredity.experiments.plans import plan_of
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
 from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
-from heredity.judging.attempts import MISSING
 from heredity.judging.bench import Verdict
 from heredity.judging.cases import FILE_NAME, Sealed
 from heredity.judging.references import References
@@ -36,6 +35,9 @@ from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
 from heredity.records.span_log import NAME as SPANS
 from heredity.records.span_log import SpanLog, read_spans
+from heredity.results.run import RunResults
+from heredity.results.status import Status
+from heredity.results.suite import SuiteResults
 from heredity.sandbox.gpus import GpuMachine, GpuPool
 from heredity.spans import Span, collecting, span
 from heredity.tasks import Taskset
@@ -55,8 +57,8 @@ class SuiteResult:
 
     Attributes:
         folder: the suite's folder.
-        metrics: its metrics.json.
-        runs: the metrics.json of its runs.
+        metrics: its results.
+        runs: those of its runs.
         failures: name of each run that did not end, to the reason; `REPORT` if the suite's report could not be written.
         evolver_failures: name of each run whose evolver raised, to what it raised, or whose updates could not all be made or came
             to nothing. What it had submitted was judged.
@@ -64,8 +66,8 @@ class SuiteResult:
     """
 
     folder: Path
-    metrics: dict[str, Any]
-    runs: list[dict[str, Any]]
+    metrics: SuiteResults
+    runs: list[RunResults]
     failures: dict[str, str]
     evolver_failures: dict[str, str]
     notes: dict[str, str]
@@ -261,7 +263,7 @@ class _Suite:
         self.watcher.changed(progress)
         try:
             async with self.gpus.lease(self.needs[cell.id].gpus) as lease:
-                context = RunContext(cell, self.context, engine, sealed, references, lease)
+                context = RunContext(cell, self.context, engine, sealed, references, lease, engine.asked_by(cell))
                 verdict = await self._judged(context, engine)
             await asyncio.to_thread(rebuild_run, self._path(cell))
             missing = _missing(self._path(cell), verdict)
@@ -326,8 +328,8 @@ class _Suite:
 def _missing(folder: Path, verdict: Verdict) -> str:
     """Say how many attempts no provider or host could make, and why, as far as the journal knows; or `""`."""
     made = [e.data for e in read_journal(folder / "journal.jsonl") if e.kind == "submission.completed"]
-    train = [outcome for data in made for outcome in data["outcomes"] if outcome["status"] == MISSING]
-    heldout = verdict.heldout.statuses.count(MISSING) if verdict.heldout else 0
+    train = [outcome for data in made for outcome in data["outcomes"] if outcome["status"] == Status.MISSING]
+    heldout = verdict.heldout.statuses.count(Status.MISSING) if verdict.heldout else 0
     if not train and not heldout:
         return ""
     why = train[-1]["failure"]["message"] if train else verdict.heldout and verdict.heldout.why

@@ -15,6 +15,7 @@ from heredity.analysis.worlds import GROUPS
 from heredity.errors import ConfigError, DamagedRecordError
 from heredity.judging.attempts import Attempter
 from heredity.resources import Candidate
+from heredity.results.status import Status
 from heredity.rollouts.contract import Job, Runner
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
@@ -121,7 +122,7 @@ class Episodes:
 
         def ended(position: int, trajectory: Trajectory) -> None:
             told()
-            if trajectory.blame in ("none", "candidate"):
+            if not trajectory.blame.excused:
                 self._keep(missing[position], _row(trajectory, float(jobs[position].task.spec["bound"])))
 
         await Attempter(runner, limits).attempt(jobs, ended)
@@ -191,7 +192,7 @@ def _play(name: str, world_name: str, level: str, run: int) -> Row:
 
 def _row(trajectory: Trajectory, bound: float) -> Row:
     score, cost = trajectory.total_reward, trajectory.cost
-    if trajectory.status != "ok":
+    if trajectory.status != Status.OK:
         score = min(score, 0.0)
     tokens = [cost.get("input_tokens"), cost.get("output_tokens")]
     return {

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 
 from heredity.errors import ConfigError
 from heredity.ids import digest_json
+from heredity.records.events import UsageData
 
 Role = Literal["system", "user", "assistant", "tool"]
 Finish = Literal["stop", "length", "tool_calls", "refusal"]
@@ -205,10 +206,14 @@ class Usage:
             return None
         return self.input_tokens + self.output_tokens
 
-    def to_json(self) -> dict[str, int | float | None]:
+    def to_json(self) -> UsageData:
         """Return it as a JSON object; unknown is null."""
-        names = ("input_tokens", "output_tokens", "cached_tokens", "cost_usd")
-        return {name: getattr(self, name) for name in names}
+        return {
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "cached_tokens": self.cached_tokens,
+            "cost_usd": self.cost_usd,
+        }
 
 
 NOTHING_USED = Usage(0, 0, 0, 0.0)

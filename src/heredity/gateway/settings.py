@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -13,7 +12,7 @@ from heredity.errors import ConfigError, nearest
 from heredity.gateway.prices import Prices
 from heredity.gateway.routing import Policy
 from heredity.ids import NAME_PATTERN, digest_json
-from heredity.plugins import Group, located
+from heredity.plugins import Group
 
 Seconds = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
@@ -104,9 +103,6 @@ class GatewaySettings(_Table):
         max_cost_usd: likewise US dollars.
         max_calls: likewise how often providers may be asked.
     """
-
-    paths: ClassVar[Mapping[str, Callable[[str, Path], str]]] = MappingProxyType({"cache": located})
-    """Which keys may name files, and what makes a value absolute."""
 
     execution: str = ""
     optimisation: str = ""

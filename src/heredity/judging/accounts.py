@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from heredity.evolution import Budget
 from heredity.gateway import Usage
 from heredity.judging.budget import BudgetLedger
-from heredity.judging.recorded_model import EVENT
 from heredity.judging.session_log import SessionLog, Submission
 from heredity.records import Event
+from heredity.records.events import MODEL_CALLED
 
 
 class Accounts:
@@ -25,9 +25,9 @@ class Accounts:
         self._true.charge(log.episodes, len(log.submissions))
         for submission in log.submissions.values():
             self._true.use(submission.usage or Usage(0, 0, 0, 0.0))
-        for event in events:
-            if event.kind == EVENT and event.data["usage"] is not None:
-                self._true.use(Usage(**event.data["usage"]))
+        for call in MODEL_CALLED.all(events):
+            if call["usage"] is not None:
+                self._true.use(Usage(**call["usage"]))
         self._shown = BudgetLedger(budget) if replay else self._true
         self._paid = set[int]() if replay else {s.submit_id for s in log.submissions.values() if s.status is not None}
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from heredity.errors import BudgetError, RejectedError, SessionError
 from heredity.evolution import Trial
@@ -13,6 +12,8 @@ from heredity.ids import digest_json
 from heredity.judging.attempts import encodable
 from heredity.judging.session_log import SessionLog
 from heredity.records import Blob
+from heredity.records.events import CANDIDATE, SUBMISSION_ADMITTED, CandidateMade, SubmissionAdmitted
+from heredity.records.journal import Line
 from heredity.resources import Candidate
 
 MAX_KEY = 200
@@ -111,7 +112,7 @@ def admission_lines(
     request: tuple[str, Sequence[int]],
     left: int | None,
     at_s: float,
-) -> list[tuple[str, Mapping[str, Any]]]:
+) -> list[Line]:
     """Return what is journalled when a request is admitted, and note in the log what it says of lineage.
 
     Args:
@@ -122,7 +123,7 @@ def admission_lines(
         left: episodes that were left before it; None without a limit.
         at_s: what the run's clock shows.
     """
-    lines: list[tuple[str, Mapping[str, Any]]] = []
+    lines: list[Line] = []
     digest_of_request, ids = request
     for position, (submit_id, order) in enumerate(zip(ids, orders, strict=True)):
         digest = order.candidate.digest
@@ -130,10 +131,10 @@ def admission_lines(
         if log.lineage.get(digest) != lineage:
             log.lineage[digest] = lineage
             parents = list(order.parents)
-            line = {"digest": digest, "blob": order.blob.digest, "parents": parents, "note": order.note}
-            lines.append(("candidate", line))
+            made: CandidateMade = {"digest": digest, "blob": order.blob.digest, "parents": parents, "note": order.note}
+            lines.append(CANDIDATE.line(made))
         left = None if left is None else left - len(order.tasks)
-        data = {
+        data: SubmissionAdmitted = {
             "submit_id": submit_id,
             "key": key,
             "request": digest_of_request,
@@ -144,7 +145,7 @@ def admission_lines(
             "remaining": left,
             "at_s": at_s,
         }
-        lines.append(("submission.admitted", data))
+        lines.append(SUBMISSION_ADMITTED.line(data))
     return lines
 
 

@@ -13,24 +13,18 @@ from heredity.evolution import Outcome
 from heredity.gateway import Usage
 from heredity.gateway.contract import NOTHING_USED
 from heredity.ids import seed_sequence
+from heredity.records.events import Compared
 from heredity.resources import Candidate
-from heredity.resources.candidate import AGENT
+from heredity.results.status import PROGRAM_FAILURES, Status
 from heredity.rollouts.contract import Job, Runner
+from heredity.rollouts.kind import KINDS
+from heredity.rollouts.streams import closing
 from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
 
-MISSING = "missing"
-"""The status of an attempt that an environment, a provider or the host failed, after every retry."""
-
-MISSING_POLICY = "missing_policy"
-
-PROGRAM_FAILURES = frozenset(
-    {MISSING_POLICY, "denied_import", "import_error", "init_error", "init_timeout", "oom", "rollout_timeout"}
-)
+_OF_SUBMISSIONS = PROGRAM_FAILURES - {Status.ACT_ERROR}
 """Failures that, when they end every episode of a submission, are the submission's own status (EvoPolicyGym)."""
-
-_NOT_THE_CANDIDATE = frozenset({"environment", "provider", "host"})
 
 _WON = {"a": 1.0, "tie": 0.5, "b": 0.0}
 Comparison = tuple[float, int, int]
@@ -67,9 +61,9 @@ class Attempter:
             again: list[int] = []
             async with _trajectories(self.runner, [jobs[p] for p in positions], self.limits) as trajectories:
                 async for local, trajectory in trajectories:
-                    if trajectory.blame in _NOT_THE_CANDIDATE and round_number < self.retries:
+                    if trajectory.blame.excused and round_number < self.retries:
                         again.append(positions[local])
-                    elif trajectory.status == "isolation_error":
+                    elif trajectory.status == Status.ISOLATION_ERROR:
                         reason = trajectory.failure.message if trajectory.failure else "no reason given"
                         raise IsolationError(f"{reason}; see `heredity doctor`, then resume the run")
                     else:
@@ -91,7 +85,7 @@ class Attempter:
     async def tasks(
         self, taskset: TasksetInfo, tasks: Sequence[Task], candidate: Candidate, seed: int
     ) -> list[Trajectory]:
-        """Attempt tasks with one candidate, in order; none if it has not what attempts of this kind start from.
+        """Attempt tasks with one candidate, in order; none if the kind of the tasks refuses it.
 
         Args:
             taskset: what the tasks belong to.
@@ -102,7 +96,7 @@ class Attempter:
         Raises:
             HostError: as `attempt`.
         """
-        if not can_attempt(candidate, taskset.kind):
+        if KINDS.load(taskset.kind).candidates.refusal(candidate) is not None:
             return []
         jobs = [
             Job(taskset, candidate, task, episode_index=place, policy_seed=policy_seed(seed, task))
@@ -124,11 +118,8 @@ async def _trajectories(
             seen.add(position)
             yield position, trajectory
 
-    try:
+    async with closing(source):
         yield counted()
-    finally:
-        if isinstance(source, AsyncGenerator):
-            await source.aclose()
     if len(seen) != len(jobs):
         raise HostError(
             f"the runner answered {len(seen)} of {len(jobs)} attempts; resume the run to attempt them again"
@@ -143,37 +134,33 @@ def outcome_of(task: Task, trajectory: Trajectory, failure_return: float) -> Out
     attempt that failed through no fault of the candidate is missing: its score is NaN, never a zero.
     """
     status, failure, score = trajectory.status, trajectory.failure, trajectory.total_reward
-    if trajectory.blame in _NOT_THE_CANDIDATE:
-        return Outcome(task.index, math.nan, trajectory.length, MISSING, failure, trajectory)
+    if trajectory.blame.excused:
+        return Outcome(task.index, math.nan, trajectory.length, Status.MISSING, failure, trajectory)
     if not math.isfinite(score):
-        failure = failure or Failure("non_finite_return", f"the return is {score}; expected a finite number")
+        failure = failure or Failure(Status.NON_FINITE_RETURN, f"the return is {score}; expected a finite number")
         status = failure.category
         score = failure_return
-    elif status != "ok":
+    elif status != Status.OK:
         score = min(score, failure_return)
     return Outcome(task.index, float(score), trajectory.length, status, failure, trajectory)
 
 
-def outcomes_of(taskset: TasksetInfo, tasks: Sequence[Task], trajectories: Sequence[Trajectory]) -> list[Outcome]:
-    """Score what `Attempter.tasks` gave; without trajectories every task counts as failed by a program that is not there."""
-    floor = taskset.failure_return
-    if not trajectories:
-        failure = Failure(MISSING_POLICY, "the program has no file policy.py; put it at the top of its folder")
-        return [Outcome(task.index, floor, 0, MISSING_POLICY, failure) for task in tasks]
+def outcomes_of(
+    taskset: TasksetInfo, tasks: Sequence[Task], candidate: Candidate, trajectories: Sequence[Trajectory]
+) -> list[Outcome]:
+    """Score what `Attempter.tasks` gave; every task counts as failed by a candidate that it was not attempted with."""
+    floor, failure = taskset.failure_return, KINDS.load(taskset.kind).candidates.refusal(candidate)
+    if failure is not None:
+        return [Outcome(task.index, floor, 0, failure.category, failure) for task in tasks]
     return [outcome_of(task, trajectory, floor) for task, trajectory in zip(tasks, trajectories, strict=True)]
-
-
-def can_attempt(candidate: Candidate, kind: str) -> bool:
-    """Whether a candidate has what attempts of this kind start from: for episodes, a policy program."""
-    return kind != "episode" or (AGENT in candidate.parts and "policy.py" in candidate.parts[AGENT])
 
 
 def submission_status(outcomes: Sequence[Outcome]) -> str:
     """Return "ok", or the program failure that ended every one of the episodes."""
     statuses = {o.status for o in outcomes}
-    if len(statuses) == 1 and statuses <= PROGRAM_FAILURES:
+    if len(statuses) == 1 and statuses <= _OF_SUBMISSIONS:
         return statuses.pop()
-    return "ok"
+    return Status.OK
 
 
 def policy_seed(run_seed: int, task: Task) -> int:
@@ -194,7 +181,7 @@ def comparison_of(trajectory: Trajectory) -> Comparison | None:
     An attempt without an answer is lost, at equal length: length has nothing to do with it.
     """
     columns = trajectory.columns
-    if "info/winner" not in columns or trajectory.blame in _NOT_THE_CANDIDATE:
+    if "info/winner" not in columns or trajectory.blame.excused:
         return None
     winner, length, reference = (
         list(columns[f"info/{name}"])[-1:] for name in ("winner", "length", "reference_length")
@@ -202,7 +189,7 @@ def comparison_of(trajectory: Trajectory) -> Comparison | None:
     return (_WON[winner[0]], int(length[0]), int(reference[0])) if any(winner) else (0.0, 0, 0)
 
 
-def listed_comparisons(found: Sequence[Comparison | None]) -> dict[str, Any]:
+def listed_comparisons(found: Sequence[Comparison | None]) -> Compared:
     """Return the key `comparisons` of a journal's event; nothing where answers are not compared."""
     return {"comparisons": [each and list(each) for each in found]} if found else {}
 
@@ -212,19 +199,10 @@ def comparisons_of(data: Mapping[str, Any]) -> tuple[Comparison | None, ...]:
     return tuple(each and (float(each[0]), int(each[1]), int(each[2])) for each in data.get("comparisons") or ())
 
 
-def restarts_of(kind: str, trajectories: Iterable[Trajectory]) -> list[str]:
-    """Return why a model's process died and another one went on with the attempts, each reason once; none in other kinds."""
-    said = (line for t in trajectories for line in t.stderr.splitlines())
-    return list(dict.fromkeys(map(encodable, said))) if kind == "model" else []
-
-
-def usage_of(kind: str, trajectory: Trajectory) -> Usage | None:
-    """Return what the model calls of an attempt used; None for kinds of attempts that make none."""
-    if kind == "episode":
-        return None
-    cost = trajectory.cost
-    tokens = [int(cost[name]) if name in cost else None for name in ("input_tokens", "output_tokens", "cached_tokens")]
-    return Usage(*tokens, cost_usd=cost.get("cost_usd"))
+def restarts_of(taskset: TasksetInfo, trajectories: Iterable[Trajectory]) -> list[str]:
+    """Return why something that attempts share died and was started anew, each reason once (see `Kind.restarts`)."""
+    restarts = KINDS.load(taskset.kind).restarts
+    return list(dict.fromkeys(encodable(reason) for t in trajectories for reason in restarts(t)))
 
 
 def total_usage(used: Sequence[Usage | None]) -> Usage | None:

@@ -9,7 +9,7 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from heredity.errors import ConfigError, HostError
 from heredity.evolution import Decision
@@ -18,6 +18,21 @@ from heredity.judging.cases import Opening
 from heredity.judging.session_log import Submission, score_to_json
 from heredity.judging.views import View, ViewScores, score_candidate
 from heredity.records import Committer
+from heredity.records.events import (
+    CANDIDATE,
+    CASES_OPENED,
+    JUDGING_SCORED,
+    REFERENCE_SCORED,
+    RUN_FINISHED,
+    BatchStarted,
+    CasesOpened,
+    Data,
+    EventKind,
+    JudgingScored,
+    ReferenceScored,
+    Scored,
+)
+from heredity.records.journal import Line
 from heredity.resources import Candidate
 from heredity.tasks import Task, TasksetInfo
 
@@ -54,27 +69,27 @@ class Bench:
             raise ConfigError(f"this run has no view {name!r}, which its judge needs; it has {', '.join(self.views)}")
         return self.views[name]
 
-    def journalled(self, kind: str, **fields: Any) -> Mapping[str, Any] | None:
+    def journalled(self, kind: EventKind[Data], **fields: Any) -> Data | None:
         """Return the data of the latest event of a kind whose fields are these, if there is one."""
         for event in reversed(self.records.journal.events):
-            if event.kind == kind and all(event.data[name] == value for name, value in fields.items()):
-                return event.data
+            if event.kind == kind.name and all(event.data[name] == value for name, value in fields.items()):
+                return kind.of(event)
         return None
 
-    def scored(self, kind: str, **fields: Any) -> Mapping[str, Any] | None:
+    def scored(self, kind: EventKind[Data], **fields: Any) -> Data | None:
         """Return the latest journalled scores with these fields; None where there is anything to be gained by another try.
 
         That is so if every attempt is missing and the run has not ended.
         """
         known = self.journalled(kind, **fields)
-        if known is None or any(s is not None for s in known["scores"]) or self.journalled("run.finished") is not None:
+        if known is None or self.journalled(RUN_FINISHED) is not None:
             return known
-        return None
+        return known if any(score is not None for score in cast("Scored", known)["scores"]) else None
 
-    async def journal_once(self, kind: str, data: Mapping[str, Any]) -> None:
+    async def journal_once(self, line: Line) -> None:
         """Journal an event unless there is one of its kind."""
-        if self.journalled(kind) is None:
-            await self.records.commit([(kind, data)])
+        if all(event.kind != line[0] for event in self.records.journal.events):
+            await self.records.commit([line])
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +106,7 @@ class Evolved:
     submissions: Sequence[Submission]
     decisions: Sequence[Decision]
     status: str
-    batches: Sequence[tuple[Mapping[str, Any], int]] = ()
+    batches: Sequence[tuple[BatchStarted, int]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +167,7 @@ async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ..
         ConfigError: if the scores it was given are not one for each held-out task.
     """
     view = bench.view("heldout")
-    known = bench.scored("reference.scored", name=reference.name, view=view.name)
+    known = bench.scored(REFERENCE_SCORED, name=reference.name, view=view.name)
     if known is not None:
         return tuple(math.nan if s is None else s for s in known["scores"])
     scores = reference.scores
@@ -165,8 +180,8 @@ async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ..
         )
     listed = [score_to_json(s) for s in scores]
     compared = listed_comparisons(reference.comparisons.get(view.name, ()))
-    data = {"name": reference.name, "view": view.name, "scores": listed, **compared}
-    await bench.records.commit([("reference.scored", data)])
+    data: ReferenceScored = {"name": reference.name, "view": view.name, "scores": listed, **compared}
+    await bench.records.commit([REFERENCE_SCORED.line(data)])
     return scores
 
 
@@ -176,13 +191,13 @@ async def score(bench: Bench, view: View, digest: str, submit_id: int | None) ->
     Raises:
         HostError: if the runner fails.
     """
-    known = bench.scored("judging.scored", view=view.name, candidate=digest)
+    known = bench.scored(JUDGING_SCORED, view=view.name, candidate=digest)
     if known is not None:
         return ViewScores.from_json(known)
     candidate = await asyncio.to_thread(load_candidate, bench, digest)
     scores = await score_candidate(bench.attempter, bench.taskset, view, candidate)
-    data = {"view": view.name, "candidate": digest, "submit_id": submit_id, **scores.to_json()}
-    await bench.records.commit([("judging.scored", data)])
+    data: JudgingScored = {"view": view.name, "candidate": digest, "submit_id": submit_id, **scores.to_json()}
+    await bench.records.commit([JUDGING_SCORED.line(data)])
     return scores
 
 
@@ -207,9 +222,9 @@ def require(scores: ViewScores, what: str) -> ViewScores:
 async def conclude(bench: Bench, status: str) -> None:
     """Open the commitment to the hidden cases and finish the run's journal."""
     opening = bench.opening
-    opened = {"commitment": opening.commitment, "salt": opening.salt, "digest": opening.digest}
-    await bench.journal_once("cases.opened", opened)
-    await bench.journal_once("run.finished", {"status": status})
+    opened: CasesOpened = {"commitment": opening.commitment, "salt": opening.salt, "digest": opening.digest}
+    await bench.journal_once(CASES_OPENED.line(opened))
+    await bench.journal_once(RUN_FINISHED.line({"status": status}))
 
 
 def load_candidate(bench: Bench, digest: str) -> Candidate:
@@ -219,7 +234,7 @@ def load_candidate(bench: Bench, digest: str) -> Candidate:
         ConfigError: if the journal names none with this digest.
         DamagedRecordError: if its blob is missing or damaged.
     """
-    blob = bench.journalled("candidate", digest=digest)
-    if blob is None:
+    made = bench.journalled(CANDIDATE, digest=digest)
+    if made is None:
         raise ConfigError(f"the journal names no candidate {digest}; judge the session that submitted it")
-    return Candidate.from_bytes(bench.records.blobs.get(blob["blob"]))
+    return Candidate.from_bytes(bench.records.blobs.get(made["blob"]))

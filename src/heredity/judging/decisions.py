@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from heredity.errors import BudgetError, RejectedError, ReplayDivergedError
 from heredity.evolution import Decision, Feedback, Trial
-from heredity.evolution.operators.measure import PROGRAM_FAILURES
 from heredity.judging.schedule import BatchPlan
 from heredity.judging.session_log import SessionLog, decision_to_json
 from heredity.records import Blob
+from heredity.records.events import CANDIDATE_DECIDED, CANDIDATE_PROBED
+from heredity.records.journal import Line
 from heredity.resources import Candidate
+from heredity.results.status import PROGRAM_FAILURES
 
 GATE_KEYS = "gate/"
 """What the keys of the gate's own submissions begin with; an evolver's may not."""
@@ -20,7 +21,7 @@ GATE_KEYS = "gate/"
 REFUSED = "contract gate: "
 """What the reason of a decision begins with that the gate turned down."""
 
-Record = Callable[[Sequence[tuple[str, Mapping[str, Any]]], Sequence[Blob]], Awaitable[None]]
+Record = Callable[[Sequence[Line], Sequence[Blob]], Awaitable[None]]
 """Journals lines and the blobs that they name."""
 
 Probe = Callable[[Candidate], Awaitable[str]]
@@ -98,7 +99,7 @@ class Decisions:
         made = asked
         if self._gate is not None and asked.accepted and asked.baseline:
             made = await self._checked(self._gate, asked, candidate)
-        await self._record([("candidate.decided", decision_to_json(made))], [])
+        await self._record([CANDIDATE_DECIDED.line(decision_to_json(made))], [])
         self._place += 1
         return made
 
@@ -124,7 +125,7 @@ class Decisions:
             if candidate is None or candidate.digest != asked.candidate:
                 raise RejectedError("a commit before which the contract gate stands needs the candidate; give it")
             problem = await gate.probe(candidate)
-            await self._record([("candidate.probed", {"candidate": asked.candidate, "problem": problem})], [])
+            await self._record([CANDIDATE_PROBED.line({"candidate": asked.candidate, "problem": problem})], [])
         if problem:
             return _refusal(asked, REFUSED + problem)
         if not gate.canaries or candidate is None:

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from heredity.errors import ConfigError
 from heredity.judging.attempts import (
@@ -16,11 +15,13 @@ from heredity.judging.attempts import (
     restarts_of,
     submission_status,
     total_usage,
-    usage_of,
 )
 from heredity.judging.session_log import Submission, outcome_to_json
 from heredity.records import Blob
+from heredity.records.events import SubmissionCompleted
 from heredity.resources import Candidate
+from heredity.results.status import Status
+from heredity.rollouts.kind import KINDS
 from heredity.rollouts.trajectory import Trajectory, encode_many
 from heredity.tasks import Task, TasksetInfo
 
@@ -37,7 +38,7 @@ class Evaluation:
 
     trajectories: list[Trajectory]
     blob: Blob | None
-    data: dict[str, Any]
+    data: SubmissionCompleted
 
 
 class Evaluator:
@@ -61,17 +62,18 @@ class Evaluator:
         self._attempter = attempter
         self._taskset = taskset
         self._seed = seed
+        self._usage = KINDS.load(taskset.kind).usage
 
     async def evaluate(self, submission: Submission, candidate: Candidate) -> Evaluation:
         """Attempt every episode of a submission."""
         started = time.monotonic()
         tasks = [self.tasks[handle] for handle in submission.tasks]
         trajectories = await self._attempter.tasks(self._taskset, tasks, candidate, self._seed)
-        outcomes = outcomes_of(self._taskset, tasks, trajectories)
+        outcomes = outcomes_of(self._taskset, tasks, candidate, trajectories)
         blob = await asyncio.to_thread(_blob_of, trajectories) if trajectories else None
         status = submission_status(outcomes)
-        failure = outcomes[0].failure if status != "ok" else None
-        data: dict[str, Any] = {
+        failure = outcomes[0].failure if status != Status.OK else None
+        data: SubmissionCompleted = {
             "submit_id": submission.submit_id,
             "key": submission.key,
             "candidate": submission.candidate,
@@ -82,12 +84,12 @@ class Evaluator:
             "seconds": round(time.monotonic() - started, 6),
             "invalid_steps": [invalid_steps(o.trajectory) if o.trajectory else 0 for o in outcomes],
         }
-        if self._taskset.kind != "episode" and trajectories:
+        usage = total_usage([self._usage(t) for t in trajectories])
+        if usage is not None:
             data["costs"] = [dict(t.cost) for t in trajectories]
             data["attempt_seconds"] = [round(t.seconds, 6) for t in trajectories]
-        if restarts := restarts_of(self._taskset.kind, trajectories):
+        if restarts := restarts_of(self._taskset, trajectories):
             data["restarts"] = restarts
-        usage = total_usage([usage_of(self._taskset.kind, t) for t in trajectories])
         if usage is not None:
             data["usage"] = usage.to_json()
         return Evaluation(trajectories, blob, data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from heredity.errors import ConfigError
 from heredity.evolution import Batch
@@ -11,6 +12,7 @@ from heredity.judging.decisions import GATE_KEYS, Record, frozen
 from heredity.judging.schedule import BatchPlan
 from heredity.judging.session_log import SessionLog
 from heredity.records import Committer
+from heredity.records.events import BATCH_STARTED, SCHEDULE_PLANNED, BatchStarted, TaskLabels
 from heredity.tasks import Task
 
 
@@ -55,14 +57,14 @@ class OpenBatch:
         if not self.repeating:
             since = self._log.batches[-1][1] if batch.reset and self._log.batches else 0
             committed = frozen(self._log.decisions[since:]) or frozen(self._log.decisions[:1])
-            data = {
+            data: BatchStarted = {
                 "number": batch.number,
                 "epoch": batch.epoch,
                 "tasks": list(batch.tasks),
                 "candidate": committed,
                 "reset": batch.reset,
             }
-            await self._record([("batch.started", data)], [])
+            await self._record([BATCH_STARTED.line(data)], [])
         self._place += 1
         self.batch = batch
 
@@ -95,16 +97,16 @@ async def journal_plan(records: Committer, plan: BatchPlan, train: Sequence[Task
     Raises:
         ConfigError: if the journal holds another plan.
     """
-    known = next((e.data for e in records.journal.events if e.kind == "schedule.planned"), None)
-    if known is None:
-        await records.commit([("schedule.planned", {**plan.to_json(), "tasks": [labelled(task) for task in train]})])
-    elif known["digest"] != plan.digest:
+    planned = SCHEDULE_PLANNED.first(records.journal.events)
+    if planned is None:
+        await records.commit([SCHEDULE_PLANNED.line({**plan.to_json(), "tasks": [labelled(task) for task in train]})])
+    elif planned["digest"] != plan.digest:
         raise ConfigError(
-            f"the run was begun with the batch plan {known['digest'][:12]}, and is asked to go on with {plan.digest[:12]}; "
+            f"the run was begun with the batch plan {planned['digest'][:12]}, and is asked to go on with {plan.digest[:12]}; "
             "restore the schedule that it was begun with, or start a new run"
         )
 
 
-def labelled(task: Task) -> dict[str, str]:
+def labelled(task: Task) -> TaskLabels:
     """Return a task's id and its labels, as they are recorded."""
-    return {"id": task.id, "domain": "", "source_benchmark": "", **task.attributes}
+    return cast("TaskLabels", {"id": task.id, "domain": "", "source_benchmark": "", **task.attributes})

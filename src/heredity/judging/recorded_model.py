@@ -14,8 +14,7 @@ from typing import Any, Protocol
 from heredity.errors import ProviderError
 from heredity.gateway import Model, Reply, Request, Usage
 from heredity.records import Blob, Committer
-
-EVENT = "model.called"
+from heredity.records.events import MODEL_CALLED, ModelCalled
 
 
 class Pay(Protocol):
@@ -43,8 +42,8 @@ class RecordedModel:
         """
         self.name = model.name
         self._model, self._records, self._admit, self._pay = model, records, admit, pay
-        events = records.journal.events
-        self._known = {(e.data["request"], e.data["place"]): e.data for e in events if e.kind == EVENT}
+        calls = MODEL_CALLED.all(records.journal.events)
+        self._known = {(call["request"], call["place"]): call for call in calls}
         self._asked: Counter[str] = Counter()
 
     async def reply(self, request: Request) -> Reply:
@@ -67,23 +66,25 @@ class RecordedModel:
         return reply
 
     async def _ask(self, request: Request, place: int) -> dict[str, Any]:
-        usage: dict[str, Any] | None = None
+        model, failure, usage = self.name, None, None
         answer: dict[str, Any] = {"request": request.to_json()}
         try:
             reply = await self._model.reply(request)
         except ProviderError as error:
-            answer["error"] = {"kind": error.kind, "message": str(error), "transient": error.transient}
+            failure = error.kind
+            answer["error"] = {"kind": failure, "message": str(error), "transient": error.transient}
         else:
-            answer["reply"], usage = reply.to_json(), reply.usage.to_json()
+            answer["reply"] = reply.to_json()
+            model, usage = reply.model, reply.usage.to_json()
         blob = Blob.of(json.dumps(answer, ensure_ascii=True).encode())
-        data: dict[str, Any] = {
+        data: ModelCalled = {
             "request": request.digest,
             "place": place,
             "purpose": request.purpose,
-            "model": answer["reply"]["model"] if "reply" in answer else self.name,
+            "model": model,
             "blob": blob.digest,
-            "error": answer["error"]["kind"] if "error" in answer else None,
+            "error": failure,
             "usage": usage,
         }
-        await self._records.commit([(EVENT, data)], [blob])
+        await self._records.commit([MODEL_CALLED.line(data)], [blob])
         return answer

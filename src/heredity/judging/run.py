@@ -30,6 +30,15 @@ from heredity.judging.session import Publish, Session, SessionRules
 from heredity.judging.session_log import cut_torn_request
 from heredity.judging.views import ViewPlan
 from heredity.records import Committer, RunFolder, config_digest
+from heredity.records.events import (
+    EVOLVER_FAILED,
+    RUN_FINISHED,
+    RUN_RESUMED,
+    RUN_STARTED,
+    SESSION_CLOSED,
+    EvolverFailed,
+    RunStarted,
+)
 from heredity.rollouts.contract import Runner
 from heredity.sandbox.limits import Limits
 from heredity.spans import span
@@ -158,7 +167,7 @@ async def run_evolution(
             await journal_plan(records, plan.batches, cases.train)
         session = _open_session(records, plan, conditions, cases, publisher)
         await _evolve(session, evolve, records)
-        failed = any(event.kind == "evolver.failed" for event in records.journal.events)
+        failed = EVOLVER_FAILED.first(records.journal.events) is not None
         evolved = Evolved(session.snapshot(), session.decisions, "failed" if failed else "finished", session.begun)
         bench = _bench(records, plan, conditions, cases)
         with span("judge", kind="other", protocol=plan.protocol):
@@ -172,20 +181,19 @@ async def _begin(
     events = records.journal.events
     if not events:
         folder.save_config(plan.config)
-        await records.commit([("run.started", started)])
+        await records.commit([RUN_STARTED.line(started)])
         return
-    _check_same_run(events[0].data if events[0].kind == "run.started" else {}, started, folder.path)
-    kinds = [event.kind for event in events]
-    if "run.finished" not in kinds:
-        attempt = kinds.count("run.resumed") + 1
-        reason = "judging was interrupted" if "session.closed" in kinds else "the evolver was interrupted"
-        await records.commit([("run.resumed", {"attempt": attempt, "reason": reason})])
+    _check_same_run(RUN_STARTED.of(events[0]), started, folder.path)
+    if RUN_FINISHED.first(events) is None:
+        attempt = 1 + len(list(RUN_RESUMED.all(events)))
+        reason = "judging was interrupted" if SESSION_CLOSED.first(events) else "the evolver was interrupted"
+        await records.commit([RUN_RESUMED.line({"attempt": attempt, "reason": reason})])
 
 
-def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> dict[str, Any]:
+def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> RunStarted:
     info = conditions.taskset.info
     budget = {name: amount for name, amount in asdict(plan.budget).items() if amount is not None}
-    return {
+    started: RunStarted = {
         "run_id": plan.run_id,
         "suite_id": plan.suite_id,
         "protocol": plan.protocol,
@@ -206,9 +214,12 @@ def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> dict[st
         "config_digest": config_digest(plan.config),
         **plan.record,
     }
+    if plan.training:
+        started["posttraining"] = dict(plan.training)
+    return started
 
 
-def _check_same_run(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:
+def _check_same_run(before: RunStarted | None, now: RunStarted, path: Path) -> None:
     """Refuse to continue a run under other conditions: its scores would not be comparable with each other."""
     if not before:
         raise RecordError(f"{path} does not hold a run; choose another folder")
@@ -268,12 +279,12 @@ async def _evolve(session: Session, evolve: Evolve, records: Committer) -> None:
     if session.closed is not None:
         return
     await session.recover()
-    failed = any(event.kind == "evolver.failed" for event in records.journal.events)
+    failed = EVOLVER_FAILED.first(records.journal.events) is not None
     if not failed:
         failure = await _drive(session, evolve)
         if failure is not None:
             failed = True
-            await records.commit([("evolver.failed", _failure(failure))])
+            await records.commit([EVOLVER_FAILED.line(_failure(failure))])
     reason = "evolver_failed" if failed else ("budget" if session.remaining().spent else "finished")
     await session.close(reason)
 
@@ -308,6 +319,6 @@ async def _drive(session: Session, evolve: Evolve) -> BaseException | None:
     return None if isinstance(failure, ClosedError | BudgetError) else failure
 
 
-def _failure(error: BaseException) -> dict[str, str]:
+def _failure(error: BaseException) -> EvolverFailed:
     lines = traceback.format_exception(error)
     return {"message": encodable(f"{type(error).__name__}: {error}"), "traceback": encodable("".join(lines))}

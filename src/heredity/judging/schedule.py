@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from heredity.errors import ConfigError, RecordError
 from heredity.evolution import Batch
 from heredity.ids import digest_json, generator
+from heredity.records.events import Plan, PlannedBatch
 
 Persistence = Literal["persistent", "reset"]
 """Whether what was learned is kept from batch to batch, or each batch begins from the initial candidate."""
@@ -80,19 +81,25 @@ class BatchPlan:
         inner = range(every, begun, every) if every else [n for n in ends if n < begun]
         return sorted({0, *inner, begun})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plan:
         """Return the plan as JSON values, with its digest and the settings of its run."""
         return {
             "schema_version": 1,
             "digest": self.digest,
-            **asdict(self.schedule),
+            "batch_size": self.schedule.batch_size,
+            "epochs": self.schedule.epochs,
+            "updates": self.schedule.updates,
+            "persistence": self.schedule.persistence,
+            "assess": self.schedule.assess,
+            "canaries": self.schedule.canaries,
+            "gate": self.schedule.gate,
             "seed": self.seed,
             "train": self.train,
             "canary_tasks": list(self.canaries),
             "batches": self._batches(),
         }
 
-    def _batches(self) -> list[dict[str, Any]]:
+    def _batches(self) -> list[PlannedBatch]:
         return [{"number": b.number, "epoch": b.epoch, "tasks": list(b.tasks)} for b in self.batches]
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from heredity.errors import (
     BudgetError,
@@ -41,6 +40,16 @@ from heredity.judging.requests import AdmittedRequest, earlier
 from heredity.judging.rules import SessionRules
 from heredity.judging.session_log import SessionLog, Submission
 from heredity.records import Blob, Committer
+from heredity.records.events import (
+    AGENT_USAGE,
+    HEARTBEAT,
+    SESSION_CLOSED,
+    SUBMISSION_COMPLETED,
+    SUBMISSION_REJECTED,
+    BatchStarted,
+    TokenUsageData,
+)
+from heredity.records.journal import Line
 from heredity.resources import Candidate
 from heredity.rollouts.contract import Runner
 from heredity.rollouts.trajectory import Trajectory, decode_many
@@ -186,7 +195,7 @@ class Session:
         return (*self._log.decisions,)
 
     @property
-    def begun(self) -> Sequence[tuple[Mapping[str, Any], int]]:
+    def begun(self) -> Sequence[tuple[BatchStarted, int]]:
         """The data of each batch that was begun, and how many decisions were made before it."""
         return tuple(self._log.batches)
 
@@ -237,7 +246,7 @@ class Session:
         while self.closed is None:
             await asyncio.sleep(self.clock.interval_s)
             if self.closed is None:
-                await self._commit([("heartbeat", {"clock_s": round(self.clock.tick(), 3)})])
+                await self._commit([HEARTBEAT.line({"clock_s": round(self.clock.tick(), 3)})])
             self._notice_end()
 
     async def finished(self) -> None:
@@ -259,7 +268,7 @@ class Session:
         self._check_unbroken()
         if self._log.closed is None:
             await self._commit(
-                [("heartbeat", {"clock_s": round(self.clock.tick(), 3)}), ("session.closed", {"reason": reason})]
+                [HEARTBEAT.line({"clock_s": round(self.clock.tick(), 3)}), SESSION_CLOSED.line({"reason": reason})]
             )
         self._ended.set()
 
@@ -294,11 +303,11 @@ class Session:
         full = len(self._log.rejections) >= MAX_REJECTIONS
         if entry in self._log.rejections or full or self._log.closed is not None or self.broken is not None:
             return
-        data = {"key": entry[0], "category": entry[1], "message": entry[2]}
-        self._log.apply([self._records.journal.append("submission.rejected", data)])
+        line = SUBMISSION_REJECTED.line({"key": entry[0], "category": entry[1], "message": entry[2]})
+        self._log.apply(self._records.journal.append_many([line]))
 
     def _start(
-        self, request: AdmittedRequest, lines: Sequence[tuple[str, Mapping[str, Any]]], orders: Sequence[Order] = ()
+        self, request: AdmittedRequest, lines: Sequence[Line], orders: Sequence[Order] = ()
     ) -> asyncio.Task[list[Feedback]]:
         self._check_unbroken()
         if self._abandoned:
@@ -316,9 +325,7 @@ class Session:
         task.add_done_callback(ended)
         return task
 
-    async def _serve(
-        self, request: AdmittedRequest, lines: Sequence[tuple[str, Mapping[str, Any]]], orders: Sequence[Order]
-    ) -> list[Feedback]:
+    async def _serve(self, request: AdmittedRequest, lines: Sequence[Line], orders: Sequence[Order]) -> list[Feedback]:
         if lines:
             await self._commit(lines, [order.blob for order in orders])
         candidates = [order.candidate for order in orders] or [None] * len(request.ids)
@@ -331,7 +338,7 @@ class Session:
             return submission.feedback(await asyncio.to_thread(self.load, submit_id))
         candidate = candidate or await asyncio.to_thread(self._load_candidate, submission.candidate)
         result = await self._evaluator.evaluate(submission, candidate)
-        await self._commit([("submission.completed", result.data)], [result.blob] if result.blob else [])
+        await self._commit([SUBMISSION_COMPLETED.line(result.data)], [result.blob] if result.blob else [])
         self._accounts.pay_for(self.submission(submit_id), fresh=True)
         feedback = self.submission(submit_id).feedback(result.trajectories)
         await self._tell(feedback, result.trajectories)
@@ -344,19 +351,19 @@ class Session:
             raise DamagedRecordError(f"the blob {blob} holds another candidate than {digest}; restore it from a copy")
         return candidate
 
-    async def record_usage(self, source: str, usage: Mapping[str, Any]) -> None:
-        """Journal what an outside agent used: `input_tokens`, `cache_tokens`, `output_tokens`, `cost_usd`; None is unknown."""
-        await self.note("agent.usage", {"source": source, **usage})
+    async def record_usage(self, source: str, usage: TokenUsageData) -> None:
+        """Journal what an outside agent used, and who says so."""
+        await self.note(AGENT_USAGE.line({"source": source, **usage}))
 
-    async def note(self, kind: str, data: Mapping[str, Any], blobs: Sequence[Blob] = ()) -> None:
+    async def note(self, line: Line, blobs: Sequence[Blob] = ()) -> None:
         """Journal something that belongs to the run and is none of the session's own events."""
-        await self._commit([(kind, data)], blobs)
+        await self._commit([line], blobs)
 
     def refused(self, key: str, category: str, message: str) -> None:
         """Journal once that something was refused before it could be submitted."""
         self._record_rejection(key, MalformedError(category, message))
 
-    async def _commit(self, lines: Sequence[tuple[str, Mapping[str, Any]]], blobs: Sequence[Blob] = ()) -> None:
+    async def _commit(self, lines: Sequence[Line], blobs: Sequence[Blob] = ()) -> None:
         self._log.apply(await self._records.commit(lines, blobs))
 
     async def _tell(self, feedback: Feedback, trajectories: Sequence[Trajectory]) -> None:

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from heredity.evolution import Decision, Feedback, Outcome
 from heredity.gateway import Usage
 from heredity.records import Event, Journal
+from heredity.records.events import (
+    BATCH_STARTED,
+    CANDIDATE,
+    CANDIDATE_DECIDED,
+    CANDIDATE_PROBED,
+    HEARTBEAT,
+    SESSION_CLOSED,
+    SUBMISSION_ADMITTED,
+    SUBMISSION_COMPLETED,
+    SUBMISSION_REJECTED,
+    BatchStarted,
+    CandidateDecided,
+    FailureData,
+    OutcomeData,
+    SubmissionAdmitted,
+    SubmissionCompleted,
+)
 from heredity.rollouts.trajectory import Failure, Trajectory
 
 
@@ -97,37 +113,32 @@ class SessionLog:
     episodes: int = 0
     decisions: list[Decision] = field(default_factory=list[Decision])
     probed: dict[str, str] = field(default_factory=dict[str, str])
-    batches: list[tuple[Mapping[str, Any], int]] = field(default_factory=list[tuple[Mapping[str, Any], int]])
+    batches: list[tuple[BatchStarted, int]] = field(default_factory=list[tuple[BatchStarted, int]])
 
     def apply(self, events: Iterable[Event]) -> None:
         """Take events into account, in the order of the journal; kinds of other parts of a run are passed over."""
         for event in events:
-            data = event.data
-            match event.kind:
-                case "candidate":
-                    self.candidates[data["digest"]] = data["blob"]
-                    self.lineage[data["digest"]] = (tuple(data["parents"]), data["note"])
-                case "submission.admitted":
-                    self._admit(event)
-                case "submission.completed":
-                    self._complete(event)
-                case "submission.rejected":
-                    self.rejections.add((data["key"], data["category"], data["message"]))
-                case "candidate.decided":
-                    self.decisions.append(decision_from_json(data))
-                case "candidate.probed":
-                    self.probed[data["candidate"]] = data["problem"]
-                case "batch.started":
-                    self.batches.append((data, len(self.decisions)))
-                case "session.closed":
-                    self.closed = data["reason"]
-                case "heartbeat":
-                    self.clock_s = max(self.clock_s, data["clock_s"])
-                case _:
-                    pass
+            if data := CANDIDATE.of(event):
+                self.candidates[data["digest"]] = data["blob"]
+                self.lineage[data["digest"]] = (tuple(data["parents"]), data["note"])
+            elif data := SUBMISSION_ADMITTED.of(event):
+                self._admit(data, event.at)
+            elif data := SUBMISSION_COMPLETED.of(event):
+                self._complete(data, event.at)
+            elif data := SUBMISSION_REJECTED.of(event):
+                self.rejections.add((data["key"], data["category"], data["message"]))
+            elif data := CANDIDATE_DECIDED.of(event):
+                self.decisions.append(decision_from_json(data))
+            elif data := CANDIDATE_PROBED.of(event):
+                self.probed[data["candidate"]] = data["problem"]
+            elif data := BATCH_STARTED.of(event):
+                self.batches.append((data, len(self.decisions)))
+            elif data := SESSION_CLOSED.of(event):
+                self.closed = data["reason"]
+            elif data := HEARTBEAT.of(event):
+                self.clock_s = max(self.clock_s, data["clock_s"])
 
-    def _admit(self, event: Event) -> None:
-        data = event.data
+    def _admit(self, data: SubmissionAdmitted, at: float) -> None:
         submission = Submission(
             submit_id=data["submit_id"],
             key=data["key"],
@@ -137,7 +148,7 @@ class SessionLog:
             tasks=tuple(data["tasks"]),
             first_episode=self.episodes,
             remaining=data["remaining"],
-            admitted_at=event.at,
+            admitted_at=at,
             at_s=data["at_s"],
         )
         self.submissions[submission.submit_id] = submission
@@ -145,8 +156,7 @@ class SessionLog:
         self.episodes += submission.charge
         self.clock_s = max(self.clock_s, submission.at_s)
 
-    def _complete(self, event: Event) -> None:
-        data = event.data
+    def _complete(self, data: SubmissionCompleted, at: float) -> None:
         self.submissions[data["submit_id"]] = replace(
             self.submissions[data["submit_id"]],
             status=data["status"],
@@ -154,29 +164,43 @@ class SessionLog:
             outcomes=tuple(_outcome(o) for o in data["outcomes"]),
             blob=data["blob"],
             seconds=data["seconds"],
-            completed_at=event.at,
+            completed_at=at,
             usage=Usage(**data["usage"]) if "usage" in data else None,
         )
 
 
-def decision_to_json(decision: Decision) -> dict[str, Any]:
+def decision_to_json(decision: Decision) -> CandidateDecided:
     """Return a decision as JSON values."""
     return {
-        **{name: getattr(decision, name) for name in Decision.__dataclass_fields__},
+        "candidate": decision.candidate,
+        "baseline": decision.baseline,
+        "accepted": decision.accepted,
+        "reason": decision.reason,
         "submissions": list(decision.submissions),
+        "difference": decision.difference,
         "interval": None if decision.interval is None else list(decision.interval),
+        "pairs": decision.pairs,
+        "tolerance": decision.tolerance,
     }
 
 
-def decision_from_json(data: Mapping[str, Any]) -> Decision:
+def decision_from_json(data: CandidateDecided) -> Decision:
     """Read what `decision_to_json` gave."""
-    given: dict[str, Any] = dict(data)
-    given["submissions"] = tuple(given["submissions"])
-    given["interval"] = None if given["interval"] is None else tuple(given["interval"])
-    return Decision(**given)
+    interval = data["interval"]
+    return Decision(
+        candidate=data["candidate"],
+        baseline=data["baseline"],
+        accepted=data["accepted"],
+        reason=data["reason"],
+        submissions=tuple(data["submissions"]),
+        difference=data["difference"],
+        interval=None if interval is None else (interval[0], interval[1]),
+        pairs=data["pairs"],
+        tolerance=data["tolerance"],
+    )
 
 
-def outcome_to_json(outcome: Outcome) -> dict[str, Any]:
+def outcome_to_json(outcome: Outcome) -> OutcomeData:
     """Return an outcome as JSON values; the score of a missing attempt is null."""
     return {
         "task": outcome.task,
@@ -202,25 +226,24 @@ def cut_torn_request(journal: Journal) -> int:
         RecordError: if the journal cannot be truncated.
     """
     events = journal.events
-    last = next((e for e in reversed(events) if e.kind != "candidate"), None)
-    if last is None or last.kind != "submission.admitted":
+    last = next((SUBMISSION_ADMITTED.of(e) for e in reversed(events) if not CANDIDATE.of(e)), None)
+    if last is None:
         return 0
-    position, count = last.data["position"]
+    position, count = last["position"]
     if position == count - 1:
         return 0
-    first = next(e for e in events if e.kind == "submission.admitted" and e.data["key"] == last.data["key"])
-    start = first.seq
-    while start > 0 and events[start - 1].kind == "candidate":
+    start = next(e.seq for e in events if (data := SUBMISSION_ADMITTED.of(e)) and data["key"] == last["key"])
+    while start > 0 and CANDIDATE.of(events[start - 1]):
         start -= 1
     cut = len(events) - start
     journal.cut_from(start)
     return cut
 
 
-def _outcome(data: Mapping[str, Any]) -> Outcome:
+def _outcome(data: OutcomeData) -> Outcome:
     score = math.nan if data["score"] is None else data["score"]
     return Outcome(data["task"], score, data["length"], data["status"], _failure(data["failure"]))
 
 
-def _failure(data: Mapping[str, Any] | None) -> Failure | None:
+def _failure(data: FailureData | None) -> Failure | None:
     return None if data is None else Failure(**data)

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from heredity.errors import ConfigError
 from heredity.evolution import Outcome
 from heredity.gateway import Usage
 from heredity.judging.attempts import (
-    MISSING,
-    MISSING_POLICY,
     Attempter,
     Comparison,
-    can_attempt,
     comparison_of,
     comparisons_of,
     encodable,
@@ -24,11 +19,13 @@ from heredity.judging.attempts import (
     policy_seed,
     restarts_of,
     total_usage,
-    usage_of,
 )
 from heredity.judging.session_log import score_to_json
+from heredity.records.events import Scored
 from heredity.resources import Candidate
+from heredity.results.status import Status
 from heredity.rollouts.contract import Job
+from heredity.rollouts.kind import KINDS
 from heredity.rollouts.trajectory import Trajectory
 from heredity.tasks import Task, Taskset, TasksetInfo
 
@@ -102,21 +99,25 @@ class ViewScores:
         present = [s for s in self.scores if not math.isnan(s)]
         return math.fsum(present) / len(present) if present else math.nan
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Scored:
         """Return the scores as JSON values; missing ones are null."""
-        return {
+        data: Scored = {
             "scores": [score_to_json(s) for s in self.scores],
             "lengths": list(self.lengths),
             "statuses": list(self.statuses),
             "seconds": round(self.seconds, 6),
-            **({} if self.usage is None else {"usage": self.usage.to_json()}),
-            **({"why": self.why} if self.why else {}),
-            **({"restarts": list(self.restarts)} if self.restarts else {}),
             **listed_comparisons(self.comparisons),
         }
+        if self.usage is not None:
+            data["usage"] = self.usage.to_json()
+        if self.why:
+            data["why"] = self.why
+        if self.restarts:
+            data["restarts"] = list(self.restarts)
+        return data
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> ViewScores:
+    def from_json(cls, data: Scored) -> ViewScores:
         """Read what `to_json` gave."""
         scores = tuple(math.nan if s is None else float(s) for s in data["scores"])
         usage = Usage(**data["usage"]) if "usage" in data else None
@@ -131,9 +132,11 @@ async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View
     Raises:
         HostError: if the runner fails.
     """
-    if not can_attempt(candidate, taskset.kind):
+    kind = KINDS.load(taskset.kind)
+    refusal = kind.candidates.refusal(candidate)
+    if refusal is not None:
         floor, count = float(taskset.failure_return), len(view.tasks)
-        return ViewScores((floor,) * count, (0,) * count, (MISSING_POLICY,) * count, 0.0)
+        return ViewScores((floor,) * count, (0,) * count, (refusal.category,) * count, 0.0)
     found: dict[int, Outcome] = {}
     seconds: list[float] = []
     used: list[Usage | None] = []
@@ -144,8 +147,8 @@ async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View
         outcome = outcome_of(view.tasks[position], trajectory, taskset.failure_return)
         found[position] = replace(outcome, trajectory=None)
         seconds.append(trajectory.seconds)
-        used.append(usage_of(taskset.kind, trajectory))
-        restarts.extend(restarts_of(taskset.kind, [trajectory]))
+        used.append(kind.usage(trajectory))
+        restarts.extend(restarts_of(taskset, [trajectory]))
         compared[position] = comparison_of(trajectory)
 
     jobs = [
@@ -162,5 +165,5 @@ async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View
         usage=total_usage(used),
         restarts=tuple(dict.fromkeys(restarts)),
         comparisons=tuple(compared[position] for position in range(len(jobs))) if any(compared.values()) else (),
-        why=next((encodable(o.failure.message) for o in rows if o.status == MISSING and o.failure), ""),
+        why=next((encodable(o.failure.message) for o in rows if o.status == Status.MISSING and o.failure), ""),
     )

@@ -12,10 +12,10 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from heredity.errors import ConfigError, IsolationError
 from heredity.launchers.log import AgentLog
+from heredity.records.events import AgentEnded
 from heredity.sandbox.agent_bubblewrap import READ_ONLY, Confinement, available, folder_variables, open_descriptors
 from heredity.sandbox.isolation import ALLOWED_PACKAGES
 from heredity.sandbox.memory import machine_memory
@@ -144,10 +144,15 @@ class AgentExit:
     log_digest: str
     isolation: str
 
-    def to_json(self) -> dict[str, Any]:
-        """Return what the journal says of it (`agent.ended`)."""
-        held = {"memory_bytes": self.memory_bytes, "disk_bytes": self.disk_bytes}
-        return {"code": self.code, "reason": self.reason, "seconds": round(self.seconds, 3), **held}
+    def to_json(self) -> AgentEnded:
+        """Return what the journal says of it."""
+        return {
+            "code": self.code,
+            "reason": self.reason,
+            "seconds": round(self.seconds, 3),
+            "memory_bytes": self.memory_bytes,
+            "disk_bytes": self.disk_bytes,
+        }
 
 
 async def run_agent(

@@ -6,26 +6,24 @@ The runner of a post-training taskset (kind `"model"`). References stay on this 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from heredity.actors.contract import Solving
-from heredity.errors import CandidateError, HostError, IsolationError, UnknownNameError
+from heredity.errors import CandidateError, HostError, IsolationError
 from heredity.gateway import Model
-from heredity.posttraining.inference import Bounds, CheckpointModel, InferenceWorker, WarmSandbox
+from heredity.posttraining.inference import Bounds, CheckpointModel, Inference, InferenceWorker, WarmSandbox
 from heredity.posttraining.tasks.taskset import Inner, inner_of, part_of
 from heredity.resources import Candidate
+from heredity.results.status import FailureSource, Status
 from heredity.rollouts.contract import Job, Runner
+from heredity.rollouts.streams import closing
 from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.sandbox.limits import Limits
-
-MODEL_ERROR = "model_error"
-"""The status of attempts that a checkpoint failed: it cannot be loaded, or its process died of it."""
 
 
 class GradingRunner:
@@ -38,21 +36,27 @@ class GradingRunner:
 
     Args:
         resolve: gives the folder of a candidate's checkpoint, a private copy; raises `CandidateError` if there is none.
-        inner: gives the runners that use a model, by the kind of the inner tasks; they are closed after the grading.
+        inner: gives what attempts the inner tasks of a kind with a model, asked so; it is closed after the grading.
         bounds: what a checkpoint's process may use.
+        inference: what answers for checkpoints, and where.
         sandbox: where the processes are forked from; its own one by default, which is closed with it.
     """
 
     def __init__(
         self,
         resolve: Callable[[Candidate], Path],
-        inner: Callable[[Model, Solving], Mapping[str, Runner]],
+        inner: Callable[[str, Model, Solving], Runner],
         *,
         bounds: Bounds | None = None,
+        inference: Inference | None = None,
         sandbox: WarmSandbox | None = None,
     ) -> None:
         self._resolve, self._inner, self._bounds = resolve, inner, bounds or Bounds()
-        self._own, self._sandbox, self._turn = sandbox is None, sandbox or WarmSandbox(), asyncio.Lock()
+        self._own, self._sandbox, self._turn = (
+            sandbox is None,
+            sandbox or WarmSandbox(inference or Inference()),
+            asyncio.Lock(),
+        )
 
     async def warm(self) -> None:
         """Import torch in the sandbox now, so that the first grading does not wait for it.
@@ -71,7 +75,7 @@ class GradingRunner:
 
         Raises:
             ConfigError: if a taskset is no post-training taskset.
-            UnknownNameError: if no inner runner attempts its kind of tasks.
+            UnknownNameError: if there is no such kind of inner tasks.
             MissingExtraError: if torch or transformers is not installed.
         """
         groups: dict[tuple[Candidate, str, str], list[int]] = {}
@@ -94,11 +98,11 @@ class GradingRunner:
             worker = InferenceWorker(self._resolve(jobs[0].candidate), bounds=self._bounds, sandbox=self._sandbox)
             await worker.start()
         except CandidateError as error:
-            failure, blame = Failure(MODEL_ERROR, str(error)), "candidate"
+            failure, blame = Failure(Status.MODEL_ERROR, str(error)), FailureSource.CANDIDATE
         except IsolationError as error:
-            failure, blame = Failure("isolation_error", str(error)), "host"
+            failure, blame = Failure(Status.ISOLATION_ERROR, str(error)), FailureSource.HOST
         except HostError as error:
-            failure, blame = Failure("host_error", str(error)), "host"
+            failure, blame = Failure(Status.HOST_ERROR, str(error)), FailureSource.HOST
         else:
             async with aclosing(self._attempted(jobs, worker, limits)) as attempted:
                 async for each in attempted:
@@ -131,30 +135,28 @@ class GradingRunner:
         self, inner: Inner, jobs: Sequence[Job], worker: InferenceWorker, limits: Limits
     ) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt the jobs of one part."""
-        runners = self._inner(CheckpointModel(worker), inner.solving)
-        if inner.info.kind not in runners:
-            raise UnknownNameError("kind of tasks that grade a model", inner.info.kind, runners)
-        runner = runners[inner.info.kind]
+        runner = self._inner(inner.info.kind, CheckpointModel(worker), inner.solving)
         # What one attempt waits for depends on all that are answered beside it, so the task says how long that may be: with a bound
         # for policies' episodes the score would be one of this machine's load.
-        stream: Any = runner.run(jobs, replace(limits, episode_s=inner.solving.seconds))
+        unhurried = replace(limits, episode_s=inner.solving.seconds)
         try:
-            async with aclosing(stream):
-                async for each in stream:
-                    yield each
+            async with closing(runner.run(jobs, unhurried)) as stream:
+                async for item in stream:
+                    yield item
         finally:
             await runner.close()
 
 
 def _blamed(trajectory: Trajectory, fault: str) -> Trajectory:
     """Put a failure down to the checkpoint whose process died of it."""
-    if trajectory.blame not in ("provider", "host"):
+    if trajectory.blame not in (FailureSource.PROVIDER, FailureSource.HOST):
         return trajectory
     step = trajectory.failure.step_index if trajectory.failure else None
-    return replace(trajectory, status=MODEL_ERROR, blame="candidate", failure=Failure(MODEL_ERROR, fault, "", step))
+    failure = Failure(Status.MODEL_ERROR, fault, "", step)
+    return replace(trajectory, status=failure.category, blame=FailureSource.CANDIDATE, failure=failure)
 
 
-def _failed(job: Job, failure: Failure, blame: str) -> Trajectory:
+def _failed(job: Job, failure: Failure, blame: FailureSource) -> Trajectory:
     """Return the record of an attempt that did not begin."""
     return Trajectory(
         task_id=job.task.id,

@@ -28,23 +28,19 @@ from heredity.evolution import Feedback
 from heredity.gateway import Model
 from heredity.judging.bench import Judge, Reference
 from heredity.judging.cases import Sealed
-from heredity.judging.decisions import Probe
 from heredity.judging.references import References
 from heredity.judging.schedule import BatchPlan
 from heredity.judging.session import Session
 from heredity.judging.views import ViewPlan
 from heredity.rollouts.contract import Runner
+from heredity.rollouts.engine import Engine
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.gpus import Lease
 from heredity.tasks import Taskset
 
 if TYPE_CHECKING:
-    from heredity.analysis.evidence import RunEvidence
-    from heredity.results.base import Result
-    from heredity.results.page import Section
-    from heredity.results.run import RunResults
-    from heredity.results.suite import SuiteResults
-    from heredity.results.words import Words
+    from heredity.analysis.contract import Metrics
+    from heredity.results.report import Report
 
 Publish = Callable[[Feedback, Sequence[Trajectory]], Awaitable[None]]
 """Takes the feedback of a submission to whoever is to read it."""
@@ -88,24 +84,6 @@ class SuiteContext:
         return self.folder / "runs" / cell.id
 
 
-class Engine(typing.Protocol):
-    """What attempts tasks of any kind, under the models of the configuration."""
-
-    isolation: str
-
-    def under(self, execution: str = "") -> Runner:
-        """Return what attempts tasks with an execution model; by default the configured one."""
-        ...
-
-    def asked_by(self, cell: Cell) -> Model | None:
-        """Return the model that a run's evolver may ask, if there is one."""
-        ...
-
-    def probe(self, kind: str) -> Probe | None:
-        """Return what checks a candidate against the contract of a kind of task; None if there is none."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class RunContext:
     """What a run is set up with.
@@ -117,6 +95,7 @@ class RunContext:
         sealed: the suite's secret, from which hidden tasks are drawn.
         references: scores of what runs are compared with, kept for the whole suite.
         lease: the GPUs of this run.
+        model: what the evolver may ask; None if it asks none.
     """
 
     cell: Cell
@@ -125,6 +104,7 @@ class RunContext:
     sealed: Sealed
     references: References
     lease: Lease
+    model: Model | None
 
     @property
     def taskset(self) -> Taskset:
@@ -135,11 +115,6 @@ class RunContext:
     def folder(self) -> Path:
         """The run's folder."""
         return self.suite.run_folder(self.cell)
-
-    @property
-    def model(self) -> Model | None:
-        """What the evolver may ask."""
-        return self.engine.asked_by(self.cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,35 +176,6 @@ class Setting(typing.Protocol):
 
     async def open(self, context: RunContext) -> Setup:
         """Return a run that is ready to begin, or to go on. Raises as `check`."""
-        ...
-
-
-class Metrics(typing.Protocol):
-    """A protocol's typed part of the results."""
-
-    run_part: type[Result] | None
-    suite_part: type[Result] | None
-
-    def of_run(self, evidence: RunEvidence) -> Result | None:
-        """Return what a run came to, in the protocol's own terms; None if there is nothing to say."""
-        ...
-
-    def of_suite(self, runs: Sequence[RunResults]) -> Result | None:
-        """Return what the runs of a suite came to; None if there is nothing to say."""
-        ...
-
-
-class Report(typing.Protocol):
-    """What a protocol has to say on pages."""
-
-    words: Words
-
-    def run(self, run: RunResults) -> list[Section]:
-        """Return the sections of a run's page."""
-        ...
-
-    def suite(self, suite: SuiteResults, runs: Sequence[RunResults]) -> list[Section]:
-        """Return the sections of a suite's page."""
         ...
 
 

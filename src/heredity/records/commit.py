@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from heredity.records.blobs import Blob, BlobStore
-from heredity.records.journal import Event, Journal
+from heredity.records.journal import Event, Journal, Line
 
 
 @dataclass(slots=True, eq=False)
 class _Entry:
-    events: Sequence[tuple[str, Mapping[str, Any]]]
+    events: Sequence[Line]
     blobs: Sequence[Blob]
     written: list[Event] = field(default_factory=list[Event])
     done: bool = False
@@ -33,7 +32,7 @@ class Committer:
         self._waiting: list[_Entry] = []
         self._turn = asyncio.Lock()
 
-    async def commit(self, events: Sequence[tuple[str, Mapping[str, Any]]], blobs: Sequence[Blob] = ()) -> list[Event]:
+    async def commit(self, events: Sequence[Line], blobs: Sequence[Blob] = ()) -> list[Event]:
         """Make blobs and events durable, the events as one unit; returns the events as journalled.
 
         A cancelled caller still waits for a write that has begun, so that nobody closes the files under it.

@@ -1,8 +1,9 @@
 """The journal: an append-only record of a run, one checksummed JSON object a line.
 
-Each line is the canonical JSON of `{"at", "data", "kind", "seq"}` with a last field `crc`: the CRC-32 of that canonical
-JSON, chained with the previous line's. A line is complete when its newline is there; what follows the last newline was
-torn by a crash and is cut. Anything else that does not match is damage, and is reported and never repaired.
+Each line is the canonical JSON of `{"at", "data", "kind", "seq"}`, in the first line also `format`, with a last field
+`crc`: the CRC-32 of that canonical JSON, chained with the previous line's. A line is complete when its newline is there;
+what follows the last newline was torn by a crash and is cut. Anything else that does not match is damage, and is reported
+and never repaired.
 """
 
 from __future__ import annotations
@@ -21,6 +22,12 @@ from heredity.errors import DamagedRecordError, RecordError
 from heredity.ids import canonical_json
 
 _CRC_TAIL = len(b',"crc":"00000000"}')
+
+FORMAT = 2
+"""The version of the journal and of the blobs that it names; the first line of a journal says it."""
+
+Line = tuple[str, Mapping[str, Any]]
+"""What is appended: the kind of an event and its data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +116,7 @@ class Journal:
         """
         return self.append_many([(kind, data)])[0]
 
-    def append_many(self, items: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Event]:
+    def append_many(self, items: Sequence[Line]) -> list[Event]:
         """Append several events with one write, all of them or none.
 
         Raises:
@@ -244,6 +251,8 @@ class _Scan:
 
 def _encode(event: Event, previous_crc: int) -> tuple[bytes, int]:
     fields = {"seq": event.seq, "at": event.at, "kind": event.kind, "data": event.data}
+    if event.seq == 0:
+        fields["format"] = FORMAT
     try:
         payload = canonical_json(fields)
     except (TypeError, ValueError) as error:
@@ -273,6 +282,11 @@ def _decode(payload: bytes, seq: int, path: Path) -> Event:
         event = Event(fields["seq"], fields["at"], fields["kind"], fields["data"])
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedRecordError(_damage(path, seq, f"it is not an event ({error})")) from error
+    if seq == 0 and fields.get("format") != FORMAT:
+        raise RecordError(
+            f"{path} has format {fields.get('format', 1)}, and this version of Heredity reads format {FORMAT}: run it again, "
+            "or read it with the version that wrote it"
+        )
     if event.seq != seq:
         raise DamagedRecordError(_damage(path, seq, f"it has seq {event.seq!r} where {seq} was expected"))
     return event

@@ -1,14 +1,17 @@
 """Contracts: what a resource does, what it takes and what it promises, as a SKILL.md for people and models.
 
 A contract is front matter (name, description, and optionally license, compatibility, metadata and allowed-tools) and a
-text. Of YAML it uses what every reader agrees on: one key a line, values plain or in quotes, metadata one level deep.
+text. Front matter is YAML whose scalars are texts, whatever they look like: `version: 1.10` is not 1.1. Aliases and tags are
+refused.
 """
 
 from __future__ import annotations
 
+import difflib
 import json
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +20,16 @@ from heredity.resources.building import SKILL, check_skill
 from heredity.resources.tree import SourceTree
 from heredity.resources.versions import Version
 
+MAX_FRONT_MATTER = 64 << 10
+"""Characters of front matter."""
+
+MAX_DEPTH = 8
+"""Lists and mappings inside of one another."""
+
 _KEYS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
-_LINE = re.compile(r"(?P<indent> *)(?P<key>[A-Za-z0-9_.-]+):(?: +(?P<value>.*))?")
-_PLAIN = re.compile(r"[^\s\"'\[\]{}>|*&!%#`@,?:-][^\n]*")
+_TYPO = 0.8
+_BREAKS = re.compile("[\x85\u2028\u2029]")
+_UNQUOTED = re.compile(r"^([A-Za-z0-9_-]+): +([^\s\"'\[{}>|*&!%#`@][^\n]*: [^\n]*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +49,13 @@ class Contract:
     text: str = ""
 
     def __str__(self) -> str:
-        lines = ["---"]
-        for key, value in {"name": self.name, "description": self.description, **self.extra}.items():
-            if isinstance(value, Mapping):
-                lines += [f"{key}:", *(f"  {inner}: {_quoted(v)}" for inner, v in value.items())]
-            else:
-                lines.append(f"{key}: {value if key == 'name' else _quoted(value)}")
-        return "\n".join([*lines, "---", "", self.text.strip(), ""])
+        import yaml
+
+        front = {"name": self.name, "description": self.description, **self.extra}
+        # Unless they are escaped, YAML reads these line breaks as spaces.
+        style = '"' if _BREAKS.search(json.dumps(front, ensure_ascii=False)) else None
+        text = yaml.safe_dump(front, sort_keys=False, allow_unicode=True, width=math.inf, default_style=style)
+        return f"---\n{text}---\n\n{self.text.strip()}\n"
 
 
 def contract_of(version: Version, tree: SourceTree) -> Contract:
@@ -66,34 +76,86 @@ def read_contract(text: str, *, where: str) -> Contract:
         where: how messages name it.
 
     Raises:
-        ConfigError: if it has no front matter, or a line of it is none that every reader understands.
-        UnknownNameError: if it has a key that SKILL.md has not.
+        ConfigError: if it has no front matter, or this is not YAML, too large, too deep, or with aliases, tags or repeated keys.
+        UnknownNameError: if a key is a slip of the pen for one that SKILL.md has; other keys are kept.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[0].rstrip() != "---" or "---" not in [line.rstrip() for line in lines[1:]]:
         raise ConfigError(f"{where} has no front matter; begin with ---, name: …, description: …, ---")
     end = [line.rstrip() for line in lines].index("---", 1)
-    found: dict[str, Any] = {}
-    outer = ""
-    for number, line in enumerate(lines[1:end], 2):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        match = _LINE.fullmatch(line.rstrip())
-        if match is None:
-            raise ConfigError(f"{where}, line {number}: expected `key: value` on one line, not {line.strip()!r:.60}")
-        value = _value(match["value"] or "", f"{where}, line {number}")
-        if not match["indent"]:
-            outer = match["key"]
-            if outer not in _KEYS:
-                raise UnknownNameError(f"key in {where}", outer, _KEYS)
-            found[outer] = {} if outer == "metadata" else value
-        elif outer == "metadata":
-            found[outer][match["key"]] = value
-        else:
-            raise ConfigError(f"{where}, line {number}: only metadata has lines of its own; write {outer} on one line")
-    name, description = found.pop("name", ""), found.pop("description", "")
+    front = _front_matter("\n".join(["", *lines[1:end]]), where)
+    for key in front:
+        if key not in _KEYS and difflib.get_close_matches(key, _KEYS, cutoff=_TYPO):
+            raise UnknownNameError(f"key in {where}", key, _KEYS)
+    name, description = (_plain(front.pop(key, ""), key, where) for key in ("name", "description"))
     check_skill(name, description)
-    return Contract(name, description, found, "\n".join(lines[end + 1 :]).strip())
+    return Contract(name, description, front, "\n".join(lines[end + 1 :]).strip())
+
+
+def _front_matter(text: str, where: str) -> dict[str, Any]:
+    import yaml
+
+    if len(text) > MAX_FRONT_MATTER:
+        raise ConfigError(
+            f"{where} has {len(text)} characters of front matter; expected at most {MAX_FRONT_MATTER}: move some into the text"
+        )
+    try:
+        front = _read(text, where)
+    except yaml.YAMLError as error:
+        try:
+            # Many write `description: Adds: two numbers`, which is not YAML and has only one meaning.
+            front = _read(_UNQUOTED.sub(lambda line: f"{line[1]}: {json.dumps(line[2])}", text), where)
+        except yaml.YAMLError:
+            mark = getattr(error, "problem_mark", None)
+            place = where if mark is None else f"{where}, line {mark.line + 1}"
+            problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
+            raise ConfigError(f"{place}: not YAML ({problem}); put the value in double quotes") from error
+    if not isinstance(front, dict):
+        raise ConfigError(f"{where}: the front matter is {str(front)!r:.60}; expected lines such as name: …")
+    return front
+
+
+def _read(text: str, where: str) -> Any:
+    """Return the value of a YAML text: texts, lists and dictionaries; `{}` if it has none."""
+    import yaml
+
+    events = iter(yaml.parse(text, Loader=yaml.SafeLoader))
+    for event in events:
+        if isinstance(event, yaml.DocumentStartEvent):
+            return _value(next(events), events, where, 0)
+    return {}
+
+
+def _value(event: Any, events: Iterator[Any], path: str, depth: int) -> Any:
+    """Return the value that an event begins; `path` says where it is."""
+    import yaml
+
+    tag: str | None = getattr(event, "tag", None)
+    if tag or event.anchor:
+        given, line = f"the tag {tag}" if tag else f"the alias {event.anchor}", event.start_mark.line + 1
+        raise ConfigError(f"{path}, line {line}: {given[:80]} has no meaning here; write the value out")
+    if isinstance(event, yaml.ScalarEvent):
+        return event.value
+    if depth == MAX_DEPTH:
+        raise ConfigError(f"{path[:200]} is more than {MAX_DEPTH} lists and mappings deep; make it flatter")
+    if isinstance(event, yaml.SequenceStartEvent):
+        items: list[Any] = []
+        while not isinstance(item := next(events), yaml.SequenceEndEvent):
+            items.append(_value(item, events, f"{path}, {len(items)}", depth + 1))
+        return items
+    values: dict[str, Any] = {}
+    while not isinstance(item := next(events), yaml.MappingEndEvent):
+        key = _plain(_value(item, events, path, depth + 1), "a key", path)
+        if key in values:
+            raise ConfigError(f"{path} has {key!r:.60} twice; leave one")
+        values[key] = _value(next(events), events, f"{path}, {key}", depth + 1)
+    return values
+
+
+def _plain(value: Any, what: str, where: str) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"{where}: {what} is a {type(value).__name__}; expected a text")
+    return value
 
 
 def _facts(version: Version) -> dict[str, Any]:
@@ -119,23 +181,3 @@ def _text(version: Version, tree: SourceTree) -> str:
     if tree:
         parts += ["## Files", "\n".join(f"- `{path}` ({len(data)} bytes)" for path, data in tree.items())]
     return "\n\n".join(part for part in parts if part)
-
-
-def _quoted(value: Any) -> str:
-    return json.dumps(str(value), ensure_ascii=False)
-
-
-def _value(text: str, where: str) -> str:
-    text = text.strip()
-    if text[:1] == '"':
-        try:
-            return str(json.loads(text))
-        except ValueError as error:
-            raise ConfigError(f"{where}: {text!r:.60} is no text in double quotes: {error}") from error
-    if text[:1] == "'":
-        if len(text) < 2 or text[-1] != "'":
-            raise ConfigError(f"{where}: {text!r:.60} has no closing quote")
-        return text[1:-1].replace("''", "'")
-    if text and not _PLAIN.fullmatch(text):
-        raise ConfigError(f"{where}: put {text!r:.60} in double quotes, on one line")
-    return text

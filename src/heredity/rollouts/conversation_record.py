@@ -19,11 +19,15 @@ from heredity.errors import ConfigError
 from heredity.gateway import Message
 from heredity.ids import seed_sequence
 from heredity.resources import Candidate
+from heredity.results.status import AnswerStatus, FailureSource, Status
 from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Column, Failure, Trajectory
 
-_CATEGORIES = {"timeout": "rollout_timeout", "program_timeout": "rollout_timeout", "program_error": "act_error"}
-_NO_ANSWER = "no_answer"
+_CATEGORIES = {
+    AnswerStatus.TIMEOUT: Status.ROLLOUT_TIMEOUT,
+    AnswerStatus.PROGRAM_TIMEOUT: Status.ROLLOUT_TIMEOUT,
+    AnswerStatus.PROGRAM_ERROR: Status.ACT_ERROR,
+}
 
 
 @dataclass
@@ -44,15 +48,15 @@ class ConversationRecord:
     question: str | None = None
     started: float = field(default_factory=time.monotonic)
 
-    def failed(self, status: str, blame: str, message: str, trace: str = "") -> Trajectory:
+    def failed(self, status: str, blame: FailureSource, message: str, trace: str = "") -> Trajectory:
         """Return the record of an attempt that something else ended."""
         failure = Failure(status, message, trace, self._last_step())
         return self.trajectory({"reason": message}, message, failure=failure, blame=blame)
 
     def failure_of(self, answer: Answer) -> Failure:
         """Return why there is no answer."""
-        trace = answer.notes[-1] if answer.status == "program_error" and answer.notes else ""
-        category = _CATEGORIES.get(answer.status, _NO_ANSWER)
+        trace = answer.notes[-1] if answer.status == AnswerStatus.PROGRAM_ERROR and answer.notes else ""
+        category = _CATEGORIES.get(answer.status, Status.NO_ANSWER)
         return Failure(category, f"{answer.status}: {answer.detail}", trace, self._last_step())
 
     def trajectory(
@@ -62,7 +66,7 @@ class ConversationRecord:
         *,
         score: float = 0.0,
         failure: Failure | None = None,
-        blame: str = "candidate",
+        blame: FailureSource = FailureSource.CANDIDATE,
         truncated: bool = False,
     ) -> Trajectory:
         """Return the record of an attempt.
@@ -72,11 +76,11 @@ class ConversationRecord:
             told: what the last step led to.
             score: the whole reward.
             failure: what went wrong.
-            blame: whose fault that is; with `"none"` the score counts and the status is ok.
+            blame: whose fault that is; with `NONE` the score counts and the status is ok.
             truncated: whether the attempt was cut.
         """
         steps = [turn for turn in self.talk.turns if turn.reply is not None]
-        length, failed = len(steps), failure is not None and blame != "none"
+        length, failed = len(steps), failure is not None and blame != FailureSource.NONE
         known = {"question": self.question, **info}
         if self.talk.notes:
             known["notes"] = list(self.talk.notes)
@@ -92,8 +96,8 @@ class ConversationRecord:
         return Trajectory(
             task_id=self.job.task.id,
             candidate=self.job.candidate.digest,
-            status=failure.category if failure and failed else "ok",
-            blame=blame if failed else "none",
+            status=failure.category if failure and failed else Status.OK,
+            blame=blame if failed else FailureSource.NONE,
             total_reward=score,
             length=length,
             terminated=failure is None,
@@ -105,7 +109,11 @@ class ConversationRecord:
 
     def cost(self) -> dict[str, float]:
         """Return what the conversation used; what is unknown is absent."""
-        amounts = {**self.talk.usage.to_json(), "model_calls": self.talk.calls, "tool_calls": self.talk.tool_calls}
+        amounts: dict[str, Any] = {
+            **self.talk.usage.to_json(),
+            "model_calls": self.talk.calls,
+            "tool_calls": self.talk.tool_calls,
+        }
         return {name: float(amount) for name, amount in amounts.items() if amount is not None}
 
     def _last_step(self) -> int | None:

@@ -7,16 +7,17 @@ whoever reads it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgpack
 import numpy as np
 
+from heredity.records.events import FailureData
+from heredity.results.status import FailureSource
+
 Column = np.ndarray | list[Any]
 """One value per step: an array whose first axis is time, or a list where the values have no common shape."""
-
-BLAME = ("none", "candidate", "environment", "provider", "host")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +25,7 @@ class Failure:
     """What went wrong, for the author of the program that did.
 
     Attributes:
-        category: `denied_import`, `import_error`, `init_error`, `init_timeout`, `act_error`, `invalid_action`,
-            `rollout_timeout`, `oom`, `missing_policy`, `environment_error`,
-            `host_error`, `isolation_error` (the policy could not be confined, and was not run).
+        category: a `heredity.results.status.Status`, or one of the kind's own.
         message: one line.
         traceback: the author's own frames, with file and line.
         step_index: the step at which it happened; None before the first.
@@ -37,9 +36,14 @@ class Failure:
     traceback: str = ""
     step_index: int | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> FailureData:
         """Return the failure as JSON values."""
-        return asdict(self)
+        return {
+            "category": self.category,
+            "message": self.message,
+            "traceback": self.traceback,
+            "step_index": self.step_index,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ class Trajectory:
         task_id: the task attempted.
         candidate: digest of the candidate.
         status: `"ok"` or the category of `failure`.
-        blame: whose fault a failure is: one of `BLAME`.
+        blame: whose failure it is.
         total_reward: sum of the rewards received, as collected (see `Session` for how failures are scored).
         length: steps taken.
         terminated: whether the environment ended the episode (as against a truncation or a failure).
@@ -68,7 +72,7 @@ class Trajectory:
     task_id: str
     candidate: str
     status: str
-    blame: str
+    blame: FailureSource
     total_reward: float
     length: int
     terminated: bool
@@ -79,6 +83,10 @@ class Trajectory:
     media: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
     seconds: float = 0.0
     cost: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    def __post_init__(self) -> None:
+        # Recorded trajectories, and runners of other packages, have plain words.
+        object.__setattr__(self, "blame", FailureSource(self.blame))
 
     def rows(self, *, observations: bool = True) -> Iterator[dict[str, Any]]:
         """Yield one JSON row per step: t, obs, action, reward, terminated, truncated, info (EvoPolicyGym's fields).

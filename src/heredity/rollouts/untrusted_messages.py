@@ -8,13 +8,14 @@ import signal
 from collections.abc import Mapping
 from typing import Any
 
+from heredity.results.status import PROGRAM_FAILURES, Status
 from heredity.rollouts.trajectory import Failure
 
 _POSITION = re.compile("[0-9]{1,5}")
 _FAILURE_FIELDS = ("category", "message", "traceback")
-_GUEST_CATEGORIES = frozenset(
-    ["denied_import", "import_error", "init_error", "act_error", "invalid_action", "oom", "missing_policy"]
-)
+_TIMEOUTS = {Status.INIT_TIMEOUT, Status.ROLLOUT_TIMEOUT}
+_GUEST_CATEGORIES = (PROGRAM_FAILURES - _TIMEOUTS) | {Status.INVALID_ACTION}
+"""What a policy process may say of itself; that its time is up is measured on this side."""
 
 
 def parse(data: bytes) -> dict[str, Any] | None:
@@ -40,7 +41,7 @@ def failure(value: Any) -> Failure | None:
     if not isinstance(value, dict):
         return None
     category, message, traceback = (v if isinstance(v, str) else "" for v in map(value.get, _FAILURE_FIELDS))
-    return Failure(category if category in _GUEST_CATEGORIES else "act_error", message[:500], traceback[:10_000])
+    return Failure(category if category in _GUEST_CATEGORIES else Status.ACT_ERROR, message[:500], traceback[:10_000])
 
 
 def location(value: Any) -> list[Any] | None:

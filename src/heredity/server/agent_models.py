@@ -6,16 +6,16 @@ import asyncio
 import contextlib
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 from heredity.analysis.usage import BROKER, TokenUsage
 from heredity.gateway import Model, Usage
 from heredity.launchers import BrokerDoor
+from heredity.records.events import TokenUsageData
 from heredity.server.broker import Account, BrokerApp, CallRecord, Limits, serve_broker
 
-RecordUsage = Callable[[str, Mapping[str, Any]], Awaitable[None]]
+RecordUsage = Callable[[str, TokenUsageData], Awaitable[None]]
 """Journals what an agent used: the source that says so, and the usage (`Session.record_usage`)."""
 
 

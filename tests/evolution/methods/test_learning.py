@@ -11,7 +11,7 @@ from tests.evolution.local_session import LocalSession, context_for, judge, publ
 
 from heredity.evolution.programs import control_source, controller_program
 from heredity.evolution.registry import method
-from heredity.evolution.starter import starter_program
+from heredity.rollouts.episode.starter import starter_program
 
 FAST = ["CartPole-v1", "Pendulum-v1"]
 SLOW = ["Acrobot-v1", "MountainCarContinuous-v0"]

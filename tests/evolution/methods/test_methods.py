@@ -14,8 +14,9 @@ from heredity.environments.spaces import describe_space
 from heredity.errors import ConfigError
 from heredity.evolution.operators.constants import find_constants
 from heredity.evolution.registry import method
-from heredity.evolution.starter import linear_program, starter_program
+from heredity.evolution.starter import linear_program
 from heredity.resources import SourceTree
+from heredity.rollouts.episode.starter import starter_program
 
 PUBLIC = {
     "env": "Made-v0",

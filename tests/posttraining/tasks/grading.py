@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from heredity.gateway import Reply, Request, Usage
+from heredity.posttraining.kind import inner_runner
 from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, inner_of
-from heredity.posttraining.tasks.running import runners
 from heredity.rollouts.contract import Job
+from heredity.rollouts.kind import Opening
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
@@ -33,7 +34,7 @@ async def graded(
     (inner,) = inner_of(PostTrainingTaskset(task).info).values()
     jobs = [Job(inner.info, inner.solver, each) for each in tasks for _ in range(repeats)]
     async with SandboxedPrograms(2) as programs:
-        runner = runners(Says(say), inner.solving, programs=programs)[inner.info.kind]
+        runner = inner_runner(inner.info.kind, Opening(inner.solving, model=Says(say), programs=programs))
         found = {position: trajectory async for position, trajectory in runner.run(jobs, Limits())}
         await runner.close()
     return [found[i] for i in range(len(jobs))]

@@ -21,7 +21,7 @@ from heredity.posttraining.tasks.registry import workspace_files
 from heredity.posttraining.tasks.taskset import PostTrainingTaskset
 from heredity.protocols.post_training.trainers import AGENT_PACKAGES
 from heredity.rollouts.contract import Job
-from heredity.rollouts.world.process import StageError
+from heredity.rollouts.rollout import RolloutError
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.inference import packages
 from heredity.sandbox.limits import Limits
@@ -108,11 +108,11 @@ async def test_an_engine_that_fails_is_its_own_failure(tmp_path: Path) -> None:
     write(generate(3, 0), tmp_path / "game")
     async with open_household(tmp_path / "game") as stage:
         stage.process.kill()
-        with pytest.raises(StageError, match="ALFWorld"):
+        with pytest.raises(RolloutError, match="ALFWorld"):
             await stage.reset()
     (tmp_path / "game" / "game.tw-pddl").write_text("{}")
     async with open_household(tmp_path / "game") as stage:
-        with pytest.raises(StageError, match="holds 0 playable games"):
+        with pytest.raises(RolloutError, match="holds 0 playable games"):
             await stage.reset()
 
 

@@ -26,8 +26,8 @@ from heredity.posttraining.tasks.playing import EpisodeRunner
 from heredity.posttraining.tasks.taskset import PostTrainingTaskset
 from heredity.resources import Candidate, SourceTree, retrieval
 from heredity.rollouts.contract import Job
+from heredity.rollouts.rollout import RolloutError
 from heredity.rollouts.trajectory import Trajectory
-from heredity.rollouts.world.process import StageError
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 
@@ -222,7 +222,7 @@ async def test_a_game_that_breaks_is_its_own_failure(kind: str, stage: str) -> N
 
 @asynccontextmanager
 async def broken(spec: Any, judge: Any) -> AsyncGenerator[Any]:
-    raise StageError("the game is gone")
+    raise RolloutError("the game is gone")
     yield
 
 

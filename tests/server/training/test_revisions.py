@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 import os
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from heredity.protocols.post_training.server import revisions
 from heredity.protocols.post_training.server.revisions import Revisions
 from heredity.protocols.post_training.server.workspace import TrainingWorkspace
 from heredity.records import Blob
+from heredity.records.journal import Line
 
 from .tiny import checkpoint, terms
 
@@ -32,7 +33,8 @@ class Kept:
         """Begin as a process that finds what is journalled."""
         return Revisions(self.workspace, self.note, list(self.lines))
 
-    async def note(self, kind: str, data: Mapping[str, Any], blobs: Sequence[Blob] = ()) -> None:
+    async def note(self, line: Line, blobs: Sequence[Blob] = ()) -> None:
+        kind, data = line
         assert kind == "code.revised"
         self.lines.append(dict(data))
         self.blobs |= {blob.digest: blob.data for blob in blobs}

@@ -7,8 +7,8 @@ from pydantic import Field
 from heredity.evolution.contract import EvolverContext, SessionContract
 from heredity.evolution.operators.evaluate import Evaluator, Proposal, until_closed
 from heredity.evolution.options import MethodOptions, parse_options
-from heredity.evolution.starter import starter_program
 from heredity.resources import Candidate
+from heredity.rollouts.episode.starter import starter_program
 
 
 class RandomOptions(MethodOptions):

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from heredity.evolution.contract import Decision
-from heredity.evolution.operators.measure import PROGRAM_FAILURES, Measured
+from heredity.evolution.operators.measure import Measured
 from heredity.resources import Candidate
 from heredity.resources.assembly import variables
+from heredity.results.status import PROGRAM_FAILURES
 
 _RESAMPLES = 2000
 _ROUNDING = 1e-12

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from heredity.evolution.contract import Outcome
+from heredity.results.status import Status
 from heredity.rollouts.trajectory import Trajectory, to_json
 
 _STEPS = 40
@@ -102,7 +103,7 @@ def _error(outcome: Outcome) -> str | None:
     failure = outcome.failure or (outcome.trajectory.failure if outcome.trajectory else None)
     if failure is not None:
         return "\n".join(part for part in (f"{failure.category}: {failure.message}", failure.traceback) if part)
-    if outcome.status != "ok":
+    if outcome.status != Status.OK:
         return outcome.status
     if last_info(outcome.trajectory, "correct") in (False, None):
         return last_info(outcome.trajectory, "reason")

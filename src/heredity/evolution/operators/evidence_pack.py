@@ -18,6 +18,7 @@ from heredity.evolution.operators.measure import Attempt, Measured
 from heredity.evolution.proposals import Turn
 from heredity.resources import Candidate
 from heredity.resources.assembly import variables
+from heredity.results.status import Status
 
 
 def statistics(measured: Measured, solved: float) -> dict[str, Any]:
@@ -27,7 +28,7 @@ def statistics(measured: Measured, solved: float) -> dict[str, Any]:
     """
     known = len(measured.scores)
     good = len(measured.solved(solved))
-    errors = sum(any(a.status != "ok" for a in attempts) for attempts in measured.attempts.values())
+    errors = sum(any(a.status != Status.OK for a in attempts) for attempts in measured.attempts.values())
     return {"score": measured.mean if known else None, "solved": good, "failed": known - good, "errors": errors}
 
 
@@ -172,7 +173,7 @@ def _telling(attempt: Attempt) -> str:
     single word, such as `AssertionError`.
     """
     lines = [line.strip() for line in (attempt.evidence["error"] or "").splitlines() if not _FRAME.match(line)]
-    if attempt.status != "ok":
+    if attempt.status != Status.OK:
         return shortened("\n".join(lines[:1]), _SHOWN)
     kept = lines[-1:] if lines and " " in lines[-1] else lines[-2:]
     return shortened("\n".join(kept), _SHOWN)

@@ -12,20 +12,7 @@ from heredity.evolution.contract import Feedback, Outcome, SessionContract, Tria
 from heredity.evolution.operators.evaluate import Proposal
 from heredity.evolution.operators.evidence import evidence_item
 from heredity.resources import Candidate
-
-PROGRAM_FAILURES = frozenset(
-    {
-        "import_error",
-        "init_error",
-        "init_timeout",
-        "denied_import",
-        "missing_policy",
-        "oom",
-        "act_error",
-        "rollout_timeout",
-    }
-)
-"""Statuses of attempts that the candidate's own code failed."""
+from heredity.results.status import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +162,7 @@ class Measurements:
         for task, attempts in grouped.items():
             known.attempts[task] = tuple(attempts)
             known.submissions[task] = feedback.submit_id
-            if feedback.status != "ok":
+            if feedback.status != Status.OK:
                 detail = f": {feedback.failure.message}" if feedback.failure else ""
                 known.failures[task] = f"{feedback.status}{detail}"
 

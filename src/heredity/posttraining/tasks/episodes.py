@@ -21,7 +21,7 @@ from heredity.gateway import Model
 from heredity.ids import seed_sequence
 from heredity.posttraining.tasks.dealing import Spec, dealt_info
 from heredity.posttraining.tasks.env.rollout import Episode, following, play
-from heredity.rollouts.world.process import StageError
+from heredity.rollouts.rollout import RolloutError
 from heredity.tasks import TasksetInfo
 
 DIALOGUE, GLIMPSE = "text-episode", "glimpse-game"
@@ -42,7 +42,7 @@ class Stage(Protocol):
         """Take an action, which may be any text; return the observation, the reward and whether the game has ended.
 
         Raises:
-            StageError: if the game itself fails.
+            RolloutError: if the game itself fails.
             ProviderError: if a judge that decides the reward gives no verdict.
         """
         ...
@@ -75,7 +75,7 @@ class LocalStage:
         try:
             return ask()
         except Exception as error:
-            raise StageError(f"{type(self._episode).__name__} failed: {type(error).__name__}: {error}") from error
+            raise RolloutError(f"{type(self._episode).__name__} failed: {type(error).__name__}: {error}") from error
 
 
 def episode_info(

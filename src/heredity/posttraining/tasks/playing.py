@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,10 +16,11 @@ from heredity.errors import ConfigError
 from heredity.gateway import Message, Model
 from heredity.posttraining.tasks.asking import ASKING
 from heredity.posttraining.tasks.episodes import opening_of
-from heredity.rollouts.as_completed import as_they_end
-from heredity.rollouts.attempting import attempted
+from heredity.results.status import FailureSource
 from heredity.rollouts.contract import Job
 from heredity.rollouts.conversation_record import ConversationRecord, check_solving, seeds_of
+from heredity.rollouts.rollout import attributed
+from heredity.rollouts.streams import as_completed
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
 
@@ -49,7 +49,7 @@ class EpisodeRunner:
         self._model, self._judge = model, judge
         self._concurrent, self._places = concurrent, asyncio.Semaphore(concurrent)
 
-    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+    def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory) as each one ends; what has not ended is dropped when it is closed.
 
         An episode may take `Solving.seconds` or `Limits.episode_s`, whichever is less.
@@ -68,11 +68,9 @@ class EpisodeRunner:
             async with few, self._places:
                 record = _Record(job, Conversation(self._model, settings, seeds[position]))
                 played = self._played(record, parts[job.candidate], limits.steps)
-                return position, await attempted(record, played, settings.seconds)
+                return position, await attributed(record, played, settings.seconds)
 
-        async with aclosing(as_they_end(attempt(position, job) for position, job in enumerate(jobs))) as ended:
-            async for each in ended:
-                yield each
+        return as_completed(attempt(position, job) for position, job in enumerate(jobs))
 
     async def close(self) -> None:
         """Do nothing: the runner starts no process of its own."""
@@ -124,7 +122,7 @@ class _Record(ConversationRecord):
         """Return the record of an episode that ended, or ran out of steps; it has a row for each step."""
         length = len(self.rewards)
         rewards, at_end = np.array(self.rewards, np.float64), np.arange(length) == length - 1
-        made = self.trajectory({}, last, score=float(rewards.sum()), blame="none")
+        made = self.trajectory({}, last, score=float(rewards.sum()), blame=FailureSource.NONE)
         columns: dict[str, Any] = {
             **made.columns,
             "obs": [*self._seen(length), last],

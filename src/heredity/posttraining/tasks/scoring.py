@@ -22,9 +22,10 @@ from heredity.actors.contract import ToolResult
 from heredity.actors.player import KeepingPrograms, KeptProgram
 from heredity.errors import CandidateError, ConfigError
 from heredity.resources import SourceTree
-from heredity.rollouts.as_completed import as_they_end
+from heredity.results.status import FailureSource, Status
 from heredity.rollouts.contract import Job, Runner
 from heredity.rollouts.question.runner import conversation_of
+from heredity.rollouts.streams import as_completed
 from heredity.rollouts.trajectory import Column, Failure, Trajectory
 from heredity.sandbox.limits import Limits
 from heredity.tasks.questions import Question
@@ -100,7 +101,7 @@ class ScoringRunner:
         async def score(position: int, trajectory: Trajectory) -> tuple[int, Trajectory]:
             return position, await self._scored(jobs[position], trajectory)
 
-        async with aclosing(as_they_end(score(*each) for each in trajectories)) as scored:
+        async with aclosing(as_completed(score(*each) for each in trajectories)) as scored:
             async for each in scored:
                 yield each
 
@@ -109,7 +110,7 @@ class ScoringRunner:
         await self._solving.close()
 
     async def _scored(self, job: Job, trajectory: Trajectory) -> Trajectory:
-        if trajectory.status != "ok":
+        if trajectory.status != Status.OK:
             return trajectory
         said = [message.content for message in conversation_of(trajectory) if message.role == "assistant"]
         points, problem = await self._evaluate(job, final_text(said[-1]))
@@ -194,5 +195,6 @@ def _rescored(trajectory: Trajectory, points: float, problem: str) -> Trajectory
 
 
 def _unscored(trajectory: Trajectory, problem: str) -> Trajectory:
-    failure = Failure("environment_error", problem)
-    return replace(trajectory, status=failure.category, blame="environment", total_reward=0.0, failure=failure)
+    failure = Failure(Status.ENVIRONMENT_ERROR, problem)
+    source = FailureSource.ENVIRONMENT
+    return replace(trajectory, status=failure.category, blame=source, total_reward=0.0, failure=failure)

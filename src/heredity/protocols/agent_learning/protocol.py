@@ -5,6 +5,8 @@ A run of it is one of resource evolution; what is asked of a suite is another th
 
 from __future__ import annotations
 
+from heredity.protocols.agent_learning.metrics import METRICS
+from heredity.protocols.agent_learning.report import REPORT
 from heredity.protocols.contract import Protocol
 from heredity.protocols.resource_evolution.setting import ResourceSetting
 
@@ -13,4 +15,6 @@ PROTOCOL = Protocol(
     summary="what a method has learned in each of many worlds, on levels that it never saw",
     setting=ResourceSetting(),
     baselines=("best-of-n-edits", "sequential-edits"),
+    metrics=METRICS,
+    report=REPORT,
 )

@@ -7,24 +7,20 @@ memories or files, stays with that attempt; that the snapshot itself is still th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 from heredity.errors import DamagedRecordError
-from heredity.evolution import Outcome
 from heredity.judging.attempts import outcomes_of
 from heredity.judging.bench import Bench, load_candidate
 from heredity.judging.open_batch import labelled
 from heredity.judging.session_log import score_to_json
 from heredity.judging.views import JUDGE_SEED, View
+from heredity.protocols.harness_evolution.events import SNAPSHOT_ASSESSED, SnapshotAssessed
 from heredity.records import Blob
 from heredity.resources import Candidate
-from heredity.rollouts.trajectory import Trajectory, encode_many
-
-EVENT = "snapshot.assessed"
+from heredity.rollouts.trajectory import encode_many
 
 
-async def assess(bench: Bench, view: View, digest: str, model: str | None = None) -> Mapping[str, Any]:
+async def assess(bench: Bench, view: View, digest: str, model: str | None = None) -> SnapshotAssessed:
     """Attempt every task of a view with a snapshot and journal it; what is journalled already is not attempted again.
 
     Args:
@@ -40,7 +36,7 @@ async def assess(bench: Bench, view: View, digest: str, model: str | None = None
         HostError: if the runner fails.
         DamagedRecordError: if the snapshot is not what it was when it was frozen.
     """
-    known = bench.scored(EVENT, view=view.name, candidate=digest, model=model)
+    known = bench.scored(SNAPSHOT_ASSESSED, view=view.name, candidate=digest, model=model)
     if known is not None:
         return known
     candidate = await asyncio.to_thread(_frozen, bench, digest)
@@ -51,17 +47,23 @@ async def assess(bench: Bench, view: View, digest: str, model: str | None = None
         raise DamagedRecordError(f"the snapshot {digest} was changed while it was assessed; nothing of it is kept")
     await asyncio.to_thread(_frozen, bench, digest)
     blob = await asyncio.to_thread(Blob.of, encode_many(trajectories)) if trajectories else None
-    outcomes = outcomes_of(info, view.tasks, trajectories)
-    data = {
+    outcomes = outcomes_of(info, view.tasks, candidate, trajectories)
+    failures = [outcome.failure for outcome in outcomes]
+    data: SnapshotAssessed = {
         "view": view.name,
         "candidate": digest,
         "taskset": info.name,
         "model": model,
         "tasks": [labelled(task) for task in view.tasks],
-        **_columns(outcomes, trajectories),
+        "scores": [score_to_json(outcome.score) for outcome in outcomes],
+        "lengths": [outcome.length for outcome in outcomes],
+        "statuses": [outcome.status for outcome in outcomes],
+        "errors": [failure and f"{failure.category}: {failure.message}" for failure in failures],
+        "seconds": [round(t.seconds, 6) for t in trajectories],
+        "costs": [dict(t.cost) for t in trajectories],
         "blob": blob.digest if blob else None,
     }
-    await bench.records.commit([(EVENT, data)], [blob] if blob else [])
+    await bench.records.commit([SNAPSHOT_ASSESSED.line(data)], [blob] if blob else [])
     return data
 
 
@@ -70,15 +72,3 @@ def _frozen(bench: Bench, digest: str) -> Candidate:
     if candidate.digest != digest:
         raise DamagedRecordError(f"the snapshot {digest} is another one on the disk; restore the run from a copy")
     return candidate
-
-
-def _columns(outcomes: Sequence[Outcome], trajectories: Sequence[Trajectory]) -> dict[str, Any]:
-    failures = [outcome.failure for outcome in outcomes]
-    return {
-        "scores": [score_to_json(outcome.score) for outcome in outcomes],
-        "lengths": [outcome.length for outcome in outcomes],
-        "statuses": [outcome.status for outcome in outcomes],
-        "errors": [failure and f"{failure.category}: {failure.message}" for failure in failures],
-        "seconds": [round(t.seconds, 6) for t in trajectories],
-        "costs": [dict(t.cost) for t in trajectories],
-    }

@@ -23,10 +23,13 @@ from heredity.experiments.results import rebuild_run, rebuild_suite
 from heredity.ids import digest_json
 from heredity.protocols.harness_evolution.analysis.cross_model import Evaluation, cross_model
 from heredity.protocols.harness_evolution.judged_again import JudgedAgain, Part, Told
+from heredity.protocols.harness_evolution.results import MatrixRow
 from heredity.protocols.harness_evolution.sections import HarnessRunSection, HarnessViewsSection
 from heredity.protocols.harness_evolution.snapshots import Snapshots, evolved_runs
 from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
+from heredity.results.run import RunResults
+from heredity.results.suite import SuiteResults
 from heredity.tasks.registry import taskset
 
 MATRIX = "cross_model.json"
@@ -79,16 +82,16 @@ class Evaluated:
 
     Attributes:
         folder: where it is.
-        metrics: its metrics.json, as of a suite.
-        runs: the metrics.json of each run, model and repeat.
+        metrics: its results, as of a suite.
+        runs: the results of each run, model and repeat.
         matrix: the cross-model matrix (`heredity.protocols.harness_evolution.analysis.cross_model`).
         notes: what a reader must know.
     """
 
     folder: Path
-    metrics: dict[str, Any]
-    runs: list[Mapping[str, Any]]
-    matrix: list[dict[str, Any]]
+    metrics: SuiteResults
+    runs: list[RunResults]
+    matrix: list[MatrixRow]
     notes: list[str]
 
 
@@ -120,8 +123,11 @@ async def evaluate(folder: Path, sources: Sequence[Path], wanted: Wanted, told: 
             await judged.run(folder / "runs" / judged.part.name, folder.name, snapshots, told)
     judged = [_evaluation(part, rebuild_run(folder / "runs" / part.name)) for part in parts]
     matrix = cross_model(judged)
-    write_atomic(folder / MATRIX, json.dumps(matrix, indent=1, allow_nan=False).encode() + b"\n")
-    return Evaluated(folder, rebuild_suite(folder).metrics, [each.metrics for each in judged], matrix, _notes(runs))
+    write_atomic(
+        folder / MATRIX,
+        json.dumps([row.model_dump(mode="json") for row in matrix], indent=1, allow_nan=False).encode() + b"\n",
+    )
+    return Evaluated(folder, rebuild_suite(folder).metrics, [each.results for each in judged], matrix, _notes(runs))
 
 
 def _check_apart(folder: Path, runs: Sequence[Snapshots]) -> None:
@@ -150,9 +156,9 @@ def _parts(runs: Sequence[Snapshots], wanted: Wanted) -> list[Part]:
     return found
 
 
-def _evaluation(part: Part, metrics: dict[str, Any]) -> Evaluation:
+def _evaluation(part: Part, results: RunResults) -> Evaluation:
     source = part.source
-    return Evaluation(str(source.folder), source.config.gateway.execution, part.model, metrics)
+    return Evaluation(str(source.folder), source.config.gateway.execution, part.model, results)
 
 
 def _ready(part: Part, engine: Engine, wanted: Wanted) -> JudgedAgain:

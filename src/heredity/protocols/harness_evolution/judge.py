@@ -10,18 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from heredity.gateway import Usage
 from heredity.ids import generator
-from heredity.judging.attempts import MISSING, total_usage
+from heredity.judging.attempts import total_usage
 from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require
 from heredity.judging.decisions import frozen
 from heredity.judging.gathering import all_of
 from heredity.judging.session_log import Submission
 from heredity.judging.views import View, ViewScores
 from heredity.protocols.harness_evolution.assess import assess
+from heredity.protocols.harness_evolution.events import SNAPSHOTS_FROZEN, PointData, SnapshotAssessed
 from heredity.protocols.harness_evolution.terms import HarnessTerms
+from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, REFERENCE_SCORED, JudgingScored
+from heredity.results.status import Status
 from heredity.tasks import Task
 
 VALIDATION, ID, REPLAY = "update_validation", "id", "replay"
@@ -42,7 +44,7 @@ class Point:
     candidate: str
     role: str | None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> PointData:
         """Return the point as it is journalled."""
         return {"name": f"E_{self.batch}", "batch": self.batch, "candidate": self.candidate, "role": self.role}
 
@@ -63,7 +65,7 @@ async def judge(terms: HarnessTerms, bench: Bench, evolved: Evolved, reference: 
     """
     points, trained = points_of(terms, evolved), trained_in(bench.train, evolved)
     await bench.journal_once(
-        "snapshots.frozen", {"points": [point.to_json() for point in points], "trained": dict(trained)}
+        SNAPSHOTS_FROZEN.line({"points": [point.to_json() for point in points], "trained": dict(trained)})
     )
     if not points:
         return await _nothing(bench, evolved)
@@ -85,12 +87,12 @@ async def judge(terms: HarnessTerms, bench: Bench, evolved: Evolved, reference: 
     return await _concluded(bench, evolved, final, validation, (scores, before))
 
 
-async def _on(bench: Bench, view: View, points: Sequence[Point], model: str | None = None) -> list[Mapping[str, Any]]:
+async def _on(bench: Bench, view: View, points: Sequence[Point], model: str | None = None) -> list[SnapshotAssessed]:
     digests = dict.fromkeys(point.candidate for point in points)
     return await all_of([assess(bench, view, digest, model) for digest in digests])
 
 
-def macro(data: Mapping[str, Any]) -> float:
+def macro(data: SnapshotAssessed) -> float:
     """Return the mean over domains of the mean score of each; minus infinity if every attempt is missing."""
     by_domain: dict[str, list[float]] = {}
     for task, score in zip(data["tasks"], data["scores"], strict=True):
@@ -147,7 +149,7 @@ def replay_view(terms: HarnessTerms, train: Sequence[Task], trained: Mapping[str
 
 async def _nothing(bench: Bench, evolved: Evolved) -> Verdict:
     reason = "nothing was committed"
-    await bench.journal_once("judging.selected", {"submit_id": None, "candidate": None, "reason": reason})
+    await bench.journal_once(JUDGING_SELECTED.line({"submit_id": None, "candidate": None, "reason": reason}))
     await conclude(bench, evolved.status)
     return Verdict(evolved.status, None, None, reason, {}, None)
 
@@ -156,7 +158,7 @@ async def _concluded(
     bench: Bench,
     evolved: Evolved,
     final: str,
-    validation: Mapping[str, Mapping[str, Any]],
+    validation: Mapping[str, SnapshotAssessed],
     heldout: tuple[ViewScores, ViewScores],
 ) -> Verdict:
     """Say what the run came to in the words of all protocols: the last snapshot, compared with the first."""
@@ -164,12 +166,12 @@ async def _concluded(
     commits = sum(d.accepted for d in evolved.decisions)
     reason = f"the last snapshot; {commits} commits, {len(evolved.decisions) - commits} refused"
     submit_id = _latest(evolved.submissions, final)
-    await bench.journal_once("judging.selected", {"submit_id": submit_id, "candidate": final, "reason": reason})
-    if bench.journalled("judging.scored", view="heldout", candidate=final) is None:
-        data = {"view": "heldout", "candidate": final, "submit_id": submit_id, **scores.to_json()}
-        await bench.records.commit([("judging.scored", data)])
+    await bench.journal_once(JUDGING_SELECTED.line({"submit_id": submit_id, "candidate": final, "reason": reason}))
+    if bench.journalled(JUDGING_SCORED, view="heldout", candidate=final) is None:
+        data: JudgingScored = {"view": "heldout", "candidate": final, "submit_id": submit_id, **scores.to_json()}
+        await bench.records.commit([JUDGING_SCORED.line(data)])
     listed = before.to_json()["scores"]
-    await bench.journal_once("reference.scored", {"name": "initial", "view": "heldout", "scores": listed})
+    await bench.journal_once(REFERENCE_SCORED.line({"name": "initial", "view": "heldout", "scores": listed}))
     await conclude(bench, evolved.status)
     by_candidate = {digest: scores_of(data) for digest, data in validation.items()}
     return Verdict(evolved.status, submit_id, final, reason, by_candidate, scores, before.scores)
@@ -179,7 +181,7 @@ def _latest(submissions: Sequence[Submission], candidate: str) -> int | None:
     return next((s.submit_id for s in reversed(submissions) if s.candidate == candidate), None)
 
 
-def scores_of(data: Mapping[str, Any]) -> ViewScores:
+def scores_of(data: SnapshotAssessed) -> ViewScores:
     """Return the scores of a journalled assessment."""
     used = total_usage([_usage(cost) for cost in data["costs"]])
     return ViewScores(
@@ -188,7 +190,7 @@ def scores_of(data: Mapping[str, Any]) -> ViewScores:
         statuses=tuple(data["statuses"]),
         seconds=math.fsum(data["seconds"]),
         usage=used,
-        why=next((e for e, s in zip(data["errors"], data["statuses"], strict=True) if s == MISSING and e), ""),
+        why=next((e for e, s in zip(data["errors"], data["statuses"], strict=True) if s == Status.MISSING and e), ""),
     )
 
 

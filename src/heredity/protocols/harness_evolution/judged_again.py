@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,24 +17,40 @@ from heredity.judging.bench import Bench, conclude
 from heredity.judging.cases import Sealed
 from heredity.judging.drawn import Cases
 from heredity.judging.gathering import all_of
-from heredity.judging.views import JUDGE_SEED, View
+from heredity.judging.views import JUDGE_SEED, View, ViewScores
 from heredity.protocols.harness_evolution.assess import assess
+from heredity.protocols.harness_evolution.events import (
+    EVALUATION_PLANNED,
+    SNAPSHOT_ASSESSED,
+    SNAPSHOTS_FROZEN,
+    EvaluationPlanned,
+    SnapshotsFrozen,
+)
 from heredity.protocols.harness_evolution.judge import ID, Point, replay_view, scores_of, trained_in
 from heredity.protocols.harness_evolution.sections import HarnessRunSection
 from heredity.protocols.harness_evolution.setting import views_of
 from heredity.protocols.harness_evolution.snapshots import Snapshots
 from heredity.protocols.harness_evolution.terms import NAME
 from heredity.records import Blob, Committer, RunFolder, config_digest
+from heredity.records.events import (
+    CANDIDATE,
+    JUDGING_SCORED,
+    JUDGING_SELECTED,
+    REFERENCE_SCORED,
+    RUN_FINISHED,
+    RUN_RESUMED,
+    RUN_STARTED,
+    SCHEDULE_PLANNED,
+    CandidateMade,
+    RunStarted,
+)
+from heredity.records.journal import Line
 from heredity.rollouts.contract import Job, Runner
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import taskset
 
-PLANNED = "evaluation.planned"
-"""The journal's event that says what is evaluated, and of which run."""
-
 Told = Callable[[str], object]
-Line = tuple[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +92,10 @@ class Reseeded:
     runner: Runner
     repeat: int
 
-    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+    def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
         """Attempt jobs (see `Runner.run`)."""
         seed = JUDGE_SEED + self.repeat - 1
-        stream = self.runner.run([replace(job, policy_seed=policy_seed(seed, job.task)) for job in jobs], limits)
-        try:
-            async for item in stream:
-                yield item
-        finally:
-            close = getattr(stream, "aclose", None)
-            if close is not None:
-                await close()
+        return self.runner.run([replace(job, policy_seed=policy_seed(seed, job.task)) for job in jobs], limits)
 
     async def close(self) -> None:
         """Leave the shared runner open."""
@@ -185,25 +194,29 @@ class JudgedAgain:
         if not events:
             folder.save_config(self.part.config.model_dump(exclude_none=True))
         for event, (kind, data) in zip(events, lines, strict=False):
-            if event.kind != kind or (kind == PLANNED and canonical_json(event.data) != canonical_json(data)):
+            if event.kind != kind or (
+                kind == EVALUATION_PLANNED.name and canonical_json(event.data) != canonical_json(data)
+            ):
                 raise ConfigError(
                     f"{folder.path} holds another evaluation; ask for the same again, or choose another --out"
                 )
         # What was written is not written again: a kill may have come between two of these lines.
         if left := lines[len(events) :]:
             await records.commit(left, candidates)
-        elif all(event.kind != "run.finished" for event in events):
-            attempt = 1 + sum(event.kind == "run.resumed" for event in events)
-            await records.commit([("run.resumed", {"attempt": attempt, "reason": "judging was interrupted"})])
+        elif RUN_FINISHED.first(events) is None:
+            attempt = 1 + len(list(RUN_RESUMED.all(events)))
+            await records.commit([RUN_RESUMED.line({"attempt": attempt, "reason": "judging was interrupted"})])
 
     def _first_lines(self, suite_id: str, candidates: Sequence[Blob]) -> list[Line]:
         part, source, before = self.part, self.part.source, self.part.source.started
         info, opening = taskset(part.config.run.tasksets[0]).info, self._cases.opening
-        started = {
-            **{
-                name: before[name]
-                for name in ("taskset", "taskset_version", "family", "group", "seed", "failure_return")
-            },
+        started: RunStarted = {
+            "taskset": before["taskset"],
+            "taskset_version": before["taskset_version"],
+            "family": before["family"],
+            "group": before["group"],
+            "seed": before["seed"],
+            "failure_return": before["failure_return"],
             "run_id": part.name,
             "suite_id": suite_id,
             "protocol": NAME,
@@ -216,7 +229,7 @@ class JudgedAgain:
             "config_digest": config_digest(part.config.model_dump(exclude_none=True)),
             "execution": part.model,
         }
-        planned = {
+        planned: EvaluationPlanned = {
             "run": before["run_id"],
             "suite": before["suite_id"],
             "config_digest": before["config_digest"],
@@ -230,30 +243,42 @@ class JudgedAgain:
         }
         made = {point.candidate: blob for point, blob in zip(part.points, candidates, strict=True)}
         note = f"a snapshot of {before['run_id']}"
-        named = [{"digest": d, "blob": blob.digest, "parents": [], "note": note} for d, blob in made.items()]
-        frozen = {"points": planned["snapshots"], "trained": self._trained}
+        named: list[CandidateMade] = [
+            {"digest": d, "blob": blob.digest, "parents": [], "note": note} for d, blob in made.items()
+        ]
+        frozen: SnapshotsFrozen = {"points": planned["snapshots"], "trained": self._trained}
         return [
-            ("run.started", started),
-            (PLANNED, planned),
-            ("schedule.planned", source.planned),
-            *(("candidate", data) for data in named),
-            ("snapshots.frozen", frozen),
+            RUN_STARTED.line(started),
+            EVALUATION_PLANNED.line(planned),
+            SCHEDULE_PLANNED.line(source.planned),
+            *map(CANDIDATE.line, named),
+            SNAPSHOTS_FROZEN.line(frozen),
         ]
 
     async def _conclude(self, bench: Bench) -> None:
         """Say what this came to in the words of all protocols, where the last snapshot was judged in distribution."""
         first, last = self.part.points[0], self.part.points[-1]
         reason = f"snapshot E_{last.batch} of {self.part.source.started['run_id']}, judged again"
-        await bench.journal_once("judging.selected", {"submit_id": None, "candidate": last.candidate, "reason": reason})
+        await bench.journal_once(
+            JUDGING_SELECTED.line({"submit_id": None, "candidate": last.candidate, "reason": reason})
+        )
         if ID in self.views:
-            scored = {"view": "heldout", "candidate": last.candidate, "submit_id": None}
-            found = bench.journalled("snapshot.assessed", view=ID, candidate=last.candidate) or {}
-            await bench.journal_once("judging.scored", {**scored, **scores_of(found).to_json()})
+            digest, scored = last.candidate, self._scored(bench, last).to_json()
+            await bench.journal_once(
+                JUDGING_SCORED.line({"view": "heldout", "candidate": digest, "submit_id": None, **scored})
+            )
             if first.role == "A_0":
-                found = bench.journalled("snapshot.assessed", view=ID, candidate=first.candidate) or {}
-                listed = scores_of(found).to_json()["scores"]
-                await bench.journal_once("reference.scored", {"name": "initial", "view": "heldout", "scores": listed})
+                listed = self._scored(bench, first).to_json()["scores"]
+                await bench.journal_once(
+                    REFERENCE_SCORED.line({"name": "initial", "view": "heldout", "scores": listed})
+                )
         await conclude(bench, "finished")
+
+    @staticmethod
+    def _scored(bench: Bench, point: Point) -> ViewScores:
+        assessed = bench.journalled(SNAPSHOT_ASSESSED, view=ID, candidate=point.candidate)
+        assert assessed is not None, "every snapshot was judged on every view"
+        return scores_of(assessed)
 
 
 def _ood(config: Config) -> list[str]:

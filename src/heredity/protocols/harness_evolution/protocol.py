@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from heredity.configuration.sections import OpenBudgetSection
 from heredity.protocols.contract import Protocol
+from heredity.protocols.harness_evolution.metrics import METRICS
+from heredity.protocols.harness_evolution.report import REPORT
 from heredity.protocols.harness_evolution.sections import (
     HarnessRunSection,
     HarnessViewsSection,
@@ -25,4 +27,6 @@ PROTOCOL = Protocol(
         "transfer": TransferSection,
     },
     baselines=("static",),
+    metrics=METRICS,
+    report=REPORT,
 )

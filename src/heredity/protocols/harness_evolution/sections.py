@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import AliasChoices, Field
 
 from heredity.configuration.config import Config
-from heredity.configuration.sections import Count, Place, RunSection, Section, ViewsSection
+from heredity.configuration.sections import Count, Locate, RunSection, Section, ViewsSection
 from heredity.judging.schedule import Persistence, Schedule
 from heredity.plugins import located
 from heredity.protocols.harness_evolution.terms import Points
-from heredity.tasks.registry import expand, located_taskset
+from heredity.tasks.registry import located_taskset
 
 
 class HarnessRunSection(RunSection):
@@ -23,10 +23,8 @@ class HarnessRunSection(RunSection):
         ood: tasksets whose held-out tasks are out of distribution; by default the taskset's own split `ood`.
     """
 
-    paths: ClassVar[Mapping[str, Place]] = MappingProxyType({**RunSection.paths, "ood": located_taskset})
-    written_out: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType(
-        {**RunSection.written_out, "ood": expand}
-    )
+    paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({**RunSection.paths, "ood": located_taskset})
+    tasksets_in: ClassVar[tuple[str, ...]] = (*RunSection.tasksets_in, "ood")
 
     ood: list[str] = Field(default_factory=list[str])
 
@@ -64,7 +62,7 @@ class ScheduleSection(Section):
         plan: a batch plan that was saved, to be followed instead of drawing one: a file of a suite's folder `plans`.
     """
 
-    paths: ClassVar[Mapping[str, Place]] = MappingProxyType({"plan": located})
+    paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({"plan": located})
     varied: ClassVar[bool] = True
     labelled: ClassVar[bool] = True
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from heredity.configuration.config import Config
 from heredity.errors import ConfigError
@@ -16,10 +15,12 @@ from heredity.experiments.results import is_run, is_suite, run_folders
 from heredity.judging.bench import Evolved
 from heredity.judging.schedule import BatchPlan
 from heredity.judging.session_log import SessionLog
+from heredity.protocols.harness_evolution.events import SNAPSHOT_ASSESSED
 from heredity.protocols.harness_evolution.judge import VALIDATION, Point, macro, points_of
 from heredity.protocols.harness_evolution.sections import HarnessViewsSection, ScheduleSection
 from heredity.protocols.harness_evolution.terms import NAME, HarnessTerms
 from heredity.records import Blob, BlobStore, Event, read_journal
+from heredity.records.events import RUN_STARTED, SCHEDULE_PLANNED, RunStarted, SchedulePlanned
 from heredity.records.run_folder import load_config
 
 BEST = "best"
@@ -46,8 +47,8 @@ class Snapshots:
     """
 
     folder: Path
-    started: Mapping[str, Any]
-    planned: Mapping[str, Any]
+    started: RunStarted
+    planned: SchedulePlanned
     config: Config
     terms: HarnessTerms
     evolved: Evolved
@@ -128,7 +129,7 @@ def read_snapshots(folder: Path) -> Snapshots:
         RecordError: if its records cannot be read; `DamagedRecordError` if they are damaged.
     """
     events = read_journal(folder / "journal.jsonl")
-    started, planned = (_data(events, kind) for kind in ("run.started", "schedule.planned"))
+    started, planned = RUN_STARTED.first(events), SCHEDULE_PLANNED.first(events)
     if started is None or planned is None or started["protocol"] != NAME:
         kind = started["protocol"] if started else "a run that has not begun"
         raise ConfigError(f"{folder} holds {kind}, which has no snapshots; give a run of {NAME}")
@@ -153,11 +154,7 @@ def _assessing_all(terms: HarnessTerms) -> HarnessTerms:
     return replace(terms, plan=replace(plan, schedule=replace(plan.schedule, assess=1)))
 
 
-def _data(events: Sequence[Event], kind: str) -> Mapping[str, Any] | None:
-    return next((event.data for event in events if event.kind == kind), None)
-
-
-def _plan(config: Config, planned: Mapping[str, Any]) -> BatchPlan:
+def _plan(config: Config, planned: SchedulePlanned) -> BatchPlan:
     schedule = config.of(ScheduleSection).schedule()
     reset = schedule.persistence == "reset"
     batches = tuple(
@@ -168,9 +165,9 @@ def _plan(config: Config, planned: Mapping[str, Any]) -> BatchPlan:
 
 def _best(events: Sequence[Event], points: Sequence[Point]) -> str | None:
     judged = {
-        event.data["candidate"]: event.data
-        for event in events
-        if event.kind == "snapshot.assessed" and event.data["view"] == VALIDATION and event.data["model"] is None
+        data["candidate"]: data
+        for data in SNAPSHOT_ASSESSED.all(events)
+        if data["view"] == VALIDATION and data["model"] is None
     }
     if any(point.candidate not in judged for point in points):
         return None  # of some, the best of all is not known

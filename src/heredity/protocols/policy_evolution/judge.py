@@ -10,6 +10,7 @@ from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude,
 from heredity.judging.gathering import all_of
 from heredity.judging.session_log import Submission
 from heredity.judging.views import ViewScores
+from heredity.records.events import JUDGING_SELECTED
 
 AT_ONCE = 4
 """How many candidates are attempted at the same time, to keep the machine busy while the last episodes of one end."""
@@ -31,7 +32,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     checkpoints = _checkpoints(evolved.submissions)
     validation = await _validate(bench, checkpoints)
     submit_id, candidate, reason = _select(checkpoints, validation)
-    await bench.journal_once("judging.selected", {"submit_id": submit_id, "candidate": candidate, "reason": reason})
+    await bench.journal_once(JUDGING_SELECTED.line({"submit_id": submit_id, "candidate": candidate, "reason": reason}))
     heldout = None
     if candidate is not None:
         heldout = require(await score(bench, bench.view("heldout"), candidate, submit_id), "held-out attempts")

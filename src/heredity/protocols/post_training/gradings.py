@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,17 +43,12 @@ class RunGrading:
         """Grade from now on with one of the run's GPUs; its first for None."""
         self._gpu = gpu if gpu is not None else next(iter(self.lease.gpus), None)
 
-    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+    def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
         """Attempt jobs (see `GradingRunner.run`)."""
         inference = self._inference
         if inference.device == "gpu" and self._gpu is not None:
             inference = replace(inference, devices=self.lease.gpus[self._gpu].files)
-        stream: Any = self._opened(inference).run(jobs, limits)
-        try:
-            async for item in stream:
-                yield item
-        finally:
-            await stream.aclose()
+        return self._opened(inference).run(jobs, limits)
 
     async def close(self) -> None:
         """Leave everything open: it is the engine's."""

@@ -24,6 +24,8 @@ from heredity.judging.bench import (
     score_reference,
 )
 from heredity.judging.session_log import Submission, score_to_json
+from heredity.protocols.post_training.events import BASELINE_SCORED, GRADING_REPEATED, GradingRepeated
+from heredity.records.events import JUDGING_SELECTED
 from heredity.rollouts.contract import Job
 
 
@@ -43,7 +45,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     """
     best, reason = _best(evolved.submissions)
     submit_id, candidate = (best.submit_id, best.candidate) if best else (None, None)
-    await bench.journal_once("judging.selected", {"submit_id": submit_id, "candidate": candidate, "reason": reason})
+    await bench.journal_once(JUDGING_SELECTED.line({"submit_id": submit_id, "candidate": candidate, "reason": reason}))
     heldout = (
         None
         if candidate is None
@@ -56,15 +58,17 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     if reference is not None and reference.graded is not None:
         listed = [score_to_json(each) for each in reference.graded]
         compared = listed_comparisons(reference.comparisons.get("graded", ()))
-        about = {"candidate": reference.candidate.digest, "view": "graded"}
-        await bench.journal_once("baseline.scored", {**about, "scores": listed, **compared})
+        digest = reference.candidate.digest
+        await bench.journal_once(
+            BASELINE_SCORED.line({"candidate": digest, "view": "graded", "scores": listed, **compared})
+        )
     await conclude(bench, evolved.status)
     return Verdict(evolved.status, submit_id, candidate, reason, {}, heldout, scores)
 
 
 async def _again(bench: Bench, digest: str, submit_id: int | None, repeat: int) -> None:
     """Grade a checkpoint once more on the graded view, with other seeds: how much of a score is noise."""
-    if bench.journalled("grading.repeated", candidate=digest, repeat=repeat) is not None:
+    if bench.journalled(GRADING_REPEATED, candidate=digest, repeat=repeat) is not None:
         return
     candidate = await asyncio.to_thread(load_candidate, bench, digest)
     jobs = [
@@ -74,8 +78,8 @@ async def _again(bench: Bench, digest: str, submit_id: int | None, repeat: int) 
     found = await bench.attempter.all(jobs)
     outcomes = [outcome_of(job.task, t, bench.taskset.failure_return) for job, t in zip(jobs, found, strict=True)]
     scores = [score_to_json(outcome.score) for outcome in outcomes]
-    data = {"submit_id": submit_id, "candidate": digest, "repeat": repeat, "scores": scores}
-    await bench.records.commit([("grading.repeated", data)])
+    data: GradingRepeated = {"submit_id": submit_id, "candidate": digest, "repeat": repeat, "scores": scores}
+    await bench.records.commit([GRADING_REPEATED.line(data)])
 
 
 def _seed(repeat: int, item: int) -> int:

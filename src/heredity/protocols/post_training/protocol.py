@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from heredity.configuration.sections import OpenBudgetSection
 from heredity.protocols.contract import Protocol
+from heredity.protocols.post_training.metrics import METRICS
+from heredity.protocols.post_training.report import REPORT
 from heredity.protocols.post_training.sections import TrainingSection
 from heredity.protocols.post_training.setting import TrainingSetting
 
@@ -12,4 +14,6 @@ PROTOCOL = Protocol(
     summary="the best graded checkpoint, and the same on a slice that was never graded",
     setting=TrainingSetting(),
     sections={"budget": OpenBudgetSection, "training": TrainingSection},
+    metrics=METRICS,
+    report=REPORT,
 )

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from heredity.configuration.config import Config
-from heredity.configuration.sections import Place, Section
+from heredity.configuration.sections import Locate, Section
 from heredity.posttraining.models.bases import located_model
 
 
@@ -26,7 +26,7 @@ class TrainingSection(Section):
         gpus: how many GPUs of `engine.gpus` a run has to itself for its whole length; its agent sees these and no others.
     """
 
-    paths: ClassVar[Mapping[str, Place]] = MappingProxyType({"base_model": located_model})
+    paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({"base_model": located_model})
     varied: ClassVar[bool] = True
 
     base_model: str = ""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any
 
 from heredity.configuration.config import Cell, Config
 from heredity.judging.bench import Reference
 from heredity.judging.views import ViewPlan
 from heredity.posttraining.inference import Inference
+from heredity.posttraining.kind import KIND as CHECKPOINTS
 from heredity.posttraining.models.places import CheckpointPlaces
 from heredity.posttraining.tasks import PREFIX, PostTrainingTask, PostTrainingTaskset, SeveralTasks
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
@@ -17,19 +18,10 @@ from heredity.protocols.post_training.judge import judge
 from heredity.protocols.post_training.sections import TrainingSection
 from heredity.protocols.post_training.trainers import Base, base_of, build_trainer, check_trainer, task_of
 from heredity.rollouts.contract import Runner
+from heredity.rollouts.engine import Engine
 
 RECORD = "posttraining"
 """The key under which `run.started` says what is trained."""
-
-
-class GradingEngine(Protocol):
-    """An engine that grades checkpoints."""
-
-    places: CheckpointPlaces
-
-    def grading(self, inference: Inference) -> Runner:
-        """Return what grades with an engine in a place."""
-        ...
 
 
 class TrainingSetting:
@@ -47,11 +39,11 @@ class TrainingSetting:
     async def open(self, context: RunContext) -> Setup:
         """Return the run, graded in the place that its configuration names."""
         cell, suite = context.cell, context.suite
-        # Its tasks are of the kind that opens what grades.
-        engine = cast(GradingEngine, context.engine)
-        grading = RunGrading(inference_in(cell, suite.cells, suite.folder / "runs"), engine.grading, context.lease)
-        base, reference = await _scored_base(context, engine.places, grading)
-        engine.places.roots.append(context.folder / "models")
+        places = context.engine.shared(CheckpointPlaces)
+        inference = inference_in(cell, suite.cells, suite.folder / "runs")
+        grading = RunGrading(inference, partial(_opened, context.engine), context.lease)
+        base, reference = await _scored_base(context, places, grading)
+        places.roots.append(context.folder / "models")
         return Setup(
             evolver=build_trainer(context, base, reference, grading),
             judge=partial(judge, repeats=cell.config.of(TrainingSection).repeats),
@@ -60,6 +52,10 @@ class TrainingSetting:
             runner=grading,
             record={RECORD: {**_about(cell), "grading": grading.about}},
         )
+
+
+def _opened(engine: Engine, inference: Inference) -> Runner:
+    return engine.runner(CHECKPOINTS.name, placement=inference)
 
 
 async def _scored_base(context: RunContext, places: CheckpointPlaces, grading: RunGrading) -> tuple[Base, Reference]:

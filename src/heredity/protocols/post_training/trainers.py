@@ -25,6 +25,7 @@ from heredity.protocols.post_training.gradings import RunGrading, inference_of
 from heredity.protocols.post_training.sections import TrainingSection
 from heredity.protocols.post_training.server.agent_run import train_with_agent
 from heredity.protocols.post_training.server.terms import Part, TrainingTerms
+from heredity.records.events import GPU_LEASED
 from heredity.resources import Candidate
 from heredity.sandbox.gpus import Lease
 from heredity.sandbox.inference import packages
@@ -168,7 +169,7 @@ def build_trainer(context: RunContext, base: Base, reference: Reference, grading
             files=await asyncio.to_thread(workspace_files, task, context.sealed.entropy),
         )
         if lease.gpus:
-            await session.note("gpu.leased", {"names": list(lease.names)})
+            await session.note(GPU_LEASED.line({"names": list(lease.names)}))
         async with record_stream(session, folder / "logs", launch), model_door(cell, session, folder, model) as door:
             await train_with_agent(session, folder, terms, agent, door, grading.choose)
 

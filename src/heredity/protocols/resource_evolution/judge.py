@@ -7,6 +7,7 @@ were worth: accuracy before and after, paired by task.
 from __future__ import annotations
 
 from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require, score, score_reference
+from heredity.records.events import JUDGING_SELECTED
 
 
 async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None) -> Verdict:
@@ -31,7 +32,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
         if committed
         else "nothing was committed"
     )
-    await bench.journal_once("judging.selected", {"submit_id": submit_id, "candidate": candidate, "reason": reason})
+    await bench.journal_once(JUDGING_SELECTED.line({"submit_id": submit_id, "candidate": candidate, "reason": reason}))
     heldout = (
         None
         if candidate is None

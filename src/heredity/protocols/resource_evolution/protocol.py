@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from heredity.protocols.contract import Protocol
+from heredity.protocols.resource_evolution.metrics import METRICS
+from heredity.protocols.resource_evolution.report import REPORT
 from heredity.protocols.resource_evolution.setting import ResourceSetting
 
 PROTOCOL = Protocol(
@@ -10,4 +12,6 @@ PROTOCOL = Protocol(
     summary="the last committed candidate against the first, on the same held-out tasks",
     setting=ResourceSetting(),
     baselines=("best-of-n-edits", "sequential-edits"),
+    metrics=METRICS,
+    report=REPORT,
 )

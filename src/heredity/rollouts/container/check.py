@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heredity.errors import ConfigError, HostError
 from heredity.rollouts.container.verification import ContainerAttempt, attempt, oracle
 from heredity.sandbox.containers.contract import Backend
-from heredity.sandbox.containers.docker import DockerBackend, engine
-from heredity.sandbox.containers.replay import BubblewrapBackend
 from heredity.tasks.containers import ContainerTask, read_task
-
-BACKENDS = ("bubblewrap", "docker")
-"""Where tasks can be run; `"docker"` is Docker or Podman, whichever answers."""
 
 THRESHOLD = 1.0
 """The least reward that counts as success, unless a task's `metadata.success_threshold` says otherwise."""
@@ -70,22 +64,6 @@ def success_threshold(task: ContainerTask) -> float:
             f"{task.folder / 'task.toml'}: metadata.success_threshold is {found!r}; expected a number; correct it"
         )
     return float(found)
-
-
-@asynccontextmanager
-async def open_backend(name: str) -> AsyncGenerator[Backend]:
-    """Open a backend by name; it is closed when the block ends.
-
-    Raises:
-        ConfigError: if it is none of `BACKENDS`, or no engine answers.
-    """
-    if name not in BACKENDS:
-        raise ConfigError(f"backend is {name!r}; expected {' or '.join(BACKENDS)}")
-    backend = BubblewrapBackend() if name == "bubblewrap" else DockerBackend(await asyncio.to_thread(engine))
-    try:
-        yield backend
-    finally:
-        await backend.close()
 
 
 async def check_tasks(backend: Backend, folder: Path, concurrent: int = 2) -> list[CheckedTask]:

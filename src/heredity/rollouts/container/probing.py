@@ -20,6 +20,7 @@ from heredity.errors import ConfigError
 from heredity.gateway import Reply, Request, ToolCall
 from heredity.gateway.contract import NOTHING_USED
 from heredity.resources import Candidate, SourceTree
+from heredity.results.status import AnswerStatus
 from heredity.rollouts.container.runner import harness_solver
 from heredity.rollouts.container.shell import SHELL
 
@@ -98,9 +99,13 @@ async def _call(programs: Programs, tree: SourceTree, text: str, arguments: Mapp
 async def _tried(solver: Solver, programs: Programs) -> str:
     talk = Conversation(_Canned(), replace(_SETTINGS, program_seconds=PROGRAM_SECONDS))
     answer = await solver.attempt(Problem(_PROBLEM), talk, programs, provided=[ProvidedTool(SHELL, _shell)])
-    if answer.status == "ok":
+    if answer.status == AnswerStatus.OK:
         return ""
-    said = talk.notes[-1].strip().splitlines()[-1] if answer.status == "program_error" and talk.notes else answer.detail
+    said = (
+        talk.notes[-1].strip().splitlines()[-1]
+        if answer.status == AnswerStatus.PROGRAM_ERROR and talk.notes
+        else answer.detail
+    )
     return _line(f"agent/solver: a trial ended with {answer.status}: {said}")
 
 

@@ -16,13 +16,14 @@ from heredity.actors.solver import Solver
 from heredity.errors import CandidateError, ConfigError
 from heredity.gateway import Model
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.as_completed import as_they_end
-from heredity.rollouts.attempting import attempted
+from heredity.results.status import AnswerStatus, FailureSource, Status
 from heredity.rollouts.container.check import success_threshold
 from heredity.rollouts.container.shell import SHELL, shell_tool
 from heredity.rollouts.container.verification import ContainerAttempt, attempt
 from heredity.rollouts.contract import Job
 from heredity.rollouts.conversation_record import ConversationRecord, built, check_solving, seeds_of
+from heredity.rollouts.rollout import attributed
+from heredity.rollouts.streams import as_completed
 from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.sandbox.containers import Backend, ContainerSandbox
 from heredity.sandbox.containers.contract import AGENT_S
@@ -34,8 +35,8 @@ PROJECT = "/harness"
 """Where a harness's project files are in the container of a task."""
 
 _FOLDER = "project/"
-_BROKEN = ("program_error", "program_timeout")
-_CUT = ("turns", "timeout")
+_BROKEN = (AnswerStatus.PROGRAM_ERROR, AnswerStatus.PROGRAM_TIMEOUT)
+_CUT = (AnswerStatus.TURNS, AnswerStatus.TIMEOUT)
 
 
 class ContainerRunner:
@@ -92,9 +93,9 @@ class ContainerRunner:
             async def made(position: int, job: Job) -> tuple[int, Trajectory]:
                 async with self._places:
                     record = _Record(job, Conversation(self._model, self.settings, seeds[position]))
-                    return position, await attempted(record, self._attempt(record, harnesses[job.candidate], limits))
+                    return position, await attributed(record, self._attempt(record, harnesses[job.candidate], limits))
 
-            async with aclosing(as_they_end(made(position, job) for position, job in enumerate(jobs))) as ended:
+            async with aclosing(as_completed(made(position, job) for position, job in enumerate(jobs))) as ended:
                 async for each in ended:
                     yield each
 
@@ -113,11 +114,11 @@ class ContainerRunner:
             return record.trajectory({"reason": failure.message}, failure.message, failure=failure)
         # Not the harness's doing: its own failures are told apart above.
         except (ConfigError, CandidateError) as error:
-            return record.failed("environment_error", "environment", str(error))
+            return record.failed(Status.ENVIRONMENT_ERROR, FailureSource.ENVIRONMENT, str(error))
 
     async def _worked(self, record: _Record, harness: _Harness | ConfigError, limits: Limits) -> Trajectory:
         if isinstance(harness, ConfigError):
-            return record.failed("import_error", "candidate", str(harness))
+            return record.failed(Status.IMPORT_ERROR, FailureSource.CANDIDATE, str(harness))
         task = await asyncio.to_thread(_read, record.job.task)
         least, record.question = success_threshold(task), task.instruction.strip()
         record.talk.settings = replace(
@@ -178,15 +179,17 @@ class _Record(ConversationRecord):
         verdict, output = found.verdict, found.verdict.output.strip()
         if verdict.reward is None:
             why = f"the verifier gave no reward: {verdict.status}: {verdict.message}"
-            return self.failed("environment_error", "environment", f"{why}; it said: {output}" if output else why)
-        if verdict.blame == "candidate":
-            return self.failed(verdict.status, "candidate", verdict.message)
-        answer = self.answer or self.talk.answer("timeout", "the time of the attempt was used up")
+            return self.failed(
+                Status.ENVIRONMENT_ERROR, FailureSource.ENVIRONMENT, f"{why}; it said: {output}" if output else why
+            )
+        if verdict.blame is FailureSource.CANDIDATE:
+            return self.failed(verdict.status, FailureSource.CANDIDATE, verdict.message)
+        answer = self.answer or self.talk.answer(AnswerStatus.TIMEOUT, "the time of the attempt was used up")
         told = f"reward {verdict.reward:g}"
         info = {
             "correct": verdict.reward >= least,
             "reason": output if verdict.reward < 1 else "",
-            "ended": "answered" if answer.status == "ok" else answer.status,
+            "ended": "answered" if answer.status == AnswerStatus.OK else answer.status.value,
             "rewards": dict(verdict.rewards),
             "leftovers": list(found.leftovers),
             "discarded": list(found.discarded),
@@ -197,8 +200,8 @@ class _Record(ConversationRecord):
             info,
             f"{told}: {output}" if info["reason"] else told,
             score=verdict.reward,
-            failure=None if answer.status == "ok" else self.failure_of(answer),
-            blame="none",
+            failure=None if answer.status == AnswerStatus.OK else self.failure_of(answer),
+            blame=FailureSource.NONE,
             truncated=answer.status in _CUT,
         )
 
@@ -235,7 +238,9 @@ async def _put(project: Path, sandbox: ContainerSandbox) -> None:
     try:
         await sandbox.upload(project, PROJECT)
     except CandidateError as error:
-        raise _BrokenError(Failure("init_error", f"the project's files cannot be put at {PROJECT}: {error}")) from error
+        raise _BrokenError(
+            Failure(Status.INIT_ERROR, f"the project's files cannot be put at {PROJECT}: {error}")
+        ) from error
 
 
 def _read(task: Task) -> ContainerTask:

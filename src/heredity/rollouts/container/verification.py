@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity.errors import CandidateError, ConfigError
+from heredity.results.status import FailureSource
 from heredity.sandbox.containers.bubblewrap import LOGS, TESTS
 from heredity.sandbox.containers.contract import AGENT_S, Backend, ContainerSandbox, ExecResult, Image, Phase, Settled
 from heredity.sandbox.containers.replay import host_free
@@ -43,7 +44,7 @@ class Verdict:
     Attributes:
         status: `"ok"`, or why there is no reward: `"reward_missing"`, `"reward_empty"`, `"reward_invalid"` (no number, NaN,
             infinite), `"verifier_timeout"`, `"verifier_limit"` (it used too much); `"unrestorable"` is an agent's fault.
-        blame: `"none"`, `"environment"` (the task's verifier is at fault: the score is missing, not zero) or `"candidate"`.
+        blame: that of the environment if the task's verifier is at fault: the score is missing, not zero.
         reward: the main reward, higher is better; None where there is none. 0 where the candidate is to blame.
         rewards: every reward by name.
         message: one line.
@@ -52,7 +53,7 @@ class Verdict:
     """
 
     status: str
-    blame: str
+    blame: FailureSource
     reward: float | None
     rewards: Mapping[str, float] = field(default_factory=dict[str, float])
     message: str = ""
@@ -106,7 +107,7 @@ async def attempt(backend: Backend, task: ContainerTask, agent: Agent | None) ->
             try:
                 settled = await sandbox.settle()
             except CandidateError as error:
-                verdict = Verdict("unrestorable", "candidate", 0.0, message=str(error))
+                verdict = Verdict("unrestorable", FailureSource.CANDIDATE, 0.0, message=str(error))
                 return ContainerAttempt(verdict, result, status, seconds=time.monotonic() - begun)
         finally:
             await sandbox.stop()
@@ -183,7 +184,9 @@ async def verify(backend: Backend, task: ContainerTask, image: Image) -> Verdict
             await sandbox.upload(task.tests_folder, TESTS)
         except CandidateError as error:
             message = f"what the agent left cannot be verified: {error}"
-            return Verdict("unrestorable", "candidate", 0.0, message=message, seconds=time.monotonic() - begun)
+            return Verdict(
+                "unrestorable", FailureSource.CANDIDATE, 0.0, message=message, seconds=time.monotonic() - begun
+            )
         # The agent may have removed the folder, or closed it: that must not look like a fault of the verifier.
         command = f"{{ {_MEND}; cd {shlex.quote(image.workdir)}; }} >/dev/null 2>&1; {_TEST}"
         done = await sandbox.exec(command, timeout_s=task.verifier.timeout_s, workdir="/")
@@ -193,7 +196,7 @@ async def verify(backend: Backend, task: ContainerTask, image: Image) -> Verdict
         await sandbox.stop()
     return Verdict(
         status=status,
-        blame="none" if status == "ok" else "environment",
+        blame=FailureSource.NONE if status == "ok" else FailureSource.ENVIRONMENT,
         reward=main_reward(rewards) if status == "ok" else None,
         rewards=rewards,
         message=message,

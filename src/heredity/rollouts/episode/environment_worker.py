@@ -22,6 +22,7 @@ import gymnasium
 
 from heredity.environments.taskset import make_from_spec
 from heredity.errors import HeredityError
+from heredity.results.status import FailureSource, Status
 from heredity.rollouts.episode.episode import Attempt, EnvironmentPool, Episode
 from heredity.rollouts.episode.policy_channel import Ending, Lane, Phase
 from heredity.rollouts.episode.recorder import Recorder
@@ -135,11 +136,13 @@ class EnvironmentWorker:
 
     def _cannot_start(self, attempts: list[Attempt], error: Exception) -> None:
         host = isinstance(error, HeredityError)
-        failure = Failure("host_error" if host else "environment_error", f"{type(error).__name__}: {error}")
+        failure = Failure(Status.HOST_ERROR if host else Status.ENVIRONMENT_ERROR, f"{type(error).__name__}: {error}")
         for attempt in attempts:
             empty = Recorder(Codec(attempt.profile["obs"]), Codec(attempt.profile["action"]))
             episode = Episode(attempt, gymnasium.Env(), empty)
-            self._reply(attempt, episode.trajectory(failure, "host" if host else "environment").encode())
+            self._reply(
+                attempt, episode.trajectory(failure, FailureSource.HOST if host else FailureSource.ENVIRONMENT).encode()
+            )
         self._flush()
 
     def _take(self, lane: Lane, endings: list[Ending]) -> None:
@@ -149,7 +152,7 @@ class EnvironmentWorker:
                 self._queue.appendleft(_alone(attempt))
             else:
                 self._reply(attempt, ending.episode.trajectory(ending.failure, ending.blame).encode())
-            if ending.blame == "environment":
+            if ending.blame is FailureSource.ENVIRONMENT:
                 ending.episode.env.close()
             else:
                 self._pool.give(_env_key(attempt), ending.episode.env)

@@ -11,24 +11,13 @@ from typing import Any
 import gymnasium
 from gymnasium.wrappers import OrderEnforcing, TimeLimit
 
+from heredity.results.status import PROGRAM_FAILURES, FailureSource, Status
 from heredity.rollouts.episode.media import MediaRecorder
 from heredity.rollouts.episode.recorder import Recorder
 from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.sandbox.limits import Limits
 
-_CANDIDATE_CATEGORIES = frozenset(
-    [
-        "denied_import",
-        "import_error",
-        "init_error",
-        "init_timeout",
-        "act_error",
-        "invalid_action",
-        "rollout_timeout",
-        "oom",
-        "missing_policy",
-    ]
-)
+_OF_POLICIES = PROGRAM_FAILURES | {Status.INVALID_ACTION}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +96,20 @@ class Episode:
         for index, text in enumerate((out, err)):
             self.output[index] = (self.output[index] + text)[:limit]
 
-    def trajectory(self, failure: Failure | None, blame: str = "") -> Trajectory:
+    def trajectory(self, failure: Failure | None, blame: FailureSource | None = None) -> Trajectory:
         """Return the record of the episode as it ended.
 
         Args:
             failure: what went wrong; None when ok.
             blame: whose fault; by default what the failure's category implies.
         """
-        if failure is not None and not blame:
-            blame = "candidate" if failure.category in _CANDIDATE_CATEGORIES else "host"
+        if blame is None and failure is not None:
+            blame = FailureSource.CANDIDATE if failure.category in _OF_POLICIES else FailureSource.HOST
         return Trajectory(
             task_id=self.attempt.task_id,
             candidate=self.attempt.candidate,
-            status=failure.category if failure else "ok",
-            blame=blame or "none",
+            status=failure.category if failure else Status.OK,
+            blame=blame or FailureSource.NONE,
             total_reward=float(self.total),
             length=len(self.recorder.rewards),
             terminated=self.terminated,

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heredity.errors import HostError
+from heredity.results.status import FailureSource, Status
 from heredity.rollouts import untrusted_messages
 from heredity.rollouts.episode.actions import ActionCheck
 from heredity.rollouts.episode.episode import Episode
@@ -44,7 +45,7 @@ class Ending:
 
     episode: Episode
     failure: Failure | None
-    blame: str = ""
+    blame: FailureSource | None = None
     retry: bool = False
 
 
@@ -124,7 +125,9 @@ class Lane:
         while len(inbox) >= 4 and self.phase is not Phase.DONE:
             size = int.from_bytes(inbox[:4], "little")
             if not 0 < size <= self._largest():
-                self._fail_active("act_error", f"the policy process wrote {size} bytes out of turn to its own pipe")
+                self._fail_active(
+                    Status.ACT_ERROR, f"the policy process wrote {size} bytes out of turn to its own pipe"
+                )
                 break
             if len(inbox) < size + 4:
                 break
@@ -135,15 +138,17 @@ class Lane:
     def expire(self) -> list[Ending]:
         """End the lane because its deadline has passed."""
         if self.phase is Phase.CONFINED:
-            self._fail_active("host_error", "the sandbox did not confine the policy in time")
+            self._fail_active(Status.HOST_ERROR, "the sandbox did not confine the policy in time")
         elif self.phase is Phase.READY:
             seconds = self._limits.init_s
-            self._blame_alone("init_timeout", f"importing and constructing the policy took more than {seconds:g} s")
+            self._blame_alone(
+                Status.INIT_TIMEOUT, f"importing and constructing the policy took more than {seconds:g} s"
+            )
         else:
             late = time.monotonic() >= self._episode_deadline
             what = f"the episode took more than {self._limits.episode_s:g} s" if late else (
                 f"act took more than {self._limits.act_s:g} s")  # fmt: skip
-            self._blame_alone("rollout_timeout", what, self._location())
+            self._blame_alone(Status.ROLLOUT_TIMEOUT, what, self._location())
         return self._take_endings()
 
     def belongs_to(self, request: int) -> bool:
@@ -177,17 +182,17 @@ class Lane:
             self.deadline = time.monotonic() + self._limits.init_s * len(self._episodes)
             return
         elif self.phase is Phase.CONFINED and tag == frames.UNCONFINED:
-            self._fail_active("isolation_error", f"confinement failed: {payload[1:].decode('utf-8', 'replace')}")
+            self._fail_active(Status.ISOLATION_ERROR, f"confinement failed: {payload[1:].decode('utf-8', 'replace')}")
             return
         elif self.phase is Phase.READY and tag == frames.READY:
             self._on_ready(payload)
             return
-        self._fail_active("act_error", "the policy process wrote to its own pipe out of turn")
+        self._fail_active(Status.ACT_ERROR, "the policy process wrote to its own pipe out of turn")
 
     def _on_ready(self, payload: bytes) -> None:
         news = untrusted_messages.parse(payload[1:])
         if news is None:
-            self._fail_active("act_error", "the policy process wrote to its own pipe out of turn")
+            self._fail_active(Status.ACT_ERROR, "the policy process wrote to its own pipe out of turn")
             return
         self._act_at = untrusted_messages.location(news.get("act")) or self._act_at
         self._take_output(news)
@@ -210,7 +215,7 @@ class Lane:
             size = int.from_bytes(payload[1:5], "little")
             news = untrusted_messages.parse(payload[5 : 5 + size])
             if news is None:
-                self._fail_active("act_error", "the policy process wrote to its own pipe out of turn")
+                self._fail_active(Status.ACT_ERROR, "the policy process wrote to its own pipe out of turn")
                 return
             data = payload[5 + size :]
             self._take_output(news)
@@ -228,7 +233,7 @@ class Lane:
             return
         actions = self._check.split(data, len(self._active))
         if actions is None:
-            self._fail_active("act_error", "the policy process sent actions of the wrong size")
+            self._fail_active(Status.ACT_ERROR, "the policy process sent actions of the wrong size")
             return
         parts: list[bytes | None] = []
         horizon, episodes = self._horizon, self._episodes
@@ -237,7 +242,7 @@ class Lane:
             recorder = episode.recorder
             if fault is not None:
                 if action is None:
-                    self._end(position, Failure("invalid_action", fault, self._location(), len(recorder.rewards)))
+                    self._end(position, Failure(Status.INVALID_ACTION, fault, self._location(), len(recorder.rewards)))
                     continue
                 recorder.repaired.append(len(recorder.rewards))
             try:
@@ -298,7 +303,9 @@ class Lane:
         if sent < len(frame):
             self.outbox = frame[sent:]
 
-    def _end(self, position: int, failure: Failure | None, blame: str = "", *, retry: bool = False) -> None:
+    def _end(
+        self, position: int, failure: Failure | None, blame: FailureSource | None = None, *, retry: bool = False
+    ) -> None:
         episode = self._episodes[position]
         episode.ended = True
         self._active.remove(position)
@@ -311,7 +318,8 @@ class Lane:
 
         text = "".join(traceback.format_exception(error))[-8192:]
         step = len(self._episodes[position].recorder.rewards)
-        self._end(position, Failure("environment_error", f"{type(error).__name__}: {error}", text, step), "environment")
+        failure = Failure(Status.ENVIRONMENT_ERROR, f"{type(error).__name__}: {error}", text, step)
+        self._end(position, failure, FailureSource.ENVIRONMENT)
 
     def _fail_active(self, category: str, message: str, traceback: str = "") -> None:
         for position in list(self._active):
@@ -333,21 +341,24 @@ class Lane:
         try:
             status = self._zygote.exit_status(self.worker)
         except HostError as error:
-            self._fail_active("host_error", str(error))
+            self._fail_active(Status.HOST_ERROR, str(error))
             return
         if phase is Phase.CONFINED:
-            self._fail_active("host_error", f"the policy process ended before it was confined (status {status})")
+            self._fail_active(Status.HOST_ERROR, f"the policy process ended before it was confined (status {status})")
         elif status == -signal.SIGXCPU:
-            self._blame_alone("rollout_timeout", "the policy used more processor time than its episode may take")
+            self._blame_alone(Status.ROLLOUT_TIMEOUT, "the policy used more processor time than its episode may take")
         elif status == -signal.SIGKILL:
-            self._blame_alone("oom", "the policy process was killed, out of memory most likely, or closed its pipe")
+            self._blame_alone(
+                Status.OOM, "the policy process was killed, out of memory most likely, or closed its pipe"
+            )
         elif phase is Phase.READY:
             self._blame_alone(
-                "import_error", f"the policy process ended while it was loaded: {untrusted_messages.exit_text(status)}"
+                Status.IMPORT_ERROR,
+                f"the policy process ended while it was loaded: {untrusted_messages.exit_text(status)}",
             )
         else:
             self._blame_alone(
-                "act_error", f"the policy process ended: {untrusted_messages.exit_text(status)}", self._location()
+                Status.ACT_ERROR, f"the policy process ended: {untrusted_messages.exit_text(status)}", self._location()
             )
 
     def _location(self) -> str:

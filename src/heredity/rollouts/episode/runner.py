@@ -18,6 +18,7 @@ from typing import Any
 
 from heredity.errors import HostError
 from heredity.resources import SourceTree
+from heredity.results.status import FailureSource, Status
 from heredity.rollouts.contract import Job
 from heredity.rollouts.episode.episode import Attempt
 from heredity.rollouts.trajectory import Failure, Trajectory
@@ -236,10 +237,10 @@ class EpisodeRunner:
             self._children.remove(child)
         child.writer.close()
         status = child.process.wait()
-        failure = Failure("host_error", f"an environment worker ended with status {status}")
+        failure = Failure(Status.HOST_ERROR, f"an environment worker ended with status {status}")
         for request, position in sorted(child.owed):
             if request in self._results:
-                lost = Trajectory("", "", "host_error", "host", 0.0, 0, False, {}, failure=failure)
+                lost = Trajectory("", "", Status.HOST_ERROR, FailureSource.HOST, 0.0, 0, False, {}, failure=failure)
                 self._results[request].put_nowait((position, lost))
         child.owed.clear()
 

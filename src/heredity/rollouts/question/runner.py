@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
@@ -15,10 +14,11 @@ from heredity.actors.solver import Solver
 from heredity.errors import ConfigError, HostError, ProviderError, UnknownNameError
 from heredity.gateway import Message, Model
 from heredity.gateway.contract import NOTHING_USED
-from heredity.rollouts.as_completed import as_they_end
-from heredity.rollouts.attempting import attempted
+from heredity.results.status import AnswerStatus, FailureSource, Status
 from heredity.rollouts.contract import Job
 from heredity.rollouts.conversation_record import ConversationRecord, built, check_solving, seeds_of
+from heredity.rollouts.rollout import RolloutError, attributed
+from heredity.rollouts.streams import as_completed
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
 from heredity.spans import span
@@ -59,7 +59,7 @@ class SolvingRunner:
         self._model, self._judge, self._programs, self._public = model, judge, programs, public
         self._places = asyncio.Semaphore(concurrent)
 
-    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+    def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory) as each one ends; what has not ended is dropped when it is closed.
 
         An attempt may take `Solving.seconds` or `Limits.episode_s`, whichever is less; waiting for a place is not
@@ -77,30 +77,22 @@ class SolvingRunner:
             async with self._places:
                 talk = Conversation(self._model, settings, seeds[position])
                 record = _Record(job, talk)
-                return position, await attempted(record, self._attempt(record, solvers[job.candidate]))
+                return position, await attributed(record, self._attempt(record, solvers[job.candidate]))
 
-        async with aclosing(as_they_end(attempt(position, job) for position, job in enumerate(jobs))) as ended:
-            async for each in ended:
-                yield each
+        return as_completed(attempt(position, job) for position, job in enumerate(jobs))
 
     async def close(self) -> None:
         """Do nothing: the runner starts no process of its own."""
 
     async def _attempt(self, record: _Record, solver: Solver | ConfigError) -> Trajectory:
-        try:
-            return await self._solved(record, solver)
-        except _VerifierError as error:
-            return record.failed("environment_error", "environment", str(error))
-
-    async def _solved(self, record: _Record, solver: Solver | ConfigError) -> Trajectory:
         if isinstance(solver, ConfigError):
-            return record.failed("import_error", "candidate", str(solver))
+            return record.failed(Status.IMPORT_ERROR, FailureSource.CANDIDATE, str(solver))
         shown = present(record.job.task.spec)
         problem = Problem(shown.text, shown.choices, shown.images, shown.instructions)
         record.question = render(problem)
         answer = await solver.attempt(problem, record.talk, self._programs, self._feedback(record))
         scores = [(await self._verdict(record, text)).score for text in answer.rounds]
-        if answer.status != "ok":
+        if answer.status != AnswerStatus.OK:
             return record.unanswered(answer, scores)
         return record.scored(answer, await self._verdict(record, answer.text), scores)
 
@@ -126,14 +118,10 @@ class SolvingRunner:
                 except ProviderError:
                     raise
                 except HostError as error:
-                    raise _VerifierError(f"the answer could not be checked: {error}") from error
+                    raise RolloutError(f"the answer could not be checked: {error}") from error
                 step.set(score=found.score, extracted=found.extracted, reason=found.reason)
             record.verdicts[text] = found
         return record.verdicts[text]
-
-
-class _VerifierError(Exception):
-    """A verifier failed by itself."""
 
 
 @dataclass
@@ -158,7 +146,7 @@ class _Record(ConversationRecord):
     def unanswered(self, answer: Answer, scores: list[float]) -> Trajectory:
         """Return the record of an attempt in which the candidate gave no answer in its last round."""
         info, failure = {"correct": False, "reason": answer.detail, "rounds": [*scores, 0.0]}, self.failure_of(answer)
-        return self.trajectory(info, failure.message, failure=failure, truncated=answer.status == "turns")
+        return self.trajectory(info, failure.message, failure=failure, truncated=answer.status == AnswerStatus.TURNS)
 
     def trajectory(self, info: Mapping[str, Any], told: str, **how: Any) -> Trajectory:
         """Return the record, with the expected answer."""

@@ -13,8 +13,8 @@ from typing import Any, Self, cast
 
 from heredity.errors import ConfigError
 from heredity.rollouts.programs import Program, SandboxedPrograms
+from heredity.rollouts.rollout import RolloutError
 from heredity.rollouts.world.folder_process import GUEST, raise_failure
-from heredity.rollouts.world.process import StageError
 from heredity.worlds.folder import WorldFolder
 
 Action = Mapping[str, Any]
@@ -81,7 +81,7 @@ class Plays:
         unknown = Played(level, seed, taken, begun=False)
         try:
             value = await self._call("play", {"level": level, "seed": seed, "actions": taken})
-        except StageError as error:
+        except RolloutError as error:
             return replace(unknown, failed=str(error))
         if not _is_play(value):
             return replace(unknown, failed=f"the world's process answered {str(value)[:80]}")
@@ -102,7 +102,7 @@ class Plays:
         """Return what the folder's code has touched (see `World.touched` in the guest)."""
         try:
             return [(str(what), str(path)) for what, path in await self._call("touched", {})]
-        except StageError:
+        except RolloutError:
             return []
 
     async def _call(self, method: str, arguments: Mapping[str, Any]) -> Any:
@@ -114,7 +114,7 @@ class Plays:
         try:
             result = await self._program.call(method, arguments, seconds=PLAY_S)
         except ConfigError as error:
-            raise StageError(f"what it is given cannot be sent: {error}") from error
+            raise RolloutError(f"what it is given cannot be sent: {error}") from error
         raise_failure(result)
         return result.value
 

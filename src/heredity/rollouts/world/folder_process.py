@@ -12,8 +12,10 @@ from typing import Any, cast
 from heredity.actors.contract import ToolResult
 from heredity.actors.player import KeepingPrograms, KeptProgram, Sight
 from heredity.errors import ConfigError, HostError
+from heredity.results.status import FailureSource, Status
+from heredity.rollouts.rollout import RolloutError
 from heredity.rollouts.world.folder_actions import misfit
-from heredity.rollouts.world.process import StageError, Told
+from heredity.rollouts.world.process import Told
 from heredity.sandbox.limits import Limits
 from heredity.worlds.contract import RefusedError
 from heredity.worlds.episode import Step
@@ -52,7 +54,7 @@ class FolderStage:
         """Begin a level (see `World.reset` in the guest).
 
         Raises:
-            StageError: if the environment fails.
+            RolloutError: if the environment fails.
         """
         raise_failure(self._program.opened)
         begun = await self._call("reset", {"level": level, "seed": seed}, seconds, _BEGUN)
@@ -68,12 +70,15 @@ class FolderStage:
             taken = await self._call("step", {"action": action}, self._seconds, _TAKEN)
         except ConfigError as error:
             return self._after(0.0, False, f"the action cannot be sent: {error}", refused=True)
-        except StageError as error:
+        except RolloutError as error:
             wrong = misfit(action, self._folder.actions)
             if not wrong:
                 raise
-            raise StageError(
-                f"{wrong}, and the world failed: {error}", error.traceback, status="invalid_action", blame="candidate"
+            raise RolloutError(
+                f"{wrong}, and the world failed: {error}",
+                error.traceback,
+                status=Status.INVALID_ACTION,
+                blame=FailureSource.CANDIDATE,
             ) from error
         self._text = _text(taken["observation"])
         return self._after(taken["reward"], taken["done"], message_of(taken["info"]))
@@ -86,7 +91,7 @@ class FolderStage:
         value = result.value
         # The environment runs in the process that answers, so the answer may be anything.
         if not isinstance(value, dict) or not all(isinstance(value.get(key), kind) for key, kind in fields.items()):
-            raise StageError(f"the world's process answered {method} with {str(value)[:80]}")
+            raise RolloutError(f"the world's process answered {method} with {str(value)[:80]}")
         return cast(dict[str, Any], value)
 
     def _after(self, reward: float, over: bool, message: str, *, refused: bool = False) -> Step:
@@ -113,7 +118,7 @@ async def folder_stage(
         limits: `init_s` to begin, `act_s` for each step.
 
     Raises:
-        StageError: if the environment fails.
+        RolloutError: if the environment fails.
         HostError: if the folder has changed since the task was drawn.
     """
     folder = read_world_folder(spec["folder"], spec["digest"])
@@ -143,10 +148,10 @@ def raise_failure(result: ToolResult) -> None:
     """Raise what came of a call of the guest, if it failed; paths are relative to the sandbox's folders.
 
     Raises:
-        StageError: if it failed.
+        RolloutError: if it failed.
     """
     if result.error:
-        raise StageError(
+        raise RolloutError(
             _SCRATCH.sub("", f"the world failed ({result.error}): {result.message}"),
             _SCRATCH.sub("", result.traceback),
         )

@@ -18,8 +18,8 @@ from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import generator
 from heredity.plugins import located
 from heredity.rollouts.programs import ProgramLimits, SandboxedPrograms
+from heredity.rollouts.rollout import RolloutError
 from heredity.rollouts.world.folder_process import GUEST, raise_failure, read_world_folder
-from heredity.rollouts.world.process import StageError
 from heredity.tasks import SPLITS, Task, Taskset, TasksetInfo
 from heredity.worlds.folder import FOLDERS, TEST, VALIDATION, FolderLevel, WorldFolder
 
@@ -181,7 +181,7 @@ async def _states(folder: WorldFolder, levels: Sequence[str], seeds: Sequence[in
             result = await program.call("states", asked, seconds=_BATCH_S)
     try:
         raise_failure(result)
-    except StageError:
+    except RolloutError:
         return [""] * (len(levels) + len(seeds))
     return [str(each) for each in result.value]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from heredity.actors.player import Sight
-from heredity.errors import HeredityError
+from heredity.rollouts.rollout import RolloutError
 from heredity.worlds.episode import Step
 from heredity.worlds.pictures import png
 from heredity.worlds.skins import look
@@ -29,16 +29,6 @@ class Told:
     instruction: str
     actions: str
     listed: Sequence[Mapping[str, Any]]
-
-
-class StageError(HeredityError):
-    """A level cannot go on: `status` and `blame` are those of the attempt, `traceback` has the lines of the world's author."""
-
-    def __init__(
-        self, message: str, traceback: str = "", *, status: str = "environment_error", blame: str = "environment"
-    ) -> None:
-        self.traceback, self.status, self.blame = traceback, status, blame
-        super().__init__(message)
 
 
 class Stage(Protocol):
@@ -63,7 +53,7 @@ class Stage(Protocol):
         """Take an action as a player gives it; a `RefusedError` in its place says why it could not be read.
 
         Raises:
-            StageError: if the world fails.
+            RolloutError: if the world fails.
         """
         ...
 
@@ -97,7 +87,7 @@ class LibraryStage:
             step = self._episode.step(given)
             self.sight = self._look(step.reward)
         except Exception as error:
-            raise StageError(f"the world {self._world.name} failed: {type(error).__name__}: {error}") from error
+            raise RolloutError(f"the world {self._world.name} failed: {type(error).__name__}: {error}") from error
         return step
 
     def _look(self, paid: float) -> Sight:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,9 +31,10 @@ from heredity.actors.tools import Toolbox
 from heredity.errors import CandidateError, ConfigError
 from heredity.gateway import Model, Reply, Request
 from heredity.ids import seed_sequence
-from heredity.rollouts.as_completed import as_they_end
-from heredity.rollouts.attempting import attempted
+from heredity.results.status import FailureSource, Status
 from heredity.rollouts.contract import Job
+from heredity.rollouts.rollout import attributed
+from heredity.rollouts.streams import as_completed
 from heredity.rollouts.trajectory import Column, Failure, Trajectory
 from heredity.rollouts.world.folder_process import folder_stage
 from heredity.rollouts.world.process import LibraryStage, Stage, Told
@@ -77,7 +78,7 @@ class WorldRunner:
         self._model, self._programs, self._recent = model, programs, recent
         self._places = asyncio.Semaphore(concurrent)
 
-    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+    def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory) as each one ends; what has not ended is dropped when it is closed.
 
         An attempt may take `Solving.seconds` or `Limits.episode_s`, whichever is less, a program `Limits.act_s` for an action.
@@ -94,9 +95,7 @@ class WorldRunner:
             async with self._places:
                 return position, await self._attempt(job, limits)
 
-        async with aclosing(as_they_end(attempt(position, job) for position, job in enumerate(jobs))) as ended:
-            async for each in ended:
-                yield each
+        return as_completed(attempt(position, job) for position, job in enumerate(jobs))
 
     async def close(self) -> None:
         """Do nothing: the runner starts no process of its own."""
@@ -106,7 +105,7 @@ class WorldRunner:
         # Repeats of an attempt differ in their place alone; with one seed they would all be alike.
         seed = int(seed_sequence(job.policy_seed, "play", job.episode_index).generate_state(1)[0])
         record = _Record(job, Conversation(self._model or _NoModel(), settings, seed))
-        return await attempted(record, self._played(record, limits), settings.seconds)
+        return await attributed(record, self._played(record, limits), settings.seconds)
 
     async def _played(self, record: _Record, limits: Limits) -> Trajectory:
         try:
@@ -115,13 +114,13 @@ class WorldRunner:
                 try:
                     parts = read_player(record.job.candidate)
                 except ConfigError as error:
-                    return record.failed("import_error", "candidate", str(error))
+                    return record.failed(Status.IMPORT_ERROR, FailureSource.CANDIDATE, str(error))
                 async with self._player(parts, stage.told, record, limits) as player:
                     while not stage.done and (limits.steps is None or len(record.steps) < limits.steps):
                         move = await player.act(stage.sight)
                         record.add(move, await stage.take(move.given), stage)
         except PlayerFailedError as error:
-            return record.failed(error.status, "candidate", str(error), error.traceback)
+            return record.failed(error.status, FailureSource.CANDIDATE, str(error), error.traceback)
         return record.trajectory()
 
     @asynccontextmanager
@@ -195,18 +194,18 @@ class _Record:
 
     def trajectory(self) -> Trajectory:
         """Return the record of an episode that has ended."""
-        return self._trajectory(None, "none")
+        return self._trajectory(None, FailureSource.NONE)
 
-    def failed(self, status: str, blame: str, message: str, trace: str = "") -> Trajectory:
+    def failed(self, status: str, blame: FailureSource, message: str, trace: str = "") -> Trajectory:
         """Return the record of an attempt that something ended before its time; what was collected stays on record."""
         return self._trajectory(Failure(status, message, trace, len(self.steps)), blame)
 
-    def _trajectory(self, failure: Failure | None, blame: str) -> Trajectory:
+    def _trajectory(self, failure: Failure | None, blame: FailureSource) -> Trajectory:
         terminated = bool(self.steps) and self.steps[-1].terminated
         return Trajectory(
             task_id=self.job.task.id,
             candidate=self.job.candidate.digest,
-            status=failure.category if failure else "ok",
+            status=failure.category if failure else Status.OK,
             blame=blame,
             total_reward=float(sum(step.reward for step in self.steps)) / self._bound,
             length=len(self.steps),

@@ -138,7 +138,8 @@ class Tally:
         self.calls += 1
         self.failed += record.outcome == "failed"
         self.abandoned += record.outcome == "abandoned"
-        for name, value in record.usage.to_json().items():
+        for name in _FIELDS:
+            value: float | None = getattr(record.usage, name)
             if value is None:
                 self.unknown[name] += 1
             else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pkgutil import resolve_name
 from typing import Any, cast
@@ -16,10 +15,11 @@ from heredity.errors import ConfigError
 from heredity.gateway import Model
 from heredity.gateway.contract import NOTHING_USED, Usage
 from heredity.posttraining.tasks.preference.judges import ModelJudge, PreferenceJudge, Rule, RuleJudge, points
-from heredity.rollouts.as_completed import as_they_end
-from heredity.rollouts.attempting import attempted
+from heredity.results.status import AnswerStatus, FailureSource
 from heredity.rollouts.contract import Job
 from heredity.rollouts.conversation_record import ConversationRecord, check_solving, seeds_of
+from heredity.rollouts.rollout import attributed
+from heredity.rollouts.streams import as_completed
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
 from heredity.tasks import TasksetInfo
@@ -53,7 +53,7 @@ class PreferenceRunner:
         self._model, self._judge = model, judge
         self._places = asyncio.Semaphore(concurrent)
 
-    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+    def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory) as each one ends; what has not ended is dropped when it is closed.
 
         Raises:
@@ -70,11 +70,9 @@ class PreferenceRunner:
             async with self._places:
                 record = _Record(job, Conversation(self._model, settings, seeds[position]), job.task.spec["question"])
                 judge = self._judge_of(job.taskset)
-                return position, await attempted(record, self._compared(record, solvers[job.candidate], judge))
+                return position, await attributed(record, self._compared(record, solvers[job.candidate], judge))
 
-        async with aclosing(as_they_end(attempt(position, job) for position, job in enumerate(jobs))) as ended:
-            async for each in ended:
-                yield each
+        return as_completed(attempt(position, job) for position, job in enumerate(jobs))
 
     async def close(self) -> None:
         """Do nothing: the runner starts no process of its own."""
@@ -92,9 +90,9 @@ class PreferenceRunner:
         spec = record.job.task.spec
         length, reference = len(answer.text), len(spec["reference"])
         lengths = {"length": length, "reference_length": reference}
-        if answer.status != "ok" or not answer.text.strip():
+        if answer.status != AnswerStatus.OK or not answer.text.strip():
             why = {"winner": "b", "reason": answer.detail or "no words"}
-            return record.trajectory({**why, **lengths}, "lost: no answer", blame="none")
+            return record.trajectory({**why, **lengths}, "lost: no answer", blame=FailureSource.NONE)
         found = await judge.compare(spec, answer.text, record.job.policy_seed)
         record.judged = found.usage
         info: dict[str, Any] = {
@@ -104,7 +102,7 @@ class PreferenceRunner:
             **lengths,
         }
         told = {"a": "preferred to the reference", "b": "the reference was preferred", "tie": "a tie"}[found.winner]
-        return record.trajectory(info, told, score=points(found.winner, length, reference), blame="none")
+        return record.trajectory(info, told, score=points(found.winner, length, reference), blame=FailureSource.NONE)
 
 
 @dataclass

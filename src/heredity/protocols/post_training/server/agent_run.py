@@ -10,12 +10,14 @@ from pathlib import Path
 
 from heredity.judging.session import Session
 from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, run_agent
+from heredity.protocols.post_training.events import CHECKPOINT_KEPT, CODE_REVISED
 from heredity.protocols.post_training.server.grading_app import GradingApp
 from heredity.protocols.post_training.server.kept import KeptCheckpoints
 from heredity.protocols.post_training.server.revisions import Revisions
 from heredity.protocols.post_training.server.terms import TrainingTerms
 from heredity.protocols.post_training.server.workspace import TrainingWorkspace
 from heredity.records import read_journal
+from heredity.records.events import AGENT_ENDED
 from heredity.sandbox.agent_bubblewrap import INSIDE
 from heredity.server.serve import serve
 
@@ -60,7 +62,7 @@ async def train_with_agent(
         # The session may have noticed first that the time is over.
         late = ended.reason == "session_ended" and session.remaining().seconds == 0
         reason = "time_limit" if late else ended.reason
-        await session.note("agent.ended", replace(ended, reason=reason).to_json())
+        await session.note(AGENT_ENDED.line(replace(ended, reason=reason).to_json()))
     await run.app.settle()
     await asyncio.to_thread(run.app.publish, time.time())
     return ended
@@ -82,13 +84,13 @@ class _Run:
         workspace = TrainingWorkspace(folder / "workspace", terms)
         workspace.prepare()
         earlier = read_journal(folder / "journal.jsonl")
-        noted = {e.data["candidate"] for e in earlier if e.kind == "checkpoint.kept"}
+        noted = {data["candidate"] for data in CHECKPOINT_KEPT.all(earlier)}
         kept = KeptCheckpoints(folder / "models", session.note, noted)
         kept.find()
-        revisions = Revisions(workspace, session.note, [e.data for e in earlier if e.kind == "code.revised"])
+        revisions = Revisions(workspace, session.note, list(CODE_REVISED.all(earlier)))
         app = GradingApp(session, workspace, kept, revisions, earlier, place)
         app.publish()
-        return cls(session, workspace, revisions, app, any(e.kind == "agent.ended" for e in earlier))
+        return cls(session, workspace, revisions, app, AGENT_ENDED.first(earlier) is not None)
 
 
 async def _work(run: _Run, agent: CommandAgent, logs: Path, broker: BrokerDoor | None) -> AgentExit:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
-from typing import Any
 
 from heredity.errors import CandidateError, RecordError
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, inspect, snapshot
+from heredity.protocols.post_training.events import CHECKPOINT_DROPPED, CHECKPOINT_KEPT
+from heredity.records.journal import Line
 
-Note = Callable[[str, Mapping[str, Any]], Awaitable[None]]
+Note = Callable[[Line], Awaitable[None]]
 """Journals an event."""
 
 
@@ -81,7 +82,7 @@ class KeptCheckpoints:
         found = self._there.get(best or "")
         if best and found and best not in self._noted:
             self._noted.add(best)
-            await self._note("checkpoint.kept", {"digest": found.digest, "candidate": best, "bytes": found.bytes})
+            await self._note(CHECKPOINT_KEPT.line({"digest": found.digest, "candidate": best, "bytes": found.bytes}))
         for candidate in [each for each in self._there if each != best]:
             await self.drop(candidate, "another one is better" if best else "it has no score")
 
@@ -89,7 +90,7 @@ class KeptCheckpoints:
         """Forget the weights of a candidate; its digest and metadata stay in the journal."""
         digest = self._there.pop(candidate).digest
         await asyncio.to_thread(shutil.rmtree, self.root / digest, True)
-        await self._note("checkpoint.dropped", {"digest": digest, "candidate": candidate, "why": why})
+        await self._note(CHECKPOINT_DROPPED.line({"digest": digest, "candidate": candidate, "why": why}))
 
     def tidy(self) -> None:
         """Remove what was merged or half copied on the way."""

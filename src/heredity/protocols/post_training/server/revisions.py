@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
 
 from heredity.errors import ConfigError
+from heredity.protocols.post_training.events import CODE_REVISED, CodeRevised
 from heredity.protocols.post_training.server.workspace import TrainingWorkspace, archive
 from heredity.records import Blob
+from heredity.records.journal import Line
 
 INTERVAL_S = 15.0
 """How often the code is looked at between submissions."""
@@ -19,8 +20,8 @@ MOST_BYTES = 512 << 20
 _LEAST_BYTES = 4096
 _FULL = "the versions of the code so far take all the room that there is for them; no later one is kept"
 
-Note = Callable[[str, Mapping[str, Any], Sequence[Blob]], Awaitable[None]]
-"""Journals an event with its blobs."""
+Note = Callable[[Line, Sequence[Blob]], Awaitable[None]]
+"""Journals a revision with its blobs."""
 
 
 class Revisions:
@@ -29,7 +30,7 @@ class Revisions:
     Where code cannot be kept, a revision without a blob says why: what it was is not known from then on.
     """
 
-    def __init__(self, workspace: TrainingWorkspace, note: Note, known: Sequence[Mapping[str, Any]] = ()) -> None:
+    def __init__(self, workspace: TrainingWorkspace, note: Note, known: Sequence[CodeRevised] = ()) -> None:
         """Watch a workspace.
 
         Args:
@@ -71,6 +72,14 @@ class Revisions:
             blob, files, reason = None, [], _FULL
         self._room -= size
         self._last, self._number = (blob and blob.digest, reason), self._number + 1
-        about = {"revision": self._number, "blob": blob and blob.digest, "files": files, "at_s": round(at_s, 3)}
-        told = {"bytes": len(blob.data)} if blob else {"reason": reason, "full": self._full}
-        await self._note("code.revised", {**about, **told}, [blob] if blob else [])
+        revised: CodeRevised = {
+            "revision": self._number,
+            "blob": blob and blob.digest,
+            "files": files,
+            "at_s": round(at_s, 3),
+        }
+        if blob:
+            revised["bytes"] = len(blob.data)
+        else:
+            revised["reason"], revised["full"] = reason, self._full
+        await self._note(CODE_REVISED.line(revised), [blob] if blob else [])

@@ -15,7 +15,7 @@ from typing import Any
 
 from heredity.errors import HostError
 from heredity.posttraining.tasks.env.household import STEPS
-from heredity.rollouts.world.process import StageError
+from heredity.rollouts.rollout import RolloutError
 
 _ROOT = Path(str(files("heredity.posttraining.tasks")))
 # Appended, so that the installed package `alfworld` comes before the folder of that name here.
@@ -57,11 +57,11 @@ class HouseholdStage:
                 await self.process.stdin.drain()
                 line = await self.process.stdout.readline()
         except TimeoutError as error:
-            raise StageError(f"ALFWorld gave no answer within {_SECONDS:g} seconds in {self.folder.name}") from error
+            raise RolloutError(f"ALFWorld gave no answer within {_SECONDS:g} seconds in {self.folder.name}") from error
         except (ConnectionError, ValueError) as error:
-            raise StageError(f"ALFWorld broke off in {self.folder.name}: {error}") from error
+            raise RolloutError(f"ALFWorld broke off in {self.folder.name}: {error}") from error
         if not line:
-            raise StageError(f"ALFWorld ended in {self.folder.name}: {await self._last_words()}")
+            raise RolloutError(f"ALFWorld ended in {self.folder.name}: {await self._last_words()}")
         return json.loads(line)
 
     async def _last_words(self) -> str:

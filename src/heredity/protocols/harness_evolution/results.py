@@ -1,0 +1,310 @@
+"""What a run and a suite of harness evolution come to, beside what every run's results hold (`docs/harness-metrics.md`).
+
+Names of views, snapshots, domains, sources and models are data: they are keys of mappings, everything else is a field.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from heredity.protocols.harness_evolution.task_results import Names, Of, TaskMetrics
+from heredity.results.base import Interval, Result
+from heredity.results.run import ChangeStatus, RunResults, Verdict
+
+Column = tuple[float | None, ...]
+Role = Literal["base", "final", "best_validation"]
+"""Which snapshot: the one before any update, the one after the last, the best on update-validation."""
+
+
+class Plan(Result):
+    """The schedule of a run; `digest` says which runs were given the same tasks in the same batches."""
+
+    digest: str
+    seed: int | None
+    batch_size: int | None
+    epochs: int | None
+    updates: int | None
+    persistence: str | None
+    assess: int | None
+    gate: bool | None
+    batches: int
+    train_tasks: int
+    domains: Names
+    sources: Names
+    execution: str | None
+
+    @property
+    def settings(self) -> dict[str, str | int]:
+        """What tells runs of one method apart, where it is known."""
+        named = {
+            "batch_size": self.batch_size,
+            "epochs": self.epochs,
+            "updates": self.updates,
+            "persistence": self.persistence,
+            "gate": None if self.gate is None else "on" if self.gate else "off",
+            "execution": self.execution,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
+
+class FileChange(Result):
+    """A file of a harness that was changed: its part, what became of it, and how many lines, None for what is no text."""
+
+    part: str
+    file: str
+    status: ChangeStatus
+    added: int | None
+    removed: int | None
+
+
+class Point(Result):
+    """A frozen snapshot; `changed` is what differs from the point before, None for the first or if a record is gone."""
+
+    name: str
+    batch: int
+    candidate: str
+    role: str | None
+    changed: tuple[FileChange, ...] | None
+
+
+class GateReason(Result):
+    """Why the contract gate refused harnesses, how often, and at which batches."""
+
+    reason: str
+    count: int
+    batches: tuple[int, ...]
+
+
+class Gate(Result):
+    """What the contract gate did: its canaries, how many harnesses were put to it, how many it refused and why."""
+
+    on: bool
+    canaries: int
+    proposed: int
+    refused: int
+    reasons: tuple[GateReason, ...]
+
+
+class CollapsedView(Result):
+    """A view on which nothing is solved any more, and how many tasks were solved before."""
+
+    view: str
+    lost: int
+
+
+class Collapse(Result):
+    """A snapshot at which execution success falls to 0; `reason` is the error that most attempts there end with."""
+
+    snapshot: str
+    train_batch_index: int | None
+    views: tuple[CollapsedView, ...]
+    every: bool
+    recovered: bool
+    reason: str | None
+
+
+class Paired(Result):
+    """The scores by task that runs are compared by, of up to three snapshots of a view."""
+
+    kind: str
+    tasks: Names
+    snapshots: dict[Role, str]
+    scores: dict[Role, Column]
+
+
+class BeforeAfter(Result):
+    """A mean score before any update and after the last."""
+
+    A_0: float | None
+    A_T: float | None
+
+
+class UnderModel(BeforeAfter):
+    """What the first and the last harness score on a view under another execution model (micro), and their gain."""
+
+    tasks: int
+    macro: BeforeAfter
+    difference: float | None
+    ci: Interval | None
+    p: float | None
+    mde: float | None
+    verdict: Verdict | None
+
+
+class HarnessRunResults(TaskMetrics):
+    """What a run of harness evolution came to: its task results, its plan, points and gate, and other models."""
+
+    plan: Plan
+    points: tuple[Point, ...]
+    gate: Gate
+    collapses: tuple[Collapse, ...]
+    paired: dict[str, Paired]
+    cross_model: dict[str, dict[str, UnderModel]]
+
+
+class RunGain(Result):
+    """The mean gain of one run."""
+
+    run_id: str | None
+    seed: int | None
+    gain: float
+
+
+class Measured(Result):
+    """A measure on one view, averaged over tasks, then runs.
+
+    Attributes:
+        measure: `"UVG"`, `"IDG"`, `"OODG"` or `"FR"`.
+        unit: what the interval is about: new runs, or new tasks for these runs.
+        forgetting: of FR alone.
+    """
+
+    measure: str
+    view: str
+    of: Of
+    mean: float
+    ci: Interval | None
+    unit: Literal["run", "task"]
+    forgetting: float | None
+    tasks: int
+    runs: tuple[RunGain, ...]
+
+
+class Collapsed(Result):
+    """Runs and snapshots that collapsed, those that did on every view, and runs that did not recover."""
+
+    runs: int
+    snapshots: int
+    whole: int
+    unrecovered: int
+
+
+class GateCounts(Result):
+    """How many harnesses were put to the contract gate, and refused."""
+
+    proposed: int
+    refused: int
+
+
+class SpentPart(Result):
+    """Means over runs; None where a run does not know all of it."""
+
+    tokens: float | None
+    wall_time: float | None
+    cost_usd: float | None
+
+
+class Spent(Result):
+    """What one run spends on training and on updates; judging is not in it."""
+
+    train: SpentPart
+    update: SpentPart
+
+
+class Method(Result):
+    """One entry of a suite."""
+
+    evolver: str
+    runs: int
+    settings: dict[str, str | int]
+    measures: tuple[Measured, ...]
+    collapsed: Collapsed
+    gate: GateCounts
+    spent: Spent
+
+
+class MethodComparison(Result):
+    """The gain of `a` minus that of `b`, paired by taskset, seed, batches and task."""
+
+    a: str
+    b: str
+    measure: str
+    view: str
+    of: Of
+    difference: float
+    ci: Interval | None
+    p: float | None
+    mde: float | None
+    unit: Literal["run", "task"]
+    pairs: int
+    tasks: int
+    unpaired: int
+    p_holm: float | None
+    verdict: Verdict
+
+
+class GateEffect(Result):
+    """What the contract gate changes: the entry with it minus the one without."""
+
+    on: str
+    off: str
+    gains: tuple[MethodComparison, ...]
+
+
+class SweepEntry(Method):
+    """The runs with one value of a setting."""
+
+    value: str | int
+
+
+class Sweep(Result):
+    """A setting in which runs differ alone."""
+
+    key: str
+    evolver: str
+    entries: tuple[SweepEntry, ...]
+
+
+class ModelCell(BeforeAfter):
+    """Harnesses under one execution model: means over runs."""
+
+    model: str
+    runs: int
+    difference: float | None
+    ci: Interval | None
+
+
+class ModelRow(Result):
+    """What the harnesses of an entry, evolved under one model, score on a view under each."""
+
+    evolver: str
+    evolved: str
+    view: str
+    cells: tuple[ModelCell, ...]
+
+
+class HarnessSuiteResults(Result):
+    """The comparison of a suite's runs: gains over the first snapshot, by task."""
+
+    methods: tuple[Method, ...]
+    comparisons: tuple[MethodComparison, ...]
+    gate: tuple[GateEffect, ...]
+    sweeps: tuple[Sweep, ...]
+    cross_model: tuple[ModelRow, ...]
+
+
+class MatrixCell(BeforeAfter):
+    """Harnesses that were judged again under one model (`cross_model.json`); `p` is Holm-corrected over a view's cells."""
+
+    model: str
+    runs: int
+    tasks: int
+    difference: float | None
+    ci: Interval | None
+    p: float | None
+    mde: float | None
+    verdict: Verdict | None
+    unit: Literal["run", "task"] | None
+
+
+class MatrixRow(Result):
+    """A row of the cross-model matrix: harnesses that evolved under one model."""
+
+    view: str
+    evolved: str
+    cells: tuple[MatrixCell, ...]
+
+
+def harness_of(run: RunResults) -> HarnessRunResults | None:
+    """Return a run's part of harness evolution; None for a run without a schedule."""
+    return run.part if isinstance(run.part, HarnessRunResults) else None

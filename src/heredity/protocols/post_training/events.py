@@ -1,0 +1,67 @@
+"""What runs of post-training journal besides the events of every protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from heredity.records.events import Compared, EventKind, Scores, by_name
+
+
+class BaselineScored(Compared):
+    """How the base model does on a view."""
+
+    candidate: str
+    view: str
+    scores: Scores
+
+
+class GradingRepeated(TypedDict):
+    """The best checkpoint graded once more; `repeat` counts from 1."""
+
+    submit_id: int | None
+    candidate: str
+    repeat: int
+    scores: Scores
+
+
+class CodeRevised(TypedDict):
+    """The agent's code differs from what was journalled last; `blob` is null where it could not be kept, for `reason`.
+
+    `bytes` is the size of the blob, `full` says that nothing is kept from then on.
+    """
+
+    revision: int
+    blob: str | None
+    files: Sequence[str]
+    at_s: float
+    bytes: NotRequired[int]
+    reason: NotRequired[str]
+    full: NotRequired[bool]
+
+
+class CheckpointKept(TypedDict):
+    """The weights of the best checkpoint so far are kept; `bytes` is the size of its tensors."""
+
+    digest: str
+    candidate: str
+    bytes: int
+
+
+class CheckpointDropped(TypedDict):
+    """Weights that are not kept any more."""
+
+    digest: str
+    candidate: str
+    why: str
+
+
+BASELINE_SCORED = EventKind("baseline.scored", BaselineScored)
+GRADING_REPEATED = EventKind("grading.repeated", GradingRepeated)
+CODE_REVISED = EventKind("code.revised", CodeRevised)
+CHECKPOINT_KEPT = EventKind("checkpoint.kept", CheckpointKept)
+CHECKPOINT_DROPPED = EventKind("checkpoint.dropped", CheckpointDropped)
+
+EVENTS = by_name(BASELINE_SCORED, GRADING_REPEATED, CODE_REVISED, CHECKPOINT_KEPT, CHECKPOINT_DROPPED)

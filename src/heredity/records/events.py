@@ -1,0 +1,390 @@
+"""The events of a run's journal: the name of each kind, and the data that it carries.
+
+Whoever writes an event and whoever reads it use the same `EventKind`, so a key that is renamed here, or on one side only, is a type
+error. A protocol declares events of its own in the same way, in its folder:
+
+    class CodeRevised(TypedDict):
+        revision: int
+
+    CODE_REVISED = EventKind("code.revised", CodeRevised)
+    EVENTS = by_name(CODE_REVISED)
+
+Scores of missing attempts are null. What may be absent is `NotRequired`. Times are seconds, amounts of money US dollars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, NotRequired, TypeVar, cast
+
+from typing_extensions import TypedDict  # Before Python 3.12 pydantic reads only these.
+
+from heredity.records.journal import Event, Line
+
+Data = TypeVar("Data", bound=Mapping[str, object])
+
+Scores = Sequence[float | None]
+"""One score for each task of a view or a submission; null where the attempt is missing."""
+
+
+@dataclass(frozen=True)
+class EventKind(Generic[Data]):
+    """A kind of event.
+
+    Attributes:
+        name: what the journal calls it, such as `"submission.admitted"`.
+        data: the type of its data.
+    """
+
+    name: str
+    data: type[Data]
+
+    def line(self, data: Data) -> Line:
+        """Return what the journal is given to append."""
+        return self.name, data
+
+    def of(self, event: Event | Mapping[str, Any]) -> Data | None:
+        """Return the data of an event of this kind; None of any other."""
+        kind, data = (event.kind, event.data) if isinstance(event, Event) else (event["kind"], event["data"])
+        return cast("Data", data) if kind == self.name else None
+
+    def all(self, events: Iterable[Event | Mapping[str, Any]]) -> Iterator[Data]:
+        """Yield the data of each event of this kind, in order."""
+        return (data for data in map(self.of, events) if data is not None)
+
+    def first(self, events: Iterable[Event | Mapping[str, Any]]) -> Data | None:
+        """Return the data of the first event of this kind; None if there is none."""
+        return next(self.all(events), None)
+
+
+def by_name(*kinds: EventKind[Any]) -> dict[str, type]:
+    """Return the type of the data of each kind of event: what `heredity schema journal` is composed of."""
+    return {kind.name: kind.data for kind in kinds}
+
+
+class FailureData(TypedDict):
+    """What went wrong in an attempt (see `heredity.rollouts.trajectory.Failure`)."""
+
+    category: str
+    message: str
+    traceback: str
+    step_index: int | None
+
+
+class UsageData(TypedDict):
+    """What model calls used; null is unknown."""
+
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
+    cost_usd: float | None
+
+
+class OutcomeData(TypedDict):
+    """One attempt of a submission."""
+
+    task: int
+    score: float | None
+    length: int
+    status: str
+    failure: FailureData | None
+
+
+class Compared(TypedDict, total=False):
+    """Of preferences: outcome, length of the answer and of its reference, for each answer or null."""
+
+    comparisons: Sequence[Sequence[float] | None]
+
+
+class Scored(Compared):
+    """How a candidate did on a view, one entry for each task of it."""
+
+    scores: Scores
+    lengths: Sequence[int]
+    statuses: Sequence[str]
+    seconds: float
+    usage: NotRequired[UsageData]
+    why: NotRequired[str]
+    restarts: NotRequired[Sequence[str]]
+
+
+class RunStarted(TypedDict):
+    """What is run, under which conditions."""
+
+    run_id: str
+    suite_id: str
+    protocol: str
+    taskset: str
+    taskset_version: str
+    family: str
+    group: str
+    evolver: Mapping[str, Any]
+    execution: str
+    posttraining: NotRequired[Mapping[str, Any]]
+    seed: int
+    budget: Mapping[str, Any]
+    views: Mapping[str, Any]
+    failure_return: float
+    isolation: str
+    packages: Mapping[str, str]
+    commitment: str
+    config_digest: str
+
+
+class RunResumed(TypedDict):
+    """A run goes on in another process: `attempt` counts from 1."""
+
+    attempt: int
+    reason: str
+
+
+class CandidateMade(TypedDict):
+    """A candidate that is new, or that comes with other parents or another note than before."""
+
+    digest: str
+    blob: str
+    parents: Sequence[str]
+    note: str
+
+
+class SubmissionAdmitted(TypedDict):
+    """A submission was admitted and charged: `position` is which trial of its request it is, and of how many."""
+
+    submit_id: int
+    key: str
+    request: str
+    position: Sequence[int]
+    candidate: str
+    tasks: Sequence[int]
+    charge: int
+    remaining: int | None
+    at_s: float
+
+
+class SubmissionCompleted(TypedDict):
+    """What came of a submission; lists have one entry for each outcome, `blob` its trajectories."""
+
+    submit_id: int
+    key: str
+    candidate: str
+    status: str
+    failure: FailureData | None
+    outcomes: Sequence[OutcomeData]
+    blob: str | None
+    seconds: float
+    invalid_steps: Sequence[int]
+    costs: NotRequired[Sequence[Mapping[str, float]]]
+    attempt_seconds: NotRequired[Sequence[float]]
+    restarts: NotRequired[Sequence[str]]
+    usage: NotRequired[UsageData]
+
+
+class SubmissionRejected(TypedDict):
+    """A request was refused; nothing was charged."""
+
+    key: str
+    category: str
+    message: str
+
+
+class CandidateDecided(TypedDict):
+    """A commit or a refusal (see `heredity.evolution.Decision`)."""
+
+    candidate: str
+    baseline: str
+    accepted: bool
+    reason: str
+    submissions: Sequence[int]
+    difference: float | None
+    interval: Sequence[float] | None
+    pairs: int
+    tolerance: float
+
+
+class CandidateProbed(TypedDict):
+    """What the contract gate's probe said: `""`, or one line on what is broken."""
+
+    candidate: str
+    problem: str
+
+
+class ModelCalled(TypedDict):
+    """A call of the method's model: `place` is how often the same was asked before."""
+
+    request: str
+    place: int
+    purpose: str
+    model: str
+    blob: str
+    error: str | None
+    usage: UsageData | None
+
+
+class TaskLabels(TypedDict):
+    """A task's id and labels; a taskset may give further ones."""
+
+    id: str
+    domain: str
+    source_benchmark: str
+
+
+class PlannedBatch(TypedDict):
+    """A batch of a plan."""
+
+    number: int
+    epoch: int
+    tasks: Sequence[int]
+
+
+class Plan(TypedDict):
+    """The batches of a schedule, and what they were drawn for."""
+
+    schema_version: int
+    digest: str
+    batch_size: int
+    epochs: int
+    updates: int
+    persistence: Literal["persistent", "reset"]
+    assess: int
+    canaries: int
+    gate: bool
+    seed: int
+    train: int
+    canary_tasks: Sequence[int]
+    batches: Sequence[PlannedBatch]
+
+
+class SchedulePlanned(Plan):
+    """The plan of a run, and the labels of its train tasks."""
+
+    tasks: Sequence[TaskLabels]
+
+
+class BatchStarted(TypedDict):
+    """A batch was started; `candidate` is what was committed until then."""
+
+    number: int
+    epoch: int
+    tasks: Sequence[int]
+    candidate: str | None
+    reset: bool
+
+
+class SessionClosed(TypedDict):
+    """Nothing more is admitted: `budget`, `finished` or `evolver_failed`."""
+
+    reason: str
+
+
+class Heartbeat(TypedDict):
+    """What the run's clock shows."""
+
+    clock_s: float
+
+
+class EvolverFailed(TypedDict):
+    """What an evolver raised."""
+
+    message: str
+    traceback: str
+
+
+class JudgingSelected(TypedDict):
+    """What the run is judged by; nulls where there was nothing to select."""
+
+    submit_id: int | None
+    candidate: str | None
+    reason: str
+
+
+class JudgingScored(Scored):
+    """How a candidate did on a view."""
+
+    view: str
+    candidate: str
+    submit_id: int | None
+
+
+class ReferenceScored(Compared):
+    """How what a run is compared with did on a view."""
+
+    name: str
+    view: str
+    scores: Scores
+
+
+class CasesOpened(TypedDict):
+    """The commitment to the hidden cases, opened."""
+
+    commitment: str
+    salt: str
+    digest: str
+
+
+class TokenUsageData(TypedDict):
+    """What agent sessions used (see `heredity.analysis.usage.TokenUsage`); null is unknown."""
+
+    input_tokens: int | None
+    cache_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+
+
+class AgentUsage(TokenUsageData):
+    """What an outside agent used, as `source` says."""
+
+    source: str
+
+
+class AgentEnded(TypedDict):
+    """How an outside agent ended, and the most memory and disk that it was seen to take."""
+
+    code: int
+    reason: str
+    seconds: float
+    memory_bytes: int
+    disk_bytes: int
+
+
+class GpuLeased(TypedDict):
+    """The GPUs that a run has to itself."""
+
+    names: Sequence[str]
+
+
+class RunFinished(TypedDict):
+    """The run was judged: `finished`, or `failed` if its evolver failed."""
+
+    status: str
+
+
+RUN_STARTED = EventKind("run.started", RunStarted)
+RUN_RESUMED = EventKind("run.resumed", RunResumed)
+RUN_FINISHED = EventKind("run.finished", RunFinished)
+CANDIDATE = EventKind("candidate", CandidateMade)
+CANDIDATE_DECIDED = EventKind("candidate.decided", CandidateDecided)
+CANDIDATE_PROBED = EventKind("candidate.probed", CandidateProbed)
+SUBMISSION_ADMITTED = EventKind("submission.admitted", SubmissionAdmitted)
+SUBMISSION_COMPLETED = EventKind("submission.completed", SubmissionCompleted)
+SUBMISSION_REJECTED = EventKind("submission.rejected", SubmissionRejected)
+MODEL_CALLED = EventKind("model.called", ModelCalled)
+SCHEDULE_PLANNED = EventKind("schedule.planned", SchedulePlanned)
+BATCH_STARTED = EventKind("batch.started", BatchStarted)
+SESSION_CLOSED = EventKind("session.closed", SessionClosed)
+HEARTBEAT = EventKind("heartbeat", Heartbeat)
+EVOLVER_FAILED = EventKind("evolver.failed", EvolverFailed)
+JUDGING_SELECTED = EventKind("judging.selected", JudgingSelected)
+JUDGING_SCORED = EventKind("judging.scored", JudgingScored)
+REFERENCE_SCORED = EventKind("reference.scored", ReferenceScored)
+CASES_OPENED = EventKind("cases.opened", CasesOpened)
+AGENT_USAGE = EventKind("agent.usage", AgentUsage)
+AGENT_ENDED = EventKind("agent.ended", AgentEnded)
+GPU_LEASED = EventKind("gpu.leased", GpuLeased)
+
+EVENTS = by_name(
+    RUN_STARTED, RUN_RESUMED, RUN_FINISHED, CANDIDATE, CANDIDATE_DECIDED, CANDIDATE_PROBED, SUBMISSION_ADMITTED,
+    SUBMISSION_COMPLETED, SUBMISSION_REJECTED, MODEL_CALLED, SCHEDULE_PLANNED, BATCH_STARTED, SESSION_CLOSED, HEARTBEAT,
+    EVOLVER_FAILED, JUDGING_SELECTED, JUDGING_SCORED, REFERENCE_SCORED, CASES_OPENED, AGENT_USAGE, AGENT_ENDED, GPU_LEASED,
+)  # fmt: skip
+"""The events of every protocol; each protocol has its own besides."""

@@ -1,0 +1,219 @@
+"""The engine: attempts tasks of any kind, each with a runner that the kind opens, and what these runners share.
+
+It knows kinds by what they declare (`heredity.rollouts.kind`), and nothing of budgets or methods.
+
+    async with Engine(EngineSettings(gateway, solving), kinds=["question"]) as engine:
+        async for position, trajectory in engine.run(jobs, limits):
+            ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Self, TypeVar
+
+from heredity.actors.contract import Solving
+from heredity.errors import ConfigError
+from heredity.gateway import Model
+from heredity.gateway.gateway import Gateway
+from heredity.gateway.settings import GatewaySettings
+from heredity.resources import Candidate
+from heredity.rollouts.contract import Job, Runner
+from heredity.rollouts.kind import KINDS, Kind, Opening, Shared, Workers
+from heredity.rollouts.programs import ProgramLimits, SandboxedPrograms
+from heredity.rollouts.streams import closing
+from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox import isolation as isolations
+from heredity.sandbox.containers import Backend
+from heredity.sandbox.containers.backends import open_backend
+from heredity.sandbox.limits import Limits
+
+T = TypeVar("T")
+
+_SLACK_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """What an engine is to be like.
+
+    Attributes:
+        gateway: the models.
+        solving: how an attempt with a language model goes.
+        concurrent: most such attempts of a runner at the same time.
+        workers: how processes are made.
+        containers: what runs container tasks, one of `heredity.sandbox.containers.backends.BACKENDS`.
+    """
+
+    gateway: GatewaySettings = field(default_factory=GatewaySettings)
+    solving: Solving = field(default_factory=Solving)
+    concurrent: int = 8
+    workers: Workers = field(default_factory=Workers)
+    containers: str = "bubblewrap"
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """The runners of one execution model, by kind; hidden tasks have their own. Implements `Runner`."""
+
+    train: Mapping[str, Runner]
+    hidden: Mapping[str, Runner]
+
+    async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+        """Attempt jobs, which are all of one kind (see `Runner.run`)."""
+        if not jobs:
+            return
+        runners = self.train if jobs[0].task.split == "train" else self.hidden
+        async with closing(runners[jobs[0].taskset.kind].run(jobs, limits)) as stream:
+            async for item in stream:
+                yield item
+
+    async def close(self) -> None:
+        """Leave everything open: it is the engine's."""
+
+
+class Engine:
+    """Attempts jobs of any kind, each with the runner for it; implements `heredity.rollouts.contract.Runner`.
+
+    Attributes:
+        isolation: the tier in which candidates run.
+    """
+
+    def __init__(self, settings: EngineSettings, kinds: Iterable[str]) -> None:
+        """Check that every kind of task can be attempted.
+
+        Args:
+            settings: what the engine is to be like.
+            kinds: names of the kinds of tasks to attempt.
+
+        Raises:
+            UnknownNameError: if there is no such kind.
+            ConfigError: if a kind needs a model and none is configured.
+        """
+        self._settings = settings
+        self._kinds: dict[str, Kind] = {name: KINDS.load(name) for name in sorted(set(kinds))}
+        for kind in self._kinds.values():
+            kind.check(settings.gateway.execution)
+        self._gateway = Gateway(settings.gateway)
+        # Judging shares no cache with the evolution: what was answered there must be answered anew.
+        self._judging = Gateway(settings.gateway, realm="judging") if settings.gateway.cache else self._gateway
+        self._programs: SandboxedPrograms | None = None
+        self._backend: Backend | None = None
+        self._shared = Shared()
+        self._runners: dict[tuple[str, str, bool, Hashable], Runner] = {}
+        self._views: dict[str, Views] = {}
+        self._stack = AsyncExitStack()
+        self.isolation = "none needed"
+
+    async def __aenter__(self) -> Self:
+        self._stack.push_async_callback(self._gateway.close)
+        if self._judging is not self._gateway:
+            self._stack.push_async_callback(self._judging.close)
+        try:
+            await self._open_shared()
+            self.under()
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+        """Attempt jobs, which are all of one kind (see `Runner.run`), with the configured execution model."""
+        return self.under().run(jobs, limits)
+
+    async def close(self) -> None:
+        """End every process."""
+        await self._stack.aclose()
+
+    def under(self, execution: str = "") -> Views:
+        """Return the runners that use an execution model, by its name; by default the configured one.
+
+        Raises:
+            UnknownNameError: if there is no such model.
+            ConfigError: if it cannot be opened as configured.
+        """
+        name = execution or self._settings.gateway.execution
+        if name not in self._views:
+            if name:
+                self.model(name)
+            train, hidden = (
+                {kind: self.runner(kind, name, judging=judging) for kind in self._kinds} for judging in (False, True)
+            )
+            self._views[name] = Views(train, hidden)
+        return self._views[name]
+
+    def runner(
+        self, kind: str, execution: str = "", *, placement: Hashable | None = None, judging: bool = False
+    ) -> Runner:
+        """Return what attempts tasks of a kind, the same runner each time; the engine closes it.
+
+        Args:
+            kind: one of those that the engine was made for.
+            execution: name of the execution model; by default the configured one.
+            placement: where attempts are computed, of the class that the kind says; None for the kind's own choice.
+            judging: whether it is for hidden tasks, whose runners share no cached answers with the others'.
+
+        Raises:
+            UnknownNameError: if there is no such model.
+            ConfigError: if it cannot be opened as configured, or placed so.
+        """
+        chosen, name = self._kinds[kind], execution or self._settings.gateway.execution
+        if chosen.needs.model == "none":
+            # One runner for all, so its judge is that of the judging.
+            name, judging = "", True
+        if placement is not None and not isinstance(placement, chosen.needs.placement or ()):
+            raise ConfigError(
+                f"tasks of the kind {kind!r} cannot be placed with {placement!r}; leave the placement out"
+            )
+        key = (kind, name, judging, placement)
+        if key not in self._runners:
+            self._runners[key] = chosen.open(self._opening(chosen, name, placement, judging=judging))
+            self._stack.push_async_callback(self._runners[key].close)
+        return self._runners[key]
+
+    def probe(self, kind: str) -> Callable[[Candidate], Awaitable[str]] | None:
+        """Return what checks a candidate against the contract of what attempts tasks of a kind; None if there is none."""
+        programs, check = self._programs, self._kinds[kind].candidates.probe
+        if check is None or programs is None:
+            return None
+        return lambda candidate: check(candidate, programs)
+
+    def model(self, name_or_role: str) -> Model:
+        """Return a model that shares its cache with the evolution (see `Gateway.model`)."""
+        return self._gateway.model(name_or_role)
+
+    def shared(self, cls: type[T]) -> T:
+        """Return the object of a class that runners have in common (see `Shared`)."""
+        return self._shared.of(cls)
+
+    async def _open_shared(self) -> None:
+        needs, settings = [kind.needs for kind in self._kinds.values()], self._settings
+        workers = settings.workers
+        if any(need.confined or need.programs for need in needs):
+            self.isolation = isolations.resolve(unsafe=workers.unsafe).tier
+        if any(need.programs for need in needs):
+            # A program that drives a conversation waits for as long as its attempt may take, which has a bound of its own.
+            limits = ProgramLimits(wall_s=max(ProgramLimits().wall_s, settings.solving.seconds + _SLACK_S))
+            programs = SandboxedPrograms(workers.count, limits, unsafe=workers.unsafe)
+            self._programs = await self._stack.enter_async_context(programs)
+        if any(need.containers for need in needs):
+            self._backend = await self._stack.enter_async_context(open_backend(settings.containers))
+
+    def _opening(self, kind: Kind, execution: str, placement: Hashable | None, *, judging: bool) -> Opening:
+        gateway, settings = self._judging if judging else self._gateway, self._settings
+        return Opening(
+            settings=settings.solving,
+            concurrent=settings.concurrent,
+            model=gateway.model(execution) if execution else None,
+            judge=gateway.model("judge") if kind.needs.judge and settings.gateway.judge else None,
+            programs=self._programs,
+            backend=self._backend,
+            workers=settings.workers,
+            placement=placement,
+            shared=self._shared,
+        )

@@ -1,0 +1,42 @@
+"""The kind of episodes: policy programs act in environments, each program confined. No model is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from heredity.errors import ConfigError
+from heredity.resources import Candidate, SourceTree
+from heredity.resources.candidate import AGENT
+from heredity.results.status import Status
+from heredity.rollouts.contract import Runner
+from heredity.rollouts.episode.runner import EpisodeRunner
+from heredity.rollouts.episode.starter import POLICY, starter_program
+from heredity.rollouts.kind import Candidates, Kind, Needs, Opening
+from heredity.rollouts.trajectory import Failure
+
+
+def _open(opening: Opening) -> Runner:
+    workers = opening.workers
+    return EpisodeRunner(workers.count, lockstep=workers.lockstep, unsafe=workers.unsafe)
+
+
+def _read(folder: Path) -> Candidate:
+    tree = SourceTree.from_folder(folder)
+    if POLICY not in tree:
+        raise ConfigError(f"{folder} has no {POLICY}; give the folder of a policy program")
+    return Candidate.program(tree)
+
+
+def _refusal(candidate: Candidate) -> Failure | None:
+    if AGENT in candidate.parts and POLICY in candidate.parts[AGENT]:
+        return None
+    return Failure(Status.MISSING_POLICY, f"the program has no file {POLICY}; put it at the top of its folder")
+
+
+KIND = Kind(
+    "episode",
+    _open,
+    Needs(confined=True),
+    Candidates(lambda info: Candidate.program(starter_program(info.public)), _read, _refusal),
+    usage=lambda trajectory: None,
+)

@@ -6,18 +6,15 @@ from collections.abc import Iterable
 
 from heredity.protocols.post_training.analysis.failures import LIMITS
 from heredity.protocols.post_training.cells import MINUTES, SPENT, difference, level, spent_lines
+from heredity.protocols.post_training.code_results import Audit, AuditVerdict, Grade, Revision
 from heredity.protocols.post_training.results import (
     AgentEnd,
-    Audit,
-    AuditVerdict,
     Failure,
     Gain,
-    Grade,
     Iteration,
     LengthControlled,
     Noise,
     Process,
-    Revision,
     TrainingRunResults,
     ViewGain,
 )

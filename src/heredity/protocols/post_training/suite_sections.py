@@ -8,7 +8,7 @@ from heredity.analysis.bounds import wilson
 from heredity.protocols.post_training.analysis.audit import MODES
 from heredity.protocols.post_training.analysis.routes import ROUTES
 from heredity.protocols.post_training.cells import MINUTES, SPENT, difference, spent_lines
-from heredity.protocols.post_training.results import Entry, HeatmapCell, SuiteCurve, TrainingSuiteResults
+from heredity.protocols.post_training.suite_results import Entry, HeatmapCell, SuiteCurve, TrainingSuiteResults
 from heredity.protocols.post_training.summaries import results_csv
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Lines, Reference, Series

@@ -93,7 +93,7 @@ def _head(run: RunResults, part: TrainingRunResults) -> tuple[Part, ...]:
         Fact("Route", part.routes.run, "from the code that was there"),
         Fact("Checkpoints graded", process.graded, plural(process.requests, "request")),
         Fact("Time used", Number(process.ended_s, form="duration"), f"of {text.duration(process.budget_s)}"),
-        Fact("Base model", part.base_model, ", ".join([*([part.level] if part.level else []), f"mode {part.mode}"])),
+        Fact("Mode", part.mode, f"base model {part.base_model or 'not recorded'}"),
     )
     return Text(summary(run, part), "summary"), Facts(facts), *_warnings(part)
 

@@ -7,6 +7,7 @@ import pytest
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.experiments.config import cells
 from heredity.experiments.evolvers import Evolver, build_evolver, initial_candidate
+from heredity.protocols.policy_evolution.briefing import BRIEFING
 from heredity.tasks.registry import taskset
 
 from .sample import config
@@ -16,7 +17,7 @@ INFO = taskset("gymnasium/CartPole-v1").info
 
 def build(folder: Path, **evolver: object) -> Evolver:
     cell = cells(config(evolver={"method": None, **evolver}))[0]
-    return build_evolver(cell, INFO, folder / "run", (folder / "sealed",))
+    return build_evolver(cell, INFO, folder / "run", (folder / "sealed",), briefing=BRIEFING)
 
 
 def test_a_method_is_replayed_and_described(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from heredity.errors import ConfigError, IsolationError
 from heredity.launchers import AgentExit, CommandAgent, available, command
+from heredity.protocols.policy_evolution.briefing import BRIEFING
 from heredity.resources import Candidate
 from heredity.server import Workspace, evolve_with_agent
 from server.fakes import FakeSession, make_terms, program
@@ -29,7 +30,7 @@ class Run:
     def __init__(self, folder: Path, session: FakeSession | None = None) -> None:
         self.folder = folder
         self.session = session or FakeSession(make_terms())
-        self.workspace = Workspace(folder / "workspace", self.session.terms)
+        self.workspace = Workspace(folder / "workspace", self.session.terms, BRIEFING)
 
     async def agent(self, script: str | list[str], **options: object) -> AgentExit:
         agent = CommandAgent(script, **options)  # type: ignore[arg-type]

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from heredity.launchers import CommandAgent, available, run_agent
+from heredity.protocols.policy_evolution.briefing import BRIEFING
 from heredity.server import Workspace
 from server.fakes import make_terms, program
 
@@ -155,7 +156,7 @@ class Place:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("host")
     run, sealed = folder / "runs" / "one", folder / "sealed" / "suite"
-    workspace = Workspace(run / "workspace", make_terms())
+    workspace = Workspace(run / "workspace", make_terms(), BRIEFING)
     workspace.prepare(program(1.0))
     sealed.mkdir(parents=True)
     (run / "journal.jsonl").write_text("{}")

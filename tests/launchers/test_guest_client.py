@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from heredity.protocols.policy_evolution.briefing import BRIEFING
 from heredity.sandbox import guest_client
 from heredity.server import Endpoints, SessionApp, Workspace, serve
 from server.fakes import FakeSession, make_terms, program
@@ -26,7 +27,7 @@ class Host:
 @pytest.fixture
 async def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Host]:
     session = FakeSession(make_terms(episode_budget=12))
-    workspace = Workspace(tmp_path / "workspace", session.terms)
+    workspace = Workspace(tmp_path / "workspace", session.terms, BRIEFING)
     workspace.prepare(program(2.0))
     for name in ("HEREDITY_SOCKET", "HEREDITY_URL", "EVOPOLICYGYM_SUBMIT_URL"):
         monkeypatch.delenv(name, raising=False)

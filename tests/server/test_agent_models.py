@@ -15,6 +15,7 @@ from heredity.errors import RecordError
 from heredity.gateway import Usage
 from heredity.gateway.scripted import Rule, Scripted
 from heredity.launchers import AgentExit, CommandAgent, available, launcher
+from heredity.protocols.policy_evolution.briefing import BRIEFING
 from heredity.resources import Candidate
 from heredity.server import Workspace, evolve_with_agent
 from heredity.server.agent_models import agent_usage, models_for_agent
@@ -50,7 +51,7 @@ class Run:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.session = FakeSession(make_terms())
-        self.workspace = Workspace(folder / "workspace", self.session.terms)
+        self.workspace = Workspace(folder / "workspace", self.session.terms, BRIEFING)
         self.recorded: list[tuple[str, Mapping[str, Any]]] = []
 
     async def record(self, source: str, usage: Mapping[str, Any]) -> None:

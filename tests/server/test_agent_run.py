@@ -13,6 +13,7 @@ from heredity.judging.cases import Sealed
 from heredity.judging.run import Conditions, RunPlan, run_evolution
 from heredity.judging.views import ViewPlan
 from heredity.launchers import AgentExit, CommandAgent, available
+from heredity.protocols.policy_evolution.briefing import BRIEFING
 from heredity.protocols.policy_evolution.judge import judge
 from heredity.records import RunFolder
 from heredity.server import RunTerms, Workspace, evolve_with_agent
@@ -51,7 +52,7 @@ class Rig:
             train_tasks=8,
         )
         terms = RunTerms(self.conditions.taskset.info, train_tasks=8, episode_budget=9)
-        self.workspace = Workspace(self.run / "workspace", terms)
+        self.workspace = Workspace(self.run / "workspace", terms, BRIEFING)
 
     async def evolve(self, script: str, **options: object):
         agent = CommandAgent(["python3", "-c", script], **{"time_limit_s": 30, "end_grace_s": 5, **options})

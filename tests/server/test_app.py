@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from heredity.errors import RecordError
+from heredity.protocols.policy_evolution.briefing import BRIEFING
 from heredity.resources import Candidate
 from heredity.server import SessionApp, Workspace
 from server.fakes import FakeSession, make_terms, program
@@ -30,7 +31,7 @@ class Run:
 
 def make_run(tmp_path: Path, session: FakeSession | None = None, **terms: object) -> Run:
     session = session or FakeSession(make_terms(**terms))
-    workspace = Workspace(tmp_path / "run" / "workspace", session.terms)
+    workspace = Workspace(tmp_path / "run" / "workspace", session.terms, BRIEFING)
     workspace.prepare(program(1.0))
     refused: list[tuple[str, str, str]] = []
     initial = Candidate.program(program(1.0))
@@ -215,7 +216,7 @@ async def test_finishing_with_an_unknown_submission_is_refused(run: Run, ids: ob
 
 async def test_a_restarted_server_continues_where_it_was(run: Run) -> None:
     await run.submit([0])
-    again = SessionApp(run.session, Workspace(run.workspace.root, run.session.terms))
+    again = SessionApp(run.session, Workspace(run.workspace.root, run.session.terms, BRIEFING))
     assert again.state()["n_submits"] == 1
     async with httpx.AsyncClient(transport=httpx.ASGITransport(again.asgi), base_url="http://run") as client:
         (run.workspace.system / "policy.py").write_text("GAIN = 2\n")

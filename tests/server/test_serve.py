@@ -15,6 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from heredity.errors import ConfigError
+from heredity.protocols.policy_evolution.briefing import BRIEFING
 from heredity.server import SessionApp, Workspace, serve
 from server.fakes import FakeSession, make_terms
 
@@ -88,7 +89,7 @@ async def test_signals_stay_with_the_program_that_owns_the_loop() -> None:
 
 async def test_a_submission_over_a_real_socket(tmp_path: Path) -> None:
     session = FakeSession(make_terms())
-    workspace = Workspace(tmp_path / "workspace", session.terms)
+    workspace = Workspace(tmp_path / "workspace", session.terms, BRIEFING)
     workspace.prepare()
     async with serve(SessionApp(session, workspace).asgi) as endpoints, httpx.AsyncClient() as client:
         started = time.perf_counter()

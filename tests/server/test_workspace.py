@@ -9,14 +9,14 @@ import pytest
 from heredity.errors import ConfigError, RecordError
 from heredity.evolution import Trial
 from heredity.judging.session_log import Submission
+from heredity.protocols.policy_evolution.briefing import BRIEFING, STARTER_POLICY
 from heredity.resources import Candidate
 from heredity.server import Receipt, RunTerms, Workspace
-from heredity.server.briefing import STARTER_POLICY
 from server.fakes import make_terms, program, score
 
 
 def make(tmp_path: Path, **changes: object) -> Workspace:
-    workspace = Workspace(tmp_path / "run" / "workspace", make_terms(**changes))
+    workspace = Workspace(tmp_path / "run" / "workspace", make_terms(**changes), BRIEFING)
     workspace.prepare()
     return workspace
 
@@ -138,7 +138,7 @@ async def test_publishing_again_changes_nothing(tmp_path: Path) -> None:
     workspace = make(tmp_path)
     await workspace.publish(answer(1))
     before = contents(workspace.feedback)
-    again = Workspace(workspace.root, workspace.terms)
+    again = Workspace(workspace.root, workspace.terms, BRIEFING)
     again.prepare()
     await asyncio.gather(*(again.publish(answer(1)) for _ in range(5)))
     assert contents(workspace.feedback) == before
@@ -149,7 +149,7 @@ async def test_a_damaged_folder_is_written_again(tmp_path: Path) -> None:
     await workspace.publish(answer(1), receipt=Receipt(0, 30, 1.0, 0.5))
     before = contents(workspace.feedback)
     (workspace.feedback / "submit_000" / "summary.json").write_text("")
-    await Workspace(workspace.root, workspace.terms).publish(answer(1), receipt=Receipt(0, 30, 1.0, 0.5))
+    await Workspace(workspace.root, workspace.terms, BRIEFING).publish(answer(1), receipt=Receipt(0, 30, 1.0, 0.5))
     assert contents(workspace.feedback) == before
 
 

@@ -29,9 +29,12 @@ from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.episode.runner import EpisodeRunner
 from heredity.server.app import SessionApp
 from heredity.server.serve import serve
-from heredity.server.terms import RunTerms
+from heredity.server.terms import Briefing, RunTerms
 from heredity.server.workspace import Workspace
 from heredity.tasks.registry import taskset
+
+_BRIEFING = Briefing(lambda _: "", lambda _: "", SourceTree({}))
+"""Nobody reads it here."""
 
 
 def measure(submissions: int = 200) -> dict[str, Any]:
@@ -54,7 +57,7 @@ async def _measure(submissions: int, program: SourceTree) -> dict[str, Any]:
         sealed = Sealed.create(root / "sealed")
         train = sealed.tasks(tasks, "train", 32)
         terms = RunTerms(taskset=tasks.info, train_tasks=32, episode_budget=submissions + 5)
-        workspace = Workspace(root / "run" / "workspace", terms)
+        workspace = Workspace(root / "run" / "workspace", terms, _BRIEFING)
         workspace.prepare(candidate.agent)
         with RunFolder.open(root / "run") as folder:
             async with EpisodeRunner(workers=1) as runner:

@@ -22,7 +22,7 @@ from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
 from heredity.sandbox.isolation import package_folders
 from heredity.server.agent_run import evolve_with_agent
-from heredity.server.terms import RunTerms
+from heredity.server.terms import Briefing, RunTerms
 from heredity.server.workspace import Workspace
 from heredity.tasks import TasksetInfo
 
@@ -50,7 +50,7 @@ def initial_candidate(cell: Cell, info: TasksetInfo) -> Candidate:
     return Candidate.program(tree)
 
 
-def check_evolver(cell: Cell, suite: SuiteContext) -> None:
+def check_evolver(cell: Cell, suite: SuiteContext, briefing: Briefing | None = None) -> None:
     """Check what evolves in a run.
 
     Raises:
@@ -62,7 +62,7 @@ def check_evolver(cell: Cell, suite: SuiteContext) -> None:
         raise ConfigError(
             f"the method {name!r} has no model that proposes edits: set gateway.optimisation, such as openai/gpt-5"
         )
-    build_evolver(cell, suite.tasksets[cell.taskset].info, suite.run_folder(cell), suite.secrets)
+    build_evolver(cell, suite.tasksets[cell.taskset].info, suite.run_folder(cell), suite.secrets, briefing=briefing)
 
 
 def build_evolver(
@@ -72,6 +72,7 @@ def build_evolver(
     secrets: Sequence[Path],
     model: Model | None = None,
     *,
+    briefing: Briefing | None = None,
     scheduled: bool = False,
 ) -> Evolver:
     """Return the evolver of a run.
@@ -82,6 +83,7 @@ def build_evolver(
         folder: the run's folder.
         secrets: folders that must stay hidden from an outside agent.
         model: what a method may ask for edits, or an outside agent for whatever it wants.
+        briefing: what an outside agent is told; None for a protocol that has none for it.
         scheduled: whether train tasks are pushed to it in batches.
 
     Raises:
@@ -89,7 +91,10 @@ def build_evolver(
     """
     initial = initial_candidate(cell, info)
     if cell.evolver.method is None:
-        return _agent(cell, info, folder, initial, command_agent(cell, secrets, PROMPT), model)
+        if briefing is None:
+            raise ConfigError(f"{cell.config.run.protocol} has no outside agents; set evolver.method instead")
+        workspace = Workspace(folder.resolve() / "workspace", _terms(cell, info), briefing)
+        return _agent(cell, workspace, folder / "logs", initial, command_agent(cell, secrets, PROMPT), model)
     chosen = method(cell.evolver.method, cell.evolver.options)
     context = EvolverContext(
         info, initial, cell.seed, cell.config.budget.train_cases, cell.evolver.options, scheduled=scheduled
@@ -118,17 +123,16 @@ def _terms(cell: Cell, info: TasksetInfo) -> RunTerms:
 
 def _agent(
     cell: Cell,
-    info: TasksetInfo,
-    folder: Path,
+    workspace: Workspace,
+    logs: Path,
     initial: Candidate,
     started: tuple[CommandAgent, Launch],
     model: Model | None,
 ) -> Evolver:
     agent, launch = started
-    workspace, logs = Workspace(folder.resolve() / "workspace", _terms(cell, info)), folder / "logs"
 
     async def evolve(session: Session) -> None:
-        async with record_stream(session, logs, launch), model_door(cell, session, folder, model) as broker:
+        async with record_stream(session, logs, launch), model_door(cell, session, logs.parent, model) as broker:
             ended = await evolve_with_agent(session, workspace, agent, initial=initial, logs=logs, broker=broker)
         if session.broken is None:
             await session.note("agent.ended", ended.to_json())

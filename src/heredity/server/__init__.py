@@ -4,7 +4,17 @@ from heredity.server.agent_run import evolve_with_agent
 from heredity.server.app import AgentSession, SessionApp
 from heredity.server.feedback import Receipt
 from heredity.server.serve import Endpoints, serve
-from heredity.server.terms import RunTerms
+from heredity.server.terms import Briefing, RunTerms
 from heredity.server.workspace import Workspace
 
-__all__ = ["AgentSession", "Endpoints", "Receipt", "RunTerms", "SessionApp", "Workspace", "evolve_with_agent", "serve"]
+__all__ = [
+    "AgentSession",
+    "Briefing",
+    "Endpoints",
+    "Receipt",
+    "RunTerms",
+    "SessionApp",
+    "Workspace",
+    "evolve_with_agent",
+    "serve",
+]

@@ -20,7 +20,6 @@ from heredity.errors import BudgetError, ClosedError, HeredityError, RejectedErr
 from heredity.evolution.contract import SessionContract, Trial
 from heredity.judging.admission import MalformedError
 from heredity.resources import Candidate
-from heredity.server.briefing import task_text
 from heredity.server.episodes import parse_episodes
 from heredity.server.feedback import encode_json
 from heredity.server.terms import RunTerms
@@ -128,7 +127,7 @@ class SessionApp:
         return _json({**self.terms.describe(), "state": self.state()})
 
     async def _task(self, request: Request) -> Response:
-        return PlainTextResponse(task_text(self.terms), media_type="text/markdown")
+        return PlainTextResponse(self.workspace.briefing.task(self.terms), media_type="text/markdown")
 
     async def _health(self, request: Request) -> Response:
         return _json({"status": "ok"})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from heredity.errors import ConfigError
+from heredity.resources import SourceTree
 from heredity.sandbox.limits import Limits
 from heredity.tasks import TasksetInfo
 
@@ -91,3 +92,18 @@ class RunTerms:
             "allowed_imports": list(self.allowed_imports),
             "denied_imports": list(self.denied_imports),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What an agent reads when it starts; the words are its protocol's.
+
+    Attributes:
+        agent: makes AGENTS.md: the goal, the budget, what is to be written, how to submit, how to read feedback.
+        task: makes TASK.md, which `GET /task` gives too.
+        starter: the program to begin with where the run names none.
+    """
+
+    agent: Callable[[RunTerms], str]
+    task: Callable[[RunTerms], str]
+    starter: SourceTree

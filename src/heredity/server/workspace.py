@@ -20,9 +20,8 @@ from heredity.launchers import GUEST_CLIENT
 from heredity.resources import SourceTree
 from heredity.resources.snapshot import read_folder
 from heredity.rollouts.trajectory import Trajectory
-from heredity.server.briefing import STARTER_POLICY, agent_text, task_text
 from heredity.server.feedback import Receipt, encode_json, summarise, write_submission
-from heredity.server.terms import RunTerms
+from heredity.server.terms import Briefing, RunTerms
 
 MAX_PROGRAM_BYTES = 64 << 20
 MAX_PROGRAM_FILES = 2000
@@ -45,10 +44,11 @@ class Workspace:
     submission again gives the same folder. The agent owns its workspace, so the host never writes through a link there.
     """
 
-    def __init__(self, root: Path, terms: RunTerms) -> None:
-        """Describe a workspace of the agent told `terms`; nothing is written before `prepare`."""
+    def __init__(self, root: Path, terms: RunTerms, briefing: Briefing) -> None:
+        """Describe a workspace of an agent that is told `terms` in the words of `briefing`; nothing is written before `prepare`."""
         self.root = root
         self.terms = terms
+        self.briefing = briefing
         self._locks: dict[int, asyncio.Lock] = {}
         self._sizes: dict[int, int] = {}
 
@@ -66,7 +66,7 @@ class Workspace:
         """Lay out the workspace. The host's own files are written anew; the agent's program is left as it is.
 
         Args:
-            initial: the program to start from; a neutral policy if None.
+            initial: the program to start from; the briefing's starter if None.
 
         Raises:
             ConfigError: if something that is not a folder is in the way.
@@ -78,11 +78,11 @@ class Workspace:
             for leftover in self.feedback.glob(".part-*"):
                 shutil.rmtree(leftover)
             if not os.path.lexists(self.system):
-                self._place_program(initial or SourceTree({"policy.py": STARTER_POLICY}))
+                self._place_program(initial or self.briefing.starter)
             if not os.path.lexists(self.root / "program"):
                 (self.root / "program").symlink_to("system")
-            _replace(self.root / "AGENTS.md", agent_text(self.terms).encode())
-            _replace(self.root / "TASK.md", task_text(self.terms).encode())
+            _replace(self.root / "AGENTS.md", self.briefing.agent(self.terms).encode())
+            _replace(self.root / "TASK.md", self.briefing.task(self.terms).encode())
             _replace(self.root / "run_meta.json", (encode_json(self.terms.describe(), indent=1) + "\n").encode())
             for command in COMMANDS:
                 _replace(self.root / "bin" / command, GUEST_CLIENT.read_bytes(), mode=0o755)

@@ -8,6 +8,7 @@ from heredity.experiments.evolvers import build_evolver, check_evolver
 from heredity.judging.bench import Reference
 from heredity.judging.views import ViewPlan
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
+from heredity.protocols.policy_evolution.briefing import BRIEFING
 from heredity.protocols.policy_evolution.judge import judge
 
 
@@ -20,7 +21,7 @@ class PolicySetting:
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
         """Check what evolves."""
-        check_evolver(cell, suite)
+        check_evolver(cell, suite, BRIEFING)
 
     async def open(self, context: RunContext) -> Setup:
         """Return the run, with the random policy scored on its held-out cases."""
@@ -28,7 +29,7 @@ class PolicySetting:
         random = starter_candidate(info)
         scored = await context.references.scores(context.taskset, random, views.heldout)
         return Setup(
-            evolver=build_evolver(cell, info, context.folder, context.suite.secrets, context.model),
+            evolver=build_evolver(cell, info, context.folder, context.suite.secrets, context.model, briefing=BRIEFING),
             judge=judge,
             views=(
                 ViewPlan("validation", "validation", views.validation),

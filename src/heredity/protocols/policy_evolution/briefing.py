@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from heredity.server.terms import RunTerms
+from heredity.resources import SourceTree
+from heredity.server.terms import Briefing, RunTerms
 
 STARTER_POLICY = '''\
 """A first policy: it answers every observation with an action from the middle of the action space."""
@@ -199,3 +200,7 @@ def _limits(terms: RunTerms) -> str:
 
 def _block(name: str, value: Any) -> str:
     return f"`{name}`:\n\n```json\n{json.dumps(value, indent=1, default=str)}\n```\n"
+
+
+BRIEFING = Briefing(agent_text, task_text, SourceTree({"policy.py": STARTER_POLICY}))
+"""What an agent that evolves a policy is told."""

@@ -7,7 +7,7 @@ from posttraining_journals import Act, PostTrainingJournal, Told, script
 
 from heredity.protocols.post_training.analysis import posttraining_metrics, read_code
 from heredity.protocols.post_training.analysis.audit import audit
-from heredity.protocols.post_training.results import Audit
+from heredity.protocols.post_training.code_results import Audit
 
 
 def audited(mode: str, *acts: Act, **more: Any) -> Audit:

@@ -14,9 +14,9 @@ from heredity.analysis.evidence import RunEvidence
 from heredity.analysis.run_results import run_results
 from heredity.analysis.suite_results import suite_results
 from heredity.protocols.post_training.cells import spent_lines
+from heredity.protocols.post_training.code_results import Evidence, Excerpt, Finding, Grade
 from heredity.protocols.post_training.metrics import METRICS
 from heredity.protocols.post_training.report import REPORT
-from heredity.protocols.post_training.results import Evidence, Excerpt, Finding, Grade
 from heredity.protocols.post_training.summaries import FIELDS, results_csv
 from heredity.reports import drawing, html, markdown, write_reports
 from heredity.reports.run_page import run_page as run_shown

@@ -11,7 +11,7 @@ from posttraining_journals import Act, Told, results
 from heredity.analysis.suite_results import suite_results
 from heredity.protocols.post_training.analysis.study import pass_at_k
 from heredity.protocols.post_training.metrics import METRICS
-from heredity.protocols.post_training.results import BestOfRuns, TrainingSuiteResults
+from heredity.protocols.post_training.suite_results import BestOfRuns, TrainingSuiteResults
 from heredity.results.base import read
 from heredity.results.suite import SuiteResults
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heredity.protocols.post_training.results import Gain, GainOverRuns, ScoreSummary, WinRate, WinRateGain
+from heredity.protocols.post_training.results import Gain, ScoreSummary, WinRate, WinRateGain
+from heredity.protocols.post_training.suite_results import GainOverRuns
 from heredity.results.charts import Lines, Series
 from heredity.results.page import Mean
 

@@ -9,7 +9,8 @@ from typing import Any
 from heredity.analysis.contract import CommonMetrics
 from heredity.analysis.evidence import RunEvidence, SuiteEvidence
 from heredity.protocols.post_training.analysis import posttraining_metrics, posttraining_study
-from heredity.protocols.post_training.results import TrainingRunResults, TrainingSuiteResults
+from heredity.protocols.post_training.results import TrainingRunResults
+from heredity.protocols.post_training.suite_results import TrainingSuiteResults
 from heredity.results.base import Result
 from heredity.results.run import RunResults
 

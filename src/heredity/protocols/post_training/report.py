@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heredity.protocols.post_training.results import TrainingRunResults, TrainingSuiteResults
+from heredity.protocols.post_training.results import TrainingRunResults
 from heredity.protocols.post_training.run_sections import run_sections
+from heredity.protocols.post_training.suite_results import TrainingSuiteResults
 from heredity.protocols.post_training.suite_sections import suite_sections
 from heredity.results.page import Section
 from heredity.results.run import RunResults

@@ -1,4 +1,4 @@
-"""The results of post-training: what a run's and a suite's metrics.json hold under `part`.
+"""The results of post-training: what a run's metrics.json holds under `part`.
 
 `docs/post-training-diagnosis.md` says how each comes about. Scores, means and rates are from 0 to 1 and higher is better, gains
 are differences of these, times (`*_s`) are seconds of the clock of the run, which stands still while it is down. What is not
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from heredity.protocols.post_training.code_results import Audit, Excerpt, Revision
 from heredity.results.base import Interval, Result
 from heredity.results.run import Verdict
-from heredity.results.suite import Unit
 
 Scores = list[float | None]
 """A score for each item, None where it is missing."""
@@ -28,21 +28,6 @@ class FailureKind(StrEnum):
     COLLAPSE = "training collapse / instability"
     EARLY = "early coding failure"
     SHORTCUT = "static shortcut without transfer"
-
-
-class Grade(StrEnum):
-    """How grave a finding of an audit is: a breach breaks the mode, a thing to look at may be harmless."""
-
-    BREACH = "breach"
-    LOOK = "look"
-
-
-class AuditVerdict(StrEnum):
-    """Whether a workspace kept to its mode; unknown where not all of its code is."""
-
-    KEPT = "kept"
-    BROKEN = "broken"
-    UNKNOWN = "unknown"
 
 
 class ScoreSummary(Result):
@@ -219,14 +204,6 @@ class Scaling(Result):
     tokens: Points
 
 
-class Excerpt(Result):
-    """Lines of a file, from `line` on."""
-
-    file: str
-    line: int
-    text: str
-
-
 class Iteration(Result):
     """One request to grade a checkpoint, or what was never submitted.
 
@@ -282,54 +259,6 @@ class Iteration(Result):
     excerpt: Excerpt | None
 
 
-class Evidence(Result):
-    """A line that shows what code does.
-
-    Attributes:
-        component: `"SFT"`, `"GRPO"`, `"PPO"`, `"DPO"`, `"RL"` (another policy gradient), `"sampling"` (the model writes what
-            it trains on), `"environment"` (steps through one), or `"training"` (a loss that is not recognised).
-        file: path in the folder.
-        line: counts from 1.
-        text: the line.
-        why: what it shows.
-    """
-
-    component: str
-    file: str
-    line: int
-    text: str
-    why: str
-
-
-class Revision(Result):
-    """A version of the agent's code.
-
-    Attributes:
-        revision: its number.
-        at_s: when it was first seen.
-        blob: digest of its archive; None where it was not kept, for the `reason`.
-        files: path to lines; None where the code is not known, like route, samples and environment.
-        route: what it trains by, as the code alone says.
-        components: what it optimises.
-        samples: whether it lets the model write answers.
-        environment: whether it steps through an environment.
-        evidence: the lines that show it.
-        unreadable: files that could not be parsed.
-    """
-
-    revision: int
-    at_s: float | None
-    blob: str | None
-    reason: str | None
-    files: dict[str, int] | None
-    route: str | None
-    components: list[str]
-    samples: bool | None
-    environment: bool | None
-    evidence: list[Evidence]
-    unreadable: list[str]
-
-
 class Routes(Result):
     """Graded submissions by route; `run` is that of the best or else of the last, `coding_success` whether some revision trains."""
 
@@ -345,25 +274,6 @@ class Failure(Result):
     rule: str
     evidence: list[str]
     iterations: list[int]
-
-
-class Finding(Result):
-    """Something an audit found: how grave it is, what, and where in which revision."""
-
-    grade: Grade
-    what: str
-    revision: int
-    file: str = ""
-    line: int | None = None
-    text: str = ""
-
-
-class Audit(Result):
-    """Whether the workspace kept to its mode; of the findings, breaches come first."""
-
-    mode: str
-    verdict: AuditVerdict
-    findings: list[Finding]
 
 
 class AgentEnd(Result):
@@ -415,128 +325,3 @@ class TrainingRunResults(Result):
     audit: Audit
     tasks: list[TaskGain]
     agent: AgentEnd | None
-
-
-class GainOverRuns(Result):
-    """A mean gain over runs and items; `unit` says what interval, p and detectable effect take as the sample."""
-
-    difference: float
-    ci: Interval | None
-    p: float | None
-    mde: float | None
-    unit: Unit
-    runs: int
-    cases: int
-    verdict: Verdict
-
-
-class Success(Result):
-    """How many of the `runs` with a baseline improved, improved beyond noise, and have code that trains."""
-
-    runs: int
-    improved: int
-    beyond_noise: int
-    coding: int
-
-
-class BestOfRuns(Result):
-    """What the best of `k` runs is expected to improve, and the chance that one of them improves."""
-
-    k: int
-    improvement: float
-    success: float
-
-
-class ProcessMeans(Result):
-    """Means over runs of the process metrics of the same names."""
-
-    graded: float | None
-    refused: float | None
-    valid_rate: float | None
-    zero_rate: float | None
-    first_improvement_s: float | None
-    best_s: float | None
-    monotonic_ratio: float | None
-    time_used_ratio: float | None
-    last_submit_gap_s: float | None
-    tokens: float | None
-    cost_usd: float | None
-
-
-class Entry(Result):
-    """One agent on one task, over its runs.
-
-    Attributes:
-        evolver: the agent, told apart by its options and mode.
-        baseline: mean graded score of the base model.
-        improvement, best_improvement: mean and greatest graded improvement; a run that graded nothing improves by 0.
-        graded, heldout: gains on both views.
-        noise: mean spread of repeated gradings.
-        routes, failures: how many runs have each.
-        broken: how many runs broke their mode.
-    """
-
-    evolver: str
-    taskset: str
-    level: str | None
-    mode: str
-    runs: int
-    baseline: float | None
-    improvement: float | None
-    best_improvement: float | None
-    graded: GainOverRuns | None
-    heldout: GainOverRuns | None
-    success: Success
-    pass_at_k: list[BestOfRuns]
-    noise: float | None
-    process: ProcessMeans
-    routes: dict[str, int]
-    failures: dict[str, int]
-    broken: int
-
-
-class HeatmapCell(Result):
-    """Mean improvement of an agent on a task in a mode; `best` and `worst` tell modes of one agent and task apart."""
-
-    agent: str
-    mode: str
-    task: str
-    improvement: float
-    runs: int
-    best: bool
-    worst: bool
-
-
-class SuiteCurve(Result):
-    """The best improvement so far over what was spent: (spent, mean, least, greatest) over runs, as steps."""
-
-    evolver: str
-    taskset: str
-    points: list[tuple[float, float, float, float]]
-
-
-class SuiteScaling(Result):
-    """Curves of each agent on each task over seconds, graded submissions and tokens."""
-
-    time: list[SuiteCurve]
-    submissions: list[SuiteCurve]
-    tokens: list[SuiteCurve]
-
-
-class Shortcut(Result):
-    """An agent that improves static tasks, and none of the interactive ones that it tried."""
-
-    evolver: str
-    kind: FailureKind
-    rule: str
-    improved: list[str]
-    failed: list[str]
-
-
-class TrainingSuiteResults(Result):
-    """Runs of post-training compared: each agent on each task, modes by tasks, curves, and competence that did not carry over."""
-
-    entries: list[Entry]
-    heatmap: list[HeatmapCell]
-    scaling: SuiteScaling
-    shortcuts: list[Shortcut]

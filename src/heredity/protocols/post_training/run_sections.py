@@ -6,18 +6,15 @@ from collections.abc import Iterable
 
 from heredity.protocols.post_training.analysis.failures import LIMITS
 from heredity.protocols.post_training.cells import MINUTES, SPENT, difference, level, spent_lines
+from heredity.protocols.post_training.code_results import Audit, AuditVerdict, Grade, Revision
 from heredity.protocols.post_training.results import (
     AgentEnd,
-    Audit,
-    AuditVerdict,
     Failure,
     Gain,
-    Grade,
     Iteration,
     LengthControlled,
     Noise,
     Process,
-    Revision,
     TrainingRunResults,
     ViewGain,
 )
@@ -96,7 +93,7 @@ def _head(run: RunResults, part: TrainingRunResults) -> tuple[Part, ...]:
         Fact("Route", part.routes.run, "from the code that was there"),
         Fact("Checkpoints graded", process.graded, plural(process.requests, "request")),
         Fact("Time used", Number(process.ended_s, form="duration"), f"of {text.duration(process.budget_s)}"),
-        Fact("Base model", part.base_model, ", ".join([*([part.level] if part.level else []), f"mode {part.mode}"])),
+        Fact("Mode", part.mode, f"base model {part.base_model or 'not recorded'}"),
     )
     return Text(summary(run, part), "summary"), Facts(facts), *_warnings(part)
 

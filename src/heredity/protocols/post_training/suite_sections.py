@@ -8,7 +8,7 @@ from heredity.analysis.bounds import wilson
 from heredity.protocols.post_training.analysis.audit import MODES
 from heredity.protocols.post_training.analysis.routes import ROUTES
 from heredity.protocols.post_training.cells import MINUTES, SPENT, difference, spent_lines
-from heredity.protocols.post_training.results import Entry, HeatmapCell, SuiteCurve, TrainingSuiteResults
+from heredity.protocols.post_training.suite_results import Entry, HeatmapCell, SuiteCurve, TrainingSuiteResults
 from heredity.protocols.post_training.summaries import results_csv
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Lines, Reference, Series
@@ -85,7 +85,7 @@ class _Sections:
         broken = f"mode broken in {entry.broken} of {entry.runs}"
         agent = Cell(self._named(entry), (broken,), "bad") if entry.broken else self._named(entry)
         low, high = wilson(success.improved, success.runs) if success.runs else (None, None)
-        shares = (f"{text.percent(low)} to {text.percent(high)}",)
+        shares = (f"{text.percent(low)} to {text.percent(high)}",) if success.runs else ()
         cells = (
             *(agent, entry.runs, Cell(difference(heldout), (_UNITS[heldout.unit],) if heldout else ())),
             *(Verdict(heldout.verdict if heldout else None), Number(heldout.mde if heldout else None, 3)),

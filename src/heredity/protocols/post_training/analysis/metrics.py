@@ -31,13 +31,12 @@ from heredity.protocols.post_training.analysis.record import (
 )
 from heredity.protocols.post_training.analysis.routes import COPY, Code, CodeReader, Setting, read_revision, route_of
 from heredity.protocols.post_training.analysis.several import by_task
+from heredity.protocols.post_training.code_results import Excerpt, Revision
 from heredity.protocols.post_training.results import (
     AgentEnd,
     Baseline,
     BestCheckpoint,
-    Excerpt,
     Iteration,
-    Revision,
     Routes,
     TrainingRunResults,
 )

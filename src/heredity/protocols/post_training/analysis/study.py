@@ -13,21 +13,18 @@ from heredity.analysis.bounds import GAP
 from heredity.analysis.run_record import mean
 from heredity.analysis.statistics import Floats, compare_paired, verdict
 from heredity.protocols.post_training.analysis.failures import RULES
-from heredity.protocols.post_training.results import (
-    AuditVerdict,
+from heredity.protocols.post_training.code_results import AuditVerdict
+from heredity.protocols.post_training.results import FailureKind, Points, Scores, TrainingRunResults
+from heredity.protocols.post_training.suite_results import (
     BestOfRuns,
     Entry,
-    FailureKind,
     GainOverRuns,
     HeatmapCell,
-    Points,
     ProcessMeans,
-    Scores,
     Shortcut,
     Success,
     SuiteCurve,
     SuiteScaling,
-    TrainingRunResults,
     TrainingSuiteResults,
 )
 from heredity.results.run import RunResults, Verdict

@@ -1,0 +1,133 @@
+"""The results of post-training that compare runs: what a suite's metrics.json holds under `part`."""
+
+from __future__ import annotations
+
+from heredity.protocols.post_training.results import FailureKind
+from heredity.results.base import Interval, Result
+from heredity.results.run import Verdict
+from heredity.results.suite import Unit
+
+
+class GainOverRuns(Result):
+    """A mean gain over runs and items; `unit` says what interval, p and detectable effect take as the sample."""
+
+    difference: float
+    ci: Interval | None
+    p: float | None
+    mde: float | None
+    unit: Unit
+    runs: int
+    cases: int
+    verdict: Verdict
+
+
+class Success(Result):
+    """How many of the `runs` with a baseline improved, improved beyond noise, and have code that trains."""
+
+    runs: int
+    improved: int
+    beyond_noise: int
+    coding: int
+
+
+class BestOfRuns(Result):
+    """What the best of `k` runs is expected to improve, and the chance that one of them improves."""
+
+    k: int
+    improvement: float
+    success: float
+
+
+class ProcessMeans(Result):
+    """Means over runs of the process metrics of the same names."""
+
+    graded: float | None
+    refused: float | None
+    valid_rate: float | None
+    zero_rate: float | None
+    first_improvement_s: float | None
+    best_s: float | None
+    monotonic_ratio: float | None
+    time_used_ratio: float | None
+    last_submit_gap_s: float | None
+    tokens: float | None
+    cost_usd: float | None
+
+
+class Entry(Result):
+    """One agent on one task, over its runs.
+
+    Attributes:
+        evolver: the agent, told apart by its options and mode.
+        baseline: mean graded score of the base model.
+        improvement, best_improvement: mean and greatest graded improvement; a run that graded nothing improves by 0.
+        graded, heldout: gains on both views.
+        noise: mean spread of repeated gradings.
+        routes, failures: how many runs have each.
+        broken: how many runs broke their mode.
+    """
+
+    evolver: str
+    taskset: str
+    level: str | None
+    mode: str
+    runs: int
+    baseline: float | None
+    improvement: float | None
+    best_improvement: float | None
+    graded: GainOverRuns | None
+    heldout: GainOverRuns | None
+    success: Success
+    pass_at_k: list[BestOfRuns]
+    noise: float | None
+    process: ProcessMeans
+    routes: dict[str, int]
+    failures: dict[str, int]
+    broken: int
+
+
+class HeatmapCell(Result):
+    """Mean improvement of an agent on a task in a mode; `best` and `worst` tell modes of one agent and task apart."""
+
+    agent: str
+    mode: str
+    task: str
+    improvement: float
+    runs: int
+    best: bool
+    worst: bool
+
+
+class SuiteCurve(Result):
+    """The best improvement so far over what was spent: (spent, mean, least, greatest) over runs, as steps."""
+
+    evolver: str
+    taskset: str
+    points: list[tuple[float, float, float, float]]
+
+
+class SuiteScaling(Result):
+    """Curves of each agent on each task over seconds, graded submissions and tokens."""
+
+    time: list[SuiteCurve]
+    submissions: list[SuiteCurve]
+    tokens: list[SuiteCurve]
+
+
+class Shortcut(Result):
+    """An agent that improves static tasks, and none of the interactive ones that it tried."""
+
+    evolver: str
+    kind: FailureKind
+    rule: str
+    improved: list[str]
+    failed: list[str]
+
+
+class TrainingSuiteResults(Result):
+    """Runs of post-training compared: each agent on each task, modes by tasks, curves, and competence that did not carry over."""
+
+    entries: list[Entry]
+    heatmap: list[HeatmapCell]
+    scaling: SuiteScaling
+    shortcuts: list[Shortcut]

@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 import pytest
-from pages import Page
 from rich.console import Console
 from sample_commits import FIRST, MIX, SECOND, THIRD, commit_run, commit_suite
 from sample_metrics import nothing, results, run_metrics, suite_results_of
@@ -16,6 +15,7 @@ from heredity.protocols.resource_evolution.report import REPORT, WORDS, committe
 from heredity.reports import html, markdown, page_of, terminal
 from heredity.results import RunResults, SuiteResults
 from heredity.results.words import POLICIES
+from pages import Page
 
 OTHER_WORDS = re.compile(
     r"random|polic(?:y|ies)|episodes?\b|environments?\b|\breturns?\b|validation|synthesis|parametric", re.I

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import Page
 from sample_metrics import EVOLVERS, PLACES, nothing, results, run_metrics, suite_results_of, suite_runs, unfinished
 
 from heredity.errors import RecordError
@@ -17,6 +16,7 @@ from heredity.results import RunResults, SuiteResults
 from heredity.results.report import Source, Sources
 from heredity.results.run import Verdict
 from heredity.results.text import DASH
+from pages import Page
 
 ATTACK = "<script>alert('x')</script><img src=x onerror=1>\"'>&\x00\x1b[31m"
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pages import Page
 from sample_commits import commit_suite
 from sample_metrics import suite_results_of
 
@@ -11,6 +10,7 @@ from heredity.protocols.agent_learning.report import REPORT
 from heredity.protocols.agent_learning.results import LearningSuite
 from heredity.reports import html, markdown, page_of
 from heredity.results import SuiteResults
+from pages import Page
 
 LEARNING: dict[str, Any] = {
     "methods": ["a", "b"],

@@ -44,7 +44,7 @@ needs to know it: it is found by its name, as those of other packages are."""
 
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 
-PENDING = {("analysis", "each protocol"), ("reports", "each protocol")}
+PENDING = {("reports", "each protocol")}
 """To be turned round."""
 
 GUEST = SOURCE / "sandbox" / "guest"

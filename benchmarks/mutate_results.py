@@ -62,7 +62,7 @@ def fields() -> list[Field]:
     models = {BASE}
     while grown := {c.name for _, c in classes if models & set(_bases(c))} - models:
         models |= grown
-    return [field for path, node in classes if node.name in models - {BASE} for field in _fields(path, node)]
+    return [field for path, node in classes if models & set(_bases(node)) for field in _fields(path, node)]
 
 
 def _bases(node: ast.ClassDef) -> list[str]:

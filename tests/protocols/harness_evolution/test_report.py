@@ -12,10 +12,11 @@ sys.path += [str(Path(__file__).parents[2] / "reports"), str(Path(__file__).pare
 from journals import HarnessJournal, Told
 
 from heredity.analysis.suite_results import suite_results
+from heredity.protocols.harness_evolution.gain_sections import collapse_lines
 from heredity.protocols.harness_evolution.metrics import METRICS
 from heredity.protocols.harness_evolution.report import REPORT
 from heredity.protocols.harness_evolution.results import Collapse, CollapsedView, FileChange, HarnessSuiteResults
-from heredity.protocols.harness_evolution.run_sections import LEGEND, collapse_lines, over_batches, run_sections
+from heredity.protocols.harness_evolution.run_sections import LEGEND, over_batches, run_sections
 from heredity.protocols.harness_evolution.suite_sections import short
 from heredity.reports import html, markdown
 from heredity.reports.drawing import draw

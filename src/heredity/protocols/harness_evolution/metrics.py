@@ -9,7 +9,7 @@ from typing import Any
 from heredity.analysis.contract import CommonMetrics
 from heredity.analysis.evidence import RunEvidence, SuiteEvidence
 from heredity.protocols.harness_evolution.analysis.journal_metrics import journal_metrics
-from heredity.protocols.harness_evolution.analysis.study import harness_study, settings
+from heredity.protocols.harness_evolution.analysis.study import harness_study
 from heredity.protocols.harness_evolution.results import HarnessRunResults, HarnessSuiteResults, harness_of
 from heredity.results.base import Result
 from heredity.results.run import RunResults
@@ -33,7 +33,7 @@ class HarnessMetrics(CommonMetrics):
     def settings(self, run: RunResults) -> Mapping[str, Any]:
         """Return the settings of the schedule that tell runs of one method apart."""
         harness = harness_of(run)
-        return {} if harness is None else settings(harness.plan)
+        return {} if harness is None else harness.plan.settings
 
 
 METRICS = HarnessMetrics()

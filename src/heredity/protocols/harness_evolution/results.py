@@ -7,280 +7,13 @@ from __future__ import annotations
 
 from typing import Literal
 
+from heredity.protocols.harness_evolution.task_results import Names, Of, TaskMetrics
 from heredity.results.base import Interval, Result
 from heredity.results.run import ChangeStatus, RunResults, Verdict
 
 Column = tuple[float | None, ...]
-Of = Literal["final", "best_validation"]
 Role = Literal["base", "final", "best_validation"]
 """Which snapshot: the one before any update, the one after the last, the best on update-validation."""
-
-Names = tuple[str, ...]
-
-
-class Damage(Result):
-    """A line that is not a task result: its number in the file, from 1, and what is wrong with it."""
-
-    line: int
-    reason: str
-
-
-class RowCounts(Result):
-    """Rows of a run, and those that do not count: the same result again, damaged, or of no snapshot."""
-
-    read: int
-    counted: int
-    duplicates: int
-    conflicting: int
-    duplicate_tokens: float
-    without_snapshot: int
-    damaged: tuple[Damage, ...]
-
-
-class Cost(Result):
-    """One kind of cost: `rows`, those for which it is `known`, and of these total and mean; None if of none."""
-
-    rows: int
-    known: int
-    total: float | None
-    mean: float | None
-
-    @property
-    def whole(self) -> float | None:
-        """The total, where all of it is known."""
-        return self.total if self.rows == self.known else None
-
-
-class Costs(Result):
-    """What attempts or updates cost: tokens, calls, seconds, US dollars."""
-
-    tokens: Cost
-    input_tokens: Cost
-    cache_tokens: Cost
-    output_tokens: Cost
-    tool_calls: Cost
-    wall_time: Cost
-    cost_usd: Cost
-
-
-class RunCosts(Result):
-    """What a run cost: attempts and updates apart, and attempts by view."""
-
-    rollout: Costs
-    update: Costs
-    views: dict[str, Costs]
-
-
-class Mean(Result):
-    """A mean over tasks: `macro` weighs domains alike, `micro` tasks; `ci` is the interval of `macro`."""
-
-    macro: float | None
-    micro: float | None
-    ci: Interval | None
-
-
-class Part(Result):
-    """The mean score on the tasks of one domain or source."""
-
-    tasks: int
-    perf: float
-
-
-class Level(Result):
-    """What one snapshot scores on one view.
-
-    Attributes:
-        perf: mean score.
-        sr: rate of verified successes.
-        execution_success: rate of successes without an error on record.
-        untrained: replayed tasks that it had not been trained on, which count nowhere else.
-    """
-
-    attempted: int
-    missing: int
-    untrained: int
-    errors: int
-    perf: Mean
-    sr: Mean
-    execution_success: Mean
-    domains: dict[str, Part]
-    sources: dict[str, Part]
-    costs: Costs
-
-
-class ViewLevels(Result):
-    """One view: what it is for, its tasks, what one of them weighs, and a level for each snapshot."""
-
-    kind: str
-    tasks: int
-    one_task: float
-    snapshots: dict[str, Level]
-
-
-class SnapshotRow(Result):
-    """A frozen harness, and how many train batches came before it."""
-
-    name: str
-    kind: Literal["base", "point", "final", "best"]
-    train_batch_index: int | None
-    checkpoints: Names
-
-
-class Difference(Result):
-    """A paired difference; `p_holm` is corrected over the differences that were asked for together."""
-
-    difference: float
-    ci: Interval | None
-    p: float | None
-    p_holm: float | None
-    mde: float | None
-    verdict: Verdict
-
-
-class Gain(Result):
-    """How much better the snapshot `after` does than `before`, on the tasks that both attempted."""
-
-    before: str
-    after: str
-    tasks: int
-    unpaired: int
-    one_task: float | None
-    macro: Difference | None
-    micro: Difference | None
-
-
-class UpdateValidation(Result):
-    """Gain on update-validation at each evaluation point: over the point before, and over the base."""
-
-    prev: tuple[Gain, ...]
-    base: tuple[Gain, ...]
-
-
-class Forgetting(Result):
-    """How much worse replayed tasks are done than before training; 0 if they are not."""
-
-    macro: float | None
-    micro: float | None
-
-
-class Transfer(Gain):
-    """A gain over the base on a view: IDG, OODG, or FR, which alone has `forgetting`."""
-
-    view: str
-    metric: str
-    of: Of
-    forgetting: Forgetting | None
-
-
-class BestValidation(Result):
-    """The snapshot with the highest macro Perf on a view of update-validation, which chose it and is no result."""
-
-    view: str
-    snapshot: str
-    selection_perf: float
-
-
-class Churn(Result):
-    """Tasks fixed and forgotten between two neighbouring snapshots."""
-
-    before: str
-    after: str
-    tasks: int
-    fixed: int
-    forgotten: int
-
-
-class ChurnSinceBase(Result):
-    """Tasks fixed and forgotten since the base: counts, and rates of what the base failed and solved."""
-
-    snapshot: str
-    tasks: int
-    fixed: int
-    forgotten: int
-    fix: float | None
-    forget: float | None
-
-
-class SinceBase(Result):
-    """What each snapshot fixed and forgot since the base, which failed and solved so many."""
-
-    base: str
-    failed: int
-    solved: int
-    snapshots: tuple[ChurnSinceBase, ...]
-
-
-class FixAndForget(Result):
-    """Tasks fixed and forgotten; `since_base` is None if the base was not judged."""
-
-    delta: tuple[Churn, ...]
-    since_base: SinceBase | None
-
-
-class ReplayGrid(Result):
-    """What became of each task: `cells` has a string for each task with a letter for each snapshot."""
-
-    snapshots: Names
-    tasks: Names
-    sources: Names
-    cells: Names
-
-
-class Replay(FixAndForget):
-    """What replay shows, over all sources and by source."""
-
-    by_source: dict[str, FixAndForget]
-    grid: ReplayGrid
-
-
-class TrainCurve(Result):
-    """The curve of training as columns of equal length: by source group (`"all"` first), batch and update."""
-
-    source: Names
-    train_batch_index: tuple[int | None, ...]
-    global_update_index: tuple[int | None, ...]
-    tasks: tuple[int, ...]
-    perf: tuple[float, ...]
-    sr: tuple[float, ...]
-    execution_success: tuple[float, ...]
-    errors: tuple[int, ...]
-
-
-class SnapshotCurves(Result):
-    """The curves of all views as columns of equal length: by view, source group (`"all"` first) and snapshot."""
-
-    view: Names
-    source: Names
-    snapshot: Names
-    train_batch_index: tuple[int | None, ...]
-    tasks: tuple[int, ...]
-    perf: tuple[float, ...]
-    sr: tuple[float, ...]
-    errors: tuple[int, ...]
-
-
-class Curves(Result):
-    """Scores over train batches: of training, and of the snapshots."""
-
-    train: TrainCurve
-    snapshots: SnapshotCurves
-
-
-class TaskMetrics(Result):
-    """Everything that task results alone say of one run, Heredity's or SEAGym's own."""
-
-    schema_version: int
-    run_id: str | None
-    rows: RowCounts
-    train_batches: int | None
-    snapshots: tuple[SnapshotRow, ...]
-    views: dict[str, ViewLevels]
-    uvg: dict[str, UpdateValidation]
-    best_validation: BestValidation | None
-    transfer: tuple[Transfer, ...]
-    replay: dict[str, Replay]
-    costs: RunCosts
-    curves: Curves
 
 
 class Plan(Result):
@@ -299,6 +32,19 @@ class Plan(Result):
     domains: Names
     sources: Names
     execution: str | None
+
+    @property
+    def settings(self) -> dict[str, str | int]:
+        """What tells runs of one method apart, where it is known."""
+        named = {
+            "batch_size": self.batch_size,
+            "epochs": self.epochs,
+            "updates": self.updates,
+            "persistence": self.persistence,
+            "gate": None if self.gate is None else "on" if self.gate else "off",
+            "execution": self.execution,
+        }
+        return {name: value for name, value in named.items() if value is not None}
 
 
 class FileChange(Result):

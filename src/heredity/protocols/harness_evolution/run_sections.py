@@ -1,28 +1,15 @@
-"""What the page of a run of harness evolution says: gains in plain words, snapshots on views, replay, the gate, cost."""
+"""What the page of a run of harness evolution says: gains, snapshots on views, replay, the gate, cost, other models."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
-from heredity.protocols.harness_evolution.analysis.curves import ALL
 from heredity.protocols.harness_evolution.analysis.replay import CELLS
-from heredity.protocols.harness_evolution.results import (
-    Collapse,
-    Cost,
-    Costs,
-    Difference,
-    FileChange,
-    Gain,
-    Gate,
-    HarnessRunResults,
-    Level,
-    Plan,
-    Point,
-    Replay,
-    Transfer,
-)
+from heredity.protocols.harness_evolution.gain_sections import columns, gains, head
+from heredity.protocols.harness_evolution.results import FileChange, Gate, HarnessRunResults, Plan, Point
+from heredity.protocols.harness_evolution.task_results import ALL, Cost, Costs, Level, Points, Replay
 from heredity.results import text
 from heredity.results.charts import Grid, Key, Lines, Series, Tone
 from heredity.results.page import (
@@ -49,15 +36,6 @@ from heredity.results.views import in_order, view_name
 MOST_TASKS = 240
 """Rows of replay grids that a page shows; of more tasks, those whose outcome changed come first."""
 
-MEASURES = {
-    "UVG": "update-validation (UVG)",
-    "IDG": "in distribution (IDG)",
-    "OODG": "out of distribution (OODG)",
-    "FR": "train tasks again (FR)",
-}
-"""What measures are called, with SEAGym's abbreviations."""
-
-OF = {"final": "final", "best_validation": "best on validation"}
 VIEWS = (
     "Update-validation chooses between snapshots; ID are new tasks of the kinds it was trained on (in distribution), OOD new "
     "tasks of other kinds (out of distribution), replay its train tasks again."
@@ -72,12 +50,6 @@ _ABOUT_VIEWS = (
 _ABOUT_CURVES = (
     "Mean scores over tasks, by how many train batches came before. Replay grows with training, so its points are of more and "
     "more tasks."
-)
-_ABOUT_GAINS = (
-    "What a later harness scores more than A_0, the one before any update, on the same tasks. IDG is the gain in distribution, "
-    "OODG out of distribution; FR, the forgetting rate, is what is lost on train tasks. Tasks weigh alike; macro weighs domains "
-    "alike. A gain is better or worse only if its interval excludes zero, it is at least what these tasks could show, and its "
-    "corrected p-value is at most 0.05."
 )
 _ABOUT_REPLAY = (
     "Trained tasks attempted again by each snapshot. What a snapshot had not been trained on is not counted for it."
@@ -94,8 +66,8 @@ def run_sections(run: RunResults, harness: HarnessRunResults) -> list[Section]:
     """Return the sections of a run's page; `harness` is its part."""
     models = ("Under other execution models", _models(harness))
     return [
-        Section("in-words", "In words", _head(run, harness), "head", "all"),
-        Section("gains", "Gains", _gains(harness), "lead", "all"),
+        Section("in-words", "In words", head(run, harness), "head", "all"),
+        Section("gains", "Gains", gains(harness), "lead", "all"),
         Section("views", "Snapshots on views", _levels(harness), navigation="Snapshots"),
         Section("curves", "Learning curves", _curves(harness), media="page", navigation="Curves"),
         Section("replay", "Replay", _replay(harness), media="page"),
@@ -103,109 +75,6 @@ def run_sections(run: RunResults, harness: HarnessRunResults) -> list[Section]:
         Section("cost", "Cost", _cost(harness)),
         Section("models", *models, navigation="Other models"),
     ]
-
-
-def _head(run: RunResults, harness: HarnessRunResults) -> tuple[Part, ...]:
-    """Return what the run came to in plain words, its figures, and where the harness stopped working."""
-    collapses = [Text(line, "warning") for line in collapse_lines(harness.collapses)]
-    final = [row for row in _in_order(harness) if row.of == "final"]
-    if not final:
-        return tuple(collapses)
-    batches = "one train batch" if harness.plan.batches == 1 else f"{harness.plan.batches} train batches"
-    tokens, spent = _spent(harness)
-    cost = "an unknown cost" if spent is None else f"a cost of {text.cost(spent)}"
-    used = f"training and updates used {text.tokens(tokens)} tokens at {cost}"
-    summary = f"After {batches}: {'; '.join([*map(_gain_words, final), used])}."
-    facts = [fact for row in final for fact in _facts(harness, row)]
-    facts.append(Fact("Tokens, training and updates", Number(tokens, form="tokens"), f"cost {text.cost(spent)}"))
-    facts += _general_facts(run)
-    return Text(summary, "summary"), Facts(tuple(facts)), *collapses
-
-
-def _facts(harness: HarnessRunResults, row: Transfer) -> Iterator[Fact]:
-    """Yield what a measure came to; in distribution, beside the scores that it is made of."""
-    name = {"IDG": "Gain in distribution", "OODG": "Gain out of distribution", "FR": "Forgetting, train tasks"}[
-        row.metric
-    ]
-    _, colon, taskset = row.view.partition(":")
-    name += f", {text.short_task(taskset)}" if colon else ""
-    if row.metric == "FR":
-        yield Fact(name, Number(row.forgetting.micro if row.forgetting else None, 3))
-        return
-    if row.metric == "IDG":
-        snapshots = harness.views[row.view].snapshots
-        before = text.number(snapshots[row.before].perf.micro, 3)
-        yield Fact("Score in distribution", Number(snapshots[row.after].perf.micro, 3), f"{before} before training")
-    yield Fact(name, gained(row.micro), _verdict(row.micro))
-
-
-def _general_facts(run: RunResults) -> Iterator[Fact]:
-    refused = sum(not decision.accepted for decision in run.decisions)
-    commits = sum(decision.accepted and bool(decision.baseline) for decision in run.decisions)
-    yield Fact("Commits", commits, f"{refused} refused")
-    took = f"{text.duration(run.budget.wall_seconds)} without judging, {text.plural(run.budget.resumes, 'resume')}"
-    yield Fact("Train attempts", run.budget.used, took)
-
-
-def _spent(harness: HarnessRunResults) -> tuple[float | None, float | None]:
-    """Return tokens and dollars of training and updates; None unless all of it is known."""
-    train, update = harness.costs.views.get("train"), harness.costs.update
-    return whole(train and train.tokens, update.tokens), whole(train and train.cost_usd, update.cost_usd)
-
-
-def whole(*costs: Cost | None) -> float | None:
-    """Return the sum of costs; None unless all of each is known."""
-    known = [total for cost in costs if cost and (total := cost.whole) is not None]
-    return sum(known) if len(known) == len(costs) else None
-
-
-def _gain_words(row: Transfer) -> str:
-    _, colon, taskset = row.view.partition(":")
-    where = {"IDG": "on new tasks in distribution", "OODG": "out of distribution", "FR": "on its train tasks"}[
-        row.metric
-    ]
-    where += f", {text.short_task(taskset)}," if colon else ""
-    gap = row.micro
-    if gap is None:
-        return f"{where} nothing is known"
-    lost = row.forgetting.micro if row.forgetting else None
-    change = f"it gained {text.difference(*_bounded(gap))} ({gap.verdict})"
-    if row.metric != "FR":
-        return f"{where} {change}"
-    return (
-        f"{where} it forgot {text.number(lost, 3)} of its score ({gap.verdict})"
-        if lost
-        else f"{where} it forgot nothing"
-    )
-
-
-def _bounded(gap: Difference) -> tuple[float, float | None, float | None]:
-    low, high = gap.ci or (None, None)
-    return gap.difference, low, high
-
-
-def gained(gap: Difference | None) -> Mean | None:
-    """Return a paired difference as tables show it."""
-    return None if gap is None else Mean(*_bounded(gap), decimals=3, signed=True)
-
-
-def collapse_lines(collapses: Sequence[Collapse]) -> list[str]:
-    """Say at which snapshots the harness stopped working: one line for neighbours that fell alike."""
-    alike = groupby(collapses, key=lambda collapse: (collapse.every, collapse.recovered, collapse.reason))
-    return [_collapse(list(fallen), *shared) for shared, fallen in alike]
-
-
-def _collapse(fallen: Sequence[Collapse], every: bool, recovered: bool, reason: str | None) -> str:
-    lost: dict[str, int] = {}
-    for view in (view for collapse in fallen for view in collapse.views):
-        name = view_name(view.view)
-        lost[name] = max(lost.get(name, 0), view.lost)
-    views = text.listed([f"{name} ({text.plural(number, 'task')})" for name, number in lost.items()])
-    reach = "every view that it could fall on" if every else "not on every view, so that it may be chance"
-    why = f" What most attempts there end with: {text.shorten(text.clean(reason), 200)}" if reason else ""
-    after = "It works again at the end." if recovered else "It does not recover."
-    names = text.listed([collapse.snapshot for collapse in fallen])
-    return f"Collapse at {names}: nothing that A_0 solved is solved on {views}, {reach}. {after}{why}"
 
 
 def _levels(harness: HarnessRunResults) -> tuple[Part, ...]:
@@ -235,112 +104,29 @@ def _level(level: Level) -> Cell:
 def _curves(harness: HarnessRunResults) -> tuple[Part, ...]:
     """Return all views together, then training and each view by source group."""
     curves, train = harness.curves.snapshots, harness.curves.train
-    rows = list(zip(curves.view, curves.source, curves.train_batch_index, curves.perf, strict=True))
     views = in_order(dict.fromkeys(curves.view))
-    series = [
-        _line(view_name(view), i % 8, ((at, perf) for v, source, at, perf in rows if (v, source) == (view, ALL)))
-        for i, view in enumerate(views)
-    ]
+    series = [Series(view_name(view), i % 8, curves.line(view), dots=True) for i, view in enumerate(views)]
     charts = [over_batches("Scores of snapshots by view", series, "mean score", note="mean score of each snapshot")]
-    trained = list(zip(train.source, train.train_batch_index, train.perf, strict=True))
-    if trained:
-        whole = _line(ALL, 0, ((at, perf) for source, at, perf in trained if source == ALL))
+    if train.source:
+        lines = [Series(ALL, 0, train.line(), dots=True), *_by_source(train.source, train.line)]
         note = "mean score of each batch, before its update; batches are of different tasks"
-        charts.append(over_batches("Train batches", [whole, *_by_source(trained)], "mean score", note=note))
+        charts.append(over_batches("Train batches", lines, "mean score", note=note))
     for view in views:
-        lines = _by_source([(source, at, perf) for v, source, at, perf in rows if v == view])
-        if lines:
-            charts.append(over_batches(f"{view_name(view)} by source group", lines, "mean score"))
+        sources = [source for on, source in zip(curves.view, curves.source, strict=True) if on == view]
+        lines = _by_source(sources, partial(curves.line, view))
+        charts += [over_batches(f"{view_name(view)} by source group", lines, "mean score")] if lines else []
     return Text(_ABOUT_CURVES, "about"), Group(tuple(charts))
 
 
-def _by_source(rows: Sequence[tuple[str, int | None, float]]) -> list[Series]:
-    names = [name for name in dict.fromkeys(source for source, _, _ in rows) if name != ALL]
-    lines = [_line(n, (i + 1) % 8, ((at, perf) for s, at, perf in rows if s == n)) for i, n in enumerate(names)]
-    return lines if len(lines) > 1 else []
-
-
-def _line(name: str, tone: Tone, points: Iterable[tuple[int | None, float]]) -> Series:
-    """Return scores over batches; of several harnesses on one batch the first, which began it."""
-    scores: dict[float, float] = {}
-    for batch, score in points:
-        if batch is not None:
-            scores.setdefault(float(batch), score)
-    return Series(name, tone, tuple(sorted(scores.items())), dots=True)
+def _by_source(sources: Iterable[str], line: Callable[[str], Points]) -> list[Series]:
+    """Return a line for each source group; none where there is only one."""
+    names = [name for name in dict.fromkeys(sources) if name != ALL]
+    return [Series(n, (i + 1) % 8, line(n), dots=True) for i, n in enumerate(names)] if len(names) > 1 else []
 
 
 def over_batches(title: str, series: Sequence[Series], y: str, x: str = "train batches", note: str = "") -> Lines:
     """Return scores over batches, or over another whole number."""
     return Lines(title, x, y, tuple(series), whole=True, empty="nothing judged yet", note=note)
-
-
-def _in_order(harness: HarnessRunResults) -> list[Transfer]:
-    places = {view: i for i, view in enumerate(in_order(harness.views))}
-    return sorted(harness.transfer, key=lambda row: places.get(row.view, len(places)))
-
-
-def _gains(harness: HarnessRunResults) -> tuple[Part, ...]:
-    if not harness.transfer:
-        return (Text("Nothing has been compared yet."),)
-    parts: list[Part] = [Text(_ABOUT_GAINS, "about"), _transfer(_in_order(harness))]
-    rows = [row for view in in_order(harness.uvg) for row in _update_validation(harness, view)]
-    if rows:
-        head = [
-            "snapshot",
-            "over the point before",
-            "verdict",
-            "over A_0",
-            "verdict ",
-            "detectable effect",
-            "paired tasks",
-        ]
-        caption = "Gain on update-validation (UVG) at each evaluation point"
-        parts.append(Table(_columns(head, "verdict", "verdict "), tuple(rows), caption, page_only=True))
-    return tuple(parts)
-
-
-def _columns(names: Sequence[str], *left: str) -> tuple[Column, ...]:
-    return tuple(Column(name, "left" if i == 0 or name in left else "right") for i, name in enumerate(names))
-
-
-def _transfer(listed: Sequence[Transfer]) -> Table:
-    """Return the gains of the final snapshot and of the best on validation; once where these are the same."""
-    merged: dict[tuple[str, str], tuple[Transfer, list[str]]] = {}
-    for row in listed:
-        merged.setdefault((row.view, row.after), (row, []))[1].append(OF[row.of])
-    rows = [
-        Row(
-            (
-                Cell(MEASURES[row.metric], (view_name(row.view),) if ":" in row.view else ()),
-                Cell(row.after, (", and ".join(of),)),
-                gained(row.micro),
-                _verdict(row.micro),
-                Number(row.macro.difference if row.macro else None, 3, "signed"),
-                Number(row.forgetting.micro if row.forgetting else None, 3),
-                Number(row.micro.p_holm if row.micro else None, form="p"),
-                Number(row.micro.mde if row.micro else None, 3),
-                Cell(row.tasks, (f"{row.unpaired} unpaired",) if row.unpaired else ()),
-            )
-        )
-        for row, of in merged.values()
-    ]
-    head = ["tasks", "snapshot", "gain", "verdict", "macro", "forgetting (FR)", "p, corrected", "detectable effect"]
-    caption = "Gains over A_0 of the final snapshot and of the best on validation"
-    return Table(_columns([*head, "paired tasks"], "snapshot", "verdict"), tuple(rows), caption, csv="gains.csv")
-
-
-def _verdict(gap: Difference | None) -> Verdict | None:
-    return Verdict(gap.verdict) if gap else None
-
-
-def _update_validation(harness: HarnessRunResults, view: str) -> Iterator[Row]:
-    """Yield a row for each evaluation point: its gain over the point before and over the first one."""
-    before: dict[str, Gain] = {gain.after: gain for gain in harness.uvg[view].prev}
-    for gain in harness.uvg[view].base:
-        step = before[gain.after].micro if gain.after in before else None
-        micro = gain.micro
-        mde = Number(micro.mde if micro else None, 3)
-        yield Row((gain.after, gained(step), _verdict(step), gained(micro), _verdict(micro), mde, gain.tasks))
 
 
 def _replay(harness: HarnessRunResults) -> tuple[Part, ...]:
@@ -452,7 +238,7 @@ def _cost(harness: HarnessRunResults) -> tuple[Part, ...]:
     whole = Row(_cost_row("all attempts", costs.rollout).cells, "chosen")
     head = ["for", "attempts or updates", "tokens", "tool calls", "time", "cost"]
     table = Table(
-        _columns(head), (*rows, whole, _cost_row("updates", costs.update)), "Totals of the run", csv="cost.csv"
+        columns(head), (*rows, whole, _cost_row("updates", costs.update)), "Totals of the run", csv="cost.csv"
     )
     return Text(_ABOUT_COST, "about"), table
 
@@ -493,4 +279,4 @@ def _models(harness: HarnessRunResults) -> tuple[Part, ...]:
     about = "The same harnesses, driven by another model than the one they evolved under."
     head = ["model", "tasks of", "A_0", "A_T", "gain", "verdict", "paired tasks"]
     caption = "Mean score before and after evolution, paired by task"
-    return Text(about, "about"), Table(_columns(head, "tasks of", "verdict"), tuple(rows), caption)
+    return Text(about, "about"), Table(columns(head, "tasks of", "verdict"), tuple(rows), caption)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from heredity.protocols.harness_evolution.analysis.curves import ALL
 from heredity.protocols.harness_evolution.analysis.metrics import ROLES
+from heredity.protocols.harness_evolution.gain_sections import MEASURES, whole
 from heredity.protocols.harness_evolution.results import (
     HarnessRunResults,
     HarnessSuiteResults,
@@ -14,11 +14,11 @@ from heredity.protocols.harness_evolution.results import (
     MethodComparison,
     ModelCell,
     ModelRow,
-    Of,
     Sweep,
     harness_of,
 )
-from heredity.protocols.harness_evolution.run_sections import MEASURES, VIEWS, over_batches, whole
+from heredity.protocols.harness_evolution.run_sections import VIEWS, over_batches
+from heredity.protocols.harness_evolution.task_results import Of
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Key, Lines, Mark, Reference, Series, Tone
 from heredity.results.page import (
@@ -237,7 +237,8 @@ def _curves(runs: Sequence[RunResults], tones: Tones) -> tuple[Part, ...]:
     lines: dict[str, dict[str, list[dict[float, float]]]] = {}
     for run in runs:
         harness = harness_of(run)
-        for view, points in _lines(harness).items() if harness else ():
+        for view in dict.fromkeys(harness.curves.snapshots.view) if harness else ():
+            points = dict(harness.curves.snapshots.line(view)) if harness else {}
             lines.setdefault(view, {}).setdefault(run.evolver.name or "", []).append(points)
     charts: list[Lines] = []
     for view in in_order(lines):
@@ -249,16 +250,6 @@ def _curves(runs: Sequence[RunResults], tones: Tones) -> tuple[Part, ...]:
             series += [*thin, Series(short(evolver), tone, means, dots=True)]
         charts.append(over_batches(f"Scores on {view_name(view)} by method", series, "mean score"))
     return (Text(_ABOUT_CURVES, "about"), Group(tuple(charts))) if charts else ()
-
-
-def _lines(harness: HarnessRunResults) -> dict[str, dict[float, float]]:
-    """Return the points of a run by view, over all sources."""
-    curves = harness.curves.snapshots
-    points: dict[str, dict[float, float]] = {}
-    for view, source, at, perf in zip(curves.view, curves.source, curves.train_batch_index, curves.perf, strict=True):
-        if source == ALL and at is not None:
-            points.setdefault(view, {})[float(at)] = perf
-    return points
 
 
 def _gate(study: HarnessSuiteResults, columns: Mapping[str, str], tones: Tones) -> tuple[Part, ...]:

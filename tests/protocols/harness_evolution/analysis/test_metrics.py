@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from heredity.analysis.statistics import compare_paired
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.protocols.harness_evolution.analysis import harness_metrics, rows_of, view_kind
-from heredity.protocols.harness_evolution.results import BestValidation, Forgetting, Gain, TaskMetrics
+from heredity.protocols.harness_evolution.task_results import BestValidation, Forgetting, Gain, TaskMetrics
 
 POINTS = {"E_0": 0, "E_2": 2, "E_10": 10}
 VIEWS = ("update_validation", "replay", "id_test", "ood_test")

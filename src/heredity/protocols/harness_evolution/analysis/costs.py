@@ -6,7 +6,7 @@ import numpy as np
 
 from heredity.protocols.harness_evolution.analysis.coded import UPDATE, CodedRows, Floats, Ints
 from heredity.protocols.harness_evolution.analysis.rows import COSTS
-from heredity.protocols.harness_evolution.results import Cost, Costs, RunCosts
+from heredity.protocols.harness_evolution.task_results import Cost, Costs, RunCosts
 
 BySnapshot = dict[str, dict[str, Costs]]
 """What judging cost, by view and snapshot."""

@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 
 from heredity.protocols.harness_evolution.analysis.coded import TRAIN, Bools, CodedRows, Ints
 from heredity.protocols.harness_evolution.analysis.grids import Grid
-from heredity.protocols.harness_evolution.results import SnapshotCurves, TrainCurve
-
-ALL = "all"
-"""The group of every source."""
+from heredity.protocols.harness_evolution.task_results import ALL, SnapshotCurves, TrainCurve
 
 _RATES = ("perf", "sr", "execution_success")
 

@@ -22,7 +22,7 @@ from heredity.protocols.harness_evolution.analysis.coded import (
     Snapshot,
 )
 from heredity.protocols.harness_evolution.analysis.paired import Pair, by_domain, estimate
-from heredity.protocols.harness_evolution.results import Costs, Level, Mean, Part
+from heredity.protocols.harness_evolution.task_results import Costs, Level, Mean, Part
 
 
 @dataclass(frozen=True, slots=True)

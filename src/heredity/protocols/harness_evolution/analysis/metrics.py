@@ -18,14 +18,14 @@ from heredity.protocols.harness_evolution.analysis.grids import Grid, grids, lev
 from heredity.protocols.harness_evolution.analysis.paired import Pair, gains
 from heredity.protocols.harness_evolution.analysis.replay import replay_metrics
 from heredity.protocols.harness_evolution.analysis.rows import TaskRows
-from heredity.protocols.harness_evolution.results import (
+from heredity.protocols.harness_evolution.results import Role
+from heredity.protocols.harness_evolution.task_results import (
     BestValidation,
     Costs,
     Curves,
     Forgetting,
     Gain,
     Of,
-    Role,
     RowCounts,
     SnapshotRow,
     TaskMetrics,

@@ -20,7 +20,7 @@ from heredity.analysis.statistics import (
 )
 from heredity.analysis.student import student_quantile
 from heredity.protocols.harness_evolution.analysis.coded import Floats, Ints
-from heredity.protocols.harness_evolution.results import Difference, Gain
+from heredity.protocols.harness_evolution.task_results import Difference, Gain
 from heredity.results.run import Verdict
 from heredity.results.suite import Unit
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from heredity.protocols.harness_evolution.analysis.coded import Bools
 from heredity.protocols.harness_evolution.analysis.grids import Grid
-from heredity.protocols.harness_evolution.results import (
+from heredity.protocols.harness_evolution.task_results import (
     Churn,
     ChurnSinceBase,
     FixAndForget,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from heredity.errors import ConfigError, RecordError
-from heredity.protocols.harness_evolution.results import Damage
+from heredity.protocols.harness_evolution.task_results import Damage
 
 if TYPE_CHECKING:
     import polars as pl

@@ -29,8 +29,6 @@ from heredity.protocols.harness_evolution.analysis.metrics import MEASURES, ROLE
 from heredity.protocols.harness_evolution.results import (
     BeforeAfter,
     Collapsed,
-    Cost,
-    Costs,
     GateCounts,
     GateEffect,
     HarnessRunResults,
@@ -40,7 +38,6 @@ from heredity.protocols.harness_evolution.results import (
     MethodComparison,
     ModelCell,
     ModelRow,
-    Of,
     Paired,
     Plan,
     RunGain,
@@ -51,6 +48,7 @@ from heredity.protocols.harness_evolution.results import (
     UnderModel,
     harness_of,
 )
+from heredity.protocols.harness_evolution.task_results import Cost, Costs, Of
 from heredity.results.run import RunResults, Verdict
 from heredity.results.suite import Unit
 
@@ -95,20 +93,6 @@ class _Gap:
     unpaired: int
 
 
-def settings(plan: Plan) -> dict[str, str | int]:
-    """Return the settings of a schedule that tell runs of one method apart."""
-    gate = None if plan.gate is None else "on" if plan.gate else "off"
-    given = {
-        "batch_size": plan.batch_size,
-        "epochs": plan.epochs,
-        "updates": plan.updates,
-        "persistence": plan.persistence,
-        "gate": gate,
-        "execution": plan.execution,
-    }
-    return {name: value for name, value in given.items() if value is not None}
-
-
 def harness_study(runs: Sequence[RunResults], labels: Sequence[str]) -> HarnessSuiteResults | None:
     """Compare the runs of a suite.
 
@@ -126,7 +110,7 @@ def harness_study(runs: Sequence[RunResults], labels: Sequence[str]) -> HarnessS
             own.setdefault(label, []).append(_Member(run, harness))
     if not own:
         return None
-    alike = [(a, b) for a, b in combinations(own, 2) if settings(own[a][0].plan) == settings(own[b][0].plan)]
+    alike = [(a, b) for a, b in combinations(own, 2) if own[a][0].plan.settings == own[b][0].plan.settings]
     return HarnessSuiteResults(
         methods=tuple(_method(label, members) for label, members in own.items()),
         comparisons=tuple(_compared(alike, own)),
@@ -170,7 +154,7 @@ def _method(label: str, members: Members) -> Method:
     return Method(
         evolver=label,
         runs=len(members),
-        settings=settings(members[0].plan),
+        settings=members[0].plan.settings,
         measures=tuple(row for m in _measures(members) if (row := _measured(m, members))),
         collapsed=Collapsed(
             runs=sum(bool(collapses) for collapses in fallen),
@@ -310,7 +294,7 @@ def _family(member: _Member, name: str) -> bytes:
 
 
 def _varied(member: _Member) -> dict[str, str | int]:
-    return {**settings(member.plan), "sources": "+".join(member.plan.sources)}
+    return {**member.plan.settings, "sources": "+".join(member.plan.sources)}
 
 
 def _gates(own: Mapping[str, Members]) -> list[GateEffect]:

@@ -1,0 +1,215 @@
+"""What a run of harness evolution gained: in plain words at the top of its page, then in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from heredity.protocols.harness_evolution.results import Collapse, HarnessRunResults
+from heredity.protocols.harness_evolution.task_results import Cost, Difference, Gain, Transfer
+from heredity.results import text
+from heredity.results.page import (
+    Cell,
+    Column,
+    Fact,
+    Facts,
+    Mean,
+    Number,
+    Part,
+    Row,
+    Table,
+    Text,
+    Verdict,
+)
+from heredity.results.run import RunResults
+from heredity.results.views import in_order, view_name
+
+MEASURES = {
+    "UVG": "update-validation (UVG)",
+    "IDG": "in distribution (IDG)",
+    "OODG": "out of distribution (OODG)",
+    "FR": "train tasks again (FR)",
+}
+"""What measures are called, with SEAGym's abbreviations."""
+
+OF = {"final": "final", "best_validation": "best on validation"}
+_ABOUT_GAINS = (
+    "What a later harness scores more than A_0, the one before any update, on the same tasks. IDG is the gain in distribution, "
+    "OODG out of distribution; FR, the forgetting rate, is what is lost on train tasks. Tasks weigh alike; macro weighs domains "
+    "alike. A gain is better or worse only if its interval excludes zero, it is at least what these tasks could show, and its "
+    "corrected p-value is at most 0.05."
+)
+
+
+def head(run: RunResults, harness: HarnessRunResults) -> tuple[Part, ...]:
+    """Return what the run came to in plain words, its figures, and where the harness stopped working."""
+    collapses = [Text(line, "warning") for line in collapse_lines(harness.collapses)]
+    final = [row for row in _in_order(harness) if row.of == "final"]
+    if not final:
+        return tuple(collapses)
+    batches = "one train batch" if harness.plan.batches == 1 else f"{harness.plan.batches} train batches"
+    tokens, spent = _spent(harness)
+    cost = "an unknown cost" if spent is None else f"a cost of {text.cost(spent)}"
+    used = f"training and updates used {text.tokens(tokens)} tokens at {cost}"
+    summary = f"After {batches}: {'; '.join([*map(_gain_words, final), used])}."
+    facts = [fact for row in final for fact in _facts(harness, row)]
+    facts.append(Fact("Tokens, training and updates", Number(tokens, form="tokens"), f"cost {text.cost(spent)}"))
+    facts += _general_facts(run)
+    return Text(summary, "summary"), Facts(tuple(facts)), *collapses
+
+
+def _facts(harness: HarnessRunResults, row: Transfer) -> Iterator[Fact]:
+    """Yield what a measure came to; in distribution, beside the scores that it is made of."""
+    name = {"IDG": "Gain in distribution", "OODG": "Gain out of distribution", "FR": "Forgetting, train tasks"}[
+        row.metric
+    ]
+    _, colon, taskset = row.view.partition(":")
+    name += f", {text.short_task(taskset)}" if colon else ""
+    if row.metric == "FR":
+        yield Fact(name, Number(row.forgetting.micro if row.forgetting else None, 3))
+        return
+    if row.metric == "IDG":
+        snapshots = harness.views[row.view].snapshots
+        before = text.number(snapshots[row.before].perf.micro, 3)
+        yield Fact("Score in distribution", Number(snapshots[row.after].perf.micro, 3), f"{before} before training")
+    yield Fact(name, gained(row.micro), _verdict(row.micro))
+
+
+def _general_facts(run: RunResults) -> Iterator[Fact]:
+    refused = sum(not decision.accepted for decision in run.decisions)
+    commits = sum(decision.accepted and bool(decision.baseline) for decision in run.decisions)
+    yield Fact("Commits", commits, f"{refused} refused")
+    took = f"{text.duration(run.budget.wall_seconds)} without judging, {text.plural(run.budget.resumes, 'resume')}"
+    yield Fact("Train attempts", run.budget.used, took)
+
+
+def _spent(harness: HarnessRunResults) -> tuple[float | None, float | None]:
+    """Return tokens and dollars of training and updates; None unless all of it is known."""
+    train, update = harness.costs.views.get("train"), harness.costs.update
+    return whole(train and train.tokens, update.tokens), whole(train and train.cost_usd, update.cost_usd)
+
+
+def whole(*costs: Cost | None) -> float | None:
+    """Return the sum of costs; None unless all of each is known."""
+    known = [total for cost in costs if cost and (total := cost.whole) is not None]
+    return sum(known) if len(known) == len(costs) else None
+
+
+def _gain_words(row: Transfer) -> str:
+    _, colon, taskset = row.view.partition(":")
+    where = {"IDG": "on new tasks in distribution", "OODG": "out of distribution", "FR": "on its train tasks"}[
+        row.metric
+    ]
+    where += f", {text.short_task(taskset)}," if colon else ""
+    gap = row.micro
+    if gap is None:
+        return f"{where} nothing is known"
+    lost = row.forgetting.micro if row.forgetting else None
+    change = f"it gained {text.difference(*_bounded(gap))} ({gap.verdict})"
+    if row.metric != "FR":
+        return f"{where} {change}"
+    return (
+        f"{where} it forgot {text.number(lost, 3)} of its score ({gap.verdict})"
+        if lost
+        else f"{where} it forgot nothing"
+    )
+
+
+def _bounded(gap: Difference) -> tuple[float, float | None, float | None]:
+    low, high = gap.ci or (None, None)
+    return gap.difference, low, high
+
+
+def gained(gap: Difference | None) -> Mean | None:
+    """Return a paired difference as tables show it."""
+    return None if gap is None else Mean(*_bounded(gap), decimals=3, signed=True)
+
+
+def collapse_lines(collapses: Sequence[Collapse]) -> list[str]:
+    """Say at which snapshots the harness stopped working: one line for neighbours that fell alike."""
+    alike = groupby(collapses, key=lambda collapse: (collapse.every, collapse.recovered, collapse.reason))
+    return [_collapse(list(fallen), *shared) for shared, fallen in alike]
+
+
+def _collapse(fallen: Sequence[Collapse], every: bool, recovered: bool, reason: str | None) -> str:
+    lost: dict[str, int] = {}
+    for view in (view for collapse in fallen for view in collapse.views):
+        name = view_name(view.view)
+        lost[name] = max(lost.get(name, 0), view.lost)
+    views = text.listed([f"{name} ({text.plural(number, 'task')})" for name, number in lost.items()])
+    reach = "every view that it could fall on" if every else "not on every view, so that it may be chance"
+    why = f" What most attempts there end with: {text.shorten(text.clean(reason), 200)}" if reason else ""
+    after = "It works again at the end." if recovered else "It does not recover."
+    names = text.listed([collapse.snapshot for collapse in fallen])
+    return f"Collapse at {names}: nothing that A_0 solved is solved on {views}, {reach}. {after}{why}"
+
+
+def gains(harness: HarnessRunResults) -> tuple[Part, ...]:
+    """Return every gain with what it rests on."""
+    if not harness.transfer:
+        return (Text("Nothing has been compared yet."),)
+    parts: list[Part] = [Text(_ABOUT_GAINS, "about"), _transfer(_in_order(harness))]
+    rows = [row for view in in_order(harness.uvg) for row in _update_validation(harness, view)]
+    if rows:
+        head = [
+            "snapshot",
+            "over the point before",
+            "verdict",
+            "over A_0",
+            "verdict ",
+            "detectable effect",
+            "paired tasks",
+        ]
+        caption = "Gain on update-validation (UVG) at each evaluation point"
+        parts.append(Table(columns(head, "verdict", "verdict "), tuple(rows), caption, page_only=True))
+    return tuple(parts)
+
+
+def _in_order(harness: HarnessRunResults) -> list[Transfer]:
+    places = {view: i for i, view in enumerate(in_order(harness.views))}
+    return sorted(harness.transfer, key=lambda row: places.get(row.view, len(places)))
+
+
+def columns(names: Sequence[str], *left: str) -> tuple[Column, ...]:
+    """Return columns aligned to the right, but for the first and those that are named in `left`."""
+    return tuple(Column(name, "left" if i == 0 or name in left else "right") for i, name in enumerate(names))
+
+
+def _transfer(listed: Sequence[Transfer]) -> Table:
+    """Return the gains of the final snapshot and of the best on validation; once where these are the same."""
+    merged: dict[tuple[str, str], tuple[Transfer, list[str]]] = {}
+    for row in listed:
+        merged.setdefault((row.view, row.after), (row, []))[1].append(OF[row.of])
+    rows = [
+        Row(
+            (
+                Cell(MEASURES[row.metric], (view_name(row.view),) if ":" in row.view else ()),
+                Cell(row.after, (", and ".join(of),)),
+                gained(row.micro),
+                _verdict(row.micro),
+                Number(row.macro.difference if row.macro else None, 3, "signed"),
+                Number(row.forgetting.micro if row.forgetting else None, 3),
+                Number(row.micro.p_holm if row.micro else None, form="p"),
+                Number(row.micro.mde if row.micro else None, 3),
+                Cell(row.tasks, (f"{row.unpaired} unpaired",) if row.unpaired else ()),
+            )
+        )
+        for row, of in merged.values()
+    ]
+    head = ["tasks", "snapshot", "gain", "verdict", "macro", "forgetting (FR)", "p, corrected", "detectable effect"]
+    caption = "Gains over A_0 of the final snapshot and of the best on validation"
+    return Table(columns([*head, "paired tasks"], "snapshot", "verdict"), tuple(rows), caption, csv="gains.csv")
+
+
+def _verdict(gap: Difference | None) -> Verdict | None:
+    return Verdict(gap.verdict) if gap else None
+
+
+def _update_validation(harness: HarnessRunResults, view: str) -> Iterator[Row]:
+    """Yield a row for each evaluation point: its gain over the point before and over the first one."""
+    before: dict[str, Gain] = {gain.after: gain for gain in harness.uvg[view].prev}
+    for gain in harness.uvg[view].base:
+        step = before[gain.after].micro if gain.after in before else None
+        micro = gain.micro
+        mde = Number(micro.mde if micro else None, 3)
+        yield Row((gain.after, gained(step), _verdict(step), gained(micro), _verdict(micro), mde, gain.tasks))

@@ -10,7 +10,6 @@ import pytest
 
 sys.path += [str(Path(__file__).parents[2] / "reports"), str(Path(__file__).parent / "analysis")]
 from journals import HarnessJournal, Told
-from pages import Page
 
 from heredity.analysis.suite_results import suite_results
 from heredity.protocols.harness_evolution.metrics import METRICS
@@ -27,6 +26,7 @@ from heredity.results.page import Group, Section, Text
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
 from heredity.results.views import in_order, view_name
+from pages import Page
 
 REASON = "middleware/guard.py: after_model gave <None>, and a Reply was expected"
 ATTACK = "<script>alert('x')</script><img src=x onerror=1>\"'>&\x00"

@@ -7,7 +7,8 @@ import pytest
 from sample_metrics import nothing, results, run_metrics, unfinished
 
 from heredity.analysis.bounds import wilson
-from heredity.protocols.policy_evolution.report import REPORT, edit_bins, timeline_row
+from heredity.protocols.policy_evolution.edit_sections import edit_bins
+from heredity.protocols.policy_evolution.report import REPORT, timeline_row
 from heredity.reports import drawing
 from heredity.reports.csv import everything
 from heredity.reports.run_page import run_page

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-from heredity.analysis.bounds import wilson
+from heredity.protocols.policy_evolution.edit_sections import FEATURES, code, edits, written_hits
 from heredity.results import text
 from heredity.results.charts import (
-    Bar,
-    Bars,
     Key,
     Lines,
     Mark,
@@ -28,7 +25,6 @@ from heredity.results.page import (
     Folded,
     Group,
     Mono,
-    Named,
     Number,
     Part,
     Row,
@@ -39,15 +35,13 @@ from heredity.results.page import (
     of_rows,
 )
 from heredity.results.report import budget_of, by_taskset, taskset_names, tones
-from heredity.results.run import EditHits, EditKind, RunResults, SubmissionRow
-from heredity.results.suite import EditRate, EditsRow, FeaturesRow, SuiteResults
+from heredity.results.run import EditKind, RunResults, SubmissionRow
+from heredity.results.suite import SuiteResults
 from heredity.results.words import POLICIES, Words
 
 MOST_TRACES = 4000
 """Rows of traces a suite's page shows; beyond that they are only on the runs' own pages, to keep the page light."""
 
-EDIT_BINS = ((0, 0), (1, 2), (3, 5), (6, 10), (11, 20), (21, 50), (51, None))
-"""Least and greatest number of lines of the edits that are counted together."""
 
 LEGEND = (
     Key("span", 5, "synthesis edits: a structure not seen before"),
@@ -58,15 +52,7 @@ LEGEND = (
 )
 _TONES: Mapping[EditKind, Tone] = {EditKind.SYNTHESIS: 5, EditKind.PARAMETRIC: 4}
 _EVENTS = {EditKind.ROLLBACK: "back", EditKind.RETEST: "ring"}
-_FEATURES = {
-    "functions": "functions",
-    "branches": "branches",
-    "loops": "loops",
-    "state": "persistent state",
-    "lines": "lines",
-}
 _UPDATED = "episodes of budget used"
-_Grouped = TypeVar("_Grouped", EditsRow, FeaturesRow)
 
 
 @dataclass(frozen=True)
@@ -94,8 +80,8 @@ class PolicyReport:
         return [
             Section("curves", "Best so far over the budget", _curves(suite, runs, names), navigation="Best so far"),
             Section("phases", "Phases of edits", _phases(runs, names), media="page", navigation="Phases"),
-            Section("edits", "Which edits paid", _edits(suite, runs), navigation="Edits"),
-            Section("code", f"Code of the selected {self.words.products}", _code(suite), "detail", "page", "Code"),
+            Section("edits", "Which edits paid", edits(suite, runs), navigation="Edits"),
+            Section("code", f"Code of the selected {self.words.products}", code(suite), "detail", "page", "Code"),
             Section("traces", "How feedback was used", _all_traces(suite, runs, names), "detail", "page", "Traces"),
         ]
 
@@ -231,8 +217,8 @@ def _diagnostics(run: RunResults) -> tuple[Part, ...]:
     measures: list[list[Value]] = [
         ["Improvements of the validation best", d.improvements],
         ["Episodes until the first improvement", Number(d.first_improvement)],
-        ["Synthesis edits that paid", _hits(d.edits.synthesis)],
-        ["Parametric edits that paid", _hits(d.edits.parametric)],
+        ["Synthesis edits that paid", written_hits(d.edits.synthesis)],
+        ["Parametric edits that paid", written_hits(d.edits.parametric)],
         ["Rollbacks", d.rollbacks],
         ["Retests", d.retests],
         ["Score drops on validation", d.score_drops],
@@ -246,15 +232,10 @@ def _diagnostics(run: RunResults) -> tuple[Part, ...]:
         return (table,)
     before = first.features if first else None
     rows = [
-        [name.capitalize(), getattr(chosen.features, key), getattr(before, key, None)]
-        for key, name in _FEATURES.items()
+        [name.capitalize(), getattr(chosen.features, key), getattr(before, key, None)] for key, name in FEATURES.items()
     ]
     caption = "Code of the selected policy, against the first submission"
     return (Group((table, of_rows(["feature", "selected", "first"], rows, caption=caption)), "pair"),)
-
-
-def _hits(counts: EditHits | EditRate) -> str:
-    return f"{counts.hits} of {counts.n}"
 
 
 def _traces(run: RunResults) -> tuple[Part, ...]:
@@ -308,92 +289,6 @@ def _phases(runs: Sequence[RunResults], names: Mapping[str, str]) -> tuple[Part,
     # The meaning of marks is said once, below the first of them.
     first = Timeline(charts[0].title, charts[0].rows, charts[0].x, charts[0].stop, legend=LEGEND)
     return Text(about, "about"), Group((first, *charts[1:]))
-
-
-def _edits(suite: SuiteResults, runs: Sequence[RunResults]) -> tuple[Part, ...]:
-    about = (
-        "An edit pays when it raises the best validation mean of its run. Rollbacks and retests are counted apart. Large "
-        "edits differ from small ones in more than size, so what the chart shows is an association."
-    )
-    colours = tones(suite, runs)
-    rows: list[Row] = []
-    for group, members in _groups(suite, suite.edits).items():
-        rows.append(Row((f"{group} environments",), "group"))
-        rows += [
-            Row(
-                (
-                    Named(r.evolver, colours.get(r.evolver), swatch=True),
-                    *(
-                        v
-                        for rate in (r.synthesis, r.parametric)
-                        for v in (_hits(rate), Number(rate.rate, form="percent"))
-                    ),
-                    *(r.rollbacks, r.retests),
-                )
-            )
-            for r in members
-        ]
-    head = ("evolver", "synthesis", "rate", "parametric", "rate ", "rollbacks", "retests")
-    columns = tuple(Column(name, "right" if i else "left") for i, name in enumerate(head))
-    caption = "Edits that raised the best, of all edits of their kind, by group of environments"
-    table = Table(columns, tuple(rows), caption, empty="No edits recorded yet.")
-    bins = edit_bins(runs)
-    chart = Bars(
-        "Edit size against improvement",
-        tuple(_bar(name, n, hits, suite.confidence) for name, n, hits in bins),
-        "lines changed (below: how many edits)",
-        "edits that raised the validation best",
-        f"All runs together; {text.percent(suite.confidence)} intervals (Wilson).",
-    )
-    return Text(about, "about"), Group((table, chart) if any(n for _, n, _ in bins) else (table,), "pair")
-
-
-def _groups(suite: SuiteResults, rows: Sequence[_Grouped]) -> dict[str, list[_Grouped]]:
-    """Put rows together by group of tasksets, the evolvers of each in the leaderboard's order."""
-    order = {entry.evolver: i for i, entry in enumerate(suite.leaderboard)}
-    groups: dict[str, list[_Grouped]] = {}
-    for row in sorted(rows, key=lambda r: (r.group, order.get(r.evolver, len(order)))):
-        groups.setdefault(row.group or "no group", []).append(row)
-    return groups
-
-
-def _bar(name: str, n: int, hits: int, confidence: float) -> Bar:
-    if not n:
-        return Bar(name, text.DASH, None)
-    low, high = wilson(hits, n, confidence)
-    tip = f"{name} lines: {hits} of {n} edits ({text.percent(hits / n)}) raised the best"
-    return Bar(name, str(n), hits / n, low, high, tip)
-
-
-def edit_bins(runs: Sequence[RunResults]) -> list[tuple[str, int, int]]:
-    """Count edits by size over runs: (lines changed, edits, edits that raised the validation best)."""
-    bins: list[tuple[str, int, int]] = []
-    for low, high in EDIT_BINS:
-        sizes = [edit for run in runs for edit in run.diagnostics.edit_size]
-        within = [edit.improved for edit in sizes if low <= edit.lines and (high is None or edit.lines <= high)]
-        name = str(low) if low == high else f"{low}\u2013{high}" if high else f"> {low - 1}"
-        bins.append((name, len(within), sum(within)))
-    return bins
-
-
-def _code(suite: SuiteResults) -> tuple[Part, ...]:
-    about = "Counted in the syntax tree of policy.py and the local modules it reaches; means over runs."
-    rows: list[Row] = []
-    colours = tones(suite)
-    for group, members in _groups(suite, suite.features).items():
-        rows.append(Row((f"{group} environments",), "group"))
-        rows += [
-            Row(
-                (
-                    Named(r.evolver, colours.get(r.evolver), swatch=True),
-                    *(r.runs, *(Number(getattr(r, key), 1) for key in _FEATURES)),
-                )
-            )
-            for r in members
-        ]
-    columns = tuple(Column(n, "right" if i else "left") for i, n in enumerate(("evolver", "runs", *_FEATURES.values())))
-    caption = "Features of the programs that validation selected, by group of environments"
-    return Text(about, "about"), Table(columns, tuple(rows), caption, empty="No policy has been selected yet.")
 
 
 def _all_traces(suite: SuiteResults, runs: Sequence[RunResults], names: Mapping[str, str]) -> tuple[Part, ...]:

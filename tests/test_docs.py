@@ -23,12 +23,14 @@ import pytest
 import typer
 
 from heredity.cli.main import app
+from heredity.configuration.config import Config
 from heredity.errors import HeredityError, IsolationError
 from heredity.evolution import Budget, EvolverContext
 from heredity.evolution.registry import METHODS
-from heredity.experiments.config import Config, load, resolve
+from heredity.experiments.config import load, resolve
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.judging import Conditions, RunPlan, Sealed, run_evolution
+from heredity.judging import Conditions, RunPlan, Sealed, ViewPlan, run_evolution
+from heredity.protocols.policy_evolution.judge import judge
 from heredity.records import read_journal
 from heredity.resources import Candidate
 from heredity.rollouts.contract import Job
@@ -112,7 +114,9 @@ def test_the_code_of_every_important_page_is_found() -> None:
 def play(method: Any, runner: Any, folder: Path, episodes: int, name: str = "gymnasium/CartPole-v1") -> list[Any]:
     """Let a method spend a budget on a runner; return the run's events."""
     tasks = taskset(name)
-    plan = RunPlan("docs", "docs", {"name": "docs", "kind": "method"}, 0, Budget(episodes=episodes), 2, 2, replay=True)
+    views = [ViewPlan("validation", "validation", 2), ViewPlan("heldout", "heldout", 2)]
+    about = {"name": "docs", "kind": "method"}
+    plan = RunPlan("docs", "docs", "policy-evolution", about, 0, Budget(episodes=episodes), judge, views, replay=True)
     context = EvolverContext(tasks.info, Candidate.program(starter_program(tasks.info.public)), 0, plan.train_tasks)
 
     async def run() -> None:

@@ -76,6 +76,11 @@ class Group(Generic[T]):
         """
         return tuple(sorted(_entries(self.name)))
 
+    def own(self) -> tuple[str, ...]:
+        """Return the names of what comes with Heredity, sorted."""
+        entries = _entries(self.name).items()
+        return tuple(sorted(name for name, entry in entries if entry.dist is not None and entry.dist.name == OWN))
+
     def __contains__(self, name: object) -> bool:
         return name in _entries(self.name)
 

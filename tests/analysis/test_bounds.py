@@ -8,6 +8,7 @@ from heredity.analysis.bounds import GAP, SHARE, share
 from heredity.analysis.commits import gain
 from heredity.ids import generator
 from heredity.protocols.harness_evolution.analysis.paired import estimate
+from heredity.results.run import HeldOut, Reference
 
 
 def test_scores_that_are_all_alike_give_the_exact_interval_of_a_share():
@@ -59,9 +60,10 @@ def test_a_task_more_that_agrees_decides_interval_and_p_alike(pairs: int, said: 
 
 
 def test_returns_have_no_bounds_even_where_they_lie_between_zero_and_one():
-    after, before = {"scores": [1.0] * 8}, {"heldout_scores": [0.0] * 8}
-    assert gain(after, before, returns=True)["ci"] == [1.0, 1.0]
-    assert gain(after, before, returns=False)["ci"] == pytest.approx([2 * 0.025 ** (1 / 8) - 1, 1.0])
+    after = HeldOut(scores=[1.0] * 8, mean=1.0, ci=None, n=8, failures=0, missing=0)
+    before = Reference(name="initial", heldout_mean=0.0, heldout_scores=[0.0] * 8)
+    assert gain(after, before, returns=True).ci == (1.0, 1.0)
+    assert gain(after, before, returns=False).ci == pytest.approx((2 * 0.025 ** (1 / 8) - 1, 1.0))
 
 
 def test_shares_are_known_by_their_values_and_missing_ones_do_not_matter():

@@ -8,7 +8,7 @@ from heredity.protocols.agent_learning.space import learning_space
 
 
 def taskset(name: str, reference: float, **means: float) -> TasksetScores:
-    cells = {label: Cell([{"seed": 0}], np.array([[mean]])) for label, mean in means.items()}
+    cells = {label: Cell([], np.array([[mean]])) for label, mean in means.items()}
     return TasksetScores(name, "", "", cells, np.array([reference]))
 
 
@@ -22,18 +22,22 @@ SPACE = [
 def test_the_upper_bound_picks_the_best_method_of_each_taskset() -> None:
     found = learning_space(SPACE)
     assert found is not None
-    assert found["methods"] == ["x", "y", "z"]
-    assert [p["method"] for p in found["upper_bound"]["picked"]] == ["x", "y", "z"]
-    assert found["upper_bound"]["mean"] == pytest.approx(2.0 / 3)
-    assert found["upper_bound"]["gain"] == pytest.approx((0.4 + 0.5 + 0.6) / 3)
-    assert found["best_fixed"] == {"method": "z", "mean": pytest.approx(0.4), "gap": pytest.approx(2.0 / 3 - 0.4)}
+    assert found.methods == ["x", "y", "z"]
+    assert [p.method for p in found.upper_bound.picked] == ["x", "y", "z"]
+    assert found.upper_bound.mean == pytest.approx(2.0 / 3)
+    assert found.upper_bound.gain == pytest.approx((0.4 + 0.5 + 0.6) / 3)
+    assert found.best_fixed.model_dump() == {
+        "method": "z",
+        "mean": pytest.approx(0.4),
+        "gap": pytest.approx(2.0 / 3 - 0.4),
+    }
 
 
 def test_the_bound_grows_with_the_number_of_methods() -> None:
     found = learning_space(SPACE)
     assert found is not None
-    assert [row["subsets"] for row in found["by_methods"]] == [3, 3, 1]
-    one, two, three = (row["mean"] for row in found["by_methods"])
+    assert [row.subsets for row in found.by_methods] == [3, 3, 1]
+    one, two, three = (row.mean for row in found.by_methods)
     assert one == pytest.approx((0.9 + 1.1 + 1.2) / 9)
     assert one < two < three == pytest.approx(2.0 / 3)
 
@@ -41,7 +45,7 @@ def test_the_bound_grows_with_the_number_of_methods() -> None:
 def test_gains_are_means_over_the_tasksets_of_most_gain() -> None:
     found = learning_space(SPACE)
     assert found is not None
-    curves = {row["evolver"]: row["gains"] for row in found["by_tasksets"]}
+    curves = {row.evolver: row.gains for row in found.by_tasksets}
     assert curves["x"] == pytest.approx([0.4, 0.2, 0.4 / 3])
     assert curves["upper bound"] == pytest.approx([0.6, 0.55, 0.5])
 
@@ -49,8 +53,8 @@ def test_gains_are_means_over_the_tasksets_of_most_gain() -> None:
 def test_a_controller_is_measured_between_the_best_fixed_method_and_the_bound() -> None:
     found = learning_space(SPACE)
     assert found is not None
-    (row,) = found["controllers"]
-    assert row["covered"] == pytest.approx((1.3 / 3 - 0.4) / (2.0 / 3 - 0.4))
+    (row,) = found.controllers
+    assert row.covered == pytest.approx((1.3 / 3 - 0.4) / (2.0 / 3 - 0.4))
 
 
 def test_one_method_makes_no_space() -> None:

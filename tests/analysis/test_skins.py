@@ -9,8 +9,7 @@ from heredity.protocols.agent_learning.skins import skin_comparisons
 
 
 def taskset(name: str, scores: np.ndarray) -> TasksetScores:
-    runs = [{"seed": seed} for seed in range(len(scores))]
-    return TasksetScores(name, "", "", {"agent": Cell(runs, scores)}, np.full(scores.shape[1], 0.1))
+    return TasksetScores(name, "", "", {"agent": Cell([], scores)}, np.full(scores.shape[1], 0.1))
 
 
 LEVELS = generator(1, "levels").uniform(0.2, 0.8, 10)
@@ -20,15 +19,15 @@ PLAIN = LEVELS + generator(2, "noise").normal(0.0, 0.01, (3, 10))
 def test_an_inversion_that_hurts_is_found_level_by_level() -> None:
     found = skin_comparisons([taskset("worlds/a", PLAIN), taskset("worlds/a?skin=inverse", PLAIN - 0.15)])
     agent, reference = found
-    assert (agent["taskset"], agent["evolver"], agent["verdict"]) == ("worlds/a", "agent", "worse")
-    assert agent["difference"] == pytest.approx(-0.15)
-    assert agent["ci"][1] < 0
-    assert (reference["difference"], reference["verdict"]) == (0.0, "within noise")
+    assert (agent.taskset, agent.evolver, agent.verdict) == ("worlds/a", "agent", "worse")
+    assert agent.difference == pytest.approx(-0.15)
+    assert agent.ci[1] < 0
+    assert (reference.difference, reference.verdict) == (0.0, "within noise")
 
 
 def test_other_options_must_agree_and_a_world_alone_has_nothing_to_be_compared_with() -> None:
     easy = taskset("worlds/a?difficulty=1", PLAIN)
     assert skin_comparisons([easy, taskset("worlds/a?skin=inverse", PLAIN)]) == []
     both = taskset("worlds/a?difficulty=1&skin=inverse", PLAIN)
-    assert [row["taskset"] for row in skin_comparisons([easy, both])] == ["worlds/a?difficulty=1"] * 2
+    assert [row.taskset for row in skin_comparisons([easy, both])] == ["worlds/a?difficulty=1"] * 2
     assert skin_comparisons([taskset("worlds/a", PLAIN)]) == []

@@ -8,7 +8,7 @@ from rich.console import Console
 from heredity.cli.live import Lines, Live
 from heredity.evolution import Budget
 from heredity.experiments.progress import RunProgress
-from heredity.reports.terms import terms_of
+from heredity.experiments.results import report_of
 
 
 class Left:
@@ -88,7 +88,7 @@ def test_runs_by_commits_are_shown_in_their_own_words(monkeypatch: pytest.Monkey
     runs = [RunProgress("r", "questions/mix/gsm8k+aime", "grpo", 0, 100)]
     console = Console(width=120)
     with console.capture() as captured:
-        console.print(Live(runs, Path("runs/q"), terms_of("resource-evolution"))._render())
+        console.print(Live(runs, Path("runs/q"), report_of("resource-evolution").words)._render())
     lines = captured.get().splitlines()
     assert "0 attempts" in lines[0]
     assert lines[1].split()[0] == "taskset"

@@ -8,7 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from heredity.experiments.config import Config, resolve
+from heredity.configuration.config import Config
+from heredity.experiments.config import resolve
 from heredity.experiments.results import rebuild_run
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite, sealed_folder
 from heredity.ids import canonical_json, digest_json

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from heredity.bench.kills import facts
-from heredity.experiments.config import Config, resolve
+from heredity.configuration.config import Config
+from heredity.experiments.config import resolve
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite
 from heredity.sandbox.isolation import resolve as resolve_isolation
 

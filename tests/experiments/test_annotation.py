@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from heredity.errors import ConfigError, DamagedRecordError, ProviderError
-from heredity.experiments.annotation import ANNOTATIONS, annotate, by_rules, judge_of, read_annotations
 from heredity.experiments.results import rebuild_run
 from heredity.protocols.harness_evolution.analysis.labels import Attempt, read_rules
+from heredity.protocols.harness_evolution.annotation import ANNOTATIONS, annotate, by_rules, judge_of, read_annotations
 from heredity.reports.annotations import annotation_tables
 
 from .harness_runs import config, contents, events, ran

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from heredity.errors import ConfigError
-from heredity.experiments.config import BASELINES, cells, load, resolve
+from heredity.experiments.config import cells, load, resolve
+from heredity.protocols.post_training.sections import TrainingSection
+from heredity.protocols.registry import PROTOCOLS
 
 BASE: dict[str, Any] = {"run": {"tasksets": ["gymnasium/CartPole-v1"]}}
 
@@ -41,6 +43,29 @@ def test_a_wrong_key_or_value_is_named_with_what_was_expected(override: str, mes
     with pytest.raises(ConfigError, match=message) as caught:
         resolve(BASE, [override])
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        (
+            "schedule.batch_size=2",
+            r"\[schedule\] is of the protocol harness-evolution, and run.protocol is another one; leave",
+        ),
+        ("training.gpus=1", r"\[training\] is of the protocol post-training"),
+        ("views.ood=3", r"views\.ood is of the protocol harness-evolution"),
+        ('run.ood=["questions/gcd"]', r"run\.ood is of the protocol harness-evolution"),
+    ],
+)
+def test_what_is_of_another_protocol_is_refused_with_its_name(override: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        resolve(BASE, [override])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_section_of_another_protocol_cannot_be_asked_for() -> None:
+    with pytest.raises(ConfigError, match="policy-evolution has no section of type TrainingSection"):
+        resolve(BASE).of(TrainingSection)
 
 
 def test_a_long_value_is_cut_in_the_message() -> None:
@@ -122,7 +147,7 @@ def test_the_folder_of_a_base_model_becomes_absolute_and_a_name_stays(
     given = ["mine", "models/far", "smollm2-135m", "characters/arithmetic", "smolm2", ""]
     changes = {"evolver.agent": "work.sh", "matrix.training.base_model": given}
     config = resolve(training, ["training.base_model=../near"], changes)
-    assert config.training.base_model == str(tmp_path / "../near")
+    assert config.of(TrainingSection).base_model == str(tmp_path / "../near")
     assert config.matrix["training.base_model"] == [str(tmp_path / "mine"), str(tmp_path / "models/far"), *given[2:]]
 
 
@@ -162,7 +187,7 @@ def test_a_suite_adds_the_baselines_it_does_not_have() -> None:
     assert [cell.id for cell in cells(config)] == [
         f"CartPole-v1--{name}--s{seed}" for name in ("random", "best-of-n", "sequential") for seed in (0, 1)
     ]
-    assert set(BASELINES["policy-evolution"]) == {cell.label for cell in cells(config)}
+    assert set(PROTOCOLS.load("policy-evolution").baselines) == {cell.label for cell in cells(config)}
 
 
 def test_baselines_start_from_the_same_program_with_their_own_options(tmp_path: Path) -> None:

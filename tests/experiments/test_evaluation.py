@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from heredity.errors import ConfigError, DamagedRecordError, RecordError, RunLockedError, UnknownNameError
-from heredity.experiments import judged_again
-from heredity.experiments.evaluation import Evaluated, Wanted, evaluate
 from heredity.experiments.results import rebuild
-from heredity.experiments.snapshots import read_snapshots
+from heredity.protocols.harness_evolution import judged_again
+from heredity.protocols.harness_evolution.evaluation import Evaluated, Wanted, evaluate
+from heredity.protocols.harness_evolution.snapshots import read_snapshots
 from heredity.records.lock import RunLock
 from heredity.tasks.registry import taskset
 

@@ -10,10 +10,10 @@ import pytest
 
 from heredity.errors import ConfigError, RecordError
 from heredity.experiments.config import resolve
-from heredity.experiments.gpus import NO_GPU, GpuMachine, GpuPool, Lease
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.launchers import available
 from heredity.records import read_journal
+from heredity.sandbox.gpus import NO_GPU, GpuMachine, GpuPool, Lease
 
 UUIDS = ["GPU-aa", "GPU-bb", "GPU-????"]
 
@@ -88,7 +88,7 @@ async def test_a_process_that_dies_gives_its_gpus_back(machine: GpuMachine) -> N
     source = f"""
 import asyncio
 from pathlib import Path
-from heredity.experiments.gpus import GpuMachine, GpuPool
+from heredity.sandbox.gpus import GpuMachine, GpuPool
 async def main():
     machine = GpuMachine(Path({str(machine.listed)!r}), Path({str(machine.devices)!r}), Path({str(machine.locks)!r}))
     async with GpuPool(["0"], machine).lease(1):

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from heredity.configuration.config import Cell
 from heredity.errors import ConfigError
-from heredity.experiments.config import Cell, cells, resolve
-from heredity.experiments.gradings import inference_in, inference_of
+from heredity.experiments.config import cells, resolve
 from heredity.posttraining.inference import Inference, choose
+from heredity.protocols.post_training.gradings import inference_in, inference_of
 from heredity.records import Journal
 from heredity.sandbox import engines as choice
 

@@ -17,14 +17,15 @@ from typing import Any
 import pytest
 import tomli_w
 
+from heredity.configuration.config import Config
 from heredity.errors import ConfigError, RunLockedError
 from heredity.evolution import Decision, EvolverContext, Feedback, SessionContract, Trial
 from heredity.evolution.options import MethodOptions
-from heredity.experiments.config import Config, cells
-from heredity.experiments.evaluation import Wanted, evaluate
+from heredity.experiments.config import cells
 from heredity.experiments.suite import sealed_folder
 from heredity.ids import generator
 from heredity.protocols.harness_evolution.analysis import inspect_split, read_split, read_task_index
+from heredity.protocols.harness_evolution.evaluation import Wanted, evaluate
 from heredity.records.lock import RunLock
 from offering import Offer
 

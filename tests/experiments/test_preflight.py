@@ -10,6 +10,7 @@ import pytest
 from heredity.errors import ConfigError, RecordError
 from heredity.experiments.config import cells, resolve
 from heredity.experiments.suite import open_suite, run_suite
+from heredity.protocols.harness_evolution.sections import ScheduleSection
 
 
 def harness(**changes: Any) -> dict[str, Any]:
@@ -55,4 +56,4 @@ async def test_it_is_said_with_its_key(changes: dict[str, Any], message: str, tm
 
 def test_a_matrix_may_take_the_gate_away_and_leave_the_canaries() -> None:
     varied = harness(schedule__canaries=2) | {"matrix": {"schedule.gate": [False, True]}, "suite": {"baselines": False}}
-    assert [cell.config.schedule.gate for cell in cells(resolve(varied))] == [False, True]
+    assert [cell.config.of(ScheduleSection).gate for cell in cells(resolve(varied))] == [False, True]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from heredity.configuration.config import Config
 from heredity.errors import ConfigError, MissingExtraError, RecordError, RunLockedError, UnknownNameError
 from heredity.evolution import EvolverContext, SessionContract
 from heredity.evolution.options import MethodOptions
-from heredity.experiments.config import Config
 from heredity.experiments.plans import package_versions
 from heredity.experiments.progress import RunProgress
 from heredity.experiments.suite import (

@@ -10,8 +10,8 @@ import pytest
 
 from heredity.cli import main as module
 from heredity.experiments.config import cells, resolve
-from heredity.experiments.trainers import check_trainer, mode_of
 from heredity.launchers import available
+from heredity.protocols.post_training.trainers import check_trainer, mode_of
 from heredity.sandbox import inference as sandbox
 
 ROOT = Path(__file__).parents[2]

@@ -12,8 +12,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from fakes import FakeRunner, NumbersTaskset, climb, program
 
 from heredity.evolution import Budget
-from heredity.judging import Conditions, RunPlan, Sealed, run_evolution
+from heredity.judging import Conditions, RunPlan, Sealed, ViewPlan, run_evolution
 from heredity.judging.bench import Reference
+from heredity.protocols.policy_evolution.judge import judge
 
 PLAN = RunPlan(
     run_id="killed",
@@ -21,8 +22,9 @@ PLAN = RunPlan(
     evolver={"name": "climb", "kind": "method", "options": {}},
     seed=3,
     budget=Budget(episodes=64),
-    validation=4,
-    heldout=5,
+    protocol="policy-evolution",
+    judge=judge,
+    views=(ViewPlan("validation", "validation", 4), ViewPlan("heldout", "heldout", 5)),
     train_tasks=8,
     replay=True,
 )

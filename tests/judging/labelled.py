@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from heredity.evolution import Budget, Decision, Trial
 from heredity.ids import generator
-from heredity.judging import Conditions, RunPlan, Sealed, Session
+from heredity.judging import Conditions, RunPlan, Sealed, Session, ViewPlan
 from heredity.judging.schedule import Schedule, draw_plan
-from heredity.protocols.harness_evolution.terms import HarnessTerms
+from heredity.protocols.harness_evolution.judge import judge
+from heredity.protocols.harness_evolution.terms import HarnessTerms, ood_views
 from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Failure, Trajectory
@@ -78,6 +80,12 @@ def terms(schedule: Schedule | None = None, *, train: int = 6, seed: int = 3, **
     return HarnessTerms(draw_plan(schedule or Schedule(batch_size=2), train, seed), **{"ood": 3, "replay": 4, **more})
 
 
+def views_of(of: HarnessTerms, *others: LabelledTaskset) -> tuple[ViewPlan, ...]:
+    ood = ood_views(LabelledTaskset(), others) if of.ood else {}
+    far = (ViewPlan(name, split, of.ood, taskset) for name, (taskset, split) in ood.items())
+    return (ViewPlan("id", "heldout", 4), ViewPlan("update_validation", "validation", 4), *far)
+
+
 def run_plan(of: HarnessTerms, **changes: Any) -> RunPlan:
     plan = RunPlan(
         run_id="r",
@@ -85,12 +93,13 @@ def run_plan(of: HarnessTerms, **changes: Any) -> RunPlan:
         evolver={"name": "writing", "kind": "method", "options": {}},
         seed=3,
         budget=Budget(),
-        validation=4,
-        heldout=4,
+        judge=partial(judge, of),
+        views=views_of(of),
         train_tasks=of.plan.train,
         replay=True,
         protocol="harness-evolution",
-        terms=of,
+        batches=of.plan,
+        disjoint=True,
     )
     return replace(plan, **changes)
 

@@ -19,7 +19,7 @@ from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.sandbox.limits import Limits
 
-from .labelled import Knowing, LabelledTaskset, conditions, probe, prompt, run_plan, terms, writing
+from .labelled import Knowing, LabelledTaskset, conditions, probe, prompt, run_plan, terms, views_of, writing
 
 
 def events(path: Path, kind: str) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ async def test_replay_holds_tasks_that_were_trained_and_no_others(tmp_path: Path
     plan = run_plan(terms(replay=6))
     await run_evolution(tmp_path, plan, conditions(), stops_early)
     (frozen,) = events(tmp_path, "snapshots.frozen")
-    first = plan.terms.plan.batches[0].tasks if plan.terms else ()
+    first = plan.batches.batches[0].tasks if plan.batches else ()
     assert frozen["trained"] == {f"train/{task}": 1 for task in first}
     (replay,) = [e for e in events(tmp_path, "snapshot.assessed") if e["view"] == "replay"]
     assert sorted(t["id"] for t in replay["tasks"]) == sorted(f"train/{task}" for task in first)
@@ -207,7 +207,7 @@ async def test_splits_that_share_a_task_are_refused(tmp_path: Path) -> None:
 
 async def test_several_ood_tasksets_are_views_of_their_own(tmp_path: Path) -> None:
     others = (LabelledTaskset("fake/one"), LabelledTaskset("fake/two"))
-    await run_evolution(tmp_path, run_plan(terms()), conditions(ood=others), writing("x"))
+    await run_evolution(tmp_path, run_plan(terms(), views=views_of(terms(), *others)), conditions(), writing("x"))
     views = {(e["view"], e["taskset"]) for e in events(tmp_path, "snapshot.assessed")}
     assert {("ood:fake/one", "fake/one"), ("ood:fake/two", "fake/two"), ("id", "fake/labelled")} <= views
 

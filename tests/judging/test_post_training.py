@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from heredity.evolution import Budget, Trial
-from heredity.judging import RunPlan, Session, run_evolution
+from heredity.judging import RunPlan, Session, ViewPlan, run_evolution
 from heredity.judging.bench import Reference
 from heredity.judging.views import ViewScores
 from heredity.protocols.post_training.analysis import posttraining_metrics
+from heredity.protocols.post_training.judge import judge
 from heredity.records import read_journal
 
 from .labelled import Knowing, LabelledTaskset, conditions, prompt
@@ -19,8 +21,8 @@ PLAN = RunPlan(
     evolver={"name": "agent", "kind": "agent"},
     seed=1,
     budget=Budget(seconds=60.0),
-    validation=0,
-    heldout=4,
+    judge=judge,
+    views=(ViewPlan("heldout", "heldout", 4),),
     train_tasks=4,
     protocol="post-training",
 )
@@ -66,7 +68,7 @@ async def test_grading_is_repeated_with_other_seeds_and_continues_where_it_stopp
             async for item in super().run(jobs, limits):
                 yield item
 
-    plan = replace(PLAN, repeats=2)
+    plan = replace(PLAN, judge=partial(judge, repeats=2))
     await run_evolution(tmp_path, plan, conditions(Watching()), submitting("x"))
     assert [e["repeat"] for e in events(tmp_path, "grading.repeated")] == [1, 2]
     assert len(set(seeds)) == 12

@@ -10,9 +10,10 @@ import pytest
 
 from heredity.errors import ConfigError, HostError, IsolationError, RecordError, RunLockedError
 from heredity.evolution import Budget, Trial
-from heredity.judging import Conditions, RunPlan, Sealed, Session, run_evolution
+from heredity.judging import Conditions, RunPlan, Sealed, Session, ViewPlan, run_evolution
 from heredity.judging.bench import Reference, Verdict
 from heredity.judging.views import ViewScores
+from heredity.protocols.policy_evolution.judge import judge
 from heredity.records import Event, RunFolder, load_config, read_journal
 
 from .fakes import FLOOR, FakeRunner, NumbersTaskset, climb, program
@@ -23,12 +24,14 @@ PLAN = RunPlan(
     evolver={"name": "climb", "kind": "method", "options": {}},
     seed=3,
     budget=Budget(episodes=24),
-    validation=4,
-    heldout=5,
+    protocol="policy-evolution",
+    judge=judge,
+    views=(ViewPlan("validation", "validation", 4), ViewPlan("heldout", "heldout", 5)),
     train_tasks=8,
     replay=True,
     config={"run": {"seeds": 1, "none": None}},
 )
+COUNTS = {view.split: view.count for view in PLAN.views}
 SECRET = Sealed(123456789, b"s" * 32)
 
 
@@ -72,7 +75,7 @@ async def test_a_run_is_started_evolved_closed_judged_and_finished(tmp_path: Pat
     assert next(e.data["reason"] for e in events if e.kind == "session.closed") == "budget"
     opened = next(e.data for e in events if e.kind == "cases.opened")
     assert opened["commitment"] == events[0].data["commitment"]
-    assert SECRET.opening([NumbersTaskset()], PLAN.views).fits(SECRET.cases([NumbersTaskset()], PLAN.views))
+    assert SECRET.opening([NumbersTaskset()], COUNTS).fits(SECRET.cases([NumbersTaskset()], COUNTS))
     assert verdict.heldout is not None
     assert verdict.reference is not None
     assert (verdict.status, len(verdict.heldout.scores), len(verdict.reference)) == ("finished", 5, 5)
@@ -243,7 +246,7 @@ async def test_a_cancelled_run_is_resumed_to_the_same_end(tmp_path: Path) -> Non
     "plan",
     [
         dataclasses.replace(PLAN, seed=4),
-        dataclasses.replace(PLAN, heldout=6),
+        dataclasses.replace(PLAN, views=(*PLAN.views[:1], ViewPlan("heldout", "heldout", 6))),
         dataclasses.replace(PLAN, config={"run": {"seeds": 2}}),
         dataclasses.replace(PLAN, budget=Budget(episodes=25)),
     ],
@@ -268,9 +271,11 @@ async def test_a_run_folder_in_use_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_plan_that_makes_no_sense_is_refused() -> None:
-    for changes in ({"heldout": 0}, {"min_episodes": 9, "max_episodes": 8}, {"seed": -1}):
+    for changes in ({"train_tasks": 0}, {"min_episodes": 9, "max_episodes": 8}, {"seed": -1}):
         with pytest.raises(ConfigError):
             dataclasses.replace(PLAN, **changes)
+    with pytest.raises(ConfigError, match=r"views\.heldout is 0"):
+        ViewPlan("heldout", "heldout", 0)
 
 
 async def test_a_run_without_one_attempt_on_a_view_has_not_ended_and_resuming_makes_them_again(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from heredity.errors import ConfigError
-from heredity.protocols.harness_evolution.terms import check_disjoint
+from heredity.judging.drawn import check_disjoint
 from heredity.tasks import Task
 
 

@@ -11,7 +11,9 @@ from heredity.evolution import Budget
 from heredity.judging import Session
 from heredity.judging.cases import Sealed
 from heredity.judging.run import Conditions, RunPlan, run_evolution
+from heredity.judging.views import ViewPlan
 from heredity.launchers import AgentExit, CommandAgent, available
+from heredity.protocols.policy_evolution.judge import judge
 from heredity.records import RunFolder
 from heredity.server import RunTerms, Workspace, evolve_with_agent
 from judging.fakes import FakeRunner, NumbersTaskset, program
@@ -38,7 +40,15 @@ class Rig:
         sealed = Sealed.create(folder / "sealed" / "suite")
         self.conditions = Conditions(NumbersTaskset(), FakeRunner(), sealed)
         self.plan = RunPlan(
-            "one", "suite", {"name": "agent"}, 0, Budget(episodes=9), validation=3, heldout=4, train_tasks=8
+            "one",
+            "suite",
+            "policy-evolution",
+            {"name": "agent"},
+            0,
+            Budget(episodes=9),
+            judge,
+            [ViewPlan("validation", "validation", 3), ViewPlan("heldout", "heldout", 4)],
+            train_tasks=8,
         )
         terms = RunTerms(self.conditions.taskset.info, train_tasks=8, episode_budget=9)
         self.workspace = Workspace(self.run / "workspace", terms)

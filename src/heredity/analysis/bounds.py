@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,3 +47,12 @@ def bounded(
     alike = [((tail / len(strata)) ** (1.0 / s.size), float(s[0])) for s in strata]
     low, high = (float(np.mean([a * value + (1.0 - a) * end for a, value in alike])) for end in bounds)
     return low, high
+
+
+def wilson(hits: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's score interval of a proportion (Wilson 1927), which stays inside [0, 1] for few trials."""
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    share, scale = hits / n, 1 + z * z / n
+    centre = (share + z * z / (2 * n)) / scale
+    half = z / scale * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
+    return max(0.0, centre - half), min(1.0, centre + half)

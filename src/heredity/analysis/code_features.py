@@ -7,40 +7,16 @@ file that is not Python (weights, tables, configuration). Local modules that not
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 
 from heredity.analysis.syntax import SourceFacts, SourceReader
 from heredity.ids import digest_bytes, digest_json
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.candidate import AGENT
+from heredity.results.run import Features
 
 ENTRY = "policy.py"
-
-
-@dataclass(frozen=True, slots=True)
-class CodeFeatures:
-    """Features of a bundle's code, counted over its modules.
-
-    Attributes:
-        functions: `def` and `async def`.
-        branches: `if` and `elif`, conditional expressions, `case`s, conditions of comprehensions.
-        loops: `for`, `while`, and each `for` of a comprehension.
-        state: distinct names in which it keeps something from one call to the next.
-        lines: lines of its modules, blank ones included.
-
-    The first four are None if a module cannot be parsed, or there is none.
-    """
-
-    functions: int | None
-    branches: int | None
-    loops: int | None
-    state: int | None
-    lines: int
-
-    def to_json(self) -> dict[str, int | None]:
-        """Return the features as JSON values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -73,10 +49,14 @@ class Bundle:
         return {path: source.decode("utf-8", "replace").splitlines() for path, source in self.sources.items()}
 
     @cached_property
-    def features(self) -> CodeFeatures:
-        """Features of its code."""
+    def features(self) -> Features:
+        """Features of its code, counted over its modules.
+
+        `branches` are `if` and `elif`, conditional expressions, `case`s and conditions of comprehensions; `loops` are `for`,
+        `while` and each `for` of a comprehension; `state` are distinct names in which it keeps something between calls.
+        """
         facts = list(self.facts.values())
-        return CodeFeatures(
+        return Features(
             functions=_total([f.functions for f in facts]),
             branches=_total([f.branches for f in facts]),
             loops=_total([f.loops for f in facts]),
@@ -85,7 +65,7 @@ class Bundle:
         )
 
 
-def code_features(tree: SourceTree) -> CodeFeatures:
+def code_features(tree: SourceTree) -> Features:
     """Return the features of one policy program."""
     return read_bundle(Candidate.program(tree), SourceReader()).features
 

@@ -13,34 +13,19 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 from heredity.analysis.code_features import Bundle
+from heredity.results.run import Edit, EditKind, Phase, SubmissionRow
 
-KINDS = ("initial", "synthesis", "parametric", "rollback", "retest")
-PHASE_KINDS = {"initial": "synthesis", "synthesis": "synthesis", "parametric": "parametric"}
+PHASE_KINDS = {
+    EditKind.INITIAL: EditKind.SYNTHESIS,
+    EditKind.SYNTHESIS: EditKind.SYNTHESIS,
+    EditKind.PARAMETRIC: EditKind.PARAMETRIC,
+}
 """Which edits make phases; rollbacks and retests are events on the timeline and neither begin nor end a phase."""
 
 _ALIGNED_LINES = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """How a score-bearing submission differs from the one before.
-
-    Attributes:
-        kind: one of `KINDS`.
-        lines_added: lines of modules that the previous bundle does not have.
-        lines_removed: lines of modules that only the previous bundle has.
-        lines_total: lines of this bundle.
-    """
-
-    kind: str
-    lines_added: int
-    lines_removed: int
-    lines_total: int
 
 
 class EditClassifier:
@@ -50,22 +35,23 @@ class EditClassifier:
         self._previous: Bundle | None = None
         self._seen: set[str] = set()
 
-    def next(self, bundle: Bundle) -> Edit:
-        """Return the edit that led to the next score-bearing submission's bundle."""
+    def next(self, bundle: Bundle, hit: bool | None = None) -> Edit:
+        """Return the edit that led to the next score-bearing submission's bundle; `hit` says whether it raised the best."""
         kind = self._kind(bundle)
         added, removed = changed_lines({} if self._previous is None else self._previous.lines, bundle.lines)
         self._previous = bundle
         self._seen.add(bundle.topology)
-        return Edit(kind, added, removed, bundle.features.lines)
+        total = bundle.features.lines
+        return Edit(kind=kind, hit=hit, lines_added=added, lines_removed=removed, lines_total=total)
 
-    def _kind(self, bundle: Bundle) -> str:
+    def _kind(self, bundle: Bundle) -> EditKind:
         if self._previous is None:
-            return "initial"
+            return EditKind.INITIAL
         if bundle.digest == self._previous.digest:
-            return "retest"
+            return EditKind.RETEST
         if bundle.topology == self._previous.topology:
-            return "parametric"
-        return "rollback" if bundle.topology in self._seen else "synthesis"
+            return EditKind.PARAMETRIC
+        return EditKind.ROLLBACK if bundle.topology in self._seen else EditKind.SYNTHESIS
 
 
 def changed_lines(before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]]) -> tuple[int, int]:
@@ -97,37 +83,16 @@ def _changed_in_file(before: Sequence[str], after: Sequence[str]) -> tuple[int, 
     return len(new) - kept, len(old) - kept
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A score-bearing submission on the timeline.
-
-    Attributes:
-        submission: its number in the run.
-        kind: its edit's kind.
-        used_before: episodes consumed before it.
-        used_after: episodes consumed when it had run.
-    """
-
-    submission: int
-    kind: str
-    used_before: int
-    used_after: int
-
-
-def phases(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """Join adjacent edits of one kind into phases (EvoPolicyGym, figure 5).
-
-    The initial submission counts as synthesis. Returns rows with kind, from and to (episodes consumed), first and last
-    (submissions).
-    """
-    rows: list[dict[str, Any]] = []
-    for step in steps:
-        kind = PHASE_KINDS.get(step.kind)
+def phases(rows: Iterable[SubmissionRow]) -> list[Phase]:
+    """Join adjacent edits of one kind into phases (EvoPolicyGym, figure 5); the initial submission counts as synthesis."""
+    joined: list[Phase] = []
+    for row in rows:
+        kind = PHASE_KINDS.get(row.edit.kind) if row.edit else None
         if kind is None:
             continue
-        if rows and rows[-1]["kind"] == kind:
-            rows[-1] |= {"to": step.used_after, "last": step.submission}
-        else:
-            span = {"from": step.used_before, "to": step.used_after}
-            rows.append({"kind": kind, **span, "first": step.submission, "last": step.submission})
-    return rows
+        start, first = row.budget_used - row.episodes, row.index
+        if joined and joined[-1].kind is kind:
+            before = joined.pop()
+            start, first = before.start, before.first
+        joined.append(Phase(kind=kind, start=start, stop=row.budget_used, first=first, last=row.index))
+    return joined

@@ -25,6 +25,8 @@ from heredity.analysis.bounds import Floats, Interval, bounded
 from heredity.analysis.student import student_quantile
 from heredity.errors import ConfigError
 from heredity.ids import generator
+from heredity.results.run import Verdict
+from heredity.results.suite import Unit
 
 CONFIDENCE = 0.95
 RESAMPLES = 4000
@@ -294,7 +296,7 @@ def minimum_detectable_effect(error: float, freedom: float = math.inf, power: fl
     return error * (student_quantile(1.0 - alpha / 2, freedom) + student_quantile(power, freedom))
 
 
-def verdict(difference: float, interval: Interval | None, mde: float | None, p: float | None = None) -> str:
+def verdict(difference: float, interval: Interval | None, mde: float | None, p: float | None = None) -> Verdict:
     """Say in two words what a difference means: `"better"`, `"worse"` or `"within noise"`.
 
     Args:
@@ -304,10 +306,10 @@ def verdict(difference: float, interval: Interval | None, mde: float | None, p: 
         p: corrected p-value; above 0.05 is within noise; None is not looked at.
     """
     if interval is None or mde is None or interval[0] <= 0.0 <= interval[1] or abs(difference) < mde:
-        return "within noise"
+        return Verdict.WITHIN_NOISE
     if p is not None and p > 1.0 - CONFIDENCE:
-        return "within noise"
-    return "better" if difference > 0.0 else "worse"
+        return Verdict.WITHIN_NOISE
+    return Verdict.BETTER if difference > 0.0 else Verdict.WORSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +321,7 @@ class Comparison:
         interval: its confidence interval; None if there is only one pair.
         p: two-sided p-value of the sign-flip test, not corrected.
         mde: minimum detectable effect at 80% power; None if the interval is.
-        unit: `"run"` if the signs of whole runs were flipped, `"case"` if those of cases were.
+        unit: whether the signs of whole runs were flipped, or those of cases.
         runs: paired runs.
         cases: paired cases over all runs.
     """
@@ -328,7 +330,7 @@ class Comparison:
     interval: Interval | None
     p: float
     mde: float | None
-    unit: str
+    unit: Unit
     runs: int
     cases: int
 
@@ -362,7 +364,7 @@ def compare_paired(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval
         interval=estimate.interval,
         p=sign_flip_p(np.concatenate(units), weights),
         mde=None if estimate.error is None else minimum_detectable_effect(estimate.error, estimate.freedom),
-        unit="run" if by_run else "case",
+        unit=Unit.RUN if by_run else Unit.CASE,
         runs=runs,
         cases=sum(int((~np.isnan(t)).sum()) for t in tables),
     )

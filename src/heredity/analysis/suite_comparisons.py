@@ -2,96 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
-from heredity.analysis.bounds import GAP
-from heredity.analysis.statistics import (
-    Comparison,
-    Floats,
-    compare_paired,
-    holm,
-    probability_of_improvement,
-    verdict,
-)
+from heredity.analysis import statistics
+from heredity.analysis.bounds import GAP, Floats
+from heredity.analysis.statistics import compare_paired, holm, probability_of_improvement, verdict
 from heredity.analysis.suite_table import REFERENCE, TasksetScores
+from heredity.results.suite import Comparison, Comparisons, Scale, TasksetComparison
 
 
-def suite_comparisons(tasksets: Sequence[TasksetScores], entries: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+def suite_comparisons(
+    tasksets: Sequence[TasksetScores], entries: Sequence[str], name: Callable[[str], str] = str
+) -> Comparisons:
     """Compare every two entries, over the whole suite and on each taskset.
 
     Over the suite, differences are of normalised scores (not clipped), so that tasksets weigh the same; tasksets on which
     nobody beats the reference have no such scale and are left out. Tests are Holm-corrected in families: over the suite and on
-    single tasksets, between evolvers and against the reference.
+    single tasksets, between evolvers and against the reference. Pairs without a paired case are left out.
 
     Args:
         tasksets: the suite's scores.
         entries: whom to compare, best first; the reference may be among them.
-
-    Returns:
-        `{"suite": [...], "tasksets": [...]}` as in `docs/file-formats.md`; pairs without a paired case are left out.
+        name: what an entry is called.
     """
     pairs = list(combinations(entries, 2))
     scaled = [t for t in tasksets if t.span is not None]
-    whole = [("normalised", scaled, pair, {}) for pair in pairs]
-    single = [("return", [t], pair, {"taskset": t.name}) for t in tasksets for pair in pairs]
-    return {"suite": _families(whole), "tasksets": _families(single)}
+    whole = _families([_Question(scaled, pair, Scale.NORMALISED) for pair in pairs])
+    single = _families([_Question([t], pair, Scale.RETURN) for t in tasksets for pair in pairs])
+    return Comparisons(
+        suite=[_row(answer, p, name) for answer, p in whole],
+        tasksets=[_taskset_row(_row(answer, p, name), answer.question.tasksets[0].name) for answer, p in single],
+    )
 
 
-_Question = tuple[str, Sequence[TasksetScores], tuple[str, str], dict[str, Any]]
+@dataclass(frozen=True, slots=True)
+class _Question:
+    tasksets: Sequence[TasksetScores]
+    pair: tuple[str, str]
+    scale: Scale
 
 
-def _families(questions: Sequence[_Question]) -> list[dict[str, Any]]:
-    """Answer questions, corrected in two families: against the reference, and between evolvers."""
-    rows: list[dict[str, Any]] = []
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    question: _Question
+    comparison: statistics.Comparison
+
+
+def _families(questions: Sequence[_Question]) -> list[tuple[_Answer, float | None]]:
+    """Answer questions, with p corrected in two families: against the reference, and between evolvers."""
+    answered: list[tuple[_Answer, float | None]] = []
     for reference in (False, True):
-        asked = [q for q in questions if (REFERENCE in q[2]) is reference]
-        answers = [(q, _compare(q[1], q[2], q[0], len(asked))) for q in asked]
-        rows += _with_verdicts([{**q[3], **answer} for q, answer in answers if answer])
-    return rows
+        asked = [q for q in questions if (REFERENCE in q.pair) is reference]
+        answers = [_Answer(q, c) for q in asked if (c := _compare(q, len(asked))) is not None]
+        answered += zip(answers, holm([answer.comparison.p for answer in answers]), strict=True)
+    return answered
 
 
-def _compare(tasksets: Sequence[TasksetScores], pair: tuple[str, str], scale: str, tests: int) -> dict[str, Any] | None:
-    a, b = pair
-    gaps = [_paired_gaps(t, a, b) / ((t.span or 1.0) if scale == "normalised" else 1.0) for t in tasksets]
-    shares = scale != "normalised" and all(t.bounds for t in tasksets)
-    comparison = compare_paired([g for g in gaps if g.size], tests, GAP if shares else None)
-    if comparison is None:
-        return None
+def _compare(question: _Question, tests: int) -> statistics.Comparison | None:
+    tasksets, (a, b), normalised = question.tasksets, question.pair, question.scale is Scale.NORMALISED
+    gaps = [_paired_gaps(t, a, b) / ((t.span or 1.0) if normalised else 1.0) for t in tasksets]
+    shares = not normalised and all(t.bounds for t in tasksets)
+    return compare_paired([g for g in gaps if g.size], tests, GAP if shares else None)
+
+
+def _row(answer: _Answer, p_holm: float | None, name: Callable[[str], str]) -> Comparison:
+    comparison, tasksets, (a, b) = answer.comparison, answer.question.tasksets, answer.question.pair
     known = sum(_known_cases(t, entry) for t in tasksets for entry in (a, b) if entry != REFERENCE)
     sides = 1 if REFERENCE in (a, b) else 2
-    chance = probability_of_improvement([_runs(t, a) for t in tasksets], [_runs(t, b) for t in tasksets])
-    return {
-        **_row(a, b, scale, comparison),
-        "unpaired": known - sides * comparison.cases,
-        "probability_of_improvement": chance,
-    }
+    return Comparison(
+        a=name(a),
+        b=name(b),
+        scale=answer.question.scale,
+        difference=comparison.difference,
+        ci=comparison.interval,
+        p=comparison.p,
+        p_holm=p_holm,
+        mde=comparison.mde,
+        unit=comparison.unit,
+        pairs=comparison.runs,
+        cases=comparison.cases,
+        unpaired=known - sides * comparison.cases,
+        probability_of_improvement=probability_of_improvement(
+            [_runs(t, a) for t in tasksets], [_runs(t, b) for t in tasksets]
+        ),
+        verdict=verdict(comparison.difference, comparison.interval, comparison.mde, p_holm),
+    )
 
 
-def _row(a: str, b: str, scale: str, comparison: Comparison) -> dict[str, Any]:
-    return {
-        "a": a,
-        "b": b,
-        "scale": scale,
-        "difference": comparison.difference,
-        "ci": None if comparison.interval is None else list(comparison.interval),
-        "p": comparison.p,
-        "mde": comparison.mde,
-        "unit": comparison.unit,
-        "pairs": comparison.runs,
-        "cases": comparison.cases,
-    }
-
-
-def _with_verdicts(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    corrected = holm([row["p"] for row in rows])
-    return [
-        {**row, "p_holm": p, "verdict": verdict(row["difference"], row["ci"] and tuple(row["ci"]), row["mde"], p)}
-        for row, p in zip(rows, corrected, strict=True)
-    ]
+def _taskset_row(row: Comparison, taskset: str) -> TasksetComparison:
+    return TasksetComparison(taskset=taskset, **dict(row))
 
 
 def _paired_gaps(taskset: TasksetScores, a: str, b: str) -> Floats:
@@ -107,7 +110,7 @@ def _paired_gaps(taskset: TasksetScores, a: str, b: str) -> Floats:
     return np.array([x[:width] - y[:width] for x, y in rows], dtype=np.float64).reshape(len(rows), width)
 
 
-def _by_seed(taskset: TasksetScores, entry: str) -> dict[Any, Floats] | None:
+def _by_seed(taskset: TasksetScores, entry: str) -> dict[int | None, Floats] | None:
     """Return seed to scores; None for the reference, which has no seeds."""
     if entry == REFERENCE:
         return None

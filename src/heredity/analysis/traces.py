@@ -9,30 +9,31 @@ from collections.abc import Mapping
 from typing import Any
 
 from heredity.analysis.run_record import RunRecord, Submission
+from heredity.results.run import EditKind, SubmissionRow, Trace
 
 _NOTE_LENGTH = 200
 
 
-def trace(record: RunRecord, row: Mapping[str, Any], previous: Mapping[str, Any] | None) -> dict[str, Any]:
+def trace(record: RunRecord, row: SubmissionRow, previous: SubmissionRow | None) -> Trace:
     """Describe one score-bearing submission.
 
     Args:
         record: the run.
-        row: the submission's row in the metrics.
+        row: the submission's row in the results.
         previous: the row of the score-bearing submission before it; None for the first.
 
     Returns:
         A row with the submission's number and three lines of text: the latest feedback its author had, what was
         changed, and what came of it.
     """
-    submission = record.submissions[row["index"]]
+    submission = record.submissions[row.index]
     seen = record.submissions[submission.evidence] if submission.evidence is not None else None
-    return {
-        "submission": submission.id,
-        "evidence": "no feedback yet" if seen is None else _evidence(seen),
-        "edit": _edit(row),
-        "outcome": _outcome(record, row, previous),
-    }
+    return Trace(
+        submission=submission.id,
+        evidence="no feedback yet" if seen is None else _evidence(seen),
+        edit=_edit(row),
+        outcome=_outcome(record, row, previous),
+    )
 
 
 def _evidence(seen: Submission) -> str:
@@ -59,37 +60,40 @@ def _failure(failure: Mapping[str, Any]) -> str:
     return f"{failure.get('category')}{at}: {_short(str(failure.get('message') or ''))}"
 
 
-def _edit(row: Mapping[str, Any]) -> str:
-    edit = row["edit"]
+def _edit(row: SubmissionRow) -> str:
+    edit = row.edit
     if edit is None:
         described = "unknown (the candidate cannot be read)"
-    elif edit["kind"] == "initial":
-        described = f"initial, {_count(edit['lines_total'], 'line')}"
-    elif edit["kind"] == "retest":
+    elif edit.kind is EditKind.INITIAL:
+        described = f"initial, {_count(edit.lines_total, 'line')}"
+    elif edit.kind is EditKind.RETEST:
         described = "retest, unchanged"
     else:
-        described = f"{edit['kind']}, +{edit['lines_added']} -{edit['lines_removed']} lines"
-    return f"{described}: {_short(row['note'])}" if row["note"] else described
+        described = f"{edit.kind}, +{edit.lines_added} -{edit.lines_removed} lines"
+    return f"{described}: {_short(row.note)}" if row.note else described
 
 
-def _outcome(record: RunRecord, row: Mapping[str, Any], previous: Mapping[str, Any] | None) -> str:
+def _outcome(record: RunRecord, row: SubmissionRow, previous: SubmissionRow | None) -> str:
     parts: list[str] = []
-    if row["train_mean"] is not None:
-        parts.append(f"train mean {_number(row['train_mean'])}")
-        if previous is not None and previous["train_mean"] is not None:
-            same = record.submissions[row["index"]].tasks == record.submissions[previous["index"]].tasks
-            change = row["train_mean"] - previous["train_mean"]
+    if row.train_mean is not None:
+        parts.append(f"train mean {_number(row.train_mean)}")
+        if previous is not None and previous.train_mean is not None:
+            same = record.submissions[row.index].tasks == record.submissions[previous.index].tasks
+            change = row.train_mean - previous.train_mean
             parts[-1] += f" ({'+' if change >= 0 else ''}{_number(change)} on {'the same' if same else 'other'} tasks)"
-    validation, hit = row["validation_mean"], (row["edit"] or {}).get("hit")
-    if validation is None:
-        parts.append("not validated")
-    elif hit:
-        parts.append(f"validation {_number(validation)}, a new best")
-    elif previous is None:
-        parts.append(f"validation {_number(validation)}, the first")
-    else:
-        parts.append(f"validation {_number(validation)}, best stays {_number(row['best_so_far'])}")
+    parts.append(_validated(row, previous))
     return "; ".join(parts)
+
+
+def _validated(row: SubmissionRow, previous: SubmissionRow | None) -> str:
+    if row.validation_mean is None:
+        return "not validated"
+    validation = f"validation {_number(row.validation_mean)}"
+    if row.edit is not None and row.edit.hit:
+        return f"{validation}, a new best"
+    if previous is None or row.best_so_far is None:
+        return f"{validation}, the first"
+    return f"{validation}, best stays {_number(row.best_so_far)}"
 
 
 def _number(value: float) -> str:

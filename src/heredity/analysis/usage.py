@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from heredity.errors import UnknownNameError
+from heredity.results.run import AgentAccounts, TokenDifference, Tokens
 
 BROKER = "broker"
 """The source of what a broker counted, call by call, beside what an agent says itself."""
@@ -43,6 +44,22 @@ class TokenUsage:
         """Return the usage as JSON values, with the names of the journal's `agent.usage`."""
         return asdict(self)
 
+    @classmethod
+    def of(cls, tokens: Tokens | None) -> TokenUsage:
+        """Return what results say of the usage; without any, all of it is unknown."""
+        if tokens is None:
+            return cls()
+        return cls(tokens.input_tokens, tokens.cache_tokens, tokens.output_tokens, tokens.cost_usd)
+
+    def results(self) -> Tokens:
+        """Return the usage as results have it."""
+        return Tokens(
+            input_tokens=self.input_tokens,
+            cache_tokens=self.cache_tokens,
+            output_tokens=self.output_tokens,
+            cost_usd=self.cost_usd,
+        )
+
 
 def total_usage(parts: Iterable[TokenUsage]) -> TokenUsage:
     """Return the sum; a field that is unknown in any part is unknown in the sum."""
@@ -62,26 +79,31 @@ def best_known(by_source: Mapping[str, Sequence[TokenUsage]]) -> TokenUsage:
     return total_usage(usage for entries in by_source.values() for usage in entries)
 
 
-def accounts(by_source: Mapping[str, Sequence[TokenUsage]]) -> dict[str, Any] | None:
+def accounts(by_source: Mapping[str, Sequence[TokenUsage]]) -> AgentAccounts | None:
     """Set what an agent says that it used beside what the broker counted.
 
     Args:
         by_source: the entries of each source; `"broker"` is the broker's.
 
     Returns:
-        `by_source`: the sums; `difference`: the agent's tokens less the broker's, by field, where both are known. None
-        unless there are both.
+        The sums of each source, and the agent's tokens less the broker's. None unless there are both.
     """
     own = [usage for source, entries in by_source.items() if source != BROKER for usage in entries]
     if not own or not by_source.get(BROKER):
         return None
-    counted, told = total_usage(by_source[BROKER]), total_usage(own)
-    names = ("input_tokens", "cache_tokens", "output_tokens")
-    pairs = {name: (getattr(told, name), getattr(counted, name)) for name in names}
-    return {
-        "by_source": {source: total_usage(entries).to_json() for source, entries in by_source.items()},
-        "difference": {name: None if None in pair else pair[0] - pair[1] for name, pair in pairs.items()},
-    }
+    counted, reported = total_usage(by_source[BROKER]), total_usage(own)
+    return AgentAccounts(
+        by_source={source: total_usage(entries).results() for source, entries in by_source.items()},
+        difference=TokenDifference(
+            input_tokens=_less(reported.input_tokens, counted.input_tokens),
+            cache_tokens=_less(reported.cache_tokens, counted.cache_tokens),
+            output_tokens=_less(reported.output_tokens, counted.output_tokens),
+        ),
+    )
+
+
+def _less(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a - b
 
 
 def claude_code_usage(lines: Iterable[str]) -> TokenUsage:

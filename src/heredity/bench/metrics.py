@@ -106,7 +106,7 @@ def measure_file(path: Path) -> dict[str, float]:
     metrics = harness_metrics(rows)
     taken = time.perf_counter() - started
     peak = _resident("VmHWM")
-    count = metrics["rows"]["read"]
+    count = metrics.rows.read
     del rows, metrics
     started = time.perf_counter()
     _plain(path)

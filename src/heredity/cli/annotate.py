@@ -12,8 +12,8 @@ from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.errors import ConfigError
 
 if TYPE_CHECKING:
-    from heredity.experiments.annotation import Annotated
     from heredity.protocols.harness_evolution.analysis.labels import Rules
+    from heredity.protocols.harness_evolution.annotation import Annotated
 
 
 def annotate(
@@ -48,7 +48,7 @@ def annotate(
 async def _all(
     folders: list[Path], rules: Rules, judge: str, views: tuple[str, ...]
 ) -> tuple[list[Annotated], list[dict[str, Any]]]:
-    from heredity.experiments.annotation import annotate, by_rules, judge_of
+    from heredity.protocols.harness_evolution.annotation import annotate, by_rules, judge_of
 
     if not judge:
         by, label = by_rules(rules)
@@ -66,20 +66,9 @@ def _show(annotated: Annotated) -> None:
     from rich.console import Console
 
     from heredity.reports.annotations import count_tables
+    from heredity.reports.terminal import table
 
     console = Console()
     console.print(f"{annotated.folder.name}: {len(annotated.rows)} attempts, {annotated.asked} labelled now")
-    for table in count_tables(annotated.counts):
-        console.print(_table(*table))
-
-
-def _table(title: str, head: list[str], rows: list[list[str]], left: int) -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=Text(title), title_justify="left", box=None)
-    for place, name in enumerate(head):
-        table.add_column(Text(name), justify="left" if place < left else "right")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    return table
+    for counted in count_tables(annotated.counts):
+        console.print(table(counted))

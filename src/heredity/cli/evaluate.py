@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 
 if TYPE_CHECKING:
-    from heredity.experiments.evaluation import Evaluated
+    from rich.table import Table
+
+    from heredity.protocols.harness_evolution.evaluation import Evaluated
+    from heredity.protocols.harness_evolution.results import MatrixCell, MatrixRow
 
 
 def evaluate(
@@ -31,7 +35,7 @@ def evaluate(
     json_output: bool = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout."),
 ) -> None:
     """Judge snapshots of runs again, alone: nothing is trained, and the runs are not changed."""
-    from heredity.experiments.evaluation import Wanted, evaluate
+    from heredity.protocols.harness_evolution.evaluation import Wanted, evaluate
 
     lists = (snapshot, view, model, ood)
     wanted = Wanted(*(tuple(each or ()) for each in lists), repeats=repeats, settings=tuple(settings or ()))
@@ -45,7 +49,9 @@ def evaluate(
         _say(note)
     if json_output:
         place = {"folder": str(folder), "report": str(folder / "report.html"), "notes": found.notes}
-        typer.echo(json.dumps({**place, "runs": found.runs, "cross_model": found.matrix}))
+        runs_json = [run.model_dump(mode="json") for run in found.runs]
+        matrix = [row.model_dump(mode="json") for row in found.matrix]
+        typer.echo(json.dumps({**place, "runs": runs_json, "cross_model": matrix}))
     else:
         _show(found)
         typer.echo(f"report: {folder / 'report.html'}")
@@ -64,36 +70,38 @@ def _show(found: Evaluated) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from heredity.protocols.harness_evolution.results import harness_of
+
     console = Console()
     for run in found.runs:
-        views: dict[str, Any] = run["harness"]["views"]
-        names = [point["name"] for point in run["harness"]["snapshots"]]
-        table = Table("snapshot", *views, title=f"{run['run_id']}, mean scores", title_justify="left", box=None)
-        for name in names:
-            levels = [views[view]["snapshots"].get(name) for view in views]
-            table.add_row(name, *(_number(level and level["perf"]["micro"]) for level in levels))
+        harness = harness_of(run)
+        if harness is None:
+            continue
+        table = Table("snapshot", *harness.views, title=f"{run.run_id}, mean scores", title_justify="left", box=None)
+        for snapshot in harness.snapshots:
+            levels = [view.snapshots.get(snapshot.name) for view in harness.views.values()]
+            table.add_row(snapshot.name, *(_number(level and level.perf.micro) for level in levels))
         console.print(table)
-    if len({cell["model"] for row in found.matrix for cell in row["cells"]}) > 1:
+    if len({cell.model for row in found.matrix for cell in row.cells}) > 1:
         console.print(_matrix(found.matrix))
 
 
-def _matrix(rows: list[dict[str, Any]]) -> Any:
+def _matrix(rows: Sequence[MatrixRow]) -> Table:
     from rich.table import Table
 
-    models = [cell["model"] for cell in rows[0]["cells"]]
+    models = [cell.model for cell in rows[0].cells]
     title = "Gains A_T − A_0 of harnesses under other models"
     table = Table("view", "evolved under", *(f"under {model}" for model in models), title=title, box=None)
     for row in rows:
-        table.add_row(row["view"], row["evolved"], *map(_gain, row["cells"]))
+        table.add_row(row.view, row.evolved, *map(_gain, row.cells))
     return table
 
 
-def _gain(cell: dict[str, Any]) -> str:
-    if cell["difference"] is None:
+def _gain(cell: MatrixCell) -> str:
+    if cell.difference is None:
         return "–"
-    low, high = cell["ci"] or (None, None)
-    bounds = "" if low is None else f" [{low:+.2f}, {high:+.2f}]"
-    return f"{cell['difference']:+.3f}{bounds} {cell['verdict']}"
+    bounds = "" if cell.ci is None else f" [{cell.ci[0]:+.2f}, {cell.ci[1]:+.2f}]"
+    return f"{cell.difference:+.3f}{bounds} {cell.verdict}"
 
 
 def _number(value: float | None) -> str:

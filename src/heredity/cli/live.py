@@ -16,8 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from heredity.experiments.progress import RunProgress
-from heredity.reports.terms import POLICIES, Terms
-from heredity.reports.text import short_task
+from heredity.results.text import short_task
+from heredity.results.words import POLICIES, Words
 
 _STYLES = {
     "done": "green",
@@ -35,8 +35,8 @@ _FRAME = 3
 class Live:
     """A table of the runs, refreshed four times a second."""
 
-    def __init__(self, runs: Sequence[RunProgress], folder: Path, terms: Terms = POLICIES) -> None:
-        self._runs, self._folder, self._terms = runs, folder, terms
+    def __init__(self, runs: Sequence[RunProgress], folder: Path, words: Words = POLICIES) -> None:
+        self._runs, self._folder, self._words = runs, folder, words
         self._started = time.monotonic()
         self._console = Console(stderr=True)
         self._live = RichLive(get_renderable=self._render, console=self._console, refresh_per_second=4, transient=True)
@@ -64,7 +64,7 @@ class Live:
         seconds = time.monotonic() - self._started
         table = Table(box=None, pad_edge=False, header_style="dim")
         # Only names give way on a narrow screen.
-        for name in (self._terms.place, "evolver"):
+        for name in (self._words.taskset, "evolver"):
             table.add_column(name, min_width=8)
         table.add_column("seed", justify="right", no_wrap=True)
         table.add_column("budget", no_wrap=True)
@@ -78,7 +78,7 @@ class Live:
             table.add_row(_name(short_task(run.taskset)), _name(run.label), str(run.seed), bar, state, heldout)
         rest = len(self._runs) - len(visible)
         more = f", {rest} not shown" if rest else ""
-        head = f"{done} of {len(self._runs)} runs{more}, {attempts} {self._terms.attempts}, {seconds:.0f} s  {self._folder}"
+        head = f"{done} of {len(self._runs)} runs{more}, {attempts} {self._words.attempts}, {seconds:.0f} s  {self._folder}"
         return Group(_name(head, style="bold"), table)
 
     def _visible(self) -> Sequence[RunProgress]:
@@ -115,6 +115,6 @@ class Lines:
             sys.stderr.write(line.rstrip() + "\n")
 
 
-def watcher_for(runs: Sequence[RunProgress], folder: Path, terms: Terms) -> Live | Lines:
+def watcher_for(runs: Sequence[RunProgress], folder: Path, words: Words) -> Live | Lines:
     """Return what shows the runs of a suite here: a live table in a terminal, lines elsewhere."""
-    return Live(runs, folder, terms) if Live.suits() else Lines(runs)
+    return Live(runs, folder, words) if Live.suits() else Lines(runs)

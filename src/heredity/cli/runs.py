@@ -12,8 +12,9 @@ from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.errors import ConfigError, IsolationError, MissingExtraError, RecordError, RunLockedError
 
 if TYPE_CHECKING:
-    from heredity.experiments.config import Config
+    from heredity.configuration.config import Config
     from heredity.experiments.suite import SuiteResult
+    from heredity.results import RunResults, SuiteResults
 
 _JSON = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout.")
 _UNSAFE = typer.Option(False, "--unsafe", help="Run with the isolation that works here, rather than refuse.")
@@ -71,7 +72,7 @@ def report(folder: Path = typer.Argument(help="A suite's or a run's folder."), j
 
     rebuilt = rebuild(folder)
     if json_output:
-        typer.echo(json.dumps(rebuilt.metrics, indent=1))
+        typer.echo(json.dumps(rebuilt.metrics.model_dump(mode="json"), indent=1))
     else:
         _show(rebuilt.metrics)
         typer.echo(f"report: {folder / 'report.html'}")
@@ -95,7 +96,7 @@ def compare(
         out.mkdir(parents=True, exist_ok=True)
         write_derived(out, found.metrics, found.runs)
     if json_output:
-        typer.echo(json.dumps(found.metrics, indent=1))
+        typer.echo(json.dumps(found.metrics.model_dump(mode="json"), indent=1))
     else:
         _show(found.metrics)
         if out is not None:
@@ -107,11 +108,11 @@ def compare(
 def _execute(suite: Path, config: Config, *, json_output: bool) -> None:
     from heredity.cli.live import watcher_for
     from heredity.experiments.progress import RunProgress, Silent
+    from heredity.experiments.results import report_of
     from heredity.experiments.suite import run_suite
-    from heredity.reports.terms import terms_of
 
     runs: list[RunProgress] = []
-    watcher = Silent() if json_output else watcher_for(runs, suite, terms_of(config.run.protocol))
+    watcher = Silent() if json_output else watcher_for(runs, suite, report_of(config.run.protocol).words)
     try:
         with watcher:
             result = run_interruptibly(run_suite(suite, config, watcher, runs))
@@ -132,7 +133,7 @@ def _conclude(result: SuiteResult, *, json_output: bool) -> None:
     if json_output:
         place = {"folder": str(result.folder), "report": str(page)}
         problems = {"failures": result.failures, "evolver_failures": result.evolver_failures, "notes": result.notes}
-        typer.echo(json.dumps({**place, **problems, **result.metrics}))
+        typer.echo(json.dumps({**place, **problems, **result.metrics.model_dump(mode="json")}))
     else:
         _show(result.metrics)
         typer.echo(f"report: {page}")
@@ -152,9 +153,11 @@ def _say(line: str) -> None:
     typer.echo(" ".join(line.splitlines()), err=True)
 
 
-def _show(metrics: dict[str, Any]) -> None:
+def _show(metrics: RunResults | SuiteResults) -> None:
     from rich.console import Console
 
-    from heredity.reports.tables import render
+    from heredity.experiments.results import report_of
+    from heredity.reports import page_of
+    from heredity.reports.terminal import render
 
-    Console().print(render(metrics))
+    Console().print(render(page_of(metrics, [], report_of(metrics.protocol))))

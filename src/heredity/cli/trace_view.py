@@ -15,7 +15,7 @@ from rich.tree import Tree
 from heredity.analysis.span_tree import Node, Total, problem_of, usage_of
 from heredity.gateway import Usage
 from heredity.gateway.contract import NOTHING_USED
-from heredity.reports.text import DASH, amount, clean, duration, number, shorten
+from heredity.results.text import DASH, amount, clean, duration, number, shorten
 from heredity.spans import Span
 
 _Line = tuple[int, Text]

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from heredity.analysis.suite_metrics import suite_metrics
+from heredity.analysis.suite_results import suite_results
 from heredity.errors import ConfigError
-from heredity.experiments.results import RunResult, is_run, is_suite, read_run, read_runs
+from heredity.experiments.results import RunResult, is_run, is_suite, metrics_of, read_run, read_runs
 from heredity.ids import canonical_json
+from heredity.results import RunResults, SuiteResults
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +19,18 @@ class Comparison:
     """Several suites or runs, compared.
 
     Attributes:
-        metrics: as the metrics.json of a suite.
-        runs: the metrics of the runs, named as in `metrics`.
+        metrics: results as of a suite.
+        runs: the results of the runs, named as in `metrics`.
         notes: what a reader must know: tasksets that were kept apart, evolvers that were renamed, runs that were left out.
     """
 
-    metrics: dict[str, Any]
-    runs: list[dict[str, Any]]
+    metrics: SuiteResults
+    runs: list[RunResults]
     notes: list[str]
+
+
+Identity = tuple[str, tuple[str, str], str, bytes, int | None]
+"""Taskset and its conditions, evolver with its options, seed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +49,16 @@ class _Member:
 
     @property
     def name(self) -> str:
-        return str(self.run.metrics["evolver"]["name"])
+        return str(self.run.metrics.evolver.name)
 
     @property
-    def identity(self) -> tuple[str, tuple[str, str], str, bytes, int]:
-        options = canonical_json(self.run.metrics["evolver"]["options"])
-        return self.taskset, self.conditions, self.name, options, int(self.run.metrics["seed"])
+    def identity(self) -> Identity:
+        options = canonical_json(self.run.metrics.evolver.options)
+        return self.taskset, self.conditions, self.name, options, self.run.metrics.seed
 
     def renamed(self, taskset: str, name: str) -> _Member:
-        evolver = {**self.run.metrics["evolver"], "name": name}
-        metrics = {**self.run.metrics, "taskset": taskset, "evolver": evolver}
+        evolver = self.run.metrics.evolver.model_copy(update={"name": name})
+        metrics = self.run.metrics.model_copy(update={"taskset": taskset, "evolver": evolver})
         return dataclasses.replace(self, run=dataclasses.replace(self.run, metrics=metrics))
 
 
@@ -83,8 +87,7 @@ def compare_folders(folders: Sequence[Path]) -> Comparison:
         )
     renamed = _rename(members, notes)
     runs = [member.run.metrics for member in renamed]
-    metrics = suite_metrics(runs)
-    metrics["suite_id"] = " and ".join(names.values())
+    metrics = suite_results(runs, metrics_of, suite_id=" and ".join(names.values()))
     return Comparison(metrics, runs, notes)
 
 
@@ -136,7 +139,7 @@ def _rename(members: Sequence[_Member], notes: list[str]) -> list[_Member]:
 
 
 def _clashing(members: Sequence[_Member]) -> set[str]:
-    seen: dict[tuple[str, tuple[str, str], str, bytes, int], int] = {}
+    seen: dict[Identity, int] = {}
     for member in members:
         seen[member.identity] = seen.get(member.identity, 0) + 1
     return {identity[2] for identity, count in seen.items() if count > 1}

@@ -1,7 +1,7 @@
 """The configuration of an experiment: one TOML file, dotted overrides, every key checked.
 
-A file describes one run, or with lists (several tasksets, several seeds, a `[matrix]`) a suite of them. The vocabulary is the
-same for every use of Heredity; this module knows the sections that policy evolution needs.
+A file describes one run, or with lists (several tasksets, several seeds, a `[matrix]`) a suite of them. Most of the vocabulary
+is the same for every use of Heredity; the protocol that a file names may add sections and keys.
 """
 
 from __future__ import annotations
@@ -10,156 +10,24 @@ import itertools
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import AliasChoices, BaseModel, ValidationError
 
+from heredity.configuration.config import Cell, Config, config_type
+from heredity.configuration.sections import DEFAULT_PROTOCOL, EVOLVER_KINDS, EvolverSection
 from heredity.errors import ConfigError, nearest
 from heredity.evolution.proposals import LoopOptions
 from heredity.evolution.registry import METHODS
-from heredity.experiments.sections import (
-    EVOLVER_KINDS,
-    BudgetSection,
-    EngineSection,
-    EvolverSection,
-    LimitsSection,
-    RunSection,
-    ScheduleSection,
-    Section,
-    SolverSection,
-    SuiteSection,
-    TrainingSection,
-    TransferSection,
-    ViewsSection,
-)
-from heredity.gateway.settings import GatewaySettings
 from heredity.ids import digest_json
-from heredity.posttraining.models.bases import located
-from heredity.tasks.registry import expand
+from heredity.protocols.registry import PROTOCOLS
 
-BASELINES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "policy-evolution": ("random", "best-of-n", "sequential"),
-        "resource-evolution": ("best-of-n-edits", "sequential-edits"),
-        "agent-learning": ("best-of-n-edits", "sequential-edits"),
-        "harness-evolution": ("static",),
-        "post-training": (),
-    }
-)
-"""By protocol: added to every suite unless it says otherwise, each with the same budget, since simple methods are competitive."""
-
-SCHEDULED = "harness-evolution"
-"""The protocol whose runs have a schedule."""
-
-TRAINING = "post-training"
-"""The protocol whose runs train models, bounded by time."""
-
-_MOST_ATTEMPTS = 10_000
 _LONGEST_NAME = 80
-_VARIED = ("evolver.", "budget.", "limits.", "schedule.", "training.", "gateway.execution", "engine.lockstep")
-"""What a matrix may vary: tasksets and seeds are lists of their own, and every run is judged on the same views."""
-
-
-class Config(Section):
-    """A whole experiment."""
-
-    run: RunSection
-    evolver: EvolverSection = Field(default_factory=EvolverSection)
-    budget: BudgetSection = Field(default_factory=BudgetSection)
-    views: ViewsSection = Field(default_factory=ViewsSection)
-    schedule: ScheduleSection = Field(default_factory=ScheduleSection)
-    transfer: TransferSection = Field(default_factory=TransferSection)
-    training: TrainingSection = Field(default_factory=TrainingSection)
-    limits: LimitsSection = Field(default_factory=LimitsSection)
-    solver: SolverSection = Field(default_factory=SolverSection)
-    gateway: GatewaySettings = Field(default_factory=GatewaySettings)
-    engine: EngineSection = Field(default_factory=EngineSection)
-    suite: SuiteSection = Field(default_factory=SuiteSection)
-    matrix: dict[str, list[Any]] = Field(default_factory=dict[str, list[Any]])
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bounded_by_the_schedule(cls, given: Any) -> Any:
-        """Where a schedule or the time says how much is attempted, a budget of episodes need not."""
-        data: Any = given
-        if not isinstance(data, Mapping) or not isinstance(data.get("run"), Mapping):
-            return data
-        if data["run"].get("protocol") not in (SCHEDULED, TRAINING) or not isinstance(data.get("budget", {}), Mapping):
-            return data
-        budget = dict(data.get("budget", {}))
-        if not {"episodes", "attempts"} & budget.keys():
-            budget["episodes"] = None
-        budget.setdefault("max_per_submit", _MOST_ATTEMPTS)
-        return {**data, "budget": budget}
-
-    @model_validator(mode="after")
-    def _in_time(self) -> Config:
-        if (self.solver.seconds or 0) > self.limits.episode_s:
-            raise ValueError(
-                f"solver.seconds is {self.solver.seconds:g} and limits.episode_s is {self.limits.episode_s:g}, which ends an "
-                "attempt sooner; raise limits.episode_s, and leave solver.seconds out where it is to be the same"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _of_the_protocol(self) -> Config:
-        if self.run.protocol == SCHEDULED:
-            if self.evolver.outside:
-                raise ValueError(
-                    "harness evolution pushes batches to a method; set evolver.method instead of an outside agent"
-                )
-            return self
-        self._of_training()
-        if self.run.protocol == TRAINING:
-            return self
-        for name, section in (("schedule", self.schedule), ("transfer", self.transfer)):
-            if section != type(section)():
-                raise ValueError(
-                    f"[{name}] is of harness-evolution, and the protocol is {self.run.protocol}; leave it out"
-                )
-        if self.run.ood or self.views.ood or self.views.replay:
-            raise ValueError(f"ood and replay are of harness-evolution, and the protocol is {self.run.protocol}")
-        if self.budget.episodes is None:
-            raise ValueError("budget.episodes is missing; give how many episodes may be bought")
-        return self
-
-    def _of_training(self) -> None:
-        if self.run.protocol != TRAINING:
-            if self.training != TrainingSection():
-                raise ValueError(
-                    f"[training] is of post-training, and the protocol is {self.run.protocol}; leave it out"
-                )
-            return
-        if not self.evolver.outside:
-            raise ValueError("post-training is done by an agent: set evolver.launcher, or evolver.agent to its command")
-        if self.budget.seconds is None:
-            raise ValueError("budget.seconds is missing; give the wall seconds that an agent has, such as 3600")
-
-
-class Cell(Section):
-    """One run of a suite.
-
-    Attributes:
-        id: names its folder.
-        taskset: its taskset.
-        seed: its seed.
-        evolver: what evolves.
-        label: what the evolver is called in comparisons; tells matrix entries apart.
-        config: the configuration with every choice made.
-    """
-
-    id: str
-    taskset: str
-    seed: int
-    label: str
-    config: Config
-
-    @property
-    def evolver(self) -> EvolverSection:
-        """What evolves."""
-        return self.config.evolver
+_VARIED = ("gateway.execution", "engine.lockstep")
+"""What a matrix may vary beside the sections that say so: tasksets and seeds are lists of their own, and every run is judged on
+the same views."""
 
 
 def load(path: Path, overrides: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> Config:
@@ -203,39 +71,35 @@ def resolve(
     Paths in it are taken from the current folder, and are absolute afterwards. Groups of tasksets are written out.
     """
     given = {**dict(map(_parse_override, overrides)), **(changes or {})}
-    config = _with_absolute_paths(_validated(_with(data, given), source))
-    return _set(config, {"run.tasksets": expand(config.run.tasksets), "run.ood": expand(config.run.ood)})
+    return _written_out(_validated(_with(data, given), source))
 
 
 def cells(config: Config) -> list[Cell]:
     """Return the runs of a suite: tasksets × evolvers × seeds, baselines included, in a fixed order.
 
     Raises:
-        ConfigError: if a matrix key is unknown or cannot be varied, two cells would be the same, or canaries have no gate.
+        ConfigError: if a matrix key is unknown or cannot be varied, or two cells would be the same.
     """
     axes = [[(key, value) for value in values] for key, values in config.matrix.items()]
+    varied = [name for name, section in config.sections().items() if section.varied]
     for key, values in config.matrix.items():
         if not values:
             raise ConfigError(f"matrix.{key} is empty; give at least one value, or remove it")
-        if not key.startswith(_VARIED):
+        if key not in _VARIED and key.partition(".")[0] not in varied:
             hint = "list them under [run]" if key.startswith("run.") else "set it for the whole suite"
-            raise ConfigError(
-                f"a matrix cannot vary {key}, only evolver.*, budget.*, limits.*, schedule.*, training.*, gateway.execution and "
-                f"engine.lockstep; {hint}"
-            )
+            able = [*(f"{name}.*" for name in varied), *_VARIED]
+            raise ConfigError(f"a matrix cannot vary {key}, only {', '.join(able)}; {hint}")
     variants = [_variant(config, dict(choice)) for choice in itertools.product(*axes)]
-    _check_canaries([variant.schedule for _, variant in variants])
     single = len(variants) * len(config.run.tasksets) * len(config.run.seed_list) == 1
     variants += _baselines(config, {label for label, _ in variants}, single=single)
-    found: dict[str, Cell] = {}
+    runs: dict[str, Cell] = {}
     for taskset, (label, variant), seed in itertools.product(config.run.tasksets, variants, config.run.seed_list):
-        _check_scheduled(variant)
         resolved = _set(variant, {"run.tasksets": [taskset], "run.seeds": [seed]})
         cell_id = "--".join((_short(slug(taskset.removeprefix("gymnasium/"))), _short(slug(label)), f"s{seed}"))
-        if cell_id in found:
+        if cell_id in runs:
             raise ConfigError(f"two runs of the suite would both be called {cell_id}; remove the repeated entry")
-        found[cell_id] = Cell(id=cell_id, taskset=taskset, seed=seed, label=label, config=resolved)
-    return list(found.values())
+        runs[cell_id] = Cell(id=cell_id, taskset=taskset, seed=seed, label=label, config=resolved)
+    return list(runs.values())
 
 
 def slug(text: str) -> str:
@@ -251,47 +115,28 @@ def _short(name: str) -> str:
 def _variant(config: Config, choice: Mapping[str, Any]) -> tuple[str, Config]:
     changed = _set(config, {"matrix": {}, **choice})
     names = [
-        _shown(key, value)
+        _shown(changed, key, value)
         for key, value in choice.items()
         if key not in ("evolver.name", *(f"evolver.{kind}" for kind in EVOLVER_KINDS))
     ]
     return "-".join([changed.evolver.label, *names]), changed
 
 
-def _shown(key: str, value: Any) -> str:
+def _shown(config: Config, key: str, value: Any) -> str:
     if isinstance(value, list):
         return "+".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType]
-    return f"{key.removeprefix('schedule.')}={str(value).lower()}" if key.startswith("schedule.") else str(value)
-
-
-def _check_scheduled(config: Config) -> None:
-    """Check that a run with a schedule has a method that follows it, and a schedule that can be drawn.
-
-    Raises:
-        ConfigError: if not.
-    """
-    name = config.evolver.method
-    if config.run.protocol != SCHEDULED or name is None:
-        return
-    config.schedule.schedule()
-    if not getattr(METHODS.load(name), "scheduled", False):
-        able = [method for method in METHODS.names() if getattr(METHODS.load(method), "scheduled", False)]
-        raise ConfigError(f"the method {name!r} follows no schedule; methods that do: {', '.join(able)}")
-
-
-def _check_canaries(schedules: Sequence[ScheduleSection]) -> None:
-    """Check that some run attempts the canaries: where a matrix varies the gate, the runs without it need none."""
-    most = max(schedule.canaries for schedule in schedules)
-    if most and not any(schedule.gate for schedule in schedules):
-        raise ConfigError(
-            f"schedule.canaries is {most} and schedule.gate is false, so that nothing attempts them; set schedule.gate = true, "
-            "or leave the canaries out"
-        )
+    name, _, inner = key.partition(".")
+    section = config.sections().get(name)
+    return f"{inner}={str(value).lower()}" if section is not None and section.labelled else str(value)
 
 
 def _baselines(config: Config, present: set[str], *, single: bool) -> Iterable[tuple[str, Config]]:
     wanted = config.suite.baselines
-    names = (() if single or not wanted else BASELINES[config.run.protocol]) if isinstance(wanted, bool) else wanted
+    names = (
+        (() if single or not wanted else PROTOCOLS.load(config.run.protocol).baselines)
+        if isinstance(wanted, bool)
+        else wanted
+    )
     for name in names:
         if name not in present:
             evolver = {"method": name, "initial": config.evolver.initial, "options": _shared(config.evolver, name)}
@@ -306,24 +151,16 @@ def _shared(evolver: EvolverSection, baseline: str) -> dict[str, Any]:
     return {k: v for k, v in evolver.options.items() if k in LoopOptions.model_fields and k not in own}
 
 
-def _with_absolute_paths(config: Config) -> Config:
-    """A suite may be resumed from another folder than it was started in."""
-    changes: dict[str, Any] = {"evolver.read_only": [_absolute(p) for p in config.evolver.read_only]}
-    changes["training.base_model"] = located(config.training.base_model)
-    if config.evolver.initial is not None:
-        changes["evolver.initial"] = _absolute(config.evolver.initial)
-    if config.evolver.launcher is not None and "/" in config.evolver.launcher:
-        changes["evolver.launcher"] = _absolute(config.evolver.launcher)
-    if config.schedule.plan is not None:
-        changes["schedule.plan"] = _absolute(config.schedule.plan)
-    for key, placed in (("evolver.initial", _absolute), ("training.base_model", located)):
-        if key in config.matrix:
-            changes[f"matrix.{key}"] = [placed(p) if isinstance(p, str) else p for p in config.matrix[key]]
+def _written_out(config: Config) -> Config:
+    """Return a configuration that means the same in every folder, with groups of tasksets written out."""
+    changes: dict[str, Any] = {}
+    for name, section in config.sections().items():
+        for key, written_out in section.written_out.items():
+            if (given := getattr(section, key)) is not None:
+                changes[f"{name}.{key}"] = written_out(given)
+            if f"{name}.{key}" in config.matrix:
+                changes[f"matrix.{name}.{key}"] = [written_out(value) for value in config.matrix[f"{name}.{key}"]]
     return _set(config, changes)
-
-
-def _absolute(path: str) -> str:
-    return str(Path(path).absolute())
 
 
 def _parse_override(text: str) -> tuple[str, Any]:
@@ -362,36 +199,73 @@ def _set(config: Config, changes: Mapping[str, Any]) -> Config:
 
 
 def _validated(data: Mapping[str, Any], source: str) -> Config:
+    model = _config_type(data, source)
     try:
-        return Config.model_validate(data)
+        return model.model_validate(data)
     except ValidationError as error:
-        raise ConfigError(f"{source}: " + "; ".join(_explain(e) for e in error.errors())) from error
+        raise ConfigError(f"{source}: " + "; ".join(_explain(e, model) for e in error.errors())) from error
 
 
-def _explain(error: Any) -> str:
+def _config_type(data: Mapping[str, Any], source: str) -> type[Config]:
+    """Return the type of the configuration: that of the protocol which it names."""
+    run: Any = data.get("run")
+    name: Any = run.get("protocol", DEFAULT_PROTOCOL) if isinstance(run, Mapping) else DEFAULT_PROTOCOL
+    if not isinstance(name, str):
+        return config_of(DEFAULT_PROTOCOL)  # which refuses it as it refuses any wrong value
+    if name not in PROTOCOLS:
+        known = ", ".join(map(repr, PROTOCOLS.names()))
+        raise ConfigError(f"{source}: run.protocol = {_quoted(name)}: expected one of {known}")
+    return config_of(name)
+
+
+@cache
+def config_of(protocol: str) -> type[Config]:
+    """Return the type of the configurations of a protocol, for reading one and for its JSON Schema.
+
+    Raises:
+        UnknownNameError: if there is no such protocol.
+    """
+    return config_type(PROTOCOLS.load(protocol).sections)
+
+
+def _explain(error: Any, model: type[Config]) -> str:
     where = [str(part) for part in error["loc"]]
     field = ".".join(where)
     if error["type"] == "extra_forbidden":
-        close = nearest(where[-1], _known_keys(where[:-1]))
-        hint = (
-            f"; did you mean {' or '.join(close)}?" if close else f"; known keys: {', '.join(_known_keys(where[:-1]))}"
-        )
-        return f"unknown key {field}{hint}"
+        return _explain_unknown(where, model)
     if error["type"] == "missing":
         return f"{field} is missing; add it"
     message = error["msg"].removeprefix("Value error, ")
     given = error.get("input")
-    if isinstance(given, Mapping):
+    if isinstance(given, Mapping | Config):
         return f"{field}: {message}" if field else message
-    shown = repr(given)
-    return f"{field} = {shown if len(shown) <= 80 else shown[:77] + '...'}: {message}"
+    return f"{field} = {_quoted(given)}: {message}"
 
 
-def _known_keys(path: Sequence[str]) -> list[str]:
-    model: type[BaseModel] = Config
+def _quoted(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _explain_unknown(where: Sequence[str], model: type[Config]) -> str:
+    *path, key = where
+    # Only our own are looked at: what a stranger's package offers is loaded when a configuration names it.
+    others = [name for name in PROTOCOLS.own() if key in _known_keys(config_of(name), path)]
+    if others:
+        field = ".".join(where) if path else f"[{key}]"
+        return f"{field} is of the protocol {' and '.join(others)}, and run.protocol is another one; leave it out"
+    known = _known_keys(model, path)
+    close = nearest(key, known)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"known keys: {', '.join(known)}"
+    return f"unknown key {'.'.join(where)}; {hint}"
+
+
+def _known_keys(model: type[BaseModel], path: Sequence[str]) -> list[str]:
     for part in path:
         inner = model.model_fields[part].annotation if part in model.model_fields else None
         if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
             return []
         model = inner
-    return sorted(model.model_fields)
+    aliases = [field.validation_alias for field in model.model_fields.values()]
+    names = [str(name) for alias in aliases if isinstance(alias, AliasChoices) for name in alias.choices]
+    return sorted({*model.model_fields, *names})

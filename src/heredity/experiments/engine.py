@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from heredity.experiments.config import Cell, Config
+from heredity.configuration.config import Cell, Config
 from heredity.experiments.outside_agents import agent_model
 from heredity.gateway import Model
-from heredity.posttraining.inference import Inference
-from heredity.posttraining.kind import KIND as CHECKPOINTS
-from heredity.posttraining.kind import CheckpointPlaces
 from heredity.rollouts import engine
-from heredity.rollouts.contract import Runner
 from heredity.rollouts.engine import EngineSettings
 from heredity.rollouts.kind import Workers
 
@@ -44,15 +40,6 @@ class Engine(engine.Engine):
 
     def __init__(self, config: Config, kinds: Iterable[str]) -> None:
         super().__init__(engine_settings(config), kinds)
-
-    @property
-    def places(self) -> CheckpointPlaces:
-        """Where the weights of candidates lie that are checkpoints."""
-        return self.shared(CheckpointPlaces)
-
-    def grading(self, inference: Inference) -> Runner:
-        """Return what grades checkpoints with an engine in a place, the same one each time."""
-        return self.runner(CHECKPOINTS.name, placement=inference)
 
     def asked_by(self, cell: Cell) -> Model | None:
         """Return the model that a run's evolver may ask, if there is one.

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from heredity.configuration.config import Cell
 from heredity.errors import ConfigError
-from heredity.evolution import EvolverContext, Feedback
-from heredity.evolution.registry import method
+from heredity.evolution import EvolverContext
+from heredity.evolution.operators.gepa_search import GepaOptions
+from heredity.evolution.proposals import LoopOptions
+from heredity.evolution.registry import METHODS, method
 from heredity.evolution.starter import starter_candidate
-from heredity.experiments.config import SCHEDULED, Cell
 from heredity.experiments.outside_agents import command_agent, described, model_door, record_stream
 from heredity.gateway import Model
 from heredity.judging.session import Session
 from heredity.launchers import CommandAgent, Launch
+from heredity.protocols.contract import Evolver, SuiteContext
 from heredity.resources import Candidate
 from heredity.rollouts.kind import KINDS
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.isolation import package_folders
 from heredity.server.agent_run import evolve_with_agent
 from heredity.server.terms import RunTerms
@@ -30,25 +31,6 @@ PROMPT = (
     "budget is spent or you are certain that nothing more can be gained; end with the command `heredity finish`."
 )
 """What an agent that is started by name is told first, unless the configuration says otherwise."""
-
-Publish = Callable[[Feedback, Sequence[Trajectory]], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Evolver:
-    """What spends a session's budget.
-
-    Attributes:
-        evolve: does it.
-        replay: whether it is deterministic, and resumed by running it again.
-        description: name, kind and options, for the record.
-        publisher: makes the hook to which feedback is published; None if nobody but the evolver reads it.
-    """
-
-    evolve: Callable[[Session], Awaitable[None]]
-    replay: bool
-    description: dict[str, Any]
-    publisher: Callable[[Session], Publish] | None = None
 
 
 def initial_candidate(cell: Cell, info: TasksetInfo) -> Candidate:
@@ -66,8 +48,29 @@ def initial_candidate(cell: Cell, info: TasksetInfo) -> Candidate:
         raise ConfigError(f"evolver.initial: {error}") from error
 
 
+def check_evolver(cell: Cell, suite: SuiteContext) -> None:
+    """Check what evolves in a run.
+
+    Raises:
+        ConfigError: as `build_evolver`, or if a method has no model that proposes edits.
+    """
+    name = cell.evolver.method
+    edits = name is not None and issubclass(METHODS.load(name).options_model, LoopOptions | GepaOptions)
+    if edits and not cell.config.gateway.optimisation:
+        raise ConfigError(
+            f"the method {name!r} has no model that proposes edits: set gateway.optimisation, such as openai/gpt-5"
+        )
+    build_evolver(cell, suite.tasksets[cell.taskset].info, suite.run_folder(cell), suite.secrets)
+
+
 def build_evolver(
-    cell: Cell, info: TasksetInfo, folder: Path, secrets: Sequence[Path], model: Model | None = None
+    cell: Cell,
+    info: TasksetInfo,
+    folder: Path,
+    secrets: Sequence[Path],
+    model: Model | None = None,
+    *,
+    scheduled: bool = False,
 ) -> Evolver:
     """Return the evolver of a run.
 
@@ -77,6 +80,7 @@ def build_evolver(
         folder: the run's folder.
         secrets: folders that must stay hidden from an outside agent.
         model: what a method may ask for edits, or an outside agent for whatever it wants.
+        scheduled: whether train tasks are pushed to it in batches.
 
     Raises:
         ConfigError: if a method or an option is unknown, or the agent's folders are missing.
@@ -85,7 +89,6 @@ def build_evolver(
     if cell.evolver.method is None:
         return _agent(cell, info, folder, initial, command_agent(cell, secrets, PROMPT), model)
     chosen = method(cell.evolver.method, cell.evolver.options)
-    scheduled = cell.config.run.protocol == SCHEDULED
     context = EvolverContext(
         info, initial, cell.seed, cell.config.budget.train_cases, cell.evolver.options, scheduled=scheduled
     )

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from heredity.analysis.usage import BROKER, TokenUsage, recognised_usage, stream_usage
+from heredity.configuration.config import Cell
 from heredity.errors import ConfigError
-from heredity.experiments.config import Cell
 from heredity.gateway import Model
 from heredity.judging.session import Session
 from heredity.launchers import BrokerDoor, CommandAgent, Launch, launcher

@@ -6,18 +6,36 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from heredity.analysis.run_metrics import run_metrics
-from heredity.analysis.suite_metrics import suite_metrics
+from heredity.analysis.contract import CommonMetrics, Metrics
+from heredity.analysis.evidence import RunEvidence
+from heredity.analysis.run_results import run_results
+from heredity.analysis.suite_results import suite_results
 from heredity.errors import ConfigError, RecordError
 from heredity.experiments.lineage import write_lineage
+from heredity.experiments.sources import sources_of
+from heredity.protocols.registry import PROTOCOLS
 from heredity.records import BlobStore, read_journal
 from heredity.records.run_folder import write_atomic
 from heredity.reports import write_reports
 from heredity.resources import Candidate
+from heredity.results import RunResults, SuiteResults
+from heredity.results.report import PlainReport, Report
 
 METRICS = "metrics.json"
+
+R = TypeVar("R", RunResults, SuiteResults)
+
+
+def metrics_of(protocol: str | None) -> Metrics:
+    """Return what a protocol says about results; one without figures of its own, or none at all, says the common things."""
+    return (PROTOCOLS.load(protocol).metrics if protocol else None) or CommonMetrics()
+
+
+def report_of(protocol: str | None) -> Report:
+    """Return what a protocol has to say on pages; one without a report, or none at all, has nothing of its own to say."""
+    return (PROTOCOLS.load(protocol).report if protocol else None) or PlainReport()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,27 +44,27 @@ class RunResult:
 
     Attributes:
         folder: the run's folder.
-        metrics: its metrics.json.
+        metrics: its results, as in metrics.json.
         started: the data of its `run.started`; empty if it ended before that was written.
     """
 
     folder: Path
-    metrics: dict[str, Any]
+    metrics: RunResults
     started: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Rebuilt:
+class Rebuilt(Generic[R]):
     """What was computed from a folder.
 
     Attributes:
-        metrics: its metrics.json.
-        runs: of a suite, the metrics.json of its runs.
+        metrics: its results, as in metrics.json.
+        runs: of a suite, the results of its runs.
         unreadable: of a suite, the name of each run whose records are damaged, to the reason.
     """
 
-    metrics: dict[str, Any]
-    runs: list[dict[str, Any]]
+    metrics: R
+    runs: list[RunResults]
     unreadable: dict[str, str]
 
 
@@ -80,7 +98,8 @@ def read_run(folder: Path) -> RunResult:
         return Candidate.from_bytes(blobs.get(where[digest]))
 
     started = next((e.data for e in events if e.kind == "run.started"), {})
-    return RunResult(folder, run_metrics([event.to_json() for event in events], load, blobs.get), started)
+    evidence = RunEvidence([event.to_json() for event in events], load, blobs.get)
+    return RunResult(folder, run_results(evidence, metrics_of(started.get("protocol"))), started)
 
 
 def read_runs(folder: Path) -> tuple[list[RunResult], dict[str, str]]:
@@ -101,7 +120,7 @@ def read_runs(folder: Path) -> tuple[list[RunResult], dict[str, str]]:
     return found, unreadable
 
 
-def rebuild_run(folder: Path) -> dict[str, Any]:
+def rebuild_run(folder: Path) -> RunResults:
     """Compute a run's metrics from its journal and write metrics.json, report.md, report.html and its lineage.
 
     Raises:
@@ -114,7 +133,7 @@ def rebuild_run(folder: Path) -> dict[str, Any]:
     return metrics
 
 
-def rebuild_suite(folder: Path, *, write: bool = True) -> Rebuilt:
+def rebuild_suite(folder: Path, *, write: bool = True) -> Rebuilt[SuiteResults]:
     """Compute a suite's metrics from its runs' journals and write its metrics.json, report.md and report.html.
 
     Args:
@@ -126,13 +145,13 @@ def rebuild_suite(folder: Path, *, write: bool = True) -> Rebuilt:
     """
     found, unreadable = read_runs(folder)
     runs = [result.metrics for result in found]
-    metrics = suite_metrics(runs)
+    metrics = suite_results(runs, metrics_of)
     if write:
         write_derived(folder, metrics, runs)
     return Rebuilt(metrics, runs, unreadable)
 
 
-def rebuild(folder: Path) -> Rebuilt:
+def rebuild(folder: Path) -> Rebuilt[RunResults] | Rebuilt[SuiteResults]:
     """Rebuild everything derived of a run or a suite, runs included.
 
     Raises:
@@ -151,16 +170,19 @@ def rebuild(folder: Path) -> Rebuilt:
     raise ConfigError(f"{folder} holds neither a run nor a suite; give a folder below runs/")
 
 
-def write_derived(folder: Path, metrics: dict[str, Any], runs: Sequence[dict[str, Any]] | None = None) -> None:
+def write_derived(folder: Path, metrics: RunResults | SuiteResults, runs: Sequence[RunResults] | None = None) -> None:
     """Write metrics.json, report.md and report.html.
 
     Args:
         folder: where to.
-        metrics: of a run or a suite.
-        runs: of a suite, the metrics of its runs.
+        metrics: results of a run or a suite.
+        runs: of a suite, the results of its runs.
 
     Raises:
         RecordError: if a file cannot be written.
     """
-    write_atomic(folder / METRICS, json.dumps(metrics, indent=1, allow_nan=False).encode() + b"\n")
-    write_reports(folder, metrics, runs)
+    write_atomic(
+        folder / METRICS, json.dumps(metrics.model_dump(mode="json"), indent=1, allow_nan=False).encode() + b"\n"
+    )
+    sources = sources_of(folder) if isinstance(metrics, RunResults) else None
+    write_reports(folder, metrics, list(runs or ()), report_of(metrics.protocol), sources)

@@ -16,33 +16,34 @@ from typing import Any
 import tomli_w
 
 from heredity.analysis.failed_updates import failed_updates, fruitless
+from heredity.configuration.config import Cell, Config
 from heredity.errors import ConfigError, HeredityError, RecordError
-from heredity.experiments.config import TRAINING, Cell, Config, cells, read_toml, resolve, slug
+from heredity.experiments.config import cells, read_toml, resolve, slug
 from heredity.experiments.engine import Engine
-from heredity.experiments.evolvers import Evolver, build_evolver
-from heredity.experiments.gpus import GpuMachine, GpuPool, Lease
-from heredity.experiments.gradings import RunGrading, inference_in
-from heredity.experiments.plans import plan_of, planned_episodes, terms_of
-from heredity.experiments.preflight import check_run
+from heredity.experiments.plans import plan_of
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
-from heredity.experiments.references import References
 from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
-from heredity.experiments.trainers import build_trainer, check_trainer
-from heredity.judging.bench import Reference, Verdict
+from heredity.judging.bench import Verdict
 from heredity.judging.cases import FILE_NAME, Sealed
+from heredity.judging.references import References
 from heredity.judging.run import Conditions, run_evolution
 from heredity.judging.session import Session
+from heredity.protocols.contract import Needs, RunContext, SuiteContext
+from heredity.protocols.registry import PROTOCOLS
 from heredity.records import read_journal
 from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
 from heredity.records.span_log import NAME as SPANS
 from heredity.records.span_log import SpanLog, read_spans
+from heredity.results import RunResults, SuiteResults
 from heredity.results.status import Status
+from heredity.sandbox.gpus import GpuMachine, GpuPool
 from heredity.spans import Span, collecting, span
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
 
 CONFIG_NAME = "suite.toml"
+_REFERENCES = "references.json"
 REPORT = "report"
 """Names the suite's own report among failures."""
 _SPEED = ("gpus", "workers", "parallel_runs")
@@ -55,8 +56,8 @@ class SuiteResult:
 
     Attributes:
         folder: the suite's folder.
-        metrics: its metrics.json.
-        runs: the metrics.json of its runs.
+        metrics: its results.
+        runs: those of its runs.
         failures: name of each run that did not end, to the reason; `REPORT` if the suite's report could not be written.
         evolver_failures: name of each run whose evolver raised, to what it raised, or whose updates could not all be made or came
             to nothing. What it had submitted was judged.
@@ -64,8 +65,8 @@ class SuiteResult:
     """
 
     folder: Path
-    metrics: dict[str, Any]
-    runs: list[dict[str, Any]]
+    metrics: SuiteResults
+    runs: list[RunResults]
     failures: dict[str, str]
     evolver_failures: dict[str, str]
     notes: dict[str, str]
@@ -216,23 +217,22 @@ def _conclude(suite: _Suite) -> SuiteResult:
 class _Suite:
     def __init__(self, folder: Path, config: Config, watcher: Watcher, machine: GpuMachine | None = None) -> None:
         self.folder, self.config, self.watcher = folder, config, watcher
+        self.setting = PROTOCOLS.load(config.run.protocol).setting
         self.cells = cells(config)
-        self.tasksets: dict[str, Taskset] = {name: taskset(name) for name in (*config.run.tasksets, *config.run.ood)}
+        self.needs: dict[str, Needs] = {cell.id: self.setting.needs(cell.config) for cell in self.cells}
+        named = (*config.run.tasksets, *(name for needs in self.needs.values() for name in needs.tasksets))
+        self.tasksets: dict[str, Taskset] = {name: taskset(name) for name in dict.fromkeys(named)}
         self.progress = {
-            c.id: RunProgress(c.id, c.taskset, c.label, c.seed, planned_episodes(c.config)) for c in self.cells
+            c.id: RunProgress(c.id, c.taskset, c.label, c.seed, self.needs[c.id].episodes) for c in self.cells
         }
         self.failures: dict[str, str] = {}
         self.evolver_failures: dict[str, str] = {}
         self.notes: dict[str, str] = {}
         self.hidden = sealed_folder(folder)
         self.gpus = GpuPool(config.engine.gpus, machine)
+        self.context = SuiteContext(folder, self.cells, self.tasksets, (self.hidden,))
         for cell in self.cells:
-            if cell.config.run.protocol == TRAINING:
-                check_trainer(cell, (self.hidden,))
-                inference_in(cell, self.cells, folder / "runs")
-            else:
-                check_run(cell, self.tasksets)
-                build_evolver(cell, self.tasksets[cell.taskset].info, self._path(cell), (self.hidden,))
+            self.setting.check(cell, self.context)
 
     async def run(self, engine: Engine) -> None:
         """Run every cell, a few at a time.
@@ -241,11 +241,11 @@ class _Suite:
             ConfigError: if a model that one of them needs is not there.
         """
         for cell in self.cells:
-            for name in (cell.config.gateway.execution, *cell.config.transfer.models):
+            for name in (cell.config.gateway.execution, *self.needs[cell.id].models):
                 engine.under(name)
             engine.asked_by(cell)
         sealed = Sealed.create(self.hidden)
-        references = References(self.folder, sealed, self.config, engine, engine.places)
+        references = References(self.folder / _REFERENCES, sealed, engine, self.config.limits.limits())
         gate = asyncio.Semaphore(self.config.engine.parallel_runs)
 
         async def guarded(cell: Cell) -> None:
@@ -261,8 +261,9 @@ class _Suite:
         progress.begin()
         self.watcher.changed(progress)
         try:
-            async with self.gpus.lease(_gpus(cell)) as lease:
-                verdict = await self._judged(cell, engine, sealed, references, lease)
+            async with self.gpus.lease(self.needs[cell.id].gpus) as lease:
+                context = RunContext(cell, self.context, engine, sealed, references, lease)
+                verdict = await self._judged(context, engine)
             await asyncio.to_thread(rebuild_run, self._path(cell))
             missing = _missing(self._path(cell), verdict)
         except asyncio.CancelledError:
@@ -285,63 +286,28 @@ class _Suite:
                 progress.end("done", verdict.reason if verdict.heldout is None else missing)
         self.watcher.changed(progress)
 
-    async def _judged(
-        self, cell: Cell, engine: Engine, sealed: Sealed, references: References, lease: Lease
-    ) -> Verdict:
-        progress = self.progress[cell.id]
-        grading = None
-        if cell.config.run.protocol == TRAINING:
-            grading = RunGrading(inference_in(cell, self.cells, self.folder / "runs"), engine.grading, lease)
-        evolver, reference = await self._evolver(cell, engine, sealed, references, grading)
+    async def _judged(self, context: RunContext, engine: Engine) -> Verdict:
+        cell = context.cell
+        progress, execution = self.progress[cell.id], cell.config.gateway.execution
+        setup = await self.setting.open(context)
 
         async def evolve(session: Session) -> None:
             progress.session = session
-            await evolver.evolve(session)
+            await setup.evolver.evolve(session)
 
-        conditions = self._conditions(cell, engine, sealed, reference, grading)
-        plan = plan_of(
-            cell,
-            self.folder.name,
-            evolver.description,
-            replay=evolver.replay,
-            isolation=engine.isolation,
-            terms=terms_of(cell, self.folder),
-            grading=grading.about if grading else None,
+        conditions = Conditions(
+            context.taskset,
+            CountingRunner(setup.runner or engine.under(execution), progress),
+            context.sealed,
+            setup.reference,
+            others={name: CountingRunner(engine.under(name), progress) for name in self.needs[cell.id].models},
+            probe=engine.probe(context.taskset.info.kind),
         )
+        plan = plan_of(cell, self.folder.name, setup, engine.isolation)
         with self._traced(cell) as trace:
-            verdict = await run_evolution(self._path(cell), plan, conditions, evolve, evolver.publisher)
+            verdict = await run_evolution(self._path(cell), plan, conditions, evolve, setup.evolver.publisher)
             trace.set(status=verdict.status, heldout=verdict.heldout.mean if verdict.heldout else None)
         return verdict
-
-    async def _evolver(
-        self, cell: Cell, engine: Engine, sealed: Sealed, references: References, grading: RunGrading | None
-    ) -> tuple[Evolver, Reference | None]:
-        tasks, path, asked = self.tasksets[cell.taskset], self._path(cell), engine.asked_by(cell)
-        if grading is None:
-            evolver = build_evolver(cell, tasks.info, path, (self.hidden,), asked)
-            return evolver, await references.of(tasks, cell)
-        base, reference = await references.of_base(tasks, cell, grading)
-        engine.places.roots.append(path / "models")
-        return build_trainer(cell, path, (self.hidden,), sealed, base, reference, asked, grading), reference
-
-    def _conditions(
-        self,
-        cell: Cell,
-        engine: Engine,
-        sealed: Sealed,
-        reference: Reference | None,
-        grading: RunGrading | None,
-    ) -> Conditions:
-        progress, execution = self.progress[cell.id], cell.config.gateway.execution
-        return Conditions(
-            self.tasksets[cell.taskset],
-            CountingRunner(grading or engine.under(execution), progress),
-            sealed,
-            reference,
-            ood=[self.tasksets[name] for name in cell.config.run.ood],
-            others={name: CountingRunner(engine.under(name), progress) for name in cell.config.transfer.models},
-            probe=engine.probe(self.tasksets[cell.taskset].info.kind),
-        )
 
     @contextmanager
     def _traced(self, cell: Cell) -> Generator[Span]:
@@ -356,10 +322,6 @@ class _Suite:
 
     def _path(self, cell: Cell) -> Path:
         return self.folder / "runs" / cell.id
-
-
-def _gpus(cell: Cell) -> int:
-    return cell.config.training.gpus if cell.config.run.protocol == TRAINING else 0
 
 
 def _missing(folder: Path, verdict: Verdict) -> str:

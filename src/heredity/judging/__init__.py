@@ -1,10 +1,11 @@
-"""Judging: budgets, sessions, sealed cases, views, and the protocols that put them together."""
+"""Judging: budgets, sessions, sealed cases, and views."""
 
 from heredity.judging.budget import BudgetLedger
 from heredity.judging.cases import Opening, Sealed
 from heredity.judging.run import Conditions, RunPlan, run_evolution
 from heredity.judging.session import Session, SessionRules
 from heredity.judging.session_log import Submission
+from heredity.judging.views import ViewPlan
 
 __all__ = [
     "BudgetLedger",
@@ -15,5 +16,6 @@ __all__ = [
     "Session",
     "SessionRules",
     "Submission",
+    "ViewPlan",
     "run_evolution",
 ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,6 @@ from heredity.judging.attempts import Attempter, Comparison, listed_comparisons
 from heredity.judging.cases import Opening
 from heredity.judging.session_log import Submission, score_to_json
 from heredity.judging.views import View, ViewScores, score_candidate
-from heredity.protocols.harness_evolution.terms import HarnessTerms
 from heredity.records import Committer
 from heredity.resources import Candidate
 from heredity.tasks import Task, TasksetInfo
@@ -31,27 +30,29 @@ class Bench:
         records: where results are journalled.
         attempter: attempts and retries jobs; it shares no scratch between them.
         taskset: what the tasks belong to.
-        validation: the view that picks the checkpoint; None where commits do.
-        heldout: the view that scores it.
+        views: the hidden tasks, by the names of the views.
         opening: opens the commitment to the views.
         train: the train tasks, by handle.
-        more: further views, by name.
         others: what attempts jobs under other execution models, by their names.
-        terms: what a run of harness evolution is judged by.
-        repeats: of post-training, how often the best checkpoint is graded again, to measure the noise of grading.
     """
 
     records: Committer
     attempter: Attempter
     taskset: TasksetInfo
-    validation: View | None
-    heldout: View
+    views: Mapping[str, View]
     opening: Opening
     train: Sequence[Task] = ()
-    more: Mapping[str, View] = field(default_factory=dict[str, View])
     others: Mapping[str, Attempter] = field(default_factory=dict[str, Attempter])
-    terms: HarnessTerms | None = None
-    repeats: int = 0
+
+    def view(self, name: str) -> View:
+        """Return a view.
+
+        Raises:
+            ConfigError: if the run is not judged on one of this name.
+        """
+        if name not in self.views:
+            raise ConfigError(f"this run has no view {name!r}, which its judge needs; it has {', '.join(self.views)}")
+        return self.views[name]
 
     def journalled(self, kind: str, **fields: Any) -> Mapping[str, Any] | None:
         """Return the data of the latest event of a kind whose fields are these, if there is one."""
@@ -101,8 +102,8 @@ class Reference:
         candidate: what is scored.
         scores: its held-out scores, if they were computed before for the same cases; NaN where missing.
         name: what it is called in the journal.
-        graded: of a base model, its scores on the graded view; NaN where missing.
-        comparisons: of a base model whose answers are compared with references, what was found on each view.
+        graded: its scores on the train tasks, where these are a graded view; NaN where missing.
+        comparisons: where answers are compared with others, what was found on each view.
     """
 
     candidate: Candidate
@@ -137,6 +138,10 @@ class Verdict:
     reference: tuple[float, ...] | None = None
 
 
+Judge = Callable[[Bench, Evolved, Reference | None], Awaitable[Verdict]]
+"""Judges a closed session and finishes the run's journal; what is journalled already is not attempted again."""
+
+
 async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ...]:
     """Score the reference on held-out, or take over the scores it was given, and journal them once.
 
@@ -146,20 +151,21 @@ async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ..
     Raises:
         ConfigError: if the scores it was given are not one for each held-out task.
     """
-    known = bench.scored("reference.scored", name=reference.name, view=bench.heldout.name)
+    view = bench.view("heldout")
+    known = bench.scored("reference.scored", name=reference.name, view=view.name)
     if known is not None:
         return tuple(math.nan if s is None else s for s in known["scores"])
     scores = reference.scores
     if scores is None:
-        scores = (await score_candidate(bench.attempter, bench.taskset, bench.heldout, reference.candidate)).scores
-    if len(scores) != len(bench.heldout.tasks):
+        scores = (await score_candidate(bench.attempter, bench.taskset, view, reference.candidate)).scores
+    if len(scores) != len(view.tasks):
         raise ConfigError(
-            f"the reference {reference.name!r} has {len(scores)} scores; expected {len(bench.heldout.tasks)}, "
+            f"the reference {reference.name!r} has {len(scores)} scores; expected {len(view.tasks)}, "
             "one for each held-out task"
         )
     listed = [score_to_json(s) for s in scores]
-    compared = listed_comparisons(reference.comparisons.get(bench.heldout.name, ()))
-    data = {"name": reference.name, "view": bench.heldout.name, "scores": listed, **compared}
+    compared = listed_comparisons(reference.comparisons.get(view.name, ()))
+    data = {"name": reference.name, "view": view.name, "scores": listed, **compared}
     await bench.records.commit([("reference.scored", data)])
     return scores
 

@@ -141,7 +141,7 @@ class Sealed:
 
     def opening(self, tasksets: Sequence[Taskset], counts: Mapping[str, int]) -> Opening:
         """Return what proves that the cases were those committed to."""
-        return self._opening(self.cases(tasksets, counts), [[t.info.name for t in tasksets], dict(counts)])
+        return self.opening_of([(taskset, split, count) for taskset in tasksets for split, count in counts.items()])
 
     def opening_of(self, draws: Sequence[tuple[Taskset, str, int]]) -> Opening:
         """Return what proves it of cases that are drawn from several splits of several tasksets.
@@ -152,9 +152,7 @@ class Sealed:
         cases: dict[str, Any] = {}
         for taskset, split, count in draws:
             cases.setdefault(taskset.info.name, {}).update(self.cases([taskset], {split: count})[taskset.info.name])
-        return self._opening(cases, [[taskset.info.name, split, count] for taskset, split, count in draws])
-
-    def _opening(self, cases: Mapping[str, Any], named: Any) -> Opening:
+        named = [[taskset.info.name, split, count] for taskset, split, count in draws]
         salt = digest_bytes(self.salt + canonical_json(named))
         return Opening(_commit(salt, cases), salt, digest_json(cases))
 

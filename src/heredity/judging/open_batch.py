@@ -38,7 +38,7 @@ class OpenBatch:
             ConfigError: if the run has no schedule.
         """
         if self._plan is None:
-            raise ConfigError("this run has no schedule; batches are there in the protocol harness-evolution")
+            raise ConfigError("this run has no schedule, so that there are no batches; choose tasks and submit them")
         return self._plan
 
     @property

@@ -17,18 +17,18 @@ from heredity.errors import (
     IsolationError,
     MissingExtraError,
     RecordError,
-    UnknownNameError,
 )
 from heredity.evolution import Budget
 from heredity.judging.attempts import Attempter, encodable
-from heredity.judging.bench import Bench, Evolved, Reference, Verdict
+from heredity.judging.bench import Bench, Evolved, Judge, Reference, Verdict
 from heredity.judging.cases import Opening, Sealed
 from heredity.judging.decisions import Probe
+from heredity.judging.drawn import Cases
 from heredity.judging.open_batch import journal_plan
+from heredity.judging.schedule import BatchPlan
 from heredity.judging.session import Publish, Session, SessionRules
 from heredity.judging.session_log import cut_torn_request
-from heredity.judging.views import View
-from heredity.protocols.harness_evolution.terms import HarnessTerms, check_disjoint, ood_views
+from heredity.judging.views import ViewPlan
 from heredity.records import Committer, RunFolder, config_digest
 from heredity.rollouts.contract import Runner
 from heredity.sandbox.limits import Limits
@@ -48,69 +48,57 @@ class RunPlan:
     Attributes:
         run_id: its name.
         suite_id: the suite whose sealed cases it is judged on.
+        protocol: the name of its protocol, for the record.
         evolver: name, kind and options of what evolves, as JSON values.
         seed: seeds the evolver and the candidates' own generators; never the hidden cases.
         budget: episodes, and optionally submissions, tokens, cost and seconds.
-        validation: how many hidden cases pick the checkpoint; 0 where the protocol asks for none.
-        heldout: how many hidden cases score it.
+        judge: judges it when its session is closed.
+        views: the hidden tasks that it is judged on.
         train_tasks: how many train handles there are.
         min_episodes: the fewest episodes of one submission.
         max_episodes: the most episodes of one submission.
         limits: what one attempt may use.
         replay: the evolver is deterministic, and resumed by running it again (see `SessionRules`).
+        batches: how train tasks are pushed; None lets the evolver choose them.
+        disjoint: whether no task may be in two views, or in one and in training.
         config: the resolved configuration, kept as run.toml; a folder is resumed only with the same.
         isolation: the tier in which candidates run.
         packages: versions of every package that can change a score.
-        protocol: how it is judged, one of `heredity.protocols.JUDGES`.
-        terms: the schedule and the further views of harness evolution; None in other protocols.
+        plugins: what other packages' code was loaded by name (see `heredity.plugins.Origin`).
         execution: name of the model that attempts tasks, for the record; empty if none does.
-        repeats: of post-training, how often the best checkpoint is graded again.
-        training: of post-training, what is to be known of the task when the run is looked at: `metric`, `structure`, `labels`,
-            `private`, `grading_counts`.
+        record: what else is put on record when the run starts, by keys of the protocol's own.
     """
 
     run_id: str
     suite_id: str
+    protocol: str
     evolver: Mapping[str, Any]
     seed: int
     budget: Budget
-    validation: int = 16
-    heldout: int = 32
+    judge: Judge
+    views: Sequence[ViewPlan]
     train_tasks: int = 128
     min_episodes: int = 1
     max_episodes: int = 128
     limits: Limits = field(default_factory=Limits)
     replay: bool = False
+    batches: BatchPlan | None = None
+    disjoint: bool = False
     config: Mapping[str, Any] = field(default_factory=dict[str, Any])
     isolation: str = "unknown"
     packages: Mapping[str, str] = field(default_factory=dict[str, str])
-    protocol: str = "policy-evolution"
-    terms: HarnessTerms | None = None
+    plugins: Sequence[Mapping[str, str]] = ()
     execution: str = ""
-    repeats: int = 0
-    training: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    record: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
-        from heredity.protocols.judges import JUDGES
-
-        if self.protocol not in JUDGES:
-            raise UnknownNameError("protocol", self.protocol, JUDGES)
-        if (self.terms is not None) != (self.protocol == "harness-evolution"):
-            raise ConfigError(f"terms are those of harness-evolution, and the protocol is {self.protocol}")
-        if self.terms is not None and self.validation < 1:
-            raise ConfigError("validation is 0; snapshots are judged on update-validation: give 1 or more")
-        for name in ("heldout", "train_tasks", "min_episodes"):
+        for name in ("train_tasks", "min_episodes"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; expected 1 or more")
         if self.max_episodes < self.min_episodes:
             raise ConfigError(f"max_episodes is {self.max_episodes}; expected at least {self.min_episodes}")
         if self.seed < 0:
             raise ConfigError(f"seed is {self.seed}; expected 0 or more")
-
-    @property
-    def views(self) -> dict[str, int]:
-        """How many hidden cases each view has."""
-        return {k: v for k, v in (("validation", self.validation), ("heldout", self.heldout)) if v}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +110,6 @@ class Conditions:
         runner: what attempts them; the caller closes it.
         sealed: the suite's secret.
         reference: what every run is compared with; None leaves the comparison out.
-        ood: tasksets whose held-out tasks are out of distribution.
         others: runners that use another execution model, by its name.
         probe: what a contract gate checks candidates with.
     """
@@ -131,7 +118,6 @@ class Conditions:
     runner: Runner
     sealed: Sealed
     reference: Reference | None = None
-    ood: Sequence[Taskset] = ()
     others: Mapping[str, Runner] = field(default_factory=dict[str, Runner])
     probe: Probe | None = None
 
@@ -163,22 +149,20 @@ async def run_evolution(
         HostError: if the runner fails.
         IsolationError: if the evolver cannot be isolated as asked; `MissingExtraError` if it is not installed.
     """
-    from heredity.protocols.judges import JUDGES
-
     with RunFolder.open(path) as folder:
         cut_torn_request(folder.journal)
         records = Committer(folder.journal, folder.blobs)
-        cases = Cases(plan, conditions)
+        cases = Cases(conditions.sealed, conditions.taskset, plan.train_tasks, plan.views, disjoint=plan.disjoint)
         await _begin(folder, records, plan, conditions, cases.opening)
-        if plan.terms is not None:
-            await journal_plan(records, plan.terms.plan, cases.train)
+        if plan.batches is not None:
+            await journal_plan(records, plan.batches, cases.train)
         session = _open_session(records, plan, conditions, cases, publisher)
         await _evolve(session, evolve, records)
         failed = any(event.kind == "evolver.failed" for event in records.journal.events)
         evolved = Evolved(session.snapshot(), session.decisions, "failed" if failed else "finished", session.begun)
         bench = _bench(records, plan, conditions, cases)
         with span("judge", kind="other", protocol=plan.protocol):
-            return await JUDGES[plan.protocol](bench, evolved, conditions.reference)
+            return await plan.judge(bench, evolved, conditions.reference)
 
 
 async def _begin(
@@ -211,15 +195,16 @@ def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> dict[st
         "group": info.group,
         "evolver": dict(plan.evolver),
         "execution": plan.execution,
-        **({"posttraining": dict(plan.training)} if plan.training else {}),
         "seed": plan.seed,
         "budget": budget,
-        "views": {**plan.views, **({"ood": plan.terms.ood, "replay": plan.terms.replay} if plan.terms else {})},
+        "views": {view.name: view.count for view in plan.views},
         "failure_return": info.failure_return,
         "isolation": plan.isolation,
         "packages": dict(plan.packages),
+        **({"plugins": [dict(origin) for origin in plan.plugins]} if plan.plugins else {}),
         "commitment": opening.commitment,
         "config_digest": config_digest(plan.config),
+        **plan.record,
     }
 
 
@@ -260,38 +245,11 @@ def _open_session(
         min_episodes=plan.min_episodes,
         max_episodes=plan.max_episodes,
         replay=plan.replay,
-        plan=plan.terms.plan if plan.terms else None,
+        plan=plan.batches,
         probe=conditions.probe,
     )
     info = conditions.taskset.info
     return Session(records, conditions.runner, taskset=info, tasks=cases.train, rules=rules, publisher=publisher)
-
-
-class Cases:
-    """The tasks of a run: those of training, and those of its views, which nothing that evolves may see."""
-
-    def __init__(self, plan: RunPlan, conditions: Conditions) -> None:
-        """Draw them.
-
-        Raises:
-            ConfigError: if a split has too few tasks, or a task is in two of them.
-        """
-        sealed, own, terms = conditions.sealed, conditions.taskset, plan.terms
-        self.train = sealed.tasks(own, "train", plan.train_tasks)
-        self.views = {name: View(name, sealed.tasks(own, name, count)) for name, count in plan.views.items()}
-        self.more: dict[str, View] = {}
-        if terms is None:
-            self.opening = sealed.opening([own], plan.views)
-            return
-        self.views["heldout"] = View("id", self.views["heldout"].tasks)
-        self.more["update_validation"] = View("update_validation", self.views["validation"].tasks)
-        drawn = [(own, name, count) for name, count in plan.views.items()]
-        for name, (taskset, split) in ood_views(own, conditions.ood).items() if terms.ood else ():
-            self.more[name] = View(name, sealed.tasks(taskset, split, terms.ood), taskset.info)
-            drawn.append((taskset, split, terms.ood))
-        self.opening = sealed.opening_of(drawn)
-        hidden = {"id": self.views["heldout"], **self.more}
-        check_disjoint(self.train, {name: view.tasks for name, view in hidden.items()})
 
 
 def _bench(records: Committer, plan: RunPlan, conditions: Conditions, cases: Cases) -> Bench:
@@ -299,14 +257,10 @@ def _bench(records: Committer, plan: RunPlan, conditions: Conditions, cases: Cas
         records=records,
         attempter=Attempter(conditions.runner, plan.limits),
         taskset=conditions.taskset.info,
-        validation=cases.views.get("validation"),
-        heldout=cases.views["heldout"],
+        views=cases.views,
         opening=cases.opening,
         train=cases.train,
-        more=cases.more,
         others={name: Attempter(runner, plan.limits) for name, runner in conditions.others.items()},
-        terms=plan.terms,
-        repeats=plan.repeats,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from heredity.errors import ConfigError
 from heredity.evolution import Outcome
 from heredity.gateway import Usage
 from heredity.judging.attempts import (
@@ -27,10 +28,31 @@ from heredity.results.status import Status
 from heredity.rollouts.contract import Job
 from heredity.rollouts.kind import KINDS
 from heredity.rollouts.trajectory import Trajectory
-from heredity.tasks import Task, TasksetInfo
+from heredity.tasks import Task, Taskset, TasksetInfo
 
 JUDGE_SEED = 0
 """Seeds the policies' own generators on hidden tasks, the same for every run, so that runs are paired."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewPlan:
+    """A view that is still to be drawn.
+
+    Attributes:
+        name: what the view is called in the journal.
+        split: what its tasks are drawn from.
+        count: how many tasks, 1 or more.
+        taskset: whose tasks they are, where it is not the run's own taskset.
+    """
+
+    name: str
+    split: str
+    count: int
+    taskset: Taskset | None = None
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise ConfigError(f"views.{self.name} is {self.count}; expected 1 or more")
 
 
 @dataclass(frozen=True, slots=True)

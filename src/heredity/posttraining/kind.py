@@ -3,51 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 
 from heredity.actors.contract import Solving
-from heredity.errors import CandidateError, ConfigError
+from heredity.errors import ConfigError
 from heredity.gateway import Model
 from heredity.posttraining.inference import Inference
-from heredity.posttraining.models.checkpoint import checkpoint_of
+from heredity.posttraining.models.places import CheckpointPlaces
 from heredity.posttraining.runner import GradingRunner
 from heredity.posttraining.tasks.contract import KIND as NAME
-from heredity.resources import Candidate
 from heredity.rollouts.contract import Runner
 from heredity.rollouts.kind import KINDS, Kind, Needs, Opening
 from heredity.rollouts.trajectory import Trajectory
 
 CONCURRENT = 64
 """Attempts at the same time: what a worker on a processor answers in one batch."""
-
-
-@dataclass
-class CheckpointPlaces:
-    """Where the weights of candidates lie.
-
-    Attributes:
-        folders: digest of each base model's checkpoint to its folder.
-        roots: folders in which runs keep checkpoints by digest.
-    """
-
-    folders: dict[str, Path] = field(default_factory=dict[str, Path])
-    roots: list[Path] = field(default_factory=list[Path])
-
-    def resolve(self, candidate: Candidate) -> Path:
-        """Return the folder of a candidate's checkpoint.
-
-        Raises:
-            CandidateError: if its weights were not kept.
-        """
-        digest = checkpoint_of(candidate).digest
-        known = self.folders.get(digest)
-        folder = known or next((root / digest for root in self.roots if (root / digest).is_dir()), None)
-        if folder is None:
-            raise CandidateError(
-                f"the weights of checkpoint {digest[:12]} are not kept any more; it cannot be graded again"
-            )
-        return folder
 
 
 def inner_runner(kind: str, opening: Opening) -> Runner:

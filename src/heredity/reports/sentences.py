@@ -1,127 +1,155 @@
-"""The sentences a report opens with: what was found, and how far it can be trusted."""
+"""The sentences a report opens with: what was reached in the task's own units, and how far it can be trusted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from heredity.reports import text
-from heredity.reports.model import Run
-from heredity.reports.suite_model import Suite
+from heredity.results import text
+from heredity.results.run import RunResults, RunStatus, Verdict
+from heredity.results.suite import Comparison, Entry, SuiteResults, TasksetResults, Unit
+from heredity.results.text import listed, plural
+from heredity.results.words import Words
+
+FEW = 3
+"""Up to how many tasksets are named one by one in titles and figures."""
+
+JUDGED: Mapping[Verdict, str] = {
+    Verdict.BETTER: "a gain beyond noise",
+    Verdict.WORSE: "a loss beyond noise",
+    Verdict.WITHIN_NOISE: "within noise",
+}
 
 
-def plural(count: float, word: str) -> str:
-    """Write a count with its noun."""
-    return f"{text.number(count)} {word}" if count == 1 else f"{text.number(count)} {word}s"
+def ranked(suite: SuiteResults) -> list[Entry]:
+    """Return the entries that have a score and are no reference, best first."""
+    return [entry for entry in suite.leaderboard if not entry.reference and entry.rank_score is not None]
 
 
-def listed(names: Sequence[str]) -> str:
-    """Write names as people would: `a`, `a and b`, `a, b and c`."""
-    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+def suite_title(suite: SuiteResults, words: Words) -> str:
+    """Say what was run: evolvers on tasksets."""
+    names = [text.short_task(taskset.taskset) for taskset in suite.tasksets]
+    where = listed(names) if 0 < len(names) <= FEW else plural(len(names), words.taskset)
+    evolvers = suite.evolvers
+    who = listed(evolvers) if 0 < len(evolvers) <= FEW else plural(len(evolvers), "evolver")
+    return f"{who} on {where}" if names else text.clean(suite.suite_id or "unnamed suite")
 
 
-def suite_summary(suite: Suite) -> str:
-    """Say who leads, by how much, and whether the lead over the next is more than noise."""
-    leader = suite.leader
-    if leader is None:
-        return "No run has been judged yet."
-    ranked = [e for e in suite.leaderboard if not e.reference and e.rank_score is not None]
-    tied = [e.evolver for e in ranked if e.rank_score == leader.rank_score]
-    score = text.number(leader.rank_score, 3)
-    random = next((e.rank_score for e in suite.leaderboard if e.reference), None)
-    if random is not None and leader.rank_score is not None and random >= leader.rank_score:
-        return (
-            f"No evolver ranks above the {suite.terms.reference} ({text.number(random, 3)}); "
-            f"{listed(tied)} {'come' if len(tied) > 1 else 'comes'} closest with a rank score of {score}."
-        )
+def suite_summary(suite: SuiteResults, words: Words) -> list[str]:
+    """Say what the best reached, on a single taskset, who leads, and whether that is more than noise."""
+    entries = ranked(suite)
+    if not entries:
+        return ["No run has been judged yet."]
+    reached = [_reached(taskset, words) for taskset in suite.tasksets] if len(suite.tasksets) == 1 else []
+    return [" ".join([line for line in reached if line] + [_lead(suite, entries, words)])]
+
+
+def _reached(taskset: TasksetResults, words: Words) -> str:
+    best = next((cell for cell in taskset.cells if not cell.reference), None)
+    if best is None:
+        return ""
+    bounds = best.ci or (None, None)
+    digits = text.decimals_for(text.spread_of([bounds]), best.mean)
+    score = text.number(best.mean, digits) + (f" {text.interval(*bounds, digits)}" if best.ci else "")
+    start = f"On {text.short_task(taskset.taskset)} {best.evolver} reaches a held-out {words.score} of {score}"
+    if taskset.reference_mean is None:
+        return f"{start}."
+    return f"{start}, against {text.number(taskset.reference_mean, digits)} of the {words.reference}."
+
+
+def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
+    leader = entries[0]
+    reference = next((e.rank_score for e in suite.leaderboard if e.reference), None)
+    tied = [e.evolver for e in entries if e.rank_score == leader.rank_score]
+    if reference is not None and leader.rank_score is not None and reference >= leader.rank_score:
+        closest = f"{listed(tied)} {'come' if len(tied) > 1 else 'comes'} closest"
+        return f"No evolver ranks above the {words.reference}; {closest}."
     if len(tied) > 1:
-        opening = f"{listed(tied)} share the lead with a rank score of {score}"
+        opening = f"{listed(tied)} share the lead"
     else:
-        won = f"{leader.wins} of {plural(len(suite.places), suite.terms.place)}"
-        opening = f"{leader.evolver} leads with a rank score of {score} and wins {won}"
-    if len(ranked) < 2:
+        won = f"{leader.wins} of {plural(len(suite.tasksets), words.taskset)}"
+        opening = f"{leader.evolver} leads and is first on {won}"
+    if len(entries) < 2:
         return f"{opening}; there is no other evolver to compare it with."
-    second = ranked[1]
-    found = suite.verdict_of_leader()
-    if found is None:
-        return f"{opening}. It was not compared with {second.evolver}."
-    gap = f"{text.signed(found.difference.value, 3)} in normalised score"
-    if found.verdict == "better":
-        return f"{opening}. Its lead over {second.evolver} ({gap}) is beyond noise."
-    if found.verdict == "worse":
-        return f"{opening}. In normalised score it is behind {second.evolver} ({gap}), beyond noise."
-    between = f"between {leader.evolver} and {second.evolver}" if len(tied) > 1 else f"to {second.evolver}"
+    second = entries[1].evolver
+    compared = _compared(suite, leader.evolver, second)
+    if compared is None:
+        return f"{opening}. It was not compared with {second}."
+    difference, verdict = compared
+    gap = f"{text.signed(difference, 3)} in normalised score"
+    if verdict is Verdict.BETTER:
+        return f"{opening}. Its lead over {second} ({gap}) is beyond noise."
+    if verdict is Verdict.WORSE:
+        return f"{opening}. In normalised score it is behind {second} ({gap}), beyond noise."
+    between = f"between {leader.evolver} and {second}" if len(tied) > 1 else f"to {second}"
     return f"{opening}. The difference {between} ({gap}) is within noise."
 
 
-def suite_caution(suite: Suite) -> str:
+def _compared(suite: SuiteResults, first: str, second: str) -> tuple[float, Verdict] | None:
+    """Return the difference of two evolvers over the suite and its verdict, both seen from the first."""
+    turned = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+    for row in suite.comparisons.suite:
+        if (row.a, row.b) == (first, second):
+            return row.difference, row.verdict
+        if (row.a, row.b) == (second, first):
+            return -row.difference, turned.get(row.verdict, row.verdict)
+    return None
+
+
+def holds_for(row: Comparison, words: Words) -> str:
+    """Say what a comparison is about."""
+    return "the evolvers" if row.unit is Unit.RUN else f"these {words.products} only"
+
+
+def suite_caution(suite: SuiteResults, words: Words) -> str:
     """Say what limits the suite's claims; empty when nothing does."""
     limits: list[str] = []
-    if any(c.unit == "case" for c in suite.overall):
-        chosen = f"{suite.terms.products} these runs {'committed' if suite.terms.commits else 'selected'}"
+    if any(row.unit is Unit.CASE for row in suite.comparisons.suite):
+        chosen = f"{words.products} these runs {words.chosen}"
         limits.append(f"with so few paired runs, comparisons hold for the {chosen}, not for the evolvers in general")
-    missing = [e.evolver for e in suite.leaderboard if e.absent]
+    missing = [entry.evolver for entry in suite.leaderboard if entry.absent]
     if missing:
-        limits.append(f"no score on some {suite.terms.places} for {', '.join(missing)}")
+        limits.append(f"no score on some {words.tasksets} for {', '.join(missing)}")
     return f"Mind the limits: {'; '.join(limits)}." if limits else ""
 
 
-def trouble_summary(suite: Suite) -> str:
+def trouble_summary(suite: SuiteResults, words: Words) -> str:
     """Say in one line how much failed or is missing in judging; empty when nothing."""
-
-    def total(key: str) -> float:
-        return sum(t.counts.get(key) or 0 for t in suite.problems)
-
-    attempt = suite.terms.attempt
-    parts = [
-        (len([name for t in suite.problems for name in t.unfinished]), "run not finished", "runs not finished"),
-        (len([name for t in suite.problems for name in t.absent]), "held-out score absent", "held-out scores absent"),
-        (total("heldout_missing"), "held-out attempt missing", "held-out attempts missing"),
-        (total("heldout_failures"), "held-out attempt failed", "held-out attempts failed"),
-        (total("missing_episodes"), f"train {attempt} missing", f"train {attempt}s missing"),
+    rows, attempt = suite.problems, words.attempt
+    counts = [
+        (sum(len(row.unfinished) for row in rows), "run not finished", "runs not finished"),
+        (sum(len(row.absent) for row in rows), "held-out score absent", "held-out scores absent"),
+        (sum(row.heldout_missing for row in rows), "held-out attempt missing", "held-out attempts missing"),
+        (sum(row.heldout_failures for row in rows), "held-out attempt failed", "held-out attempts failed"),
+        (sum(row.missing_episodes for row in rows), f"train {attempt} missing", f"train {attempt}s missing"),
     ]
-    said = [f"{text.number(n)} {one if n == 1 else many}" for n, one, many in parts if n]
+    said = [f"{text.number(n)} {one if n == 1 else many}" for n, one, many in counts if n]
     return f"{', '.join(said).capitalize()}." if said else ""
 
 
-def state_of(run: Run) -> str:
+def state_of(run: RunResults) -> str:
     """Say in what state the run is, to follow "the run"."""
-    return {"finished": "is finished", "failed": "failed"}.get(run.status, f"is {run.status}")
+    return {RunStatus.FINISHED: "is finished", RunStatus.FAILED: "failed"}.get(run.status, f"is {run.status}")
 
 
-def run_summary(run: Run) -> str:
-    """Say what the run reached, against the reference, and on what budget."""
-    digits = text.decimals_for(text.spread_of([run.heldout.bounds]), run.heldout.value)
-    used = plural(run.budget.get("used") or 0, run.terms.attempt)
-    if run.heldout.value is None:
-        best = run.best_so_far[-1][1] if run.best_so_far else None
-        reached = f" The best validation mean so far is {text.number(best)}." if best is not None else ""
-        return f"No held-out score: the run {state_of(run)} after {used} and {plural(len(run.submissions), 'submission')}.{reached}"
-    score = f"{text.number(run.heldout.value, digits)} {text.interval(*run.heldout.bounds, digits)}"
-    cases = plural(len(run.heldout_scores), "hidden case")
-    if run.terms.commits:
-        return _gained(run, f"After {used} of feedback the committed {run.terms.product} scores {score} on {cases}")
-    opening = f"After {used} of feedback the selected {run.terms.product} scores {score} on {cases}"
-    low, high = run.heldout.bounds
-    if run.reference_mean is None or low is None or high is None:
-        return f"{opening}."
-    against = f"the {run.terms.reference}'s {text.number(run.reference_mean, digits)}"
-    if low > run.reference_mean:
-        return f"{opening}, above {against}."
-    if high < run.reference_mean:
-        return f"{opening}, below {against}."
-    return f"{opening}; {against} is inside that interval, so the difference is within noise."
-
-
-def _gained(run: Run, opening: str) -> str:
-    gain = run.commits.gain
-    if len({d.candidate for d in run.commits.accepted}) == 1:
+def run_summary(run: RunResults, words: Words) -> str:
+    """Say what the run reached, against the reference on the same cases, and on what budget."""
+    used, heldout = plural(run.budget.used, words.attempt), run.heldout
+    if heldout is None or heldout.mean is None:
+        best = f" The best validation mean so far is {text.number(run.best_so_far[-1][1])}." if run.best_so_far else ""
+        submissions = plural(len(run.submissions), "submission")
+        return f"No held-out score: the run {state_of(run)} after {used} and {submissions}.{best}"
+    bounds = heldout.ci or (None, None)
+    digits = text.decimals_for(text.spread_of([bounds]), heldout.mean)
+    score = f"{text.number(heldout.mean, digits)} {text.interval(*bounds, digits)}"
+    cases = plural(len(heldout.scores), words.case)
+    opening = f"After {used} of feedback the {words.chosen} {words.product} has a {words.score} of {score} on {cases}"
+    if run.decisions and len({d.candidate for d in run.decisions if d.accepted}) == 1:
         return f"{opening}. It is the one that the run began with: nothing else was committed."
-    if gain is None or run.reference_mean is None:
+    gain, reference = run.gain, run.reference
+    if gain is None or reference is None or reference.heldout_mean is None:
         return f"{opening}."
-    digits = text.decimals_for(text.spread_of([gain.difference.bounds]), gain.difference.value)
-    told = f"{text.signed(gain.difference.value, digits)} {text.interval(*gain.difference.bounds, digits)}"
-    before = f"the {run.terms.reference} scores {text.number(run.reference_mean, digits)}"
-    judged = {"better": "a gain beyond noise", "worse": "a loss beyond noise", "within noise": "within noise"}
-    return (
-        f"{opening}; {before}, so the paired difference is {told}: {judged.get(gain.verdict, 'too few cases to tell')}."
-    )
+    before = f"the {words.reference} has {text.number(reference.heldout_mean, digits)}"
+    low, high = gain.ci or (None, None)
+    places = text.decimals_for(text.spread_of([(low, high)]), gain.difference)
+    paired = text.difference(gain.difference, low, high, places)
+    return f"{opening}; {before}, so the paired difference is {paired}: {JUDGED[gain.verdict]}."

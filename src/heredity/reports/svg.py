@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from heredity.errors import ConfigError
-from heredity.reports import text as words
+from heredity.results import text as words
 
-CHARACTER_WIDTH = 6.1
+CHARACTER_WIDTH = 6.5
 _RESERVED = {"class_": "class", "for_": "for"}
 
 
@@ -113,8 +113,9 @@ def fit(values: Iterable[float | None], start: float, stop: float, pad: float = 
         return Axis(0.0, 1.0, start, stop)
     low, high = min(known), max(known)
     if low == high:
+        # Scores that cannot be negative get no room below zero.
         room = abs(low) * 0.1 or 1.0
-        return Axis(low - room, high + room, start, stop)
+        return Axis(low - room if low else 0.0, high + room, start, stop)
     room = (high - low) * pad
     return Axis(low - room, high + room, start, stop)
 
@@ -142,10 +143,10 @@ def x_axis(axis: Axis, y: float, top: float, title: str = "", ticks: Sequence[fl
     """Return a horizontal axis at `y`: faint grid lines up to `top`, tick labels, and the axis title below."""
     values = axis.ticks() if ticks is None else ticks
     marks = [element("line", x1=axis.at(v), x2=axis.at(v), y1=top, y2=y, class_="grid") for v in values]
-    marks += [label(tick_text(v, values), axis.at(v), y + 14, "middle", "tick") for v in values]
+    marks += [label(tick_text(v, values), axis.at(v), y + 15, "middle", "tick") for v in values]
     marks.append(element("line", x1=axis.start, x2=axis.stop, y1=y, y2=y, class_="axis"))
     if title:
-        marks.append(label(title, (axis.start + axis.stop) / 2, y + 29, "middle", "axis-title"))
+        marks.append(label(title, (axis.start + axis.stop) / 2, y + 32, "middle", "axis-title"))
     return group(*marks)
 
 
@@ -170,14 +171,15 @@ def _steps(points: Sequence[tuple[float, float]], x: Axis, y: Axis, until: float
     return corners
 
 
-def _path(corners: Sequence[tuple[float, float]]) -> str:
+def path(corners: Sequence[tuple[float, float]]) -> str:
+    """Return the outline through points, for the attribute `d`."""
     return "M" + "L".join(f"{coordinate(px)} {coordinate(py)}" for px, py in corners)
 
 
 def step_line(points: Sequence[tuple[float, float]], x: Axis, y: Axis, class_: str, until: float | None = None) -> str:
     """Return a line that holds each value until the next point (and the last one until `until`)."""
     corners = _steps(points, x, y, until)
-    return element("path", d=_path(corners), class_=f"line {class_}") if corners else ""
+    return element("path", d=path(corners), class_=f"line {class_}") if corners else ""
 
 
 def band(
@@ -186,7 +188,7 @@ def band(
     """Return the area between two step lines, given as (x, lower, upper)."""
     upper = _steps([(at, high) for at, _, high in bounds], x, y, until)
     lower = _steps([(at, low) for at, low, _ in bounds], x, y, until)
-    return element("path", d=_path(upper + lower[::-1]) + "Z", class_=f"band {class_}") if upper else ""
+    return element("path", d=path(upper + lower[::-1]) + "Z", class_=f"band {class_}") if upper else ""
 
 
 def dot_interval(
@@ -229,10 +231,10 @@ def mark(shape: str, x: float, y: float, class_: str, tip: str | None = None, si
     if shape not in outlines:
         raise ConfigError(f"mark shape {shape!r}: expected circle, ring, {', '.join(outlines)}")
     corners = [(x + size * dx, y + size * dy) for dx, dy in outlines[shape]]
-    return element("path", *tooltip, d=_path(corners) + "Z", class_=f"{shape} {class_}")
+    return element("path", *tooltip, d=path(corners) + "Z", class_=f"{shape} {class_}")
 
 
-def end_labels(labels: Sequence[tuple[float, str, str]], x: float, top: float, bottom: float, gap: float = 12.5) -> str:
+def end_labels(labels: Sequence[tuple[float, str, str]], x: float, top: float, bottom: float, gap: float = 13.5) -> str:
     """Return labels at the ends of lines, moved apart where they would overlap, each tied to its line by a leader.
 
     Args:
@@ -247,7 +249,7 @@ def end_labels(labels: Sequence[tuple[float, str, str]], x: float, top: float, b
     marks: list[str] = []
     for (y, content, class_), place in zip(ordered, places, strict=True):
         if abs(y - place) > 2:
-            marks.append(element("path", d=_path([(x + 1, y), (x + 8, place)]), class_=f"leader {class_}"))
+            marks.append(element("path", d=path([(x + 1, y), (x + 8, place)]), class_=f"leader {class_}"))
         marks.append(label(content, x + 10, place + 3.8, class_=f"end {class_}"))
     return group(*marks)
 

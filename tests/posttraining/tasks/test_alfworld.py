@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from heredity.errors import ConfigError, HostError, MissingExtraError
-from heredity.experiments.trainers import AGENT_PACKAGES
 from heredity.gateway import Reply, Request
 from heredity.launchers.command import CommandAgent, run_agent
 from heredity.library.tasks.posttraining.alfworld import games, task
@@ -20,6 +19,7 @@ from heredity.posttraining.tasks import posttraining_task
 from heredity.posttraining.tasks.playing import EpisodeRunner
 from heredity.posttraining.tasks.registry import workspace_files
 from heredity.posttraining.tasks.taskset import PostTrainingTaskset
+from heredity.protocols.post_training.trainers import AGENT_PACKAGES
 from heredity.rollouts.contract import Job
 from heredity.rollouts.rollout import RolloutError
 from heredity.sandbox.bubblewrap_root import available

@@ -15,11 +15,12 @@ import numpy as np
 
 from heredity.errors import HostError
 from heredity.evolution import Budget
-from heredity.judging import Conditions, RunPlan, Sealed, Session, SessionRules, run_evolution
+from heredity.judging import Conditions, RunPlan, Sealed, Session, SessionRules, ViewPlan, run_evolution
 from heredity.judging.bench import Reference
 from heredity.launchers import AgentExit, CommandAgent
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect
 from heredity.posttraining.models.tensors import write_tensors
+from heredity.protocols.post_training.judge import judge
 from heredity.protocols.post_training.server.agent_run import train_with_agent
 from heredity.protocols.post_training.server.terms import TrainingTerms
 from heredity.records import BlobStore, Committer, Journal, read_journal
@@ -166,8 +167,8 @@ class Rig:
             exits.append(await train_with_agent(session, self.run, told, agent))
 
         plan = RunPlan(
-            "one", "suite", {"name": "agent", "kind": "agent"}, 0, Budget(seconds=self.seconds), heldout=3,
-            validation=0, train_tasks=GRADED, protocol="post-training",
+            "one", "suite", "post-training", {"name": "agent", "kind": "agent"}, 0, Budget(seconds=self.seconds), judge,
+            [ViewPlan("heldout", "heldout", 3)], train_tasks=GRADED,
         )  # fmt: skip
         reference = Reference(candidate_of(told.base), (0.0,) * 3, "base", graded=(0.25,) * GRADED)
         await run_evolution(self.run, plan, Conditions(Tiny(), self.runner, Sealed.create(sealed), reference), evolve)

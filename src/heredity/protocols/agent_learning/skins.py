@@ -2,61 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from heredity.analysis.bounds import GAP
 from heredity.analysis.statistics import compare_paired, verdict
 from heredity.analysis.suite_table import REFERENCE, TasksetScores
+from heredity.protocols.agent_learning.results import SkinComparison
 
 _INVERSE = "skin=inverse"
 
 
-def skin_comparisons(tasksets: Sequence[TasksetScores]) -> list[dict[str, Any]]:
+def skin_comparisons(tasksets: Sequence[TasksetScores], name: Callable[[str], str] = str) -> list[SkinComparison]:
     """Compare each entry on a taskset and on the one that differs from it by an inverse skin alone.
 
     Args:
         tasksets: what every entry scored; the cases of two skins are the same levels in the same order.
+        name: what an entry is called.
 
     Returns:
-        One row for each pair of tasksets and entry: means, the mean difference inverse minus plain with its interval, and a
-        verdict; `"worse"` means that the inversion hurts. Empty if no taskset has its inverse beside it.
+        One row for each pair of tasksets and entry; the verdict `"worse"` means that the inversion hurts. Empty if no taskset
+        has its inverse beside it.
     """
     by_name = {t.name: t for t in tasksets}
-    rows: list[dict[str, Any]] = []
+    rows: list[SkinComparison] = []
     for inverse in tasksets:
         plain = by_name.get(_plain(inverse.name))
         if plain is None or plain is inverse:
             continue
-        for entry in [*(e for e in plain.cells if e in inverse.cells), REFERENCE]:
-            before, after = _scores(plain, entry), _scores(inverse, entry)
-            width = min(before.shape[1], after.shape[1])
-            runs = min(len(before), len(after))
-            comparison = (
-                compare_paired([after[:runs, :width] - before[:runs, :width]], bounds=GAP if plain.bounds else None)
-                if runs and width
-                else None
-            )
-            if comparison is None:
-                continue
-            interval = comparison.interval
-            rows.append(
-                {
-                    "taskset": plain.name,
-                    "evolver": entry,
-                    "plain": float(np.nanmean(before)),
-                    "inverse": float(np.nanmean(after)),
-                    "difference": comparison.difference,
-                    "ci": None if interval is None else list(interval),
-                    "p": comparison.p,
-                    "unit": comparison.unit,
-                    "cases": comparison.cases,
-                    "verdict": verdict(comparison.difference, interval, comparison.mde, comparison.p),
-                }
-            )
+        entries = [*(e for e in plain.cells if e in inverse.cells), REFERENCE]
+        rows += [row for e in entries if (row := _compared(plain, inverse, e, name(e))) is not None]
     return rows
+
+
+def _compared(plain: TasksetScores, inverse: TasksetScores, entry: str, evolver: str) -> SkinComparison | None:
+    before, after = _scores(plain, entry), _scores(inverse, entry)
+    width, runs = min(before.shape[1], after.shape[1]), min(len(before), len(after))
+    if not runs or not width:
+        return None
+    gaps = after[:runs, :width] - before[:runs, :width]
+    comparison = compare_paired([gaps], bounds=GAP if plain.bounds else None)
+    if comparison is None:
+        return None
+    return SkinComparison(
+        taskset=plain.name,
+        evolver=evolver,
+        plain=float(np.nanmean(before)),
+        inverse=float(np.nanmean(after)),
+        difference=comparison.difference,
+        ci=comparison.interval,
+        p=comparison.p,
+        unit=comparison.unit,
+        cases=comparison.cases,
+        verdict=verdict(comparison.difference, comparison.interval, comparison.mde, comparison.p),
+    )
 
 
 def _plain(name: str) -> str:

@@ -9,26 +9,32 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from heredity.analysis.suite_table import TasksetScores
+from heredity.protocols.agent_learning.results import (
+    BestFixed,
+    BoundOfSubsets,
+    Controller,
+    GainsByTasksets,
+    LearningSpace,
+    PickedMethod,
+    UpperBound,
+)
 
 _MOST_SUBSETS = 5000
 CONTROLLER = "adaptive"
 """What the label of an evolver begins with that chooses among methods itself; it is compared with the bound, not part of it."""
 
 
-def learning_space(tasksets: Sequence[TasksetScores]) -> dict[str, Any] | None:
+def learning_space(tasksets: Sequence[TasksetScores]) -> LearningSpace | None:
     """Compute upper bounds and both curves from held-out means.
 
     Args:
         tasksets: what every evolver scored on each; a method counts if it has a score on all of them.
 
     Returns:
-        JSON values: `methods`; `upper_bound` with its mean, its gain over the reference and the method picked on each
-        taskset; `best_fixed`, the method of the greatest mean; `controllers`, each with the share of the way from the best
-        fixed method to the upper bound that it covers; `by_methods`, for M = 1, 2, … the mean over all subsets of M methods
-        of the upper bound with them, and the least and the greatest; `by_tasksets`, for each method and the bound the mean
+        `controllers` have the share of the way from the best fixed method to the upper bound that each covers; `by_methods`,
+        for M = 1, 2, … the upper bound over all subsets of M methods; `by_tasksets`, for each method and the bound the mean
         gain over the k tasksets where it gains most, k = 1, 2, …. None with fewer than two methods.
     """
     means = {t.name: {name: cell.mean for name, cell in t.cells.items()} for t in tasksets}
@@ -36,43 +42,36 @@ def learning_space(tasksets: Sequence[TasksetScores]) -> dict[str, Any] | None:
     methods = [e for e in everywhere if not e.startswith(CONTROLLER)]
     if len(methods) < 2:
         return None
-    reference = {t.name: t.reference_mean for t in tasksets}
+    reference = [t.reference_mean for t in tasksets]
     columns = {m: [row[m] for row in means.values()] for m in everywhere}
     picked = {name: max(methods, key=row.__getitem__) for name, row in means.items()}
     bound = [means[name][method] for name, method in picked.items()]
     fixed = max(methods, key=lambda m: math.fsum(columns[m]))
     best, top = _mean(columns[fixed]), _mean(bound)
-    gains = {m: _gains(columns[m], list(reference.values())) for m in methods}
-    return {
-        "methods": methods,
-        "upper_bound": {
-            "mean": top,
-            "gain": _mean(_gains(bound, list(reference.values()))),
-            "picked": [{"taskset": n, "method": m, "mean": means[n][m]} for n, m in picked.items()],
-        },
-        "best_fixed": {"method": fixed, "mean": best, "gap": top - best},
-        "controllers": [
-            {
-                "evolver": e,
-                "mean": _mean(columns[e]),
-                "gap": top - _mean(columns[e]),
-                "covered": (_mean(columns[e]) - best) / (top - best) if top > best else None,
-            }
-            for e in everywhere
-            if e.startswith(CONTROLLER)
-        ],
-        "by_methods": [_subsets(columns, methods, size) for size in range(1, len(methods) + 1)],
-        "by_tasksets": [
-            {"evolver": name, "gains": _top(each)}
-            for name, each in [*gains.items(), ("upper bound", _gains(bound, list(reference.values())))]
-        ],
-    }
+    gains = {**{m: _gains(columns[m], reference) for m in methods}, "upper bound": _gains(bound, reference)}
+    return LearningSpace(
+        methods=methods,
+        upper_bound=UpperBound(
+            mean=top,
+            gain=_mean(_gains(bound, reference)),
+            picked=[PickedMethod(taskset=n, method=m, mean=means[n][m]) for n, m in picked.items()],
+        ),
+        best_fixed=BestFixed(method=fixed, mean=best, gap=top - best),
+        controllers=[_controller(e, _mean(columns[e]), best, top) for e in everywhere if e.startswith(CONTROLLER)],
+        by_methods=[_subsets(columns, methods, size) for size in range(1, len(methods) + 1)],
+        by_tasksets=[GainsByTasksets(evolver=name, gains=_top(listed)) for name, listed in gains.items()],
+    )
 
 
-def _subsets(columns: Mapping[str, Sequence[float]], methods: Sequence[str], size: int) -> dict[str, Any]:
+def _controller(evolver: str, mean: float, best: float, top: float) -> Controller:
+    covered = (mean - best) / (top - best) if top > best else None
+    return Controller(evolver=evolver, mean=mean, gap=top - mean, covered=covered)
+
+
+def _subsets(columns: Mapping[str, Sequence[float]], methods: Sequence[str], size: int) -> BoundOfSubsets:
     chosen = itertools.islice(itertools.combinations(methods, size), _MOST_SUBSETS)
-    found = [_mean([max(row) for row in zip(*(columns[m] for m in subset), strict=True)]) for subset in chosen]
-    return {"methods": size, "subsets": len(found), "mean": _mean(found), "low": min(found), "high": max(found)}
+    bounds = [_mean([max(row) for row in zip(*(columns[m] for m in subset), strict=True)]) for subset in chosen]
+    return BoundOfSubsets(methods=size, subsets=len(bounds), mean=_mean(bounds), low=min(bounds), high=max(bounds))
 
 
 def _gains(scores: Sequence[float], reference: Sequence[float | None]) -> list[float]:

@@ -48,10 +48,11 @@ class Point:
         return {"name": f"E_{self.batch}", "batch": self.batch, "candidate": self.candidate, "role": self.role}
 
 
-async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None) -> Verdict:
+async def judge(terms: HarnessTerms, bench: Bench, evolved: Evolved, reference: Reference | None = None) -> Verdict:
     """Judge a closed session and finish the run's journal; what is journalled already is not attempted again.
 
     Args:
+        terms: what the run is judged by.
         bench: what the judge works with.
         evolved: what the session left.
         reference: not used: the first snapshot is what a run is compared with.
@@ -61,8 +62,6 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
             snapshot, could be made; judging continues from the journal when the run is resumed.
         RecordError: if the disk is full or fails.
     """
-    terms = bench.terms
-    assert terms is not None, "the plan of a run says the terms of its schedule"
     points, trained = points_of(terms, evolved), trained_in(bench.train, evolved)
     await bench.journal_once(
         "snapshots.frozen", {"points": [point.to_json() for point in points], "trained": dict(trained)}
@@ -70,19 +69,19 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     if not points:
         return await _nothing(bench, evolved)
     first, final = points[0].candidate, points[-1].candidate
-    validation = {data["candidate"]: data for data in await _on(bench, bench.more[VALIDATION], points)}
+    validation = {data["candidate"]: data for data in await _on(bench, bench.view(VALIDATION), points)}
     if not any(score is not None for data in validation.values() for score in data["scores"]):
         require(scores_of(validation[first]), "update-validation attempts")
     best = max(points, key=lambda point: (macro(validation[point.candidate]), -point.batch))
     chosen = points if terms.points == "all" else [points[0], best, points[-1]]
-    heldout = {data["candidate"]: data for data in await _on(bench, bench.heldout, chosen)}
+    heldout = {data["candidate"]: data for data in await _on(bench, bench.view(ID), chosen)}
     scores, before = (require(scores_of(heldout[digest]), "held-out attempts") for digest in (final, first))
-    others = [view for name, view in bench.more.items() if name != VALIDATION]
+    others = [view for name, view in bench.views.items() if name not in (VALIDATION, ID)]
     replay = replay_view(terms, bench.train, trained)
     for view in [*others, *([replay] if replay else [])]:
         await _on(bench, view, chosen)
     for model in terms.models:
-        for view in (bench.heldout, *others):
+        for view in (bench.view(ID), *others):
             await _on(bench, view, [points[0], best, points[-1]], model)
     return await _concluded(bench, evolved, final, validation, (scores, before))
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from heredity.errors import ConfigError
-from heredity.ids import digest_json
 from heredity.judging.schedule import BatchPlan
-from heredity.tasks import Task, Taskset
+from heredity.tasks import Taskset
+
+NAME = "harness-evolution"
 
 Points = Literal["ends", "all"]
 """Which snapshots the views beside update-validation are judged at: the first, the best and the last, or all of them."""
@@ -55,25 +56,3 @@ def ood_views(own: Taskset, others: Sequence[Taskset]) -> dict[str, tuple[Taskse
     if len(others) == 1:
         return {"ood": (others[0], "heldout")}
     return {f"ood:{taskset.info.name}": (taskset, "heldout") for taskset in others}
-
-
-def check_disjoint(train: Sequence[Task], views: Mapping[str, Sequence[Task]]) -> None:
-    """Check that no task is there twice, in training or in any view.
-
-    Raises:
-        ConfigError: if one is; names the views.
-    """
-    seen: dict[str, str] = {}
-    for name, tasks in (("train", train), *views.items()):
-        for task in tasks:
-            # A task that has a digest is the same wherever it lies.
-            content = str(task.spec.get("digest") or digest_json(_plain(task.spec)))
-            if content in seen:
-                raise ConfigError(
-                    f"{task.id} is both in {seen[content]} and in {name}; splits must be disjoint: choose other tasksets"
-                )
-            seen[content] = name
-
-
-def _plain(spec: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: repr(value) if isinstance(value, bytes) else value for name, value in spec.items()}

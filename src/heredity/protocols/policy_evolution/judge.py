@@ -6,7 +6,6 @@ import asyncio
 import math
 from collections.abc import Mapping, Sequence
 
-from heredity.errors import ConfigError
 from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require, score, score_reference
 from heredity.judging.gathering import all_of
 from heredity.judging.session_log import Submission
@@ -35,7 +34,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     await bench.journal_once("judging.selected", {"submit_id": submit_id, "candidate": candidate, "reason": reason})
     heldout = None
     if candidate is not None:
-        heldout = require(await score(bench, bench.heldout, candidate, submit_id), "held-out attempts")
+        heldout = require(await score(bench, bench.view("heldout"), candidate, submit_id), "held-out attempts")
     scores = await score_reference(bench, reference) if reference else None
     await conclude(bench, evolved.status)
     return Verdict(evolved.status, submit_id, candidate, reason, validation, heldout, scores)
@@ -47,11 +46,7 @@ def _checkpoints(submissions: Sequence[Submission]) -> dict[str, Submission]:
 
 
 async def _validate(bench: Bench, checkpoints: Mapping[str, Submission]) -> dict[str, ViewScores]:
-    view, gate = bench.validation, asyncio.Semaphore(AT_ONCE)
-    if view is None:
-        raise ConfigError(
-            "policy evolution picks its checkpoint on validation cases; set views.validation to 1 or more"
-        )
+    view, gate = bench.view("validation"), asyncio.Semaphore(AT_ONCE)
 
     async def scored(submission: Submission) -> ViewScores:
         async with gate:

@@ -27,13 +27,14 @@ from heredity.judging.session_log import Submission, score_to_json
 from heredity.rollouts.contract import Job
 
 
-async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None) -> Verdict:
+async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None, *, repeats: int = 0) -> Verdict:
     """Judge a closed session and finish the run's journal; what is journalled already is not attempted again.
 
     Args:
-        bench: what the judge works with; its validation is not used, the graded view is the session's own tasks.
+        bench: what the judge works with; the graded view is the session's own tasks.
         evolved: what the session left.
         reference: the base model.
+        repeats: how often the best checkpoint is graded again, to measure the noise of grading.
 
     Raises:
         HostError: if the grading worker fails, or not one held-out attempt could be made; judging continues from the
@@ -46,10 +47,10 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     heldout = (
         None
         if candidate is None
-        else require(await score(bench, bench.heldout, candidate, submit_id), "held-out attempts")
+        else require(await score(bench, bench.view("heldout"), candidate, submit_id), "held-out attempts")
     )
     if candidate is not None:
-        for repeat in range(1, bench.repeats + 1):
+        for repeat in range(1, repeats + 1):
             await _again(bench, candidate, submit_id, repeat)
     scores = await score_reference(bench, reference) if reference else None
     if reference is not None and reference.graded is not None:

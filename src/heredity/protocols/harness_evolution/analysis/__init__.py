@@ -1,7 +1,7 @@
 """Metrics of harness evolution from task results, at scale."""
 
+from heredity.protocols.harness_evolution.analysis.coded import run_ids, view_kind
 from heredity.protocols.harness_evolution.analysis.metrics import harness_metrics
-from heredity.protocols.harness_evolution.analysis.results import run_ids, view_kind
 from heredity.protocols.harness_evolution.analysis.rows import Damage, TaskRows, read_rows, rows_of, write_rows
 from heredity.protocols.harness_evolution.analysis.splits import (
     Inspection,

@@ -6,15 +6,17 @@ averaged over repeats, then over runs, and paired by task throughout.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from heredity.analysis.bounds import GAP, share
-from heredity.analysis.statistics import compare_paired, holm, verdict
-from heredity.protocols.harness_evolution.analysis.results import Floats
+from heredity.analysis.statistics import Comparison, compare_paired, holm, verdict
+from heredity.protocols.harness_evolution.analysis.study import gains_table, paired_gains
+from heredity.protocols.harness_evolution.results import MatrixCell, MatrixRow, Paired, Role, harness_of
+from heredity.results.run import RunResults, Verdict
+from heredity.results.suite import Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,109 +27,96 @@ class Evaluation:
         run: names the run; its repeats share it.
         evolved: the model that it evolved under.
         model: the model that it was judged under.
-        metrics: the content of the evaluation's metrics.json.
+        results: what came of it.
     """
 
     run: str
     evolved: str
     model: str
-    metrics: Mapping[str, Any]
+    results: RunResults
+
+    @property
+    def tables(self) -> Mapping[str, Paired]:
+        """The scores that are compared, by view."""
+        harness = harness_of(self.results)
+        return {} if harness is None else harness.paired
 
 
-def cross_model(evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
-    """Return the matrix, a row for each view and model of evolution.
-
-    Returns:
-        Rows with `view`, `evolved`, and `cells`, one for each model of evaluation: `model`, `runs`, `tasks`, the mean scores
-        `A_0` and `A_T`, and of the gain `difference`, `ci`, `p` (Holm-corrected over a view's cells), `mde`, `verdict` and
-        `unit` (`"run"`: the interval is for new runs; `"task"`: for new tasks of these runs). What is not known is None.
-    """
-    models = list(dict.fromkeys(each.model for each in evaluations))
-    rows: list[dict[str, Any]] = []
-    for view in dict.fromkeys(view for each in evaluations for view in _tables(each)):
-        places = [
-            (evolved, model) for evolved in dict.fromkeys(each.evolved for each in evaluations) for model in models
+def cross_model(evaluations: Sequence[Evaluation]) -> list[MatrixRow]:
+    """Return the matrix, a row for each view and model of evolution, with a cell for each model of evaluation."""
+    models = list(dict.fromkeys(evaluation.model for evaluation in evaluations))
+    evolved = list(dict.fromkeys(evaluation.evolved for evaluation in evaluations))
+    rows: list[MatrixRow] = []
+    for view in dict.fromkeys(view for evaluation in evaluations for view in evaluation.tables):
+        judged = [
+            _repeats(view, [e for e in evaluations if (e.evolved, e.model) == (home, model)])
+            for home in evolved
+            for model in models
         ]
-        found = {
-            place: _cell(place[1], view, [e for e in evaluations if (e.evolved, e.model) == place]) for place in places
-        }
-        _correct(list(found.values()))
-        rows += [
-            {"view": view, "evolved": evolved, "cells": [found[evolved, model] for model in models]}
-            for evolved in dict.fromkeys(evolved for evolved, _ in places)
-        ]
+        compared = [_compare(runs) for runs in judged]
+        corrected = holm([None if found is None else found.p for found in compared])
+        cells = list(map(_cell, [model for _ in evolved for model in models], judged, compared, corrected))
+        for i, home in enumerate(evolved):
+            rows.append(MatrixRow(view=view, evolved=home, cells=tuple(cells[i * len(models) : (i + 1) * len(models)])))
     return rows
 
 
-def _tables(evaluation: Evaluation) -> Mapping[str, Mapping[str, Any]]:
-    return (evaluation.metrics.get("harness") or {}).get("paired") or {}
+Repeats = list[list[Paired]]
+"""The repeats of each run."""
 
 
-def _cell(model: str, view: str, evaluations: Sequence[Evaluation]) -> dict[str, Any]:
-    tables = {
-        run: [t for e in evaluations if e.run == run and (t := _tables(e).get(view))] for run in _runs(evaluations)
-    }
-    tables = {run: found for run, found in tables.items() if found}
-    gained = [_gains(found) for found in tables.values()]
-    strata = _strata(gained)
-    columns = (
-        np.array(column, dtype=float) for each in tables.values() for t in each for column in t["scores"].values()
-    )
+def _repeats(view: str, evaluations: Sequence[Evaluation]) -> Repeats:
+    runs: dict[str, list[Paired]] = {}
+    for evaluation in evaluations:
+        if view in evaluation.tables:
+            runs.setdefault(evaluation.run, []).append(evaluation.tables[view])
+    return list(runs.values())
+
+
+def _compare(runs: Repeats) -> Comparison | None:
+    table = gains_table([_gains(repeats) for repeats in runs])
+    strata = [table] if table.size else []
+    columns = (np.array(c, dtype=float) for repeats in runs for table in repeats for c in table.scores.values())
     bounds = GAP if share(*columns) else None
-    found = compare_paired(strata, bounds=bounds)
-    if found is not None and found.unit == "case":
-        found = compare_paired([np.nanmean(table, axis=0, keepdims=True) for table in strata], bounds=bounds)
-    return {
-        "model": model,
-        "runs": len(tables),
-        "tasks": len({task for gains in gained for task in gains}),
-        "A_0": _level(tables.values(), "base"),
-        "A_T": _level(tables.values(), "final"),
-        "difference": None if found is None else found.difference,
-        "ci": None if found is None or found.interval is None else list(found.interval),
-        "p": None if found is None else found.p,
-        "mde": None if found is None else found.mde,
-        "verdict": None,
-        "unit": None if found is None else ("run" if found.unit == "run" else "task"),
-    }
+    compared = compare_paired(strata, bounds=bounds)
+    if compared is not None and compared.unit is Unit.CASE:
+        return compare_paired([np.nanmean(table, axis=0, keepdims=True) for table in strata], bounds=bounds)
+    return compared
 
 
-def _runs(evaluations: Sequence[Evaluation]) -> list[str]:
-    return list(dict.fromkeys(each.run for each in evaluations))
+def _cell(model: str, runs: Repeats, compared: Comparison | None, p: float | None) -> MatrixCell:
+    level = {"A_0": _level(runs, "base"), "A_T": _level(runs, "final")}
+    tasks = len({task for repeats in runs for task in _gains(repeats)})
+    if compared is None:
+        nothing = dict.fromkeys(("difference", "ci", "p", "mde", "verdict", "unit"))
+        return MatrixCell(model=model, runs=len(runs), tasks=tasks, **level, **nothing)
+    return MatrixCell(
+        model=model,
+        runs=len(runs),
+        tasks=tasks,
+        **level,
+        difference=compared.difference,
+        ci=compared.interval,
+        p=p,
+        mde=compared.mde,
+        verdict=Verdict(verdict(compared.difference, compared.interval, compared.mde, p)),
+        unit="run" if compared.unit is Unit.RUN else "task",
+    )
 
 
-def _gains(repeats: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], float]:
+def _gains(repeats: Iterable[Paired]) -> dict[tuple[str, str], float]:
     """Return the gain of each task of a run, averaged over the repeats in which both snapshots attempted it."""
-    found: dict[tuple[str, str], list[float]] = {}
+    gains: dict[tuple[str, str], list[float]] = {}
     for table in repeats:
-        before, after = (table["scores"].get(role) for role in ("base", "final"))
-        for task, x, y in zip(table["tasks"], before or (), after or (), strict=False):
-            if x is not None and y is not None:
-                found.setdefault((str(table["kind"]), task), []).append(y - x)
-    return {task: float(np.mean(gains)) for task, gains in found.items()}
+        for task, gain in paired_gains(table, "final").items():
+            gains.setdefault((table.kind, task), []).append(gain)
+    return {task: float(np.mean(own)) for task, own in gains.items()}
 
 
-def _strata(gained: Sequence[Mapping[tuple[str, str], float]]) -> list[Floats]:
-    """Return the gains as one array of shape (runs, tasks), NaN where a run has none."""
-    tasks = {task: i for i, task in enumerate(dict.fromkeys(task for gains in gained for task in gains))}
-    table = np.full((len(gained), len(tasks)), np.nan)
-    for i, gains in enumerate(gained):
-        table[i, [tasks[task] for task in gains]] = list(gains.values())
-    return [table] if tasks else []
-
-
-def _level(tables: Any, role: str) -> float | None:
+def _level(runs: Repeats, role: Role) -> float | None:
     """Return the mean score over the runs of a snapshot, each run's repeats and tasks averaged before."""
     means: list[float] = []
-    for repeats in tables:
-        known = [s for table in repeats for s in table["scores"].get(role) or () if s is not None]
+    for repeats in runs:
+        known = [score for table in repeats for score in table.scores.get(role, ()) if score is not None]
         means += [float(np.mean(known))] if known else []
     return float(np.mean(means)) if means else None
-
-
-def _correct(cells: Sequence[dict[str, Any]]) -> None:
-    for cell, p in zip(cells, holm([cell["p"] for cell in cells]), strict=True):
-        cell["p"] = p
-        if cell["difference"] is not None:
-            interval = None if cell["ci"] is None else (cell["ci"][0], cell["ci"][1])
-            cell["verdict"] = verdict(cell["difference"], interval, cell["mde"], p)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heredity.protocols.harness_evolution.analysis.coded import TRAIN, Bools, CodedRows, Ints
 from heredity.protocols.harness_evolution.analysis.grids import Grid
-from heredity.protocols.harness_evolution.analysis.results import TRAIN, Bools, Ints, Results
+from heredity.protocols.harness_evolution.results import SnapshotCurves, TrainCurve
 
 ALL = "all"
 """The group of every source."""
@@ -17,14 +18,10 @@ ALL = "all"
 _RATES = ("perf", "sr", "execution_success")
 
 
-def train_curve(results: Results) -> dict[str, list[Any]]:
-    """Return the curve of training as columns of equal length, by source group, then batch, then update.
+def train_curve(results: CodedRows) -> TrainCurve:
+    """Return the curve of training by source group, then batch, then update; rates are micro means.
 
     Attempts of one batch before different updates are of different harnesses, and stay apart.
-
-    Returns:
-        `source` (`ALL` first), `train_batch_index` and `global_update_index` (None if not recorded), `tasks` (attempts
-        with a score), `perf`, `sr`, `execution_success` (micro means), `errors`.
     """
     rows = np.flatnonzero((results.kind == TRAIN) & ~np.isnan(results.score))
     batch = results.steps["train_batch_index"][rows].astype(np.int64)
@@ -34,8 +31,7 @@ def train_curve(results: Results) -> dict[str, list[Any]]:
     source = results.source[rows]
     solved, errored = results.solved[rows], results.errored[rows]
     measures: list[NDArray[Any]] = [results.score[rows], solved, solved & ~errored, errored]
-    names = ("source", "train_batch_index", "global_update_index", "tasks", *_RATES, "errors")
-    columns: dict[str, list[Any]] = {name: [] for name in names}
+    columns: dict[str, list[Any]] = {name: [] for name in TrainCurve.model_fields}
     groups = [(ALL, np.ones(len(rows), dtype=bool)), *((n, source == i) for i, n in enumerate(results.sources))]
     for name, member in groups:
         count = np.bincount(point[member], minlength=len(points))
@@ -48,29 +44,23 @@ def train_curve(results: Results) -> dict[str, list[Any]]:
         for measure, total in zip(_RATES, sums[:-1], strict=True):
             columns[measure] += (total[there] / count[there]).tolist()
         columns["errors"] += sums[-1][there].astype(int).tolist()
-    return columns
+    return TrainCurve.model_validate(columns)
 
 
 def _known(values: Ints) -> list[int | None]:
     return [None if v < 0 else v for v in values.tolist()]
 
 
-def snapshot_curves(grids: Sequence[Grid]) -> dict[str, list[Any]]:
-    """Return the curves of all views as columns of equal length, by view, source group, then snapshot.
-
-    Returns:
-        `view`, `source` (`ALL` first), `snapshot`, `train_batch_index` (None if unknown), `tasks`, `perf`, `sr`, `errors`.
-    """
-    names = ("view", "source", "snapshot", "train_batch_index", "tasks", "perf", "sr", "errors")
-    columns: dict[str, list[Any]] = {name: [] for name in names}
+def snapshot_curves(grids: Sequence[Grid]) -> SnapshotCurves:
+    """Return the curves of all views, by view, source group, then snapshot."""
+    rows: list[tuple[Any, ...]] = []
     for grid in grids:
         members = [(ALL, np.ones(len(grid.tasks), dtype=bool))]
         members += [(name, grid.source == i) for i, name in enumerate(grid.sources)]
         for source, member in members:
-            for row in _curve(grid, source, member):
-                for name, value in zip(names, row, strict=True):
-                    columns[name].append(value)
-    return columns
+            rows += _curve(grid, source, member)
+    names = tuple(SnapshotCurves.model_fields)
+    return SnapshotCurves.model_validate({name: [row[i] for row in rows] for i, name in enumerate(names)})
 
 
 def _curve(grid: Grid, source: str, member: Bools) -> list[tuple[Any, ...]]:

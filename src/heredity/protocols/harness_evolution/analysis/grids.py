@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from heredity.analysis.bounds import SHARE, Interval, share
-from heredity.protocols.harness_evolution.analysis.paired import by_domain, estimate
-from heredity.protocols.harness_evolution.analysis.results import (
+from heredity.protocols.harness_evolution.analysis.coded import (
     BASE,
     BEST,
     FINAL,
@@ -18,11 +16,13 @@ from heredity.protocols.harness_evolution.analysis.results import (
     POINT,
     TRAIN,
     Bools,
+    CodedRows,
     Floats,
     Ints,
-    Results,
     Snapshot,
 )
+from heredity.protocols.harness_evolution.analysis.paired import Pair, by_domain, estimate
+from heredity.protocols.harness_evolution.results import Costs, Level, Mean, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +93,20 @@ class Grid:
             return self.base
         return self.final(batches) if best.batch is not None and best.batch == batches else None
 
-    def column(self, index: int) -> tuple[str, Floats]:
-        """Return a snapshot's name and scores."""
-        return self.snapshots[index].name, self.score[:, index]
+    def pair(self, before: int, after: int) -> Pair:
+        """Return two snapshots as they are compared, with names, scores and domains."""
+        first, second = ((self.snapshots[i].name, self.score[:, i]) for i in (before, after))
+        return first, second, self.domain
 
 
-def train_batches(results: Results) -> int | None:
+def train_batches(results: CodedRows) -> int | None:
     """Return the number of the last train batch; None if the rows hold no training."""
     batches = results.steps["train_batch_index"][results.kind == TRAIN]
     last = int(batches.max(initial=-1))
     return last if last >= 0 else None
 
 
-def grids(results: Results, kinds: Mapping[str, str]) -> list[Grid]:
+def grids(results: CodedRows, kinds: Mapping[str, str]) -> list[Grid]:
     """Return a grid for each view that snapshots were judged on, by name.
 
     Args:
@@ -122,7 +123,7 @@ def grids(results: Results, kinds: Mapping[str, str]) -> list[Grid]:
     return found
 
 
-def _first_batches(results: Results) -> Floats | None:
+def _first_batches(results: CodedRows) -> Floats | None:
     """Return for each task the first batch that trained it, infinity for never; None if the rows hold no training."""
     if train_batches(results) is None:
         return None
@@ -134,7 +135,7 @@ def _first_batches(results: Results) -> Floats | None:
     return first
 
 
-def _grid(results: Results, rows: Ints, view: str, kind: str, first: Floats | None) -> Grid:
+def _grid(results: CodedRows, rows: Ints, view: str, kind: str, first: Floats | None) -> Grid:
     tasks, row = np.unique(results.task[rows], return_inverse=True)
     columns, column = np.unique(results.snapshot[rows], return_inverse=True)
     snapshots = tuple(results.snapshots[i] for i in columns)
@@ -171,13 +172,17 @@ def _untrained(first: Floats, snapshots: tuple[Snapshot, ...]) -> Bools:
     return (first[:, None] > np.array(seen)[None, :]) | np.isinf(first)[:, None]
 
 
-def levels(grid: Grid) -> dict[str, dict[str, Any]]:
+def levels(grid: Grid, costs: Mapping[str, Costs]) -> dict[str, Level]:
     """Return what each snapshot scores on a view, apart.
 
     Perf is the mean score and SR the rate of verified successes (SEAGym, equations 4 and 5); execution success also wants
-    no error on record (appendix F). `macro` weighs domains alike, `micro` tasks; `ci` is the interval of `macro`.
+    no error on record (appendix F).
+
+    Args:
+        grid: the view.
+        costs: what each snapshot cost there.
     """
-    return {snapshot.name: _level(grid, i) for i, snapshot in enumerate(grid.snapshots)}
+    return {snapshot.name: _level(grid, i, costs[snapshot.name]) for i, snapshot in enumerate(grid.snapshots)}
 
 
 def macro_perf(grid: Grid, index: int) -> float | None:
@@ -186,36 +191,44 @@ def macro_perf(grid: Grid, index: int) -> float | None:
     return float(np.mean([part.mean() for part in parts])) if parts else None
 
 
-def _level(grid: Grid, index: int) -> dict[str, Any]:
+def micro_perf(grid: Grid, index: int) -> float | None:
+    """Return the mean score of a snapshot with tasks weighed alike; None if it attempted nothing."""
+    score = grid.score[:, index]
+    known = score[~np.isnan(score)]
+    return float(known.mean()) if known.size else None
+
+
+def _level(grid: Grid, index: int, costs: Costs) -> Level:
     score = grid.score[:, index]
     known = ~np.isnan(score)
     clean = grid.solved[:, index] & ~grid.errored[:, index]
     untrained = int(grid.untrained[:, index].sum())
-    return {
-        "attempted": int(known.sum()),
-        "missing": int((~known).sum()) - untrained,
-        "untrained": untrained,
-        "errors": int(grid.errored[:, index].sum()),
-        "perf": _mean(score, grid.domain, SHARE if share(grid.score) else None),
-        "sr": _mean(np.where(known, grid.solved[:, index], np.nan), grid.domain),
-        "execution_success": _mean(np.where(known, clean, np.nan), grid.domain),
-        "domains": _parts(score, grid.domain, grid.domains),
-        "sources": _parts(score, grid.source, grid.sources),
-    }
+    return Level(
+        attempted=int(known.sum()),
+        missing=int((~known).sum()) - untrained,
+        untrained=untrained,
+        errors=int(grid.errored[:, index].sum()),
+        perf=_mean(score, grid.domain, SHARE if share(grid.score) else None),
+        sr=_mean(np.where(known, grid.solved[:, index], np.nan), grid.domain),
+        execution_success=_mean(np.where(known, clean, np.nan), grid.domain),
+        domains=_parts(score, grid.domain, grid.domains),
+        sources=_parts(score, grid.source, grid.sources),
+        costs=costs,
+    )
 
 
-def _mean(values: Floats, domain: Ints, bounds: Interval | None = SHARE) -> dict[str, Any]:
-    found = estimate(by_domain(values, domain), bounds)
+def _mean(values: Floats, domain: Ints, bounds: Interval | None = SHARE) -> Mean:
+    macro = estimate(by_domain(values, domain), bounds)
     known = values[~np.isnan(values)]
-    return {
-        "macro": None if found is None else found.mean,
-        "micro": float(known.mean()) if known.size else None,
-        "ci": None if found is None or found.interval is None else list(found.interval),
-    }
+    return Mean(
+        macro=None if macro is None else macro.mean,
+        micro=float(known.mean()) if known.size else None,
+        ci=None if macro is None else macro.interval,
+    )
 
 
-def _parts(score: Floats, part: Ints, names: tuple[str, ...]) -> dict[str, Any]:
+def _parts(score: Floats, part: Ints, names: tuple[str, ...]) -> dict[str, Part]:
     known = ~np.isnan(score)
     count = np.bincount(part[known], minlength=len(names))
     total = np.bincount(part[known], weights=score[known], minlength=len(names))
-    return {name: {"tasks": int(n), "perf": float(t / n)} for name, n, t in zip(names, count, total, strict=True) if n}
+    return {name: Part(tasks=int(n), perf=float(t / n)) for name, n, t in zip(names, count, total, strict=True) if n}

@@ -8,21 +8,38 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Literal
 
 from heredity.errors import UnknownNameError
+from heredity.protocols.harness_evolution.analysis.coded import CodedRows, Snapshot, code_results, view_kind
 from heredity.protocols.harness_evolution.analysis.costs import cost_metrics
 from heredity.protocols.harness_evolution.analysis.curves import snapshot_curves, train_curve
 from heredity.protocols.harness_evolution.analysis.grids import Grid, grids, levels, macro_perf, train_batches
-from heredity.protocols.harness_evolution.analysis.paired import AGGREGATES, Gain, gain, gains_to_json
+from heredity.protocols.harness_evolution.analysis.paired import Pair, gains
 from heredity.protocols.harness_evolution.analysis.replay import replay_metrics
-from heredity.protocols.harness_evolution.analysis.results import Results, Snapshot, code_results, view_kind
 from heredity.protocols.harness_evolution.analysis.rows import TaskRows
+from heredity.protocols.harness_evolution.results import (
+    BestValidation,
+    Costs,
+    Curves,
+    Forgetting,
+    Gain,
+    Of,
+    Role,
+    RowCounts,
+    SnapshotRow,
+    TaskMetrics,
+    Transfer,
+    UpdateValidation,
+    ViewLevels,
+)
 
 SCHEMA_VERSION = 1
-_RANKS = ("base", "point", "final", "best")
+_RANKS: tuple[Literal["base", "point", "final", "best"], ...] = ("base", "point", "final", "best")
 MEASURES = {"id": "IDG", "ood": "OODG", "replay": "FR"}
 """What a view of a kind measures: gain in and out of distribution, and the forgetting rate."""
+ROLES: tuple[Of, ...] = ("final", "best_validation")
+"""The snapshots whose gains over the first one are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +56,18 @@ class Judgement:
     batches: int | None
     best: tuple[str, Snapshot, float] | None
 
-    def roles(self, table: Grid) -> dict[str, int | None]:
-        """Return where the base, the final snapshot and the best on validation are among the snapshots of a view."""
+    def roles(self, table: Grid) -> dict[Role, int]:
+        """Return where the base, the final snapshot and the best on validation are among a view's snapshots, if they are."""
         best = None if self.best is None else table.named(self.best[1], self.batches)
-        return {"base": table.base, "final": table.final(self.batches), "best_validation": best}
+        places: dict[Role, int | None] = {
+            "base": table.base,
+            "final": table.final(self.batches),
+            "best_validation": best,
+        }
+        return {role: index for role, index in places.items() if index is not None}
 
 
-def judgement(results: Results, kinds: Mapping[str, str] | None = None) -> Judgement:
+def judgement(results: CodedRows, kinds: Mapping[str, str] | None = None) -> Judgement:
     """Return how the snapshots of a run were judged.
 
     Args:
@@ -59,9 +81,7 @@ def judgement(results: Results, kinds: Mapping[str, str] | None = None) -> Judge
     return Judgement(tables, train_batches(results), _best_validation(tables))
 
 
-def harness_metrics(
-    rows: TaskRows, run_id: str | None = None, kinds: Mapping[str, str] | None = None
-) -> dict[str, Any]:
+def harness_metrics(rows: TaskRows, run_id: str | None = None, kinds: Mapping[str, str] | None = None) -> TaskMetrics:
     """Compute the metrics of a run.
 
     Args:
@@ -69,84 +89,71 @@ def harness_metrics(
         run_id: which run, if the rows are of several.
         kinds: what views are for (`"validation"`, `"id"`, `"ood"`, `"replay"`, `"other"`), where their names do not say.
 
-    Returns:
-        JSON values only, no NaN; the fields are in `docs/harness-metrics.md`.
-
     Raises:
         ConfigError: if there are several runs and none is named.
         UnknownNameError: if there is no such run or view.
     """
     results = code_results(rows, run_id)
     judged = judgement(results, kinds)
-    tables, batches, best = judged.tables, judged.batches, judged.best
-    costs = cost_metrics(results)
-    by_snapshot = costs.pop("snapshots")
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "run_id": results.run_id,
-        "rows": _row_counts(rows, results),
-        "train_batches": batches,
-        "snapshots": [_snapshot_to_json(s) for s in results.snapshots],
-        "views": {t.view: _view(t, by_snapshot[t.view]) for t in tables},
-        "uvg": {t.view: _update_validation(t) for t in tables if t.kind == "validation"},
-        "best_validation": best and {"view": best[0], "snapshot": best[1].name, "selection_perf": best[2]},
-        "transfer": _transfer(judged),
-        "replay": {t.view: replay_metrics(t) for t in tables if t.kind == "replay"},
-        "costs": costs,
-        "curves": {"train": train_curve(results), "snapshots": snapshot_curves(tables)},
-    }
+    tables, best = judged.tables, judged.best
+    costs, by_snapshot = cost_metrics(results)
+    return TaskMetrics(
+        schema_version=SCHEMA_VERSION,
+        run_id=results.run_id,
+        rows=_row_counts(rows, results),
+        train_batches=judged.batches,
+        snapshots=tuple(map(_snapshot_row, results.snapshots)),
+        views={t.view: _view(t, by_snapshot[t.view]) for t in tables},
+        uvg={t.view: _update_validation(t) for t in tables if t.kind == "validation"},
+        best_validation=best and BestValidation(view=best[0], snapshot=best[1].name, selection_perf=best[2]),
+        transfer=_transfer(judged),
+        replay={t.view: replay_metrics(t) for t in tables if t.kind == "replay"},
+        costs=costs,
+        curves=Curves(train=train_curve(results), snapshots=snapshot_curves(tables)),
+    )
 
 
-def _kinds(results: Results, given: Mapping[str, str]) -> dict[str, str]:
+def _kinds(results: CodedRows, given: Mapping[str, str]) -> dict[str, str]:
     for name in given:
         if name not in results.views:
             raise UnknownNameError("view", name, results.views)
     return {name: given.get(name, view_kind(name)) for name in results.views}
 
 
-def _row_counts(rows: TaskRows, results: Results) -> dict[str, Any]:
-    return {
-        "read": results.read,
-        "counted": len(results.kind),
-        "duplicates": results.duplicates.rows,
-        "conflicting": results.duplicates.conflicting,
-        "duplicate_tokens": results.duplicates.tokens,
-        "without_snapshot": results.unnamed,
-        "damaged": [{"line": d.line, "reason": d.reason} for d in rows.damaged],
-    }
+def _row_counts(rows: TaskRows, results: CodedRows) -> RowCounts:
+    return RowCounts(
+        read=results.read,
+        counted=len(results.kind),
+        duplicates=results.duplicates.rows,
+        conflicting=results.duplicates.conflicting,
+        duplicate_tokens=results.duplicates.tokens,
+        without_snapshot=results.unnamed,
+        damaged=rows.damaged,
+    )
 
 
-def _snapshot_to_json(snapshot: Snapshot) -> dict[str, Any]:
-    return {
-        "name": snapshot.name,
-        "kind": _RANKS[snapshot.rank],
-        "train_batch_index": snapshot.batch,
-        "checkpoints": list(snapshot.checkpoints),
-    }
+def _snapshot_row(snapshot: Snapshot) -> SnapshotRow:
+    return SnapshotRow(
+        name=snapshot.name,
+        kind=_RANKS[snapshot.rank],
+        train_batch_index=snapshot.batch,
+        checkpoints=snapshot.checkpoints,
+    )
 
 
-def _view(table: Grid, costs: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "kind": table.kind,
-        "tasks": len(table.tasks),
-        "one_task": 1.0 / len(table.tasks),
-        "snapshots": {name: {**level, "costs": costs[name]} for name, level in levels(table).items()},
-    }
+def _view(table: Grid, costs: Mapping[str, Costs]) -> ViewLevels:
+    tasks = len(table.tasks)
+    return ViewLevels(kind=table.kind, tasks=tasks, one_task=1.0 / tasks, snapshots=levels(table, costs))
 
 
-def _update_validation(table: Grid) -> dict[str, Any]:
+def _update_validation(table: Grid) -> UpdateValidation:
     """Return UVG at each evaluation point, against the one before (equation 6) and against the base (equation 7)."""
     chain, base = table.chain(), table.base
     later = [] if base is None else [i for i in chain if i != base]
-    return {
-        "prev": gains_to_json([snapshot_gain(table, before, after) for before, after in pairwise(chain)]),
-        "base": gains_to_json([snapshot_gain(table, base, after) for after in later if base is not None]),
-    }
-
-
-def snapshot_gain(table: Grid, before: int, after: int) -> Gain:
-    """Compare two snapshots of a view by task."""
-    return gain(table.column(before), table.column(after), table.domain)
+    return UpdateValidation(
+        prev=gains([table.pair(before, after) for before, after in pairwise(chain)]),
+        base=gains([table.pair(base, after) for after in later if base is not None]),
+    )
 
 
 def _best_validation(tables: Sequence[Grid]) -> tuple[str, Snapshot, float] | None:
@@ -155,28 +162,25 @@ def _best_validation(tables: Sequence[Grid]) -> tuple[str, Snapshot, float] | No
         scored = [(macro_perf(table, i), i) for i in table.chain()] if table.kind == "validation" else []
         known = [(perf, -i) for perf, i in scored if perf is not None]
         if known:
-            perf, place = max(known)
-            return table.view, table.snapshots[-place], perf
+            perf, index = max(known)
+            return table.view, table.snapshots[-index], perf
     return None
 
 
-def _transfer(judged: Judgement) -> list[dict[str, Any]]:
+def _transfer(judged: Judgement) -> tuple[Transfer, ...]:
     """Return IDG, OODG and FR (equations 8 to 10) of the final snapshot and of the one best on validation."""
-    asked: list[tuple[Grid, str, Gain]] = []
+    asked: list[tuple[Grid, Of]] = []
+    pairs: list[Pair] = []
     for table in (t for t in judged.tables if t.kind in MEASURES):
         roles = judged.roles(table)
-        base = roles.pop("base")
-        for role, index in roles.items():
-            if base is not None and index is not None:
-                asked.append((table, role, snapshot_gain(table, base, index)))
-    rows = gains_to_json([gained for _, _, gained in asked])
-    return [
-        {"view": table.view, "metric": MEASURES[table.kind], "of": role, **row, **_forgetting(table, row)}
-        for (table, role, _), row in zip(asked, rows, strict=True)
-    ]
+        for role in ROLES:
+            if "base" in roles and role in roles:
+                asked.append((table, role))
+                pairs.append(table.pair(roles["base"], roles[role]))
+    return tuple(_transferred(table, role, gain) for (table, role), gain in zip(asked, gains(pairs), strict=True))
 
 
-def _forgetting(table: Grid, row: Mapping[str, Any]) -> dict[str, Any]:
-    if table.kind != "replay":
-        return {}
-    return {"forgetting": {n: None if row[n] is None else max(0.0, -row[n]["difference"]) for n in AGGREGATES}}
+def _transferred(table: Grid, role: Of, gain: Gain) -> Transfer:
+    macro, micro = (None if gap is None else max(0.0, -gap.difference) for gap in (gain.macro, gain.micro))
+    forgetting = Forgetting(macro=macro, micro=micro) if table.kind == "replay" else None
+    return Transfer(**dict(gain), view=table.view, metric=MEASURES[table.kind], of=role, forgetting=forgetting)

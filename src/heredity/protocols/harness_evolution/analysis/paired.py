@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,53 +19,60 @@ from heredity.analysis.statistics import (
     verdict,
 )
 from heredity.analysis.student import student_quantile
-from heredity.protocols.harness_evolution.analysis.results import Floats, Ints
+from heredity.protocols.harness_evolution.analysis.coded import Floats, Ints
+from heredity.protocols.harness_evolution.results import Difference, Gain
+from heredity.results.run import Verdict
+from heredity.results.suite import Unit
 
 MANY = 256
 """Beyond so many tasks, resampling gives what the normal and Student's t distributions give, and costs memory."""
 
-AGGREGATES = ("macro", "micro")
+Pair = tuple[tuple[str, Floats], tuple[str, Floats], Ints]
+"""Two snapshots of a view, each with its name and its scores, shape (tasks,), NaN where missing; and the domain of each task."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gain:
-    """How much better one snapshot does than another on the tasks that both attempted.
+def gains(pairs: Sequence[Pair]) -> tuple[Gain, ...]:
+    """Compare the second snapshot of each pair with the first, by task; p-values are Holm-corrected over the pairs.
 
-    Attributes:
-        before: the snapshot that is compared with.
-        after: the one whose gain it is.
-        tasks: paired tasks.
-        unpaired: tasks that only one of the two attempted.
-        macro: over domains, each with the same weight; None if nothing is paired.
-        micro: over tasks; None if nothing is paired.
+    `macro` weighs domains alike, `micro` tasks; either is None where nothing is paired.
     """
+    bounds = [GAP if share(before, after) else None for (_, before), (_, after), _ in pairs]
+    gaps = [after - before for (_, before), (_, after), _ in pairs]
+    domains = [by_domain(gap, domain) for gap, (*_, domain) in zip(gaps, pairs, strict=True)]
+    macro = _differences([_compare(*stratum) for stratum in zip(domains, bounds, strict=True)])
+    micro = _differences([_compare([gap[~np.isnan(gap)]], b) for gap, b in zip(gaps, bounds, strict=True)])
+    return tuple(_gain(*compared) for compared in zip(pairs, macro, micro, strict=True))
 
-    before: str
-    after: str
-    tasks: int
-    unpaired: int
-    macro: Comparison | None
-    micro: Comparison | None
 
-
-def gain(before: tuple[str, Floats], after: tuple[str, Floats], domain: Ints) -> Gain:
-    """Compare two snapshots by task.
-
-    Args:
-        before: a snapshot's name and its scores, shape (tasks,), NaN where missing.
-        after: the same of the other.
-        domain: of each task.
-    """
-    difference = after[1] - before[1]
-    paired, bounds = ~np.isnan(difference), GAP if share(before[1], after[1]) else None
+def _gain(pair: Pair, macro: Difference | None, micro: Difference | None) -> Gain:
+    (before, first), (after, second), _ = pair
+    tasks = int((~np.isnan(second - first)).sum())
     return Gain(
-        before=before[0],
-        after=after[0],
-        tasks=int(paired.sum()),
-        unpaired=int((np.isnan(before[1]) != np.isnan(after[1])).sum()),
-        macro=_compare(by_domain(difference, domain), bounds),
-        micro=_compare([difference[paired]], bounds),
+        before=before,
+        after=after,
+        tasks=tasks,
+        unpaired=int((np.isnan(first) != np.isnan(second)).sum()),
+        one_task=1.0 / tasks if tasks else None,
+        macro=macro,
+        micro=micro,
     )
+
+
+def _differences(compared: Sequence[Comparison | None]) -> list[Difference | None]:
+    corrected = holm([None if c is None else c.p for c in compared])
+    return [
+        None
+        if c is None
+        else Difference(
+            difference=c.difference,
+            ci=c.interval,
+            p=c.p,
+            p_holm=p,
+            mde=c.mde,
+            verdict=Verdict(verdict(c.difference, c.interval, c.mde, p)),
+        )
+        for c, p in zip(compared, corrected, strict=True)
+    ]
 
 
 def by_domain(values: Floats, domain: Ints) -> list[Floats]:
@@ -115,7 +120,7 @@ def _compare(strata: Sequence[Floats], bounds: Interval | None) -> Comparison | 
         interval=found.interval,
         p=sign_flip_p(values, weights) if values.size <= MANY else _normal_p(values * weights),
         mde=None if found.error is None else minimum_detectable_effect(found.error, found.freedom),
-        unit="case",
+        unit=Unit.CASE,
         runs=1,
         cases=values.size,
     )
@@ -125,34 +130,3 @@ def _normal_p(weighted: Floats) -> float:
     """Return the p-value of the two-sided sign-flip test in the normal limit of its distribution."""
     spread = math.sqrt(float((weighted**2).sum()))
     return math.erfc(abs(float(weighted.sum())) / spread / math.sqrt(2.0)) if spread else 1.0
-
-
-def gains_to_json(gains: Sequence[Gain]) -> list[dict[str, Any]]:
-    """Return gains as JSON values with verdicts; p-values are Holm-corrected over the gains given together."""
-    rows: list[dict[str, Any]] = [
-        {
-            "before": each.before,
-            "after": each.after,
-            "tasks": each.tasks,
-            "unpaired": each.unpaired,
-            "one_task": 1.0 / each.tasks if each.tasks else None,
-        }
-        for each in gains
-    ]
-    for name in AGGREGATES:
-        compared: list[Comparison | None] = [getattr(each, name) for each in gains]
-        corrected = holm([None if c is None else c.p for c in compared])
-        for row, comparison, p in zip(rows, compared, corrected, strict=True):
-            row[name] = None if comparison is None else _to_json(comparison, p)
-    return rows
-
-
-def _to_json(comparison: Comparison, p: float | None) -> Mapping[str, Any]:
-    return {
-        "difference": comparison.difference,
-        "ci": None if comparison.interval is None else list(comparison.interval),
-        "p": comparison.p,
-        "p_holm": p,
-        "mde": comparison.mde,
-        "verdict": verdict(comparison.difference, comparison.interval, comparison.mde, p),
-    }

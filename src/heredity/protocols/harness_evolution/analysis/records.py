@@ -1,7 +1,7 @@
 """The task results of a run of harness evolution, read from its journal.
 
 A snapshot is judged once on each view, however many evaluation points its candidate stands at: each of those points has
-rows of its own, and what the judging cost is counted once (`RunResults.spent`).
+rows of its own, and what the judging cost is counted once (`JournalRows.spent`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Json = Mapping[str, Any]
 
 
 def rows_of_run(events: Iterable[Json]) -> TaskRows:
-    """Return the task results of a run, from its journal's lines as mappings, in order (`RunResults.rows`)."""
-    return RunResults(events).rows()
+    """Return the task results of a run, from its journal's lines as mappings, in order (`JournalRows.rows`)."""
+    return JournalRows(events).rows()
 
 
 class _Table:
@@ -43,7 +43,7 @@ class _Table:
             column.extend(value if isinstance(value, list) else repeat(value, count))
 
 
-class RunResults:
+class JournalRows:
     """What a journal says of a run's task results.
 
     Attributes:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from heredity.protocols.harness_evolution.analysis.coded import Bools
 from heredity.protocols.harness_evolution.analysis.grids import Grid
-from heredity.protocols.harness_evolution.analysis.results import Bools
+from heredity.protocols.harness_evolution.results import (
+    Churn,
+    ChurnSinceBase,
+    FixAndForget,
+    Replay,
+    ReplayGrid,
+    SinceBase,
+)
 
 SOLVED, FAILED, ERRORED, MISSING, UNTRAINED = b"SFE.u"
 CELLS = {"S": "solved", "F": "failed", "E": "failed with an error", ".": "missing", "u": "not trained yet"}
 """The letters of a replay grid."""
 
 
-def replay_metrics(grid: Grid) -> dict[str, Any]:
+def replay_metrics(grid: Grid) -> Replay:
     """Return what was fixed and forgotten, over all sources and by source, and the replay grid.
 
     `delta` counts tasks between neighbouring snapshots: ΔFix, solved now and not before, and ΔForget, the reverse.
@@ -24,71 +31,59 @@ def replay_metrics(grid: Grid) -> dict[str, Any]:
     """
     everything = np.ones(len(grid.tasks), dtype=bool)
     groups = [(name, grid.source == i) for i, name in enumerate(grid.sources)]
-    return {
-        **_fix_and_forget(grid, everything),
-        "by_source": {name: _fix_and_forget(grid, member) for name, member in groups if member.any()},
-        "grid": replay_grid(grid),
-    }
+    return Replay(
+        **dict(_fix_and_forget(grid, everything)),
+        by_source={name: _fix_and_forget(grid, member) for name, member in groups if member.any()},
+        grid=replay_grid(grid),
+    )
 
 
-def _fix_and_forget(grid: Grid, member: Bools) -> dict[str, Any]:
-    chain = grid.chain()
-    return {
-        "delta": [_delta(grid, member, before, after) for before, after in pairwise(chain)],
-        "since_base": _since_base(grid, member),
-    }
+def _fix_and_forget(grid: Grid, member: Bools) -> FixAndForget:
+    delta = tuple(_churn(grid, member, before, after) for before, after in pairwise(grid.chain()))
+    return FixAndForget(delta=delta, since_base=_since_base(grid, member))
 
 
-def _delta(grid: Grid, member: Bools, before: int, after: int) -> dict[str, Any]:
-    fixed, forgotten, compared = _churn(grid, member, before, after)
-    return {
-        "before": grid.snapshots[before].name,
-        "after": grid.snapshots[after].name,
-        "tasks": compared,
-        "fixed": fixed,
-        "forgotten": forgotten,
-    }
-
-
-def _churn(grid: Grid, member: Bools, before: int, after: int) -> tuple[int, int, int]:
+def _churn(grid: Grid, member: Bools, before: int, after: int) -> Churn:
     both = member & ~np.isnan(grid.score[:, before]) & ~np.isnan(grid.score[:, after])
     was, now = grid.solved[:, before], grid.solved[:, after]
-    return int((both & now & ~was).sum()), int((both & was & ~now).sum()), int(both.sum())
+    return Churn(
+        before=grid.snapshots[before].name,
+        after=grid.snapshots[after].name,
+        tasks=int(both.sum()),
+        fixed=int((both & now & ~was).sum()),
+        forgotten=int((both & was & ~now).sum()),
+    )
 
 
-def _since_base(grid: Grid, member: Bools) -> dict[str, Any] | None:
+def _since_base(grid: Grid, member: Bools) -> SinceBase | None:
     base = grid.base
     if base is None:
         return None
     attempted = member & ~np.isnan(grid.score[:, base])
     solved = int((attempted & grid.solved[:, base]).sum())
     failed = int(attempted.sum()) - solved
-    rows: list[dict[str, Any]] = []
-    for index, snapshot in enumerate(grid.snapshots):
-        if index == base:
-            continue
-        fixed, forgotten, compared = _churn(grid, member, base, index)
-        rows.append(
-            {
-                "snapshot": snapshot.name,
-                "tasks": compared,
-                "fixed": fixed,
-                "forgotten": forgotten,
-                "fix": fixed / failed if failed else None,
-                "forget": forgotten / solved if solved else None,
-            }
+    churns = (_churn(grid, member, base, index) for index in range(len(grid.snapshots)) if index != base)
+    rows = tuple(
+        ChurnSinceBase(
+            snapshot=churn.after,
+            tasks=churn.tasks,
+            fixed=churn.fixed,
+            forgotten=churn.forgotten,
+            fix=churn.fixed / failed if failed else None,
+            forget=churn.forgotten / solved if solved else None,
         )
-    return {"base": grid.snapshots[base].name, "failed": failed, "solved": solved, "snapshots": rows}
+        for churn in churns
+    )
+    return SinceBase(base=grid.snapshots[base].name, failed=failed, solved=solved, snapshots=rows)
 
 
-def replay_grid(grid: Grid) -> dict[str, Any]:
+def replay_grid(grid: Grid) -> ReplayGrid:
     """Return the outcome of each task at each snapshot: one string a task, one letter (`CELLS`) a snapshot."""
     letters = np.where(grid.solved, SOLVED, np.where(grid.errored, ERRORED, FAILED))
     letters = np.where(np.isnan(grid.score), np.where(grid.untrained, UNTRAINED, MISSING), letters)
-    rows = letters.astype(np.uint8)
-    return {
-        "snapshots": [s.name for s in grid.snapshots],
-        "tasks": list(grid.tasks),
-        "sources": [grid.sources[i] for i in grid.source],
-        "cells": [row.tobytes().decode("ascii") for row in rows],
-    }
+    return ReplayGrid(
+        snapshots=tuple(s.name for s in grid.snapshots),
+        tasks=grid.tasks,
+        sources=tuple(grid.sources[i] for i in grid.source),
+        cells=tuple(row.tobytes().decode("ascii") for row in letters.astype(np.uint8)),
+    )

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from heredity.errors import ConfigError, RecordError
+from heredity.protocols.harness_evolution.results import Damage
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,19 +50,6 @@ _TOKEN_PARTS = ("input_tokens", "cache_tokens", "output_tokens")
 _TOTALS = ("tokens", "total_tokens", "n_total_tokens")
 _COST_KEYS = (*_TOTALS, *_TOKEN_PARTS, *(f"n_{part}" for part in _TOKEN_PARTS), "tool_calls", "wall_time", "cost_usd")
 _UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """A line that is not a task result.
-
-    Attributes:
-        line: its number in the file, from 1.
-        reason: what is wrong with it.
-    """
-
-    line: int
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +177,7 @@ def _salvage(lines: list[tuple[int, bytes]], damaged: list[Damage]) -> Iterator[
     except pl.exceptions.PolarsError as error:
         reason = str(error).strip().splitlines()[0]
     if len(lines) == 1:
-        damaged.append(Damage(lines[0][0], reason))
+        damaged.append(Damage(line=lines[0][0], reason=reason))
         return
     middle = len(lines) // 2
     yield from _salvage(lines[:middle], damaged)

@@ -1,4 +1,4 @@
-"""Runs of harness evolution compared: methods side by side, the contract gate on and off, sweeps, other execution models.
+"""Runs of harness evolution side by side: methods, with and without the contract gate, settings that were swept, models.
 
 Everything is about gains: what a task scores with a later snapshot minus what it scores with the first one. Gains are averaged
 over tasks, then over runs. Runs are compared task by task, and only with runs that were given the same batches.
@@ -16,6 +16,7 @@ import numpy as np
 from heredity.analysis.bounds import GAP, Interval, share
 from heredity.analysis.statistics import (
     FEW_RUNS,
+    Comparison,
     case_mean,
     compare_paired,
     crossed_mean,
@@ -23,50 +24,55 @@ from heredity.analysis.statistics import (
     verdict,
 )
 from heredity.ids import canonical_json
-from heredity.protocols.harness_evolution.analysis.metrics import MEASURES
-from heredity.protocols.harness_evolution.analysis.results import Floats
+from heredity.protocols.harness_evolution.analysis.coded import Floats
+from heredity.protocols.harness_evolution.analysis.metrics import MEASURES, ROLES
+from heredity.protocols.harness_evolution.results import (
+    BeforeAfter,
+    Collapsed,
+    Cost,
+    Costs,
+    GateCounts,
+    GateEffect,
+    HarnessRunResults,
+    HarnessSuiteResults,
+    Measured,
+    Method,
+    MethodComparison,
+    ModelCell,
+    ModelRow,
+    Of,
+    Paired,
+    Plan,
+    RunGain,
+    Spent,
+    SpentPart,
+    Sweep,
+    SweepEntry,
+    UnderModel,
+    harness_of,
+)
+from heredity.results.run import RunResults, Verdict
+from heredity.results.suite import Unit
 
 SWEPT = ("batch_size", "epochs", "updates", "persistence", "sources")
 """Settings of a schedule whose effect a suite shows where they differ between runs that are otherwise alike."""
 
 _MEASURES = {"validation": "UVG", **MEASURES}
-_OF = ("final", "best_validation")
-_LABELLED = ("batch_size", "epochs", "updates", "persistence", "gate", "execution")
-
-Run = Mapping[str, Any]
-"""The content of one run's `metrics.json`."""
 
 
-def settings(run: Run) -> dict[str, Any]:
-    """Return the settings of a run's schedule that tell runs of one method apart; none for a run without a schedule."""
-    plan = (run.get("harness") or {}).get("plan") or {}
-    found = {name: plan[name] for name in _LABELLED if plan.get(name) is not None}
-    return found | ({"gate": "on" if found["gate"] else "off"} if "gate" in found else {})
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A run of the suite, and its part."""
+
+    run: RunResults
+    harness: HarnessRunResults
+
+    @property
+    def plan(self) -> Plan:
+        return self.harness.plan
 
 
-def harness_study(runs: Sequence[Run], labels: Sequence[str]) -> dict[str, Any] | None:
-    """Compare the runs of a suite.
-
-    Args:
-        runs: the content of each run's `metrics.json`; unfinished ones may be among them.
-        labels: the evolver of each, told apart by its options and settings.
-
-    Returns:
-        JSON values only, no NaN, as in `docs/harness-metrics.md`; None if no run has a schedule.
-    """
-    own: dict[str, list[Run]] = {}
-    for run, label in zip(runs, labels, strict=True):
-        if run.get("harness"):
-            own.setdefault(label, []).append(run)
-    if not own:
-        return None
-    return {
-        "methods": [_method(label, found) for label, found in own.items()],
-        "comparisons": _compared([(a, b) for a, b in combinations(own, 2) if _alike(own[a][0], own[b][0])], own),
-        "gate": _gates(own),
-        "sweeps": _sweeps([run for found in own.values() for run in found]),
-        "cross_model": [row for label, found in own.items() for row in _cross_model(label, found)],
-    }
+Members = Sequence[_Member]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,27 +81,81 @@ class _Measure:
 
     name: str
     view: str
-    of: str
+    of: Of
 
 
-def _measures(runs: Sequence[Run]) -> list[_Measure]:
-    views = {view: table["kind"] for run in runs for view, table in run["harness"]["paired"].items()}
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """Two entries compared, before their p-value is corrected."""
+
+    entries: tuple[str, str]
+    compared: Comparison
+    pairs: int
+    tasks: int
+    unpaired: int
+
+
+def settings(plan: Plan) -> dict[str, str | int]:
+    """Return the settings of a schedule that tell runs of one method apart."""
+    gate = None if plan.gate is None else "on" if plan.gate else "off"
+    given = {
+        "batch_size": plan.batch_size,
+        "epochs": plan.epochs,
+        "updates": plan.updates,
+        "persistence": plan.persistence,
+        "gate": gate,
+        "execution": plan.execution,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def harness_study(runs: Sequence[RunResults], labels: Sequence[str]) -> HarnessSuiteResults | None:
+    """Compare the runs of a suite.
+
+    Args:
+        runs: their results; unfinished ones may be among them.
+        labels: the evolver of each, told apart by its options and settings.
+
+    Returns:
+        The comparison (`docs/harness-metrics.md`); None if no run has a schedule.
+    """
+    own: dict[str, list[_Member]] = {}
+    for run, label in zip(runs, labels, strict=True):
+        harness = harness_of(run)
+        if harness is not None:
+            own.setdefault(label, []).append(_Member(run, harness))
+    if not own:
+        return None
+    alike = [(a, b) for a, b in combinations(own, 2) if settings(own[a][0].plan) == settings(own[b][0].plan)]
+    return HarnessSuiteResults(
+        methods=tuple(_method(label, members) for label, members in own.items()),
+        comparisons=tuple(_compared(alike, own)),
+        gate=tuple(_gates(own)),
+        sweeps=tuple(_sweeps([member for members in own.values() for member in members])),
+        cross_model=tuple(row for label, members in own.items() for row in _cross_model(label, members)),
+    )
+
+
+def _measures(members: Members) -> list[_Measure]:
+    views = {view: table.kind for member in members for view, table in member.harness.paired.items()}
     kinds = list(_MEASURES)
     ordered = sorted((v for v in views if views[v] in _MEASURES), key=lambda v: (kinds.index(views[v]), v))
-    return [_Measure(_MEASURES[views[view]], view, of) for view in ordered for of in _OF]
+    return [_Measure(_MEASURES[views[view]], view, of) for view in ordered for of in ROLES]
 
 
-def _gains(run: Run, measure: _Measure) -> dict[str, float]:
-    """Return the gain of each task that both snapshots attempted."""
-    table = run["harness"]["paired"].get(measure.view) or {"scores": {}}
-    before, after = (table["scores"].get(role) for role in ("base", measure.of))
-    if before is None or after is None:
+def paired_gains(table: Paired | None, of: Of) -> dict[str, float]:
+    """Return the gain of each task of a view that both the base and another snapshot attempted."""
+    if table is None or "base" not in table.scores or of not in table.scores:
         return {}
-    rows = zip(table["tasks"], before, after, strict=True)
+    rows = zip(table.tasks, table.scores["base"], table.scores[of], strict=True)
     return {task: y - x for task, x, y in rows if x is not None and y is not None}
 
 
-def _table(rows: Sequence[Mapping[str, float]]) -> Floats:
+def _gains(member: _Member, measure: _Measure) -> dict[str, float]:
+    return paired_gains(member.harness.paired.get(measure.view), measure.of)
+
+
+def gains_table(rows: Sequence[Mapping[Any, float]]) -> Floats:
     """Return gains as an array of shape (runs, tasks), NaN where a run has none."""
     tasks = {task: i for i, task in enumerate(dict.fromkeys(task for row in rows for task in row))}
     table = np.full((len(rows), len(tasks)), np.nan)
@@ -104,62 +164,61 @@ def _table(rows: Sequence[Mapping[str, float]]) -> Floats:
     return table
 
 
-def _method(label: str, runs: Sequence[Run]) -> dict[str, Any]:
-    fallen = [run["harness"]["collapses"] for run in runs]
-    gates = [run["harness"]["gate"] for run in runs]
-    return {
-        "evolver": label,
-        "runs": len(runs),
-        "settings": settings(runs[0]),
-        "measures": [row for m in _measures(runs) if (row := _measured(m, runs))],
-        "collapsed": {
-            "runs": sum(bool(found) for found in fallen),
-            "snapshots": sum(map(len, fallen)),
-            "whole": sum(each["every"] for found in fallen for each in found),
-            "unrecovered": sum(any(not each["recovered"] for each in found) for found in fallen),
-        },
-        "gate": {name: sum(gate[name] for gate in gates) for name in ("proposed", "refused")},
-        "spent": _spent(runs),
-    }
+def _method(label: str, members: Members) -> Method:
+    fallen = [member.harness.collapses for member in members]
+    gates = [member.harness.gate for member in members]
+    return Method(
+        evolver=label,
+        runs=len(members),
+        settings=settings(members[0].plan),
+        measures=tuple(row for m in _measures(members) if (row := _measured(m, members))),
+        collapsed=Collapsed(
+            runs=sum(bool(collapses) for collapses in fallen),
+            snapshots=sum(map(len, fallen)),
+            whole=sum(collapse.every for collapses in fallen for collapse in collapses),
+            unrecovered=sum(any(not collapse.recovered for collapse in collapses) for collapses in fallen),
+        ),
+        gate=GateCounts(proposed=sum(gate.proposed for gate in gates), refused=sum(gate.refused for gate in gates)),
+        spent=_spent(members),
+    )
 
 
-def _measured(measure: _Measure, runs: Sequence[Run]) -> dict[str, Any] | None:
+def _measured(measure: _Measure, members: Members) -> Measured | None:
     """Return the mean gain over runs; its interval is for new runs where there are enough of them, else for new tasks."""
-    scored = [(run, row) for run in runs if (row := _gains(run, measure))]
+    scored = [(member, row) for member in members if (row := _gains(member, measure))]
     strata = _by_taskset(scored)
-    several = strata and min(len(table) for table in strata) >= FEW_RUNS
-    bounds = _bounds(measure, runs)
-    found = crossed_mean(strata, bounds=bounds) if several else case_mean(_over_runs(strata), bounds=bounds)
-    if found is None:
+    several = bool(strata) and min(len(table) for table in strata) >= FEW_RUNS
+    bounds = _bounds(measure, members)
+    mean = crossed_mean(strata, bounds=bounds) if several else case_mean(_over_runs(strata), bounds=bounds)
+    if mean is None:
         return None
-    return {
-        "measure": measure.name,
-        "view": measure.view,
-        "of": measure.of,
-        "mean": found.mean,
-        "ci": None if found.interval is None else list(found.interval),
-        "unit": "run" if several else "task",
-        "forgetting": max(0.0, -found.mean) if measure.name == "FR" else None,
-        "tasks": sum(table.shape[1] for table in strata),
-        "runs": [
-            {"run_id": run["run_id"], "seed": run["seed"], "gain": float(np.mean(list(row.values())))}
-            for run, row in scored
-        ],
-    }
+    return Measured(
+        measure=measure.name,
+        view=measure.view,
+        of=measure.of,
+        mean=mean.mean,
+        ci=mean.interval,
+        unit="run" if several else "task",
+        forgetting=max(0.0, -mean.mean) if measure.name == "FR" else None,
+        tasks=sum(table.shape[1] for table in strata),
+        runs=tuple(
+            RunGain(run_id=member.run.run_id, seed=member.run.seed, gain=float(np.mean(list(row.values()))))
+            for member, row in scored
+        ),
+    )
 
 
-def _bounds(measure: _Measure, runs: Sequence[Run]) -> Interval | None:
+def _bounds(measure: _Measure, members: Members) -> Interval | None:
     """Return what gains on a view can only lie between: -1 and 1 where all its scores are shares."""
-    tables = [run["harness"]["paired"].get(measure.view, {}).get("scores", {}) for run in runs]
-    shares = share(*(np.array(column, float) for table in tables for column in table.values()))
-    return GAP if shares else None
+    tables = [table for member in members if (table := member.harness.paired.get(measure.view))]
+    return GAP if share(*(np.array(column, float) for table in tables for column in table.scores.values())) else None
 
 
-def _by_taskset(scored: Sequence[tuple[Run, Mapping[str, float]]]) -> list[Floats]:
-    found: dict[str, list[Mapping[str, float]]] = {}
-    for run, row in scored:
-        found.setdefault(str(run["taskset"]), []).append(row)
-    return [_table(rows) for rows in found.values()]
+def _by_taskset(scored: Sequence[tuple[_Member, Mapping[str, float]]]) -> list[Floats]:
+    rows: dict[str, list[Mapping[str, float]]] = {}
+    for member, row in scored:
+        rows.setdefault(str(member.run.taskset), []).append(row)
+    return [gains_table(own) for own in rows.values()]
 
 
 def _over_runs(strata: Sequence[Floats]) -> list[Floats]:
@@ -167,171 +226,177 @@ def _over_runs(strata: Sequence[Floats]) -> list[Floats]:
     return [np.nanmean(table, axis=0, keepdims=True) for table in strata]
 
 
-def _spent(runs: Sequence[Run]) -> dict[str, dict[str, float | None]]:
+def _spent(members: Members) -> Spent:
     """Return the mean over runs of what training and updates cost; None where a run does not know all of it."""
-    names = ("tokens", "wall_time", "cost_usd")
-    found: dict[str, dict[str, float | None]] = {}
-    for part in ("train", "update"):
-        each = [_part(run, part) for run in runs]
-        found[part] = {name: _mean([stats.get(name) for stats in each]) for name in names}
-    return found
+    costs = [member.harness.costs for member in members]
+    return Spent(
+        train=_spent_part([c.views.get("train") for c in costs]), update=_spent_part([c.update for c in costs])
+    )
 
 
-def _part(run: Run, part: str) -> Mapping[str, Any]:
-    costs = run["harness"]["costs"]
-    return costs["update"] if part == "update" else costs["views"].get("train") or {}
+def _spent_part(costs: Sequence[Costs | None]) -> SpentPart:
+    return SpentPart(
+        tokens=_mean([c and c.tokens for c in costs]),
+        wall_time=_mean([c and c.wall_time for c in costs]),
+        cost_usd=_mean([c and c.cost_usd for c in costs]),
+    )
 
 
-def _mean(stats: Sequence[Mapping[str, Any] | None]) -> float | None:
-    whole = [s["total"] for s in stats if s is not None and s["rows"] and s["known"] == s["rows"]]
-    return float(np.mean(whole)) if whole and len(whole) == len(stats) else None
+def _mean(costs: Sequence[Cost | None]) -> float | None:
+    known = [total for cost in costs if cost and (total := cost.whole) is not None]
+    return float(np.mean(known)) if known and len(known) == len(costs) else None
 
 
-def _alike(a: Run, b: Run) -> bool:
-    """Say whether two runs have the same settings, so that what differs is the method."""
-    return canonical_json(settings(a)) == canonical_json(settings(b))
-
-
-def _compared(pairs: Sequence[tuple[str, str]], own: Mapping[str, Sequence[Run]]) -> list[dict[str, Any]]:
-    """Compare gains of two entries, by task; tests are Holm-corrected for each measure over the pairs."""
-    rows: list[dict[str, Any]] = []
-    for measure in _measures([run for a, b in pairs for run in (*own[a], *own[b])]):
-        found = [row for a, b in pairs if (row := _difference(measure, (a, b), own, len(pairs)))]
-        corrected = holm([row["p"] for row in found])
-        for row, p in zip(found, corrected, strict=True):
-            said = verdict(row["difference"], row["ci"] and tuple(row["ci"]), row["mde"], p)
-            rows.append({**row, "p_holm": p, "verdict": said})
+def _compared(entries: Sequence[tuple[str, str]], own: Mapping[str, Members]) -> list[MethodComparison]:
+    """Compare gains of two entries, by task; tests are Holm-corrected for each measure over the pairs of entries."""
+    rows: list[MethodComparison] = []
+    for measure in _measures([member for a, b in entries for member in (*own[a], *own[b])]):
+        gaps = [gap for pair in entries if (gap := _difference(measure, pair, own, len(entries)))]
+        corrected = holm([gap.compared.p for gap in gaps])
+        rows += [_comparison(measure, gap, p) for gap, p in zip(gaps, corrected, strict=True)]
     return rows
 
 
-def _difference(
-    measure: _Measure, pair: tuple[str, str], own: Mapping[str, Sequence[Run]], tests: int
-) -> dict[str, Any] | None:
-    left, right = ({_plan_of(run): run for run in own[label]} for label in pair)
-    scored: list[tuple[Run, Mapping[str, float]]] = []
-    for plan, run in left.items():
+def _comparison(measure: _Measure, gap: _Gap, p_holm: float | None) -> MethodComparison:
+    compared = gap.compared
+    return MethodComparison(
+        a=gap.entries[0],
+        b=gap.entries[1],
+        measure=measure.name,
+        view=measure.view,
+        of=measure.of,
+        difference=compared.difference,
+        ci=compared.interval,
+        p=compared.p,
+        mde=compared.mde,
+        unit="run" if compared.unit is Unit.RUN else "task",
+        pairs=gap.pairs,
+        tasks=gap.tasks,
+        unpaired=gap.unpaired,
+        p_holm=p_holm,
+        verdict=Verdict(verdict(compared.difference, compared.interval, compared.mde, p_holm)),
+    )
+
+
+def _difference(measure: _Measure, entries: tuple[str, str], own: Mapping[str, Members], tests: int) -> _Gap | None:
+    left, right = ({_plan_of(member): member for member in own[label]} for label in entries)
+    scored: list[tuple[_Member, Mapping[str, float]]] = []
+    for plan, member in left.items():
         if plan in right:
-            mine, theirs = _gains(run, measure), _gains(right[plan], measure)
+            mine, theirs = _gains(member, measure), _gains(right[plan], measure)
             gaps = {task: gain - theirs[task] for task, gain in mine.items() if task in theirs}
-            scored += [(run, gaps)] if gaps else []
+            scored += [(member, gaps)] if gaps else []
     strata = _by_taskset(scored)
     # A difference between two gains is twice as wide as a gain.
-    bounds = (2.0 * GAP[0], 2.0 * GAP[1]) if _bounds(measure, [*own[pair[0]], *own[pair[1]]]) else None
-    found = compare_paired(strata, tests, bounds)
-    if found is not None and found.unit == "case":
-        found = compare_paired(_over_runs(strata), bounds=bounds)
-    if found is None:
+    bounds = (2.0 * GAP[0], 2.0 * GAP[1]) if _bounds(measure, [*left.values(), *right.values()]) else None
+    compared = compare_paired(strata, tests, bounds)
+    if compared is not None and compared.unit is Unit.CASE:
+        compared = compare_paired(_over_runs(strata), bounds=bounds)
+    if compared is None:
         return None
-    return {
-        "a": pair[0],
-        "b": pair[1],
-        "measure": measure.name,
-        "view": measure.view,
-        "of": measure.of,
-        "difference": found.difference,
-        "ci": None if found.interval is None else list(found.interval),
-        "p": found.p,
-        "mde": found.mde,
-        "unit": "run" if found.unit == "run" else "task",
-        "pairs": len(scored),
-        "tasks": sum(table.shape[1] for table in strata),
-        "unpaired": len(left) + len(right) - 2 * len(scored),
-    }
+    tasks, unpaired = sum(table.shape[1] for table in strata), len(left) + len(right) - 2 * len(scored)
+    return _Gap(entries, compared, len(scored), tasks, unpaired)
 
 
-def _plan_of(run: Run) -> tuple[Any, ...]:
+def _plan_of(member: _Member) -> tuple[Any, ...]:
     """Return what runs must share to be paired: the same tasks in the same batches."""
-    return run["taskset"], run["seed"], run["harness"]["plan"]["digest"]
+    return member.run.taskset, member.run.seed, member.plan.digest
 
 
-def _family(run: Run, name: str) -> bytes:
+def _family(member: _Member, name: str) -> bytes:
     """Identify what a run has in common with those that differ in one setting alone."""
-    rest = {key: value for key, value in _varied(run).items() if key != name}
-    return canonical_json([_name(run, name), run["evolver"].get("options") or {}, rest])
+    rest = {key: value for key, value in _varied(member).items() if key != name}
+    return canonical_json([_name(member, name), member.run.evolver.options, rest])
 
 
-def _varied(run: Run) -> dict[str, Any]:
-    return {**settings(run), "sources": "+".join(run["harness"]["plan"]["sources"])}
+def _varied(member: _Member) -> dict[str, str | int]:
+    return {**settings(member.plan), "sources": "+".join(member.plan.sources)}
 
 
-def _gates(own: Mapping[str, Sequence[Run]]) -> list[dict[str, Any]]:
+def _gates(own: Mapping[str, Members]) -> list[GateEffect]:
     """Return what the contract gate changes, for each entry that was run with and without it."""
-    families: dict[bytes, dict[str, str]] = {}
-    for label, runs in own.items():
-        if "gate" in settings(runs[0]):
-            families.setdefault(_family(runs[0], "gate"), {})[settings(runs[0])["gate"]] = label
-    pairs = [(family["on"], family["off"]) for family in families.values() if len(family) == 2]
+    families: dict[bytes, dict[bool, str]] = {}
+    for label, members in own.items():
+        gate = members[0].plan.gate
+        if gate is not None:
+            families.setdefault(_family(members[0], "gate"), {})[gate] = label
+    pairs = [(family[True], family[False]) for family in families.values() if len(family) == 2]
     rows = _compared(pairs, own)
-    return [{"on": on, "off": off, "gains": [r for r in rows if (r["a"], r["b"]) == (on, off)]} for on, off in pairs]
+    return [GateEffect(on=on, off=off, gains=tuple(r for r in rows if (r.a, r.b) == (on, off))) for on, off in pairs]
 
 
-def _sweeps(runs: Sequence[Run]) -> list[dict[str, Any]]:
+def _sweeps(members: Members) -> list[Sweep]:
     """Return the settings that were varied, with the gains at each value; each run is judged on its own views."""
-    found: list[dict[str, Any]] = []
+    sweeps: list[Sweep] = []
     for name in SWEPT:
-        families: dict[bytes, dict[Any, list[Run]]] = {}
-        for run in runs:
-            if name in _varied(run):
-                families.setdefault(_family(run, name), {}).setdefault(_varied(run)[name], []).append(run)
+        families: dict[bytes, dict[str | int, list[_Member]]] = {}
+        for member in members:
+            value = _varied(member).get(name)
+            if value is not None:
+                families.setdefault(_family(member, name), {}).setdefault(value, []).append(member)
         for family in families.values():
             if len(family) > 1:
+                entries = [SweepEntry(value=value, **dict(_method(str(value), own))) for value, own in family.items()]
+                entries.sort(key=lambda entry: _place(entry.value))
                 first = next(iter(family.values()))[0]
-                entries = [{"value": value, **_method(str(value), members)} for value, members in family.items()]
-                entries.sort(key=lambda entry: _place(entry["value"]))
-                found.append({"key": name, "evolver": _name(first, name), "entries": entries})
-    return found
+                sweeps.append(Sweep(key=name, evolver=_name(first, name), entries=tuple(entries)))
+    return sweeps
 
 
-def _name(run: Run, setting: str) -> str:
+def _name(member: _Member, setting: str) -> str:
     """Return the name of a run's evolver without a setting that its suite has put there."""
-    value = str(run["harness"]["plan"].get(setting)).lower()
-    return str(run["evolver"].get("name")).replace(f"-{setting}={value}", "")
+    value = str(getattr(member.plan, setting)).lower()
+    return str(member.run.evolver.name).replace(f"-{setting}={value}", "")
 
 
-def _place(value: Any) -> tuple[int, str]:
+def _place(value: str | int) -> tuple[int, str]:
     """Return what values are sorted by: numbers, then sources, fewer first."""
     return (value, "") if isinstance(value, int) else (value.count("+"), value)
 
 
-def _cross_model(label: str, runs: Sequence[Run]) -> list[dict[str, Any]]:
+def _cross_model(label: str, members: Members) -> list[ModelRow]:
     """Return, by view, the mean over runs of what harnesses are worth under their own execution model and under others."""
-    evolved = runs[0]["harness"]["plan"].get("execution") or "own model"
-    under: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for run in runs:
-        for model, views in run["harness"]["cross_model"].items():
+    evolved = members[0].plan.execution or "own model"
+    under: dict[str, dict[str, list[UnderModel]]] = {}
+    for member in members:
+        for model, views in member.harness.cross_model.items():
             for view, row in views.items():
-                under.setdefault((view, model), []).append(row)
-    rows: list[dict[str, Any]] = []
-    for view in dict.fromkeys(view for view, _ in under):
-        home = [row for run in runs if (row := _at_home(run, view))]
-        cells = {evolved: home} | {model: found for (v, model), found in under.items() if v == view}
-        rows.append(
-            {
-                "evolver": label,
-                "evolved": evolved,
-                "view": view,
-                "cells": [{"model": model, **_cell(found)} for model, found in cells.items()],
-            }
-        )
+                under.setdefault(view, {}).setdefault(model, []).append(row)
+    rows: list[ModelRow] = []
+    for view, others in under.items():
+        home = [level for member in members if (level := _at_home(member.harness, view))]
+        cells = [_cell(evolved, home, [_rise(level) for level in home])]
+        cells += [_cell(model, found, [row.difference for row in found]) for model, found in others.items()]
+        rows.append(ModelRow(evolver=label, evolved=evolved, view=view, cells=tuple(cells)))
     return rows
 
 
-def _at_home(run: Run, view: str) -> dict[str, float | None] | None:
-    snapshots = run["harness"]["views"].get(view, {}).get("snapshots", {})
-    chosen = run["harness"]["paired"].get(view, {}).get("snapshots", {})
-    levels = [snapshots.get(chosen.get(role)) for role in ("base", "final")]
-    if None in levels:
+def _at_home(harness: HarnessRunResults, view: str) -> BeforeAfter | None:
+    if view not in harness.views or view not in harness.paired:
         return None
-    before, after = (level["perf"]["micro"] for level in levels)
-    gained = None if before is None or after is None else after - before
-    return {"A_0": before, "A_T": after, "difference": gained}
+    snapshots, chosen = harness.views[view].snapshots, harness.paired[view].snapshots
+    if "base" not in chosen or "final" not in chosen:
+        return None
+    return BeforeAfter(A_0=snapshots[chosen["base"]].perf.micro, A_T=snapshots[chosen["final"]].perf.micro)
 
 
-def _cell(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {"runs": len(rows)}
-    for name in ("A_0", "A_T", "difference"):
-        known = [row[name] for row in rows if row[name] is not None]
-        found[name] = float(np.mean(known)) if known else None
+def _rise(level: BeforeAfter) -> float | None:
+    return None if level.A_0 is None or level.A_T is None else level.A_T - level.A_0
+
+
+def _cell(model: str, levels: Sequence[BeforeAfter], gained: Sequence[float | None]) -> ModelCell:
     # Of several runs, the interval of one would say too little.
-    found["ci"] = rows[0].get("ci") if len(rows) == 1 else None
-    return found
+    only = levels[0] if len(levels) == 1 else None
+    return ModelCell(
+        model=model,
+        runs=len(levels),
+        A_0=_mean_of([level.A_0 for level in levels]),
+        A_T=_mean_of([level.A_T for level in levels]),
+        difference=_mean_of(gained),
+        ci=only.ci if isinstance(only, UnderModel) else None,
+    )
+
+
+def _mean_of(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None

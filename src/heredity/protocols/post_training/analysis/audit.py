@@ -8,12 +8,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from heredity.protocols.post_training.analysis.objectives import called
 from heredity.protocols.post_training.analysis.program import Program, Unit
 from heredity.protocols.post_training.analysis.routes import COPY, RL, Code
 from heredity.protocols.post_training.analysis.slices import names_of
+from heredity.protocols.post_training.results import Audit, AuditVerdict, Finding, Grade
 
 MODES = ("free", "sft-only", "rl-only", "multi-task")
 """Anything; supervised training only; reinforcement, which a supervised warm-up may precede; several tasks, one model."""
@@ -23,22 +23,6 @@ _OWN = ("scores.json", "run_meta.json")
 _WRITERS = frozenset({"write_text", "write_bytes", "dump", "unlink", "rename", "replace"})
 _HARMLESS = ("/dev/", "/tmp", "/proc/self", "/proc/meminfo")
 _TEACHER = "expert_plan"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something an audit found: how grave it is (`"breach"` or `"look"`), what, and where in which revision."""
-
-    grade: str
-    what: str
-    revision: int
-    file: str = ""
-    line: int | None = None
-    text: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the finding as JSON values."""
-        return {name: getattr(self, name) for name in ("grade", "what", "revision", "file", "line", "text")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +42,7 @@ def audit(
     private: Sequence[str] = (),
     tasks: int = 1,
     whole: bool = True,
-) -> dict[str, Any]:
+) -> Audit:
     """Audit the code of a run against its mode.
 
     Args:
@@ -70,20 +54,16 @@ def audit(
         whole: whether the code of every revision is known.
 
     Returns:
-        mode; verdict (`"kept"`, `"broken"`, or `"unknown"` where not all code is known); findings, breaches first, each
-        once, at the revision where it first occurs.
+        The verdict with its findings, each once, at the revision where it first occurs.
     """
     found = [*_mode(mode, codes, graded, tasks), *(f for n, code in codes.items() for f in _access(n, code, private))]
     once: dict[tuple[str, str, str], Finding] = {}
     for finding in found:
         once.setdefault((finding.what, finding.file, finding.text), finding)
-    listed = sorted(once.values(), key=lambda f: (f.grade != "breach", f.revision, f.file, f.line or 0))
-    broken = any(f.grade == "breach" for f in listed)
-    return {
-        "mode": mode,
-        "verdict": "broken" if broken else "kept" if codes and whole else "unknown",
-        "findings": [finding.to_json() for finding in listed],
-    }
+    listed = sorted(once.values(), key=lambda f: (f.grade != Grade.BREACH, f.revision, f.file, f.line or 0))
+    unbroken = AuditVerdict.KEPT if codes and whole else AuditVerdict.UNKNOWN
+    broken = any(f.grade == Grade.BREACH for f in listed)
+    return Audit(mode=mode, verdict=AuditVerdict.BROKEN if broken else unbroken, findings=listed)
 
 
 def _mode(mode: str, codes: Mapping[int, Code], graded: Sequence[Graded], tasks: int) -> Iterator[Finding]:
@@ -91,19 +71,21 @@ def _mode(mode: str, codes: Mapping[int, Code], graded: Sequence[Graded], tasks:
     if mode == "sft-only":
         for number, code in codes.items():
             for e in (e for e in code.evidence if e.component in RL):
-                grade = "breach" if number in used else "look"
-                yield Finding(grade, f"{e.component} in sft-only mode: {e.why}", number, e.file, e.line, e.text)
+                grade = Grade.BREACH if number in used else Grade.LOOK
+                what = f"{e.component} in sft-only mode: {e.why}"
+                yield Finding(grade=grade, what=what, revision=number, file=e.file, line=e.line, text=e.text)
     elif mode == "rl-only":
         for each in graded:
             code = codes.get(-1 if each.revision is None else each.revision)
             if code is not None and each.route != COPY and not code.reinforces:
-                grade = "breach" if each.best else "look"
-                yield Finding(grade, f"a submission by {each.route} in rl-only mode", each.revision or 0)
+                what = f"a submission by {each.route} in rl-only mode"
+                grade = Grade.BREACH if each.best else Grade.LOOK
+                yield Finding(grade=grade, what=what, revision=each.revision or 0)
         for number, code in codes.items():
             for unit, node in _teachers(code.program):
-                yield _finding("breach", "a privileged teacher in rl-only mode", number, unit, node)
+                yield _finding(Grade.BREACH, "a privileged teacher in rl-only mode", number, unit, node)
     elif mode == "multi-task" and tasks < 2:
-        yield Finding("look", "multi-task mode, and one task was graded", 0)
+        yield Finding(grade=Grade.LOOK, what="multi-task mode, and one task was graded", revision=0)
 
 
 def _access(number: int, code: Code, private: Sequence[str]) -> Iterator[Finding]:
@@ -111,11 +93,12 @@ def _access(number: int, code: Code, private: Sequence[str]) -> Iterator[Finding
     for module in code.program.modules:
         for name in sorted(set(module.imports.values())):
             if name.partition(".")[0] in private:
-                yield Finding("breach", f"imports {name}, which holds answers", number, module.file)
+                what = f"imports {name}, which holds answers"
+                yield Finding(grade=Grade.BREACH, what=what, revision=number, file=module.file)
     for unit in code.program.units:
         for node in unit.live:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and "/set_baseline" in node.value:
-                yield _finding("breach", "asks the server to set its baseline", number, unit, node)
+                yield _finding(Grade.BREACH, "asks the server to set its baseline", number, unit, node)
             elif isinstance(node, ast.Call):
                 yield from _call(number, unit, node)
 
@@ -127,18 +110,18 @@ def _call(number: int, unit: Unit, call: ast.Call) -> Iterator[Finding]:
         name == "open" and any(text and set(text) & set("wax+") and len(text) < 4 for text in texts)
     )
     if writes and any(text.endswith(_OWN) for text in texts):
-        yield _finding("breach", "writes what the runner keeps", number, unit, call)
+        yield _finding(Grade.BREACH, "writes what the runner keeps", number, unit, call)
     if name not in _READERS:
         return
     split = {k.value.value for k in call.keywords if k.arg == "split" and isinstance(k.value, ast.Constant)}
     if name == "load_dataset" and any(str(each).startswith("test") for each in split):
-        yield _finding("breach", "loads a test split", number, unit, call)
+        yield _finding(Grade.BREACH, "loads a test split", number, unit, call)
     first = call.args[0] if call.args else None
     path = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
     if name == "from_pretrained" and path.count("/") == 1 and not path.startswith((".", "/", "models/", "output/")):
-        yield _finding("look", "loads a model by the name of a hub", number, unit, call)
+        yield _finding(Grade.LOOK, "loads a model by the name of a hub", number, unit, call)
     elif ".." in path.split("/") or (path.startswith("/") and not path.startswith(_HARMLESS)):
-        yield _finding("look", "reads outside the workspace", number, unit, call)
+        yield _finding(Grade.LOOK, "reads outside the workspace", number, unit, call)
 
 
 def _teachers(program: Program) -> Iterator[tuple[Unit, ast.AST]]:
@@ -149,5 +132,6 @@ def _teachers(program: Program) -> Iterator[tuple[Unit, ast.AST]]:
                 yield unit, node
 
 
-def _finding(grade: str, what: str, number: int, unit: Unit, node: ast.AST) -> Finding:
-    return Finding(grade, what, number, unit.module.file, getattr(node, "lineno", None), unit.module.line(node)[:160])
+def _finding(grade: Grade, what: str, number: int, unit: Unit, node: ast.AST) -> Finding:
+    line, text = getattr(node, "lineno", None), unit.module.line(node)[:160]
+    return Finding(grade=grade, what=what, revision=number, file=unit.module.file, line=line, text=text)

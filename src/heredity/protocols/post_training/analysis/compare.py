@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,30 +11,26 @@ from heredity.analysis.run_record import mean
 from heredity.analysis.statistics import compare_paired, mean_interval, verdict
 from heredity.analysis.student import student_quantile
 from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, PostTraining, Scores, Step
+from heredity.protocols.post_training.results import Gain, HeldoutGain, Noise, RepeatedGrading, ScoreSummary
 
 
-def paired(after: Sequence[float | None], before: Sequence[float | None]) -> dict[str, Any] | None:
-    """Compare scores task by task.
-
-    Returns:
-        difference (positive favours `after`), ci, p, mde, pairs and verdict as of every comparison; None if nothing is
-        paired.
-    """
+def paired(after: Scores, before: Scores) -> Gain | None:
+    """Compare scores task by task: a positive difference favours `after`; None if nothing is paired."""
     gaps = [a - b for a, b in zip(after, before, strict=False) if a is not None and b is not None]
     found = compare_paired([[gaps]], bounds=GAP) if gaps else None
     if found is None:
         return None
-    return {
-        "difference": found.difference,
-        "ci": None if found.interval is None else list(found.interval),
-        "p": found.p,
-        "mde": found.mde,
-        "pairs": len(gaps),
-        "verdict": verdict(found.difference, found.interval, found.mde, found.p),
-    }
+    return Gain(
+        difference=found.difference,
+        ci=found.interval,
+        p=found.p,
+        mde=found.mde,
+        pairs=len(gaps),
+        verdict=verdict(found.difference, found.interval, found.mde, found.p),
+    )
 
 
-def clearly_worse(after: Sequence[float | None], before: Sequence[float | None]) -> bool:
+def clearly_worse(after: Scores, before: Scores) -> bool:
     """Whether Student's 95% interval of the paired difference lies below zero: quick, for every submission of a run."""
     gaps = np.array([a - b for a, b in zip(after, before, strict=False) if a is not None and b is not None])
     if gaps.size < 2:
@@ -45,16 +39,13 @@ def clearly_worse(after: Sequence[float | None], before: Sequence[float | None])
     return float(gaps.mean()) + half < 0.0
 
 
-def described(scores: Scores) -> dict[str, Any] | None:
-    """Return mean, ci, n and missing of scores; None without any."""
+def described(scores: Scores) -> ScoreSummary | None:
+    """Return mean, interval and number of scores; None without any."""
+    if not scores:
+        return None
     known = [score for score in scores if score is not None]
     interval = mean_interval(known, bounds=SHARE)
-    return {
-        "mean": mean(known),
-        "ci": None if interval is None else list(interval),
-        "n": len(known),
-        "missing": len(scores) - len(known),
-    } if scores else None  # fmt: skip
+    return ScoreSummary(mean=mean(known), ci=interval, n=len(known), missing=len(scores) - len(known))
 
 
 def best_step(record: PostTraining) -> Step | None:
@@ -62,7 +53,7 @@ def best_step(record: PostTraining) -> Step | None:
     return max((s for s in record.steps if s.score is not None), key=lambda s: s.score or 0.0, default=None)
 
 
-def against_base(record: PostTraining, step: Step | None) -> dict[str, Any] | None:
+def against_base(record: PostTraining, step: Step | None) -> Gain | None:
     """Compare a submission with the base model on the graded view, task by task."""
     return None if step is None else paired(step.scores, base_scores(record, step))
 
@@ -73,37 +64,29 @@ def base_scores(record: PostTraining, step: Step) -> list[float | None]:
     return [base.get(handle) for handle in step.tasks]
 
 
-def heldout(record: PostTraining) -> dict[str, Any] | None:
+def heldout(record: PostTraining) -> HeldoutGain | None:
     """Return how the base and the chosen checkpoint score on the slice that no submission returned; None before judging."""
-    chosen = str((record.selected or {}).get("candidate") or "")
-    after, before = record.judged.get(chosen, ()), record.baseline(HELDOUT) or record.judged.get(record.base, ())
+    after, before = record.judged.get(record.chosen, ()), record.baseline(HELDOUT) or record.judged.get(record.base, ())
     if not after and not before:
         return None
-    return {
-        "baseline": described(before),
-        "best": described(after),
-        "gain": paired(after, before),
-        "candidate": chosen or None,
-        "submit_id": (record.selected or {}).get("submit_id"),
-    }
+    return HeldoutGain(
+        baseline=described(before),
+        best=described(after),
+        gain=paired(after, before),
+        candidate=record.chosen or None,
+        submit_id=(record.selected or {}).get("submit_id"),
+    )
 
 
-def noise(record: PostTraining) -> dict[str, Any] | None:
-    """Return how much repeated gradings of one checkpoint differ (Agent² RL-Bench, section 3.3); None without repeats.
-
-    Returns:
-        sd: of the mean score over gradings of the same checkpoint, pooled over checkpoints.
-        difference: how far two gradings of equal checkpoints lie apart in 95 of 100 cases.
-        flips: share of tasks whose score changes between gradings.
-        submissions: {submit_id, means} of each repeated one, the first grading first; None is the base model.
-    """
+def noise(record: PostTraining) -> Noise | None:
+    """Return how much repeated gradings of one checkpoint differ (Agent² RL-Bench, section 3.3); None without repeats."""
     firsts: dict[int | None, Scores] = {step.submission: step.scores for step in record.steps if step.submission}
     firsts[None] = record.baseline(GRADED)
-    squares, freedom, flips, rows = 0.0, 0, list[bool](), list[dict[str, Any]]()
+    squares, freedom, flips, rows = 0.0, 0, list[bool](), list[RepeatedGrading]()
     for submission, repeated in record.repeats.items():
         gradings = [scores for scores in (firsts.get(submission, ()), *repeated) if scores]
         means = [m for m in map(mean, gradings) if m is not None]
-        rows.append({"submit_id": submission, "means": means})
+        rows.append(RepeatedGrading(submit_id=submission, means=means))
         if len(means) > 1:
             squares += float(np.var(means)) * len(means)
             freedom += len(means) - 1
@@ -111,10 +94,10 @@ def noise(record: PostTraining) -> dict[str, Any] | None:
     if not freedom:
         return None
     sd = math.sqrt(squares / freedom)
-    return {
-        "sd": sd,
-        "difference": student_quantile(0.975, freedom) * math.sqrt(2.0) * sd,
-        "flips": sum(flips) / len(flips) if flips else None,
-        "repeats": freedom,
-        "submissions": rows,
-    }
+    return Noise(
+        sd=sd,
+        difference=student_quantile(0.975, freedom) * math.sqrt(2.0) * sd,
+        flips=sum(flips) / len(flips) if flips else None,
+        repeats=freedom,
+        submissions=rows,
+    )

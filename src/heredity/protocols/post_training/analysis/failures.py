@@ -7,27 +7,25 @@ may have several; one that ends above the base model beyond noise has at most a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from heredity.protocols.post_training.analysis.compare import against_base, base_scores, best_step, clearly_worse
 from heredity.protocols.post_training.analysis.record import PostTraining, Step
 from heredity.protocols.post_training.analysis.routes import Code
+from heredity.protocols.post_training.results import Failure, FailureKind
+from heredity.results.run import Verdict
 
-ROLLOUT, REWARD, COLLAPSE, EARLY, SHORTCUT = (
-    "rollout construction failure",
-    "reward/data design failure",
-    "training collapse / instability",
-    "early coding failure",
-    "static shortcut without transfer",
-)
-RULES: Mapping[str, str] = {
-    ROLLOUT: "an interactive task, code that trains, and no environment that it steps through; or only zeros were scored",
-    REWARD: "trained checkpoints were graded above zero, and none is better than the base model beyond noise",
-    COLLAPSE: "after a score, checkpoints were refused, failed, or scored worse beyond noise, and no later one recovered",
-    EARLY: "nothing but copies of the base model was graded, or no revision has code that trains",
-    SHORTCUT: "an agent improves a static task beyond noise by code that trains, and no interactive one that it tried",
+RULES: Mapping[FailureKind, str] = {
+    FailureKind.ROLLOUT: (
+        "an interactive task, code that trains, and no environment that it steps through; or only zeros were scored"
+    ),
+    FailureKind.REWARD: "trained checkpoints were graded above zero, and none is better than the base model beyond noise",
+    FailureKind.COLLAPSE: (
+        "after a score, checkpoints were refused, failed, or scored worse beyond noise, and no later one recovered"
+    ),
+    FailureKind.EARLY: "nothing but copies of the base model was graded, or no revision has code that trains",
+    FailureKind.SHORTCUT: "an agent improves a static task beyond noise by code that trains, and no interactive one that it tried",
 }
-"""What is looked at for each class; the last needs several runs."""
+"""What is looked at for each kind; the last needs several runs."""
 
 LIMITS: Mapping[str, str] = {
     "memory_limit": "the agent was ended because it held more memory than it may",
@@ -36,18 +34,16 @@ LIMITS: Mapping[str, str] = {
 """Reasons of `agent.ended` that are the agent's own doing, in words."""
 
 
-def run_failures(record: PostTraining, codes: Mapping[int, Code]) -> list[dict[str, Any]]:
-    """Return the classes of failure of one run: `class`, `rule`, `evidence` in sentences, and `iterations` (from 1).
-
-    An unfinished run has none yet.
-    """
+def run_failures(record: PostTraining, codes: Mapping[int, Code]) -> list[Failure]:
+    """Return the failures of one run, with evidence in sentences and iterations from 1; an unfinished run has none yet."""
     if not record.closed:
         return []
     found = [_early(record, codes), _rollout(record, codes), _reward(record), _collapse(record)]
-    return [{"class": f[0], "rule": RULES[f[0]], "evidence": f[1], "iterations": f[2]} for f in found if f]
+    return [failure for failure in found if failure]
 
 
-_Found = tuple[str, list[str], list[int]] | None
+def _failure(kind: FailureKind, evidence: list[str], iterations: Sequence[int] = ()) -> Failure:
+    return Failure(kind=kind, rule=RULES[kind], evidence=evidence, iterations=list(iterations))
 
 
 def _trained(record: PostTraining) -> list[Step]:
@@ -58,7 +54,7 @@ def _trains(codes: Mapping[int, Code]) -> bool:
     return any(code.trains for code in codes.values())
 
 
-def _early(record: PostTraining, codes: Mapping[int, Code]) -> _Found:
+def _early(record: PostTraining, codes: Mapping[int, Code]) -> Failure | None:
     graded = _trained(record)
     said: list[str] = []
     if not graded:
@@ -71,7 +67,7 @@ def _early(record: PostTraining, codes: Mapping[int, Code]) -> _Found:
     if not record.revisions:
         said.append("no code was written")
     said += [words] if (words := exit_words(record)) else []
-    return (EARLY, said, []) if not graded or (codes and idle) else None
+    return _failure(FailureKind.EARLY, said) if not graded or (codes and idle) else None
 
 
 def exit_words(record: PostTraining) -> str:
@@ -82,30 +78,32 @@ def exit_words(record: PostTraining) -> str:
     return limit or (f"the agent ended with exit code {code}" if code else "")
 
 
-def _rollout(record: PostTraining, codes: Mapping[int, Code]) -> _Found:
+def _rollout(record: PostTraining, codes: Mapping[int, Code]) -> Failure | None:
     if not record.interactive or not _trains(codes):
         return None
     graded = _trained(record)
     if graded and all(step.score == 0.0 for step in graded):
-        return ROLLOUT, [f"all {len(graded)} trained checkpoints score zero"], _numbers(record, graded)
-    improved = (against_base(record, best_step(record)) or {}).get("verdict") == "better"
+        said = [f"all {len(graded)} trained checkpoints score zero"]
+        return _failure(FailureKind.ROLLOUT, said, _numbers(record, graded))
+    gain = against_base(record, best_step(record))
+    improved = gain is not None and gain.verdict == Verdict.BETTER
     whole = len(codes) == len(record.revisions)
     if not improved and whole and not any(code.environment for code in codes.values()):
-        return ROLLOUT, ["no revision steps through an environment"], []
+        return _failure(FailureKind.ROLLOUT, ["no revision steps through an environment"])
     return None
 
 
-def _reward(record: PostTraining) -> _Found:
+def _reward(record: PostTraining) -> Failure | None:
     graded = _trained(record)
     above = [step for step in graded if step.score]
-    found = against_base(record, max(above, key=lambda s: s.score or 0.0, default=None))
-    if found is None or found["verdict"] == "better":
+    gain = against_base(record, max(above, key=lambda s: s.score or 0.0, default=None))
+    if gain is None or gain.verdict == Verdict.BETTER:
         return None
-    gap = found["difference"]
-    return REWARD, [f"the best of {len(graded)} trained checkpoints is at {gap:+.3f}, {found['verdict']}"], []
+    said = f"the best of {len(graded)} trained checkpoints is at {gain.difference:+.3f}, {gain.verdict}"
+    return _failure(FailureKind.REWARD, [said])
 
 
-def _collapse(record: PostTraining) -> _Found:
+def _collapse(record: PostTraining) -> Failure | None:
     """Look for a fall after the best score of a trained checkpoint that no later one made good."""
     settled = [step for step in record.steps if step.status != "running" and not record.is_copy(step)]
     graded = _trained(record)
@@ -122,7 +120,7 @@ def _collapse(record: PostTraining) -> _Found:
         else f"iteration {record.steps.index(step) + 1} scores {step.score:.3f} after {best.score:.3f}"
         for step in fallen[-3:]
     ]
-    return COLLAPSE, told, _numbers(record, fallen)
+    return _failure(FailureKind.COLLAPSE, told, _numbers(record, fallen))
 
 
 def _fell(step: Step, best: Step) -> bool:

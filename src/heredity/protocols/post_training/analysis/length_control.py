@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from heredity.analysis.evidence import LoadBlob
 from heredity.analysis.statistics import CONFIDENCE, Floats
 from heredity.errors import ConfigError, RecordError
 from heredity.ids import generator
 from heredity.judging.attempts import Comparison, comparison_of, comparisons_of
 from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, Json, Step
+from heredity.protocols.post_training.results import LengthControlled, WinRate, WinRateGain, WinRates
+from heredity.results.base import Interval
 from heredity.rollouts.trajectory import decode_many
 
 _RESAMPLES = 1000
@@ -45,62 +48,46 @@ def length_controlled(won: ArrayLike, lengths: ArrayLike, references: ArrayLike)
     return float(_at_equal_length(outcomes, excess))
 
 
-def length_control(
-    events: Sequence[Json], best: Step | None, load: Callable[[str], bytes] | None
-) -> dict[str, Any] | None:
+def length_control(events: Sequence[Json], best: Step | None, load: LoadBlob) -> LengthControlled | None:
     """Return win rates at equal length of the base model and of a run's best submission; None where no answers were compared.
 
     Args:
         events: the journal's lines as mappings.
         best: the submission.
         load: digest of a blob to its bytes, for the trajectories of the submission.
-
-    Returns:
-        graded, heldout: None where nothing of a view is known, or else baseline and best, as `described`, and gain: by how much the
-        best's rate is above the baseline's on the answers that both have: difference, ci and pairs; None without any.
     """
     base = _listed(events, "baseline.scored", view=GRADED)
     after = dict(zip(best.tasks, _graded(events, best, load), strict=False)) if best else {}
     handles = list(after) or range(len(base))
     judged = _listed(events, "judging.scored", view=HELDOUT, candidate=best.candidate) if best else ()
-    views = {
-        GRADED: (
-            [base[handle] if handle < len(base) else None for handle in handles],
-            [after.get(handle) for handle in handles],
-        ),
-        HELDOUT: (_listed(events, "reference.scored", view=HELDOUT), judged),
-    }
-    found = {name: _view(*compared) for name, compared in views.items()}
-    return found if any(found.values()) else None
+    before = [base[handle] if handle < len(base) else None for handle in handles]
+    graded = _view(before, [after.get(handle) for handle in handles])
+    heldout = _view(_listed(events, "reference.scored", view=HELDOUT), judged)
+    return LengthControlled(graded=graded, heldout=heldout) if graded or heldout else None
 
 
-def described(compared: Sequence[Comparison | None]) -> dict[str, Any] | None:
-    """Return what is to be said of one model's answers on a view.
-
-    Returns:
-        rate: the win rate at equal length; ci: its 95% interval, by bootstrap over the answers, None where all ended alike.
-        won: the plain win rate; length, reference_length: mean characters; n: how many were compared. None without any.
-    """
+def described(compared: Sequence[Comparison | None]) -> WinRate | None:
+    """Return the win rate of one model's answers on a view, with an interval by bootstrap unless all ended alike."""
     known = [each for each in compared if each is not None]
     if not known:
         return None
     won, lengths, references = _columns(known)
-    return {
-        "rate": length_controlled(won, lengths, references),
-        "ci": None if np.ptp(won) == 0.0 else _interval(_resampled(won, _excess(lengths, references))),
-        "won": float(won.mean()),
-        "length": float(lengths.mean()),
-        "reference_length": float(references.mean()),
-        "n": len(known),
-    }
+    return WinRate(
+        rate=length_controlled(won, lengths, references),
+        ci=None if np.ptp(won) == 0.0 else _interval(_resampled(won, _excess(lengths, references))),
+        won=float(won.mean()),
+        length=float(lengths.mean()),
+        reference_length=float(references.mean()),
+        n=len(known),
+    )
 
 
-def _view(before: Sequence[Comparison | None], after: Sequence[Comparison | None]) -> dict[str, Any] | None:
+def _view(before: Sequence[Comparison | None], after: Sequence[Comparison | None]) -> WinRates | None:
     baseline, best = described(before), described(after)
-    return {"baseline": baseline, "best": best, "gain": _gain(before, after)} if baseline or best else None
+    return WinRates(baseline=baseline, best=best, gain=_gain(before, after)) if baseline or best else None
 
 
-def _gain(before: Sequence[Comparison | None], after: Sequence[Comparison | None]) -> dict[str, Any] | None:
+def _gain(before: Sequence[Comparison | None], after: Sequence[Comparison | None]) -> WinRateGain | None:
     pairs = [(b, a) for b, a in zip(before, after, strict=False) if a is not None and b is not None]
     if not pairs:
         return None
@@ -108,13 +95,13 @@ def _gain(before: Sequence[Comparison | None], after: Sequence[Comparison | None
     gaps = _resampled(new, _excess(*new_lengths)) - _resampled(old, _excess(*old_lengths))
     alike = np.ptp(old) == np.ptp(new) == 0.0
     difference = length_controlled(new, *new_lengths) - length_controlled(old, *old_lengths)
-    return {"difference": difference, "ci": None if alike else _interval(gaps), "pairs": len(pairs)}
+    return WinRateGain(difference=difference, ci=None if alike else _interval(gaps), pairs=len(pairs))
 
 
-def _graded(events: Sequence[Json], best: Step, load: Callable[[str], bytes] | None) -> list[Comparison | None]:
+def _graded(events: Sequence[Json], best: Step, load: LoadBlob) -> list[Comparison | None]:
     """Read what was found of a submission's answers out of its trajectories."""
     blob = next((data.get("blob") for data in _of(events, "submission.completed", submit_id=best.submission)), None)
-    if load is None or blob is None:
+    if blob is None:
         return []
     try:
         return [comparison_of(trajectory) for trajectory in decode_many(load(blob))]
@@ -151,9 +138,9 @@ def _resampled(won: Floats, excess: Floats) -> Floats:
     return _at_equal_length(won[draws], excess[draws])
 
 
-def _interval(values: Floats) -> list[float]:
+def _interval(values: Floats) -> Interval:
     low, high = np.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return [float(low), float(high)]
+    return float(low), float(high)
 
 
 def _at_equal_length(won: Floats, excess: Floats) -> Floats:

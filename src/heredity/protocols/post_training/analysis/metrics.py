@@ -1,12 +1,13 @@
-"""What `metrics.json` of a post-training run says beside what every run's does, under the key `posttraining`."""
+"""What `metrics.json` of a post-training run says beside what every run's does."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
-from heredity.analysis.run_record import mean
+from heredity.analysis.evidence import LoadBlob, no_blob
+from heredity.analysis.run_record import finite, mean
 from heredity.errors import RecordError
 from heredity.protocols.post_training.analysis.audit import Graded, audit
 from heredity.protocols.post_training.analysis.compare import (
@@ -23,34 +24,34 @@ from heredity.protocols.post_training.analysis.process import process_metrics, s
 from heredity.protocols.post_training.analysis.record import (
     GRADED,
     HELDOUT,
-    PROTOCOL,
     Json,
     PostTraining,
     Step,
     read_posttraining,
 )
-from heredity.protocols.post_training.analysis.routes import COPY, Code, CodeReader, read_revision, route_of
+from heredity.protocols.post_training.analysis.routes import COPY, Code, CodeReader, Setting, read_revision, route_of
 from heredity.protocols.post_training.analysis.several import by_task
+from heredity.protocols.post_training.results import (
+    AgentEnd,
+    Baseline,
+    BestCheckpoint,
+    Excerpt,
+    Iteration,
+    Revision,
+    Routes,
+    TrainingRunResults,
+)
 
-SCHEMA_VERSION = 1
-_ABOUT = ("metric", "base_model", "structure", "labels", "grading_counts")
-LoadBlob = Callable[[str], bytes]
 
-
-def posttraining_metrics(events: Sequence[Json], load: LoadBlob | None = None) -> dict[str, Any] | None:
-    """Compute the metrics of a post-training run.
+def posttraining_metrics(events: Sequence[Json], load: LoadBlob = no_blob) -> TrainingRunResults:
+    """Compute the metrics of a post-training run, as in `docs/post-training-diagnosis.md`.
 
     Args:
         events: the journal's lines as mappings, in order.
-        load: digest of a blob to its bytes, for the code revisions; a `RecordError` or `KeyError` means that it is gone.
-            None leaves everything about code unknown.
-
-    Returns:
-        JSON values only, no NaN, as in `docs/post-training-diagnosis.md`; None for a run of another protocol.
+        load: digest of a blob to its bytes, for the code revisions; a `RecordError` or `KeyError` means that it is gone,
+            and leaves what it says unknown.
     """
     record = read_posttraining(events)
-    if record.started.get("protocol") != PROTOCOL:
-        return None
     files = _revisions(record, load)
     before = dict(zip(files, [{}, *files.values()], strict=False))
     reader = CodeReader()
@@ -60,23 +61,26 @@ def posttraining_metrics(events: Sequence[Json], load: LoadBlob | None = None) -
     mode = str(about.get("mode") or "free")
     answered = [step for step in record.steps if step.score is not None or record.is_copy(step)]
     graded = [Graded(step.revision, _route(record, step, codes), step is best) for step in answered]
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "level": record.level or None,
-        "mode": mode,
-        **{name: about.get(name) for name in _ABOUT},
-        "baseline": {view: described(record.baseline(view)) for view in (GRADED, HELDOUT)},
-        "best": _best(record, best, codes),
-        "heldout": heldout(record),
-        "length_controlled": length_control(events, best, load),
-        "noise": noise(record),
-        "process": process_metrics(record),
-        "scaling": scaling(record),
-        "iterations": _iterations(record, codes, files),
-        "revisions": [_revision(n, data, files.get(n), codes.get(n)) for n, data in record.numbered],
-        "routes": _routes(record, graded, codes),
-        "failures": run_failures(record, codes),
-        "audit": audit(
+    return TrainingRunResults(
+        level=record.level or None,
+        mode=mode,
+        metric=about.get("metric"),
+        base_model=about.get("base_model"),
+        structure=about.get("structure"),
+        labels=about.get("labels"),
+        grading_counts=about.get("grading_counts"),
+        baseline=Baseline(graded=described(record.baseline(GRADED)), heldout=described(record.baseline(HELDOUT))),
+        best=_best(record, best, codes),
+        heldout=heldout(record),
+        length_controlled=length_control(events, best, load),
+        noise=noise(record),
+        process=process_metrics(record),
+        scaling=scaling(record),
+        iterations=_iterations(record, codes, files),
+        revisions=[_revision(n, data, files.get(n), codes.get(n)) for n, data in record.numbered],
+        routes=_routes(record, graded, codes),
+        failures=run_failures(record, codes),
+        audit=audit(
             mode,
             codes,
             graded,
@@ -84,15 +88,25 @@ def posttraining_metrics(events: Sequence[Json], load: LoadBlob | None = None) -
             tasks=max(1, len(tasks)),
             whole=len(codes) == len(record.revisions),
         ),
-        "tasks": by_task(record, best),
-        "agent": dict(record.ended) if record.ended else None,
-    }
+        tasks=by_task(record, best),
+        agent=_ended(record.ended),
+    )
 
 
-def _revisions(record: PostTraining, load: LoadBlob | None) -> dict[int, dict[str, bytes]]:
+def _ended(ended: Json | None) -> AgentEnd | None:
+    if not ended:
+        return None
+    return AgentEnd(
+        code=ended.get("code"),
+        reason=ended.get("reason"),
+        seconds=finite(ended.get("seconds")),
+        memory_bytes=ended.get("memory_bytes"),
+        disk_bytes=ended.get("disk_bytes"),
+    )
+
+
+def _revisions(record: PostTraining, load: LoadBlob) -> dict[int, dict[str, bytes]]:
     found: dict[int, dict[str, bytes]] = {}
-    if load is None:
-        return found
     for number, revision in record.numbered:
         try:
             if revision["blob"] is not None:
@@ -111,27 +125,27 @@ def _route(record: PostTraining, step: Step, codes: Mapping[int, Code]) -> str |
     return route_of(code, is_base=record.is_copy(step))
 
 
-def _best(record: PostTraining, best: Step | None, codes: Mapping[int, Code]) -> dict[str, Any] | None:
+def _best(record: PostTraining, best: Step | None, codes: Mapping[int, Code]) -> BestCheckpoint | None:
     """Return the best graded submission, and what it gains over the base model on the graded view."""
     if best is None:
         return None
-    return {
-        "iteration": record.steps.index(best) + 1,
-        "submit_id": best.submission,
-        "candidate": best.candidate,
-        "route": _route(record, best, codes),
-        "score": described(best.scores),
-        "gain": against_base(record, best),
-        "scores": list(best.scores),
-        "baseline_scores": base_scores(record, best),
-    }
+    return BestCheckpoint(
+        iteration=record.steps.index(best) + 1,
+        submit_id=best.submission,
+        candidate=best.candidate,
+        route=_route(record, best, codes),
+        score=described(best.scores),
+        gain=against_base(record, best),
+        scores=list(best.scores),
+        baseline_scores=base_scores(record, best),
+    )
 
 
 def _iterations(
     record: PostTraining, codes: Mapping[int, Code], files: Mapping[int, Mapping[str, bytes]]
-) -> list[dict[str, Any]]:
+) -> list[Iteration]:
     base = mean(record.baseline(GRADED))
-    rows: list[dict[str, Any]] = []
+    rows: list[Iteration] = []
     best: Step | None = None
     then, shown = 0.0, None
     for number, step in enumerate(record.steps, 1):
@@ -141,29 +155,29 @@ def _iterations(
         new_best = step.score is not None and (best is None or step.score > (best.score or 0.0))
         end = step.done_s if step.done_s is not None else step.asked_s
         rows.append(
-            {
-                "iteration": number,
-                "timestamp": step.time,
-                "at_s": step.asked_s,
-                "duration_s": None if end is None else max(end - then, 0.0),
-                "status": step.status,
-                "exit_code": None,
-                "submit_id": step.submission,
-                "candidate": step.candidate or None,
-                "score": score,
-                "improvement": improvement,
-                "best": step.score if new_best else (best.score if best else None),
-                "new_best": new_best,
-                "train_type": _route(record, step, codes),
-                "failure_type": failure_of(record, step, best),
-                "problem": step.problem,
-                "errors": step.errors,
-                "restarts": list(step.restarts),
-                "missing": sum(score is None for score in step.scores),
-                "revision": step.revision,
-                "changed": _changed_since(shown, step.revision, files),
-                **_tried(step, code),
-            }
+            Iteration(
+                iteration=number,
+                timestamp=step.time,
+                at_s=step.asked_s,
+                duration_s=None if end is None else max(end - then, 0.0),
+                status=step.status,
+                exit_code=None,
+                submit_id=step.submission,
+                candidate=step.candidate or None,
+                score=score,
+                improvement=improvement,
+                best=step.score if new_best else (best.score if best else None),
+                new_best=new_best,
+                train_type=_route(record, step, codes),
+                failure_type=failure_of(record, step, best),
+                problem=step.problem,
+                errors=step.errors,
+                restarts=list(step.restarts),
+                missing=sum(score is None for score in step.scores),
+                revision=step.revision,
+                changed=_changed_since(shown, step.revision, files),
+                **_tried(step.note, code),
+            )
         )
         best, then = step if new_best else best, then if end is None else end
         shown = shown if step.revision is None else step.revision
@@ -176,16 +190,20 @@ def _changed_since(shown: int | None, revision: int | None, files: Mapping[int, 
     return _changed({} if shown is None else files.get(shown, {}), files[revision])
 
 
-def _tried(step: Step | None, code: Code | None) -> dict[str, Any]:
+class _Tried(TypedDict):
+    note: str
+    tried: str
+    because: str
+    settings: dict[str, Setting]
+    excerpt: Excerpt | None
+
+
+def _tried(note: str, code: Code | None) -> _Tried:
     """Return what was tried and why, as the code says of itself, or else the note of the submission."""
-    note = step.note if step else ""
-    return {
-        "note": note,
-        "tried": (code.says if code else "") or note,
-        "because": code.because if code else "",
-        "settings": dict(code.settings) if code else {},
-        "excerpt": dict(code.excerpt) if code and code.excerpt else None,
-    }
+    if code is None:
+        return _Tried(note=note, tried=note, because="", settings={}, excerpt=None)
+    settings = dict(code.settings)
+    return _Tried(note=note, tried=code.says or note, because=code.because, settings=settings, excerpt=code.excerpt)
 
 
 def _ending(
@@ -194,7 +212,7 @@ def _ending(
     files: Mapping[int, Mapping[str, bytes]],
     shown: int | None,
     then: float,
-) -> list[dict[str, Any]]:
+) -> list[Iteration]:
     """Return an iteration for what the agent did after its last submission, if it changed its code or submitted nothing."""
     last = record.numbered[-1][0] if record.revisions else None
     if not record.ended or (record.steps and last == shown):
@@ -202,46 +220,49 @@ def _ending(
     code, exit_code = None if last is None else codes.get(last), record.ended.get("code")
     end = record.clock_s
     return [
-        {
-            "iteration": len(record.steps) + 1,
-            "timestamp": None,
-            "at_s": end,
-            "duration_s": max(end - then, 0.0),
-            "status": "not submitted",
-            "exit_code": exit_code,
-            **dict.fromkeys(("submit_id", "candidate", "score", "improvement")),
-            "best": mean(best.scores) if (best := best_step(record)) else None,
-            "new_best": False,
-            "train_type": route_of(code, is_base=False),
-            "failure_type": exit_words(record) or "never submitted",
-            "problem": "",
-            "errors": 0,
-            "restarts": [],
-            "missing": 0,
-            "revision": last,
-            "changed": _changed_since(shown, last, files),
-            **_tried(None, code),
-        }
+        Iteration(
+            iteration=len(record.steps) + 1,
+            timestamp=None,
+            at_s=end,
+            duration_s=max(end - then, 0.0),
+            status="not submitted",
+            exit_code=exit_code,
+            submit_id=None,
+            candidate=None,
+            score=None,
+            improvement=None,
+            best=mean(best.scores) if (best := best_step(record)) else None,
+            new_best=False,
+            train_type=route_of(code, is_base=False),
+            failure_type=exit_words(record) or "never submitted",
+            problem="",
+            errors=0,
+            restarts=[],
+            missing=0,
+            revision=last,
+            changed=_changed_since(shown, last, files),
+            **_tried("", code),
+        )
     ]
 
 
-def _revision(number: int, data: Json, files: Mapping[str, bytes] | None, code: Code | None) -> dict[str, Any]:
-    return {
-        "revision": number,
-        "at_s": data.get("at_s"),
-        "blob": data.get("blob"),
-        "reason": data.get("reason"),
-        "files": None if files is None else {name: content.count(b"\n") for name, content in sorted(files.items())},
-        "route": code and code.route,
-        "components": list(code.components) if code else [],
-        "samples": code and code.samples,
-        "environment": code and code.environment,
-        "evidence": [e.to_json() for e in code.evidence] if code else [],
-        "unreadable": list(code.unreadable) if code else [],
-    }
+def _revision(number: int, data: Json, files: Mapping[str, bytes] | None, code: Code | None) -> Revision:
+    return Revision(
+        revision=number,
+        at_s=data.get("at_s"),
+        blob=data.get("blob"),
+        reason=data.get("reason"),
+        files=None if files is None else {name: content.count(b"\n") for name, content in sorted(files.items())},
+        route=code and code.route,
+        components=list(code.components) if code else [],
+        samples=code and code.samples,
+        environment=code and code.environment,
+        evidence=list(code.evidence) if code else [],
+        unreadable=list(code.unreadable) if code else [],
+    )
 
 
-def _routes(record: PostTraining, graded: Sequence[Graded], codes: Mapping[int, Code]) -> dict[str, Any]:
+def _routes(record: PostTraining, graded: Sequence[Graded], codes: Mapping[int, Code]) -> Routes:
     """Return the routes of graded submissions, counted; `run` is that of everything the run trained by, as in table 20."""
     counts = Counter(each.route for each in graded if each.route)
     last = codes.get(record.numbered[-1][0]) if record.revisions else None
@@ -249,9 +270,7 @@ def _routes(record: PostTraining, graded: Sequence[Graded], codes: Mapping[int, 
     best = next((each for each in graded if each.best), None)
     others = (own[-1].route if own else None) or (COPY if graded and counts[COPY] else last and last.route)
     trains = any(code.trains for code in codes.values())
-    return {
-        "submissions": dict(sorted(counts.items())),
-        "run": best.route if best else others,
-        # Code that is not known may have trained.
-        "coding_success": True if trains else None if not codes or len(codes) < len(record.revisions) else False,
-    }
+    # Code that is not known may have trained.
+    idle = None if not codes or len(codes) < len(record.revisions) else False
+    counted = dict(sorted(counts.items()))
+    return Routes(submissions=counted, run=best.route if best else others, coding_success=True if trains else idle)

@@ -16,6 +16,7 @@ from itertools import pairwise
 
 from heredity.protocols.post_training.analysis.program import Program, Unit
 from heredity.protocols.post_training.analysis.slices import Slice, Slicer, names_of
+from heredity.protocols.post_training.results import Evidence
 
 TRAINERS = {
     **dict.fromkeys(("SFTTrainer", "GKDTrainer", "Trainer", "Seq2SeqTrainer"), "SFT"),
@@ -42,30 +43,6 @@ _SAMPLING = frozenset({"generate", "multinomial", "Categorical"})
 _STEPPERS = re.compile(r"opt|sched|scaler|accelerator|engine|lr|warm|profil|bar")
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """A line that shows what code does.
-
-    Attributes:
-        component: `"SFT"`, `"GRPO"`, `"PPO"`, `"DPO"`, `"RL"` (another policy gradient), `"sampling"` (the model writes what
-            it trains on), `"environment"` (steps through one), or `"training"` (a loss that is not recognised).
-        file: path in the folder.
-        line: counts from 1.
-        text: the line.
-        why: what it shows.
-    """
-
-    component: str
-    file: str
-    line: int
-    text: str
-    why: str
-
-    def to_json(self) -> dict[str, object]:
-        """Return the evidence as JSON values."""
-        return {name: getattr(self, name) for name in ("component", "file", "line", "text", "why")}
-
-
 def objectives(program: Program, files: Mapping[str, bytes]) -> list[Evidence]:
     """Return what code optimises, in the order of files and lines.
 
@@ -78,7 +55,8 @@ def objectives(program: Program, files: Mapping[str, bytes]) -> list[Evidence]:
 
 
 def _evidence(component: str, unit: Unit, node: ast.AST, why: str) -> Evidence:
-    return Evidence(component, unit.module.file, getattr(node, "lineno", 1), unit.module.line(node)[:160], why)
+    line, text = getattr(node, "lineno", 1), unit.module.line(node)[:160]
+    return Evidence(component=component, file=unit.module.file, line=line, text=text, why=why)
 
 
 def _live_calls(program: Program) -> Iterator[tuple[Unit, ast.Call]]:
@@ -286,7 +264,8 @@ def _commands(program: Program, files: Mapping[str, bytes]) -> Iterator[Evidence
                 continue
             component = _command(words)
             if component:
-                yield Evidence(component, file, number, line.strip()[:160], "a training command of trl")
+                text, why = line.strip()[:160], "a training command of trl"
+                yield Evidence(component=component, file=file, line=number, text=text, why=why)
     for unit, call in _live_calls(program):
         if program.resolve(unit.module, call.func).startswith(("subprocess.", "os.system")):
             words = [str(n.value) for n in ast.walk(call) if isinstance(n, ast.Constant) and isinstance(n.value, str)]

@@ -9,7 +9,6 @@ from typing import Any
 
 from heredity.analysis.run_record import finite, mean
 
-PROTOCOL = "post-training"
 GRADED, HELDOUT = "graded", "heldout"
 BASE_MODEL = "base_model"
 """Category of a submission that is the untouched base model: it is answered with the baseline, and not graded."""
@@ -127,6 +126,11 @@ class PostTraining:
     def numbered(self) -> list[tuple[int, Json]]:
         """The code revisions, each with its number."""
         return [(int(data.get("revision", i)), data) for i, data in enumerate(self.revisions)]
+
+    @property
+    def chosen(self) -> str:
+        """Digest of the checkpoint that was chosen; `""` if none was."""
+        return str((self.selected or {}).get("candidate") or "")
 
     def is_copy(self, step: Step) -> bool:
         """Whether an iteration is the untouched base model."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import io
 import json
+import math
 import tarfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeGuard
 
 from heredity.errors import RecordError
-from heredity.protocols.post_training.analysis.objectives import Evidence, called, objectives
+from heredity.protocols.post_training.analysis.objectives import called, objectives
 from heredity.protocols.post_training.analysis.program import Program
+from heredity.protocols.post_training.results import Evidence, Excerpt
 
 COPY, MISSING, UNRECOGNISED = "copy", "placeholder/missing", "unrecognised"
 ROUTES = ("GRPO", "PPO", "DPO", "other RL", "SFT+RL", "SFT-only", UNRECOGNISED, COPY, MISSING)
@@ -32,6 +34,9 @@ _SETTINGS = frozenset(
 )  # fmt: skip
 _AROUND = 4
 
+Setting = bool | int | float | str
+"""A value that a key setting of code may have."""
+
 
 @dataclass(frozen=True, slots=True)
 class Code:
@@ -46,7 +51,7 @@ class Code:
         settings: key settings, name to value.
         says: the first line of what its main file says of itself; `""` if it says nothing.
         because: the rest of it.
-        excerpt: {file, line, text} around the first evidence; None without.
+        excerpt: lines around the first evidence; None without.
         unreadable: files that could not be parsed.
         program: its syntax.
     """
@@ -56,10 +61,10 @@ class Code:
     evidence: tuple[Evidence, ...]
     samples: bool
     environment: bool
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Setting]
     says: str
     because: str
-    excerpt: Mapping[str, Any] | None
+    excerpt: Excerpt | None
     unreadable: tuple[str, ...]
     program: Program = field(repr=False)
 
@@ -171,15 +176,15 @@ def route_of(code: Code | None, *, is_base: bool) -> str | None:
     return None if code is None else code.route
 
 
-def _settings(program: Program, files: Mapping[str, bytes]) -> dict[str, Any]:
+def _settings(program: Program, files: Mapping[str, bytes]) -> dict[str, Setting]:
     """Return what the code wrote down in `settings.json`, or else the constants that calls and names are given."""
     try:
         kept = json.loads(files.get("settings.json", b""))
     except ValueError:
         kept = None
     if isinstance(kept, dict):
-        return {str(k): v for k, v in list(kept.items())[:24] if isinstance(v, int | float | str)}
-    found: dict[str, Any] = {}
+        return {str(k): v for k, v in list(kept.items())[:24] if _is_setting(v)}
+    found: dict[str, Setting] = {}
     for unit in program.units:
         for node in unit.live:
             pairs: list[tuple[str, ast.expr]] = []
@@ -188,9 +193,14 @@ def _settings(program: Program, files: Mapping[str, bytes]) -> dict[str, Any]:
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 pairs = [(node.targets[0].id.lower(), node.value)]
             for name, value in pairs:
-                if name in _SETTINGS and isinstance(value, ast.Constant) and isinstance(value.value, int | float | str):
+                if name in _SETTINGS and isinstance(value, ast.Constant) and _is_setting(value.value):
                     found.setdefault(name, value.value)
     return dict(sorted(found.items()))
+
+
+def _is_setting(value: object) -> TypeGuard[Setting]:
+    """Say whether a value can be put down as it is; NaN and infinity, which JSON has no words for, cannot."""
+    return isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _words(program: Program, evidence: Sequence[Evidence], changed: set[str]) -> tuple[str, str]:
@@ -206,10 +216,10 @@ def _words(program: Program, evidence: Sequence[Evidence], changed: set[str]) ->
     return says.strip(), " ".join(rest.split())
 
 
-def _excerpt(program: Program, evidence: Sequence[Evidence]) -> dict[str, Any] | None:
+def _excerpt(program: Program, evidence: Sequence[Evidence]) -> Excerpt | None:
     modules = {module.file: module for module in program.modules}
     for found in (e for e in evidence if e.component not in ("sampling", "environment") and e.file in modules):
         start = max(1, found.line - _AROUND)
         lines = modules[found.file].lines[start - 1 : found.line + _AROUND]
-        return {"file": found.file, "line": start, "text": "\n".join(line[:160] for line in lines).rstrip()}
+        return Excerpt(file=found.file, line=start, text="\n".join(line[:160] for line in lines).rstrip())
     return None

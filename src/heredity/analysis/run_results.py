@@ -1,0 +1,308 @@
+"""The results of one run, computed from its journal (`metrics.json`, see `docs/file-formats.md`).
+
+The same journal gives the same bytes. An unfinished run gives what is known so far, the rest is None.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from heredity.analysis.bounds import SHARE, share
+from heredity.analysis.changes import changes
+from heredity.analysis.code_features import Bundle, read_bundle
+from heredity.analysis.commits import decisions, gain, model_usage
+from heredity.analysis.contract import CommonMetrics, Metrics
+from heredity.analysis.edits import EditClassifier, phases
+from heredity.analysis.evidence import LoadCandidate, RunEvidence
+from heredity.analysis.run_record import RunRecord, Submission, finite, mean
+from heredity.analysis.statistics import mean_interval
+from heredity.analysis.syntax import SourceReader
+from heredity.analysis.traces import trace
+from heredity.analysis.usage import accounts, best_known
+from heredity.errors import RecordError
+from heredity.results.base import SCHEMA_VERSION
+from heredity.results.run import (
+    Budget,
+    Change,
+    Diagnostics,
+    Edit,
+    EditCounts,
+    EditHits,
+    EditKind,
+    EditSize,
+    Evolver,
+    EvolverFailure,
+    Failure,
+    HeldOut,
+    Reference,
+    RunResults,
+    RunStatus,
+    Selected,
+    SubmissionRow,
+    Trace,
+)
+
+_COMMON = CommonMetrics()
+
+
+def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunResults:
+    """Compute a run's results.
+
+    Args:
+        evidence: its journal and blobs.
+        metrics: what its protocol says about results; None for a protocol without figures of its own.
+    """
+    record, said = evidence.record, metrics or _COMMON
+    rows = _submission_rows(record, _bundle_loader(evidence.load_candidate))
+    started = record.started
+    reference = _reference(record)
+    heldout = _heldout(record, reference, said)
+    return RunResults(
+        schema_version=SCHEMA_VERSION,
+        run_id=started.get("run_id"),
+        suite_id=started.get("suite_id"),
+        protocol=started.get("protocol"),
+        taskset=started.get("taskset"),
+        family=started.get("family"),
+        group=started.get("group"),
+        evolver=_evolver(record),
+        seed=started.get("seed"),
+        status=RunStatus(record.status),
+        isolation=started.get("isolation"),
+        taskset_version=started.get("taskset_version"),
+        packages=started.get("packages"),
+        commitment=started.get("commitment"),
+        config_digest=started.get("config_digest"),
+        evolver_failure=_evolver_failure(record),
+        budget=_budget(record),
+        submissions=rows,
+        selected=_selected(record),
+        heldout=heldout,
+        reference=reference,
+        gain=gain(heldout, reference, returns=said.returns),
+        decisions=decisions(record),
+        changes=_changes(record, evidence.load_candidate),
+        model_usage=model_usage(record),
+        best_so_far=_best_so_far(rows),
+        phases=phases(rows),
+        traces=_traces(record, rows),
+        diagnostics=_diagnostics(record, rows),
+        tokens=best_known(record.usage).results() if record.usage else None,
+        agent_accounts=accounts(record.usage),
+        part=said.of_run(evidence),
+    )
+
+
+def _evolver(record: RunRecord) -> Evolver:
+    said = record.started.get("evolver") or {}
+    return Evolver(name=said.get("name"), kind=said.get("kind"), options=said.get("options") or {})
+
+
+def _evolver_failure(record: RunRecord) -> EvolverFailure | None:
+    failure = record.evolver_failure
+    return EvolverFailure(message=failure["message"], traceback=failure.get("traceback") or "") if failure else None
+
+
+def _changes(record: RunRecord, load: LoadCandidate) -> list[Change] | None:
+    """Return what commits changed; None without commits, or if a candidate is gone."""
+    committed = [decision["candidate"] for decision in record.decisions if decision["accepted"]]
+    if not committed:
+        return None
+    try:
+        return changes(load(committed[0]), load(committed[-1]))
+    except (RecordError, KeyError):
+        return None
+
+
+def _bundle_loader(load_candidate: LoadCandidate) -> Callable[[str], Bundle | None]:
+    reader = SourceReader()
+    bundles: dict[str, Bundle | None] = {}
+
+    def load(digest: str) -> Bundle | None:
+        if digest not in bundles:
+            try:
+                bundles[digest] = read_bundle(load_candidate(digest), reader)
+            except (RecordError, KeyError):
+                bundles[digest] = None
+        return bundles[digest]
+
+    return load
+
+
+def _submission_rows(record: RunRecord, load: Callable[[str], Bundle | None]) -> list[SubmissionRow]:
+    rows: list[SubmissionRow] = []
+    classifier = EditClassifier()
+    used = 0
+    best: float | None = None
+    for submission in record.submissions.values():
+        used += submission.charge
+        bundle = load(submission.candidate)
+        scored = record.scores_of("validation", submission.id, submission.candidate)
+        validation = mean(map(finite, scored["scores"])) if scored and submission.status == "ok" else None
+        raised = None if validation is None else best is not None and validation > best
+        edit = classifier.next(bundle, raised) if bundle is not None and submission.status == "ok" else None
+        if validation is not None:
+            best = validation if best is None else max(best, validation)
+        rows.append(_submission_row(submission, used, validation, best, edit, bundle))
+    return rows
+
+
+def _submission_row(
+    submission: Submission,
+    used: int,
+    validation: float | None,
+    best: float | None,
+    edit: Edit | None,
+    bundle: Bundle | None,
+) -> SubmissionRow:
+    outcomes, done = submission.outcomes, submission.completion or {}
+    lengths = [int(o.get("length") or 0) for o in outcomes]
+    invalid = done.get("invalid_steps")
+    return SubmissionRow(
+        index=submission.id,
+        candidate=submission.candidate,
+        parents=list(submission.parents),
+        note=submission.note,
+        status=submission.status,
+        episodes=submission.charge,
+        budget_used=used,
+        train_mean=submission.mean,
+        train_scores=submission.scores,
+        lengths=lengths,
+        failures=sum(o.get("status") != "ok" and o.get("score") is not None for o in outcomes),
+        missing=sum(o.get("score") is None for o in outcomes),
+        failure=_failure(submission),
+        invalid_steps=sum(invalid) if invalid is not None else None,
+        invalid_rate=_ratio(sum(invalid), sum(lengths)) if invalid is not None else None,
+        seconds=finite(done.get("seconds")),
+        validation_mean=validation,
+        best_so_far=best,
+        edit=edit,
+        features=None if bundle is None else bundle.features,
+    )
+
+
+def _failure(submission: Submission) -> Failure | None:
+    failure = submission.failure
+    if not failure:
+        return None
+    return Failure(
+        category=failure.get("category") or "failed",
+        message=failure.get("message") or "",
+        traceback=failure.get("traceback") or "",
+        step_index=failure.get("step_index"),
+    )
+
+
+def _budget(record: RunRecord) -> Budget:
+    return Budget(
+        episodes=(record.started.get("budget") or {}).get("episodes"),
+        used=sum(s.charge for s in record.submissions.values()),
+        submissions=len(record.submissions),
+        rejected=record.rejected,
+        wall_seconds=record.wall_seconds,
+        resumes=record.resumes,
+    )
+
+
+def _selected(record: RunRecord) -> Selected | None:
+    chosen = record.selected
+    if chosen is None or chosen.get("candidate") is None:
+        return None
+    scored = record.scores_of("validation", chosen.get("submit_id"), chosen["candidate"])
+    return Selected(
+        index=chosen.get("submit_id"),
+        candidate=chosen["candidate"],
+        validation_mean=mean(map(finite, scored["scores"])) if scored else None,
+    )
+
+
+def _heldout(record: RunRecord, reference: Reference | None, said: Metrics) -> HeldOut | None:
+    chosen = record.selected or {}
+    scored = record.scores_of("heldout", chosen.get("submit_id"), chosen.get("candidate"))
+    if scored is not None:
+        return _held_out(scored["scores"], scored.get("statuses"), said)
+    selected_nothing = record.selected is not None and chosen.get("candidate") is None
+    if said.keeps_reference and selected_nothing and reference is not None:
+        return _held_out(reference.heldout_scores, None, said)
+    return None
+
+
+def _held_out(listed: Sequence[Any], statuses: Sequence[str] | None, said: Metrics) -> HeldOut:
+    scores = [finite(s) for s in listed]
+    known = [s for s in scores if s is not None]
+    sides = statuses or ["ok"] * len(scores)
+    return HeldOut(
+        scores=scores,
+        mean=mean(scores),
+        ci=mean_interval(known, bounds=SHARE if share(known) and not said.returns else None),
+        n=len(known),
+        failures=sum(side != "ok" and s is not None for side, s in zip(sides, scores, strict=True)),
+        missing=len(scores) - len(known),
+    )
+
+
+def _reference(record: RunRecord) -> Reference | None:
+    for (name, view), scored in record.references.items():
+        if view == "heldout":
+            scores = [finite(s) for s in scored["scores"]]
+            return Reference(name=name, heldout_mean=mean(scores), heldout_scores=scores)
+    return None
+
+
+def _traces(record: RunRecord, rows: Sequence[SubmissionRow]) -> list[Trace]:
+    scored = [row for row in rows if row.status == "ok"]
+    return [trace(record, row, before) for row, before in zip(scored, [None, *scored], strict=False)]
+
+
+def _diagnostics(record: RunRecord, rows: Sequence[SubmissionRow]) -> Diagnostics:
+    edited = [(row, row.edit) for row in rows if row.edit is not None]
+    kinds = Counter(edit.kind for _, edit in edited)
+    hits = [row for row, edit in edited if edit.hit]
+    hit_kinds = Counter(edit.kind for _, edit in edited if edit.hit)
+    steps = [(row.invalid_steps, sum(row.lengths)) for row in rows if row.invalid_steps is not None]
+    sizes = [edit.lines_total for _, edit in edited]
+    scored = [row.validation_mean for row, _ in edited if row.validation_mean is not None]
+
+    def hits_of(kind: EditKind) -> EditHits:
+        return EditHits(n=kinds[kind], hits=hit_kinds[kind])
+
+    return Diagnostics(
+        improvements=len(hits),
+        first_improvement=hits[0].budget_used if hits else None,
+        score_drops=sum(after < before for before, after in pairwise(scored)),
+        rollbacks=kinds[EditKind.ROLLBACK],
+        retests=kinds[EditKind.RETEST],
+        invalid_transition_rate=_ratio(sum(i for i, _ in steps), sum(n for _, n in steps)),
+        complexity_growth=_ratio(sizes[-1], sizes[0]) if sizes else None,
+        budget_per_submission=_ratio(sum(s.charge for s in record.submissions.values()), len(rows)),
+        failed_submissions=sum(row.status not in (None, "ok") for row in rows),
+        unreadable_candidates=len({row.candidate for row in rows if row.features is None}),
+        edits=EditCounts(synthesis=hits_of(EditKind.SYNTHESIS), parametric=hits_of(EditKind.PARAMETRIC)),
+        edit_size=_edit_sizes(edit for _, edit in edited),
+    )
+
+
+def _edit_sizes(edits: Iterable[Edit]) -> list[EditSize]:
+    return [
+        EditSize(lines=edit.lines_added + edit.lines_removed, improved=edit.hit)
+        for edit in edits
+        if edit.kind is not EditKind.INITIAL and edit.hit is not None
+    ]
+
+
+def _best_so_far(rows: Sequence[SubmissionRow]) -> list[tuple[int, float]]:
+    """Return (budget used, validation mean) of each row that raises the best."""
+    points: list[tuple[int, float]] = []
+    for row, before in zip(rows, [None, *rows], strict=False):
+        rises = row.best_so_far is not None and (before is None or row.best_so_far != before.best_so_far)
+        if rises and row.validation_mean is not None:
+            points.append((row.budget_used, row.validation_mean))
+    return points
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None

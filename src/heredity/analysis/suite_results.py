@@ -1,0 +1,312 @@
+"""The results of a suite, computed from those of its runs (`metrics.json`, see `docs/file-formats.md`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+
+import numpy as np
+
+from heredity.analysis.contract import CommonMetrics, MetricsOf
+from heredity.analysis.evidence import SuiteEvidence
+from heredity.analysis.ranking import (
+    Standing,
+    competition_ranks,
+    group_means,
+    mean_of_known,
+    normalised_score,
+    rank_scores,
+    score_table,
+    standings,
+)
+from heredity.analysis.statistics import (
+    CONFIDENCE,
+    FEW_RUNS,
+    case_mean,
+    crossed_mean,
+    interquartile_mean,
+    iqm_interval,
+    mean_interval,
+)
+from heredity.analysis.suite_comparisons import suite_comparisons
+from heredity.analysis.suite_table import REFERENCE, Named, TasksetScores, evolver_labels, taskset_scores
+from heredity.analysis.usage import TokenUsage, total_usage
+from heredity.results.base import SCHEMA_VERSION
+from heredity.results.run import EditHits, Features, RunResults, RunStatus
+from heredity.results.suite import (
+    AbsentRun,
+    BudgetRow,
+    CellResults,
+    CellSeed,
+    EditRate,
+    EditsRow,
+    Entry,
+    FeaturesRow,
+    Problems,
+    SuiteResults,
+    TasksetResults,
+    UnfinishedRun,
+    Unit,
+)
+
+Own = Mapping[str, Sequence[RunResults]]
+"""Label of an evolver to its runs."""
+
+
+def common_metrics(protocol: str | None) -> CommonMetrics:
+    """Say of every protocol that it has no figures of its own."""
+    return CommonMetrics()
+
+
+def suite_results(
+    runs: Sequence[RunResults], metrics_of: MetricsOf = common_metrics, suite_id: str | None = None
+) -> SuiteResults:
+    """Compute a suite's results.
+
+    Args:
+        runs: the results of its runs; unfinished runs may be among them, missing ones are reported as absent.
+        metrics_of: name of a protocol to what it says about results.
+        suite_id: what the suite is called; None for the name that its runs give.
+
+    Returns:
+        The same for the same runs in the same order, to the byte.
+    """
+    labels = evolver_labels(runs, metrics_of)
+    tasksets = taskset_scores(runs, labels, metrics_of)
+    own = {label: [r for r, x in zip(runs, labels, strict=True) if x == label] for label in dict.fromkeys(labels)}
+    protocol = next((run.protocol for run in runs if run.protocol), None)
+    metrics = metrics_of(protocol)
+    name = Named(metrics.reference)
+    order, leaderboard = _leaderboard(tasksets, own, name)
+    return SuiteResults(
+        schema_version=SCHEMA_VERSION,
+        protocol=protocol,
+        reference=metrics.reference,
+        suite_id=suite_id or next((run.suite_id for run in runs if run.suite_id), None),
+        runs=len(runs),
+        finished=sum(run.status is RunStatus.FINISHED for run in runs),
+        confidence=CONFIDENCE,
+        evolvers=list(own),
+        leaderboard=leaderboard,
+        tasksets=[_taskset(t, list(own), name) for t in tasksets],
+        comparisons=suite_comparisons(tasksets, order, name),
+        edits=[_edits(group, label, several) for group, label, several in _by_group(own)],
+        features=[_features(group, label, several) for group, label, several in _by_group(own)],
+        budget=[_budget(label, several) for label, several in own.items()],
+        problems=[_problems(label, several, runs) for label, several in own.items()],
+        part=metrics.of_suite(SuiteEvidence(runs, labels, tasksets)),
+    )
+
+
+def _leaderboard(tasksets: Sequence[TasksetScores], own: Own, name: Named) -> tuple[list[str], list[Entry]]:
+    """Return the entries, best first, and their lines of the leaderboard."""
+    means = {t.name: t.means for t in tasksets}
+    entries = [*own, *([REFERENCE] if any(REFERENCE in row for row in means.values()) else [])]
+    table = standings(means, entries, {t.name: t.family for t in tasksets})
+    groups = group_means(means, {t.name: t.group for t in tasksets}, REFERENCE)
+    order = sorted(entries, key=lambda entry: _descending(table[entry].rank_score))
+    return order, [_entry(name(e), table[e], _group_scores(groups, e), _strata(tasksets, e), own.get(e)) for e in order]
+
+
+def _descending(score: float | None) -> tuple[bool, float]:
+    return score is None, -(score or 0.0)
+
+
+def _entry(
+    evolver: str,
+    standing: Standing,
+    group_scores: dict[str, float | None],
+    strata: Sequence[Sequence[float]],
+    runs: Sequence[RunResults] | None,
+) -> Entry:
+    return Entry(
+        evolver=evolver,
+        kind=runs[0].evolver.kind if runs else "reference",
+        reference=runs is None,
+        rank_score=standing.rank_score,
+        family_scores=dict(standing.family_scores),
+        group_scores=group_scores if runs else {},
+        wins=standing.wins,
+        top2=standing.top2,
+        tasksets=standing.present,
+        absent=standing.absent,
+        runs=len(runs or ()),
+        iqm=interquartile_mean(np.concatenate([*strata, []])) if runs else None,
+        iqm_ci=iqm_interval(strata) if runs else None,
+    )
+
+
+def _group_scores(groups: Mapping[str, Mapping[str, float | None]], entry: str) -> dict[str, float | None]:
+    return {group: row.get(entry) for group, row in groups.items()}
+
+
+def _strata(tasksets: Sequence[TasksetScores], entry: str) -> list[list[float]]:
+    """Return the normalised scores of an entry's runs on each taskset."""
+    return [_normalised_runs(taskset, entry) for taskset in tasksets]
+
+
+def _normalised_runs(taskset: TasksetScores, entry: str) -> list[float]:
+    cell = taskset.cells.get(entry)
+    if cell is None:
+        return []
+    scores = (normalised_score(m, taskset.reference_mean, taskset.best_mean) for m in cell.run_means)
+    return [score for score in scores if score is not None]
+
+
+def _taskset(taskset: TasksetScores, evolvers: Sequence[str], name: Named) -> TasksetResults:
+    means = taskset.means
+    row = score_table({taskset.name: means}, list(means))[0]
+    ranks, points = competition_ranks(row), rank_scores(row)
+    cells = [
+        _cell(taskset, entry, name(entry), int(ranks[i]), None if np.isnan(points[i]) else float(points[i]))
+        for i, entry in enumerate(means)
+    ]
+    return TasksetResults(
+        taskset=taskset.name,
+        family=taskset.family,
+        group=taskset.group,
+        reference_mean=taskset.reference_mean,
+        best_mean=taskset.best_mean,
+        entries=len(means),
+        cells=sorted(cells, key=lambda cell: cell.rank),
+        absent=[e for e in evolvers if e not in taskset.cells],
+    )
+
+
+def _cell(taskset: TasksetScores, entry: str, name: str, rank: int, rank_score: float | None) -> CellResults:
+    if entry == REFERENCE:
+        return _reference_cell(taskset, name, rank, rank_score)
+    cell = taskset.cells[entry]
+    several = len(cell.runs) >= FEW_RUNS
+    estimate = (crossed_mean if several else case_mean)([cell.scores], bounds=taskset.bounds)
+    heldout = [scores for _, scores in cell.runs]
+    return CellResults(
+        evolver=name,
+        reference=False,
+        mean=cell.mean,
+        ci=None if estimate is None else estimate.interval,
+        ci_unit=Unit.RUN if several else Unit.CASE,
+        rank=rank,
+        rank_score=rank_score,
+        normalised=normalised_score(cell.mean, taskset.reference_mean, taskset.best_mean),
+        seeds=[
+            CellSeed(seed=run.seed, run_id=run.run_id, mean=mean)
+            for (run, _), mean in zip(cell.runs, cell.run_means, strict=True)
+        ],
+        cases=sum(scores.n for scores in heldout),
+        missing=sum(scores.missing for scores in heldout),
+        failures=sum(scores.failures for scores in heldout),
+    )
+
+
+def _reference_cell(taskset: TasksetScores, name: str, rank: int, rank_score: float | None) -> CellResults:
+    missing = int(np.isnan(taskset.reference).sum())
+    return CellResults(
+        evolver=name,
+        reference=True,
+        mean=taskset.means[REFERENCE],
+        ci=mean_interval(taskset.reference, bounds=taskset.bounds),
+        ci_unit=Unit.CASE,
+        rank=rank,
+        rank_score=rank_score,
+        normalised=None,
+        seeds=[],
+        cases=taskset.reference.size - missing,
+        missing=missing,
+        failures=0,
+    )
+
+
+def _by_group(own: Own) -> Iterator[tuple[str, str, list[RunResults]]]:
+    groups = sorted({run.group or "" for runs in own.values() for run in runs})
+    for group, (label, runs) in product(groups, own.items()):
+        members = [run for run in runs if (run.group or "") == group]
+        if members:
+            yield group, label, members
+
+
+def _edits(group: str, evolver: str, runs: Sequence[RunResults]) -> EditsRow:
+    diagnostics = [run.diagnostics for run in runs]
+    return EditsRow(
+        group=group,
+        evolver=evolver,
+        synthesis=_rate(d.edits.synthesis for d in diagnostics),
+        parametric=_rate(d.edits.parametric for d in diagnostics),
+        rollbacks=sum(d.rollbacks for d in diagnostics),
+        retests=sum(d.retests for d in diagnostics),
+    )
+
+
+def _rate(counts: Iterable[EditHits]) -> EditRate:
+    listed = list(counts)
+    n, hits = sum(count.n for count in listed), sum(count.hits for count in listed)
+    return EditRate(n=n, hits=hits, rate=hits / n if n else None)
+
+
+def _features(group: str, evolver: str, runs: Sequence[RunResults]) -> FeaturesRow:
+    chosen = [features for run in runs if (features := _selected_features(run)) is not None]
+    return FeaturesRow(
+        group=group,
+        evolver=evolver,
+        runs=len(chosen),
+        functions=mean_of_known(f.functions for f in chosen),
+        branches=mean_of_known(f.branches for f in chosen),
+        loops=mean_of_known(f.loops for f in chosen),
+        state=mean_of_known(f.state for f in chosen),
+        lines=mean_of_known(f.lines for f in chosen),
+    )
+
+
+def _selected_features(run: RunResults) -> Features | None:
+    if run.selected is None:
+        return None
+    return next((s.features for s in run.submissions if s.candidate == run.selected.candidate), None)
+
+
+def _budget(evolver: str, runs: Sequence[RunResults]) -> BudgetRow:
+    budgets = [run.budget for run in runs]
+    used, submissions = sum(b.used for b in budgets), sum(b.submissions for b in budgets)
+    episodes, seconds = [b.episodes for b in budgets], [b.wall_seconds for b in budgets]
+    tokens = total_usage(TokenUsage.of(run.tokens) for run in runs)
+    return BudgetRow(
+        evolver=evolver,
+        runs=len(runs),
+        episodes=None if None in episodes else sum(n or 0 for n in episodes),
+        used=used,
+        submissions=submissions,
+        rejected=sum(b.rejected for b in budgets),
+        episodes_per_submission=used / submissions if submissions else None,
+        wall_seconds=None if None in seconds else sum(s or 0.0 for s in seconds),
+        resumes=sum(b.resumes for b in budgets),
+        input_tokens=tokens.input_tokens,
+        cache_tokens=tokens.cache_tokens,
+        output_tokens=tokens.output_tokens,
+        cost_usd=tokens.cost_usd,
+    )
+
+
+def _problems(evolver: str, own: Sequence[RunResults], runs: Sequence[RunResults]) -> Problems:
+    rows = [row for run in own for row in run.submissions]
+    heldout = [run.heldout for run in own if run.heldout is not None]
+    return Problems(
+        evolver=evolver,
+        failed_submissions=sum(row.status not in (None, "ok") for row in rows),
+        failed_episodes=sum(row.failures for row in rows),
+        missing_episodes=sum(row.missing for row in rows),
+        heldout_failures=sum(scores.failures for scores in heldout),
+        heldout_missing=sum(scores.missing for scores in heldout),
+        unfinished=[
+            UnfinishedRun(run_id=run.run_id, taskset=run.taskset, seed=run.seed, status=run.status)
+            for run in own
+            if run.status is not RunStatus.FINISHED
+        ],
+        absent=_absent(runs, own),
+    )
+
+
+def _absent(runs: Sequence[RunResults], own: Sequence[RunResults]) -> list[AbsentRun]:
+    """List what the suite's grid of tasksets and seeds has and an evolver has no held-out score for."""
+    grid = product(dict.fromkeys(run.taskset for run in runs), dict.fromkeys(run.seed for run in runs))
+    scored = {(r.taskset, r.seed) for r in own if r.heldout is not None and r.heldout.mean is not None}
+    unfinished = {(r.taskset, r.seed) for r in own if r.status is RunStatus.UNFINISHED}
+    return [AbsentRun(taskset=t, seed=s) for t, s in grid if (t, s) not in scored and (t, s) not in unfinished]

@@ -1,0 +1,113 @@
+"""A whole configuration, and one run of it.
+
+config.limits.episode_s          # a general section
+config.of(ScheduleSection).gate  # one that only a protocol has, asked for by that protocol
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import Field, create_model, model_validator
+
+from heredity.configuration.sections import (
+    BudgetSection,
+    EngineSection,
+    EvolverSection,
+    LimitsSection,
+    RunSection,
+    Section,
+    SolverSection,
+    SuiteSection,
+    ViewsSection,
+)
+from heredity.errors import ConfigError
+from heredity.gateway.settings import GatewaySettings
+
+S = TypeVar("S", bound=Section)
+
+
+class Config(Section):
+    """A whole experiment; a protocol's sections stand beside these or, with more keys, in their place."""
+
+    run: RunSection
+    evolver: EvolverSection = Field(default_factory=EvolverSection)
+    budget: BudgetSection = Field(default_factory=BudgetSection)
+    views: ViewsSection = Field(default_factory=ViewsSection)
+    limits: LimitsSection = Field(default_factory=LimitsSection)
+    solver: SolverSection = Field(default_factory=SolverSection)
+    gateway: GatewaySettings = Field(default_factory=GatewaySettings)
+    engine: EngineSection = Field(default_factory=EngineSection)
+    suite: SuiteSection = Field(default_factory=SuiteSection)
+    matrix: dict[str, list[Any]] = Field(default_factory=dict[str, list[Any]])
+
+    @model_validator(mode="after")
+    def _agreed(self) -> Config:
+        if (self.solver.seconds or 0) > self.limits.episode_s:
+            raise ValueError(
+                f"solver.seconds is {self.solver.seconds:g} and limits.episode_s is {self.limits.episode_s:g}, which ends an "
+                "attempt sooner; raise limits.episode_s, and leave solver.seconds out where it is to be the same"
+            )
+        for section in self.sections().values():
+            section.agree(self)
+        return self
+
+    def of(self, section: type[S]) -> S:
+        """Return a section by its type.
+
+        Raises:
+            ConfigError: if the configuration's protocol has none of this type.
+        """
+        for value in self.sections().values():
+            if isinstance(value, section):
+                return value
+        raise ConfigError(f"the protocol {self.run.protocol} has no section of type {section.__name__}")
+
+    def sections(self) -> dict[str, Section]:
+        """Return all sections that are Heredity's own kind, by name."""
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return {name: value for name, value in values.items() if isinstance(value, Section)}
+
+
+def config_type(sections: Mapping[str, type[Section]]) -> type[Config]:
+    """Return the configuration of a protocol that has these sections, by name.
+
+    Raises:
+        ConfigError: if one takes the place of a general section without being one of its kind.
+    """
+    fields: dict[str, Any] = {}
+    for name, section in sections.items():
+        general = Config.model_fields.get(name)
+        if general is not None and not (
+            isinstance(general.annotation, type) and issubclass(section, general.annotation)
+        ):
+            raise ConfigError(f"the section {name} is {section.__name__}; expected a subclass of {general.annotation}")
+        required = any(field.is_required() for field in section.model_fields.values())
+        fields[name] = (section, ...) if required else (section, Field(default_factory=section))
+    return create_model("Config", __base__=Config, __doc__=Config.__doc__, **fields)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a suite.
+
+    Attributes:
+        id: names its folder.
+        taskset: its taskset.
+        seed: its seed.
+        label: what the evolver is called in comparisons; tells matrix entries apart.
+        config: the configuration with every choice made.
+    """
+
+    id: str
+    taskset: str
+    seed: int
+    label: str
+    config: Config
+
+    @property
+    def evolver(self) -> EvolverSection:
+        """What evolves."""
+        return self.config.evolver

@@ -1,0 +1,341 @@
+"""The sections of a configuration: their keys, their types and their ranges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation, model_validator
+
+from heredity.actors.contract import Solving
+from heredity.sandbox.limits import Limits
+from heredity.tasks.registry import expand
+
+if TYPE_CHECKING:
+    from heredity.configuration.config import Config
+
+
+def _seeds(value: Any) -> int | list[int]:
+    listed: list[Any] = list(value) if isinstance(value, list) else [value]
+    whole = all(isinstance(seed, int) and not isinstance(seed, bool) for seed in listed)
+    if isinstance(value, list):
+        if whole and listed and min(listed) >= 0 and len(set(listed)) == len(listed):
+            return listed
+    elif whole and listed[0] >= 1:
+        return listed[0]
+    raise ValueError("give how many seeds, 1 or more, or a list of different seeds, each 0 or more")
+
+
+def _baseline_names(value: Any) -> bool | list[str]:
+    if isinstance(value, bool) or (isinstance(value, list) and all(isinstance(name, str) for name in value)):  # pyright: ignore[reportUnknownVariableType]
+        return value  # pyright: ignore[reportUnknownVariableType]
+    raise ValueError("give true, false, or a list of names of methods")
+
+
+def _plain_options(value: Any) -> Any:
+    if not _is_plain(value):
+        raise ValueError("options hold numbers, texts, true, false, lists and tables of these; no dates, inf or nan")
+    return value
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
+
+
+Count = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0)]
+Seeds = Annotated[SkipValidation[int | list[int]], BeforeValidator(_seeds)]
+Baselines = Annotated[SkipValidation[bool | list[str]], BeforeValidator(_baseline_names)]
+Options = Annotated[dict[str, Any], BeforeValidator(_plain_options)]
+
+
+def absolute(path: Any) -> Any:
+    """Return a path, or a list of them, seen from anywhere; what is none stays as it is."""
+    if isinstance(path, list):
+        return [absolute(one) for one in path]  # pyright: ignore[reportUnknownVariableType]
+    return str(Path(path).absolute()) if isinstance(path, str) else path
+
+
+def _absolute_folder(launcher: Any) -> Any:
+    """A launcher is a name, or the path of a folder."""
+    return absolute(launcher) if isinstance(launcher, str) and "/" in launcher else launcher
+
+
+class Section(BaseModel):
+    """Base of all sections: frozen, every key known, values of TOML's own types.
+
+    Attributes:
+        written_out: of keys whose value is written out when a configuration is read, what does it: a path becomes absolute, since
+            a suite may be resumed from another folder than it was started in. It is also applied to the values of a matrix.
+        varied: whether a matrix may vary its keys.
+        labelled: whether runs that differ in one of its keys have the key in their names, not its value alone.
+    """
+
+    written_out: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({})
+    varied: ClassVar[bool] = False
+    labelled: ClassVar[bool] = False
+
+    # TOML has types of its own, so "64" is a mistake and not a number.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    def agree(self, config: Config) -> None:
+        """Check what a section asks of the others.
+
+        Raises:
+            ValueError: if they do not go together; the message names the keys.
+        """
+
+
+DEFAULT_PROTOCOL = "policy-evolution"
+"""The protocol of a configuration that names none."""
+
+
+class RunSection(Section):
+    """`[run]`: what is run.
+
+    Attributes:
+        protocol: the rules of the run: the name of a protocol.
+        tasksets: names of tasksets; each is run on its own.
+        seeds: how many seeds (0, 1, …), or a list of them.
+        name: what the suite is called; the file's name by default.
+    """
+
+    written_out: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({"tasksets": expand})
+
+    protocol: str = DEFAULT_PROTOCOL
+    tasksets: list[str] = Field(min_length=1)
+    seeds: Seeds = 1
+    name: str = ""
+
+    @property
+    def seed_list(self) -> list[int]:
+        """The seeds as a list."""
+        return list(range(self.seeds)) if isinstance(self.seeds, int) else self.seeds
+
+
+EVOLVER_KINDS = ("method", "agent", "launcher")
+"""Keys of `[evolver]` that say what it is; one of them is given."""
+
+
+class EvolverSection(Section):
+    """`[evolver]`: what proposes candidates: a `method`, an outside `agent` command, or a `launcher`; parametric if none is given.
+
+    Attributes:
+        method: name of a built-in or installed method.
+        agent: a command that is run as a coding agent, confined to its workspace.
+        launcher: a coding agent by name (`claude-code`, `codex`, `mini-swe-agent`), or the path of a folder with `start.sh`.
+        model: the gateway's model that an agent asks, through a broker; `gateway.execution` by default for a launcher.
+        prompt: what a launcher's agent is told first; by default, to do what AGENTS.md says.
+        name: what it is called in reports; by default the method's name or the command's program.
+        initial: folder of the program to start from, as seen from where the command is run; by default a neutral starter.
+        options: the method's own options.
+        time_limit_s: an agent's wall time.
+        end_grace_s: how long an agent may go on for after its budget is spent.
+        environment: variables an agent is given.
+        inherit: names of this process's variables an agent is given; nothing else is inherited.
+        read_only: folders of the host an agent needs for its own programs.
+        network: whether an agent may use the host's network.
+        devices: device files of the host an agent may use, such as `/dev/nvidia0`.
+        memory_bytes: most memory of an agent and all that it starts; half of the machine's by default.
+        disk_bytes: most disk that an agent's own files may take.
+    """
+
+    written_out: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType(
+        {"initial": absolute, "launcher": _absolute_folder, "read_only": absolute}
+    )
+    varied: ClassVar[bool] = True
+
+    method: str | None = None
+    agent: Annotated[str, Field(min_length=1)] | None = None
+    launcher: Annotated[str, Field(min_length=1)] | None = None
+    model: str = ""
+    prompt: str = ""
+    name: str = ""
+    initial: str | None = None
+    options: Options = Field(default_factory=dict[str, Any])
+    time_limit_s: Seconds | None = None
+    end_grace_s: Annotated[float, Field(ge=0)] = 30.0
+    environment: dict[str, str] = Field(default_factory=dict[str, str])
+    inherit: list[str] = Field(default_factory=list[str])
+    read_only: list[str] = Field(default_factory=list[str])
+    network: bool = False
+    devices: list[str] = Field(default_factory=list[str])
+    memory_bytes: Annotated[int, Field(ge=64 << 20)] | None = None
+    disk_bytes: Annotated[int, Field(ge=1 << 20)] = 50 << 30
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_of(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        chosen: Mapping[str, Any] = given
+        kinds = [kind for kind in EVOLVER_KINDS if chosen.get(kind) is not None]
+        if len(kinds) > 1:
+            raise ValueError(
+                "give one of method (a built-in evolver), agent (a command) and launcher (an agent by name)"
+            )
+        return chosen if kinds else {**chosen, "method": "parametric"}
+
+    @property
+    def outside(self) -> bool:
+        """Whether it is an outside agent."""
+        return self.method is None
+
+    @property
+    def label(self) -> str:
+        """What the evolver is called."""
+        if self.name:
+            return self.name
+        if self.method is not None:
+            return self.method
+        if self.launcher is not None:
+            return Path(self.launcher).name
+        assert self.agent is not None
+        words = [Path(w).stem for w in self.agent.split() if not w.startswith("-")]
+        return next((w for w in words if not w.startswith("python")), "agent")
+
+
+class BudgetSection(Section):
+    """`[budget]`: the bounded supply of feedback.
+
+    Attributes:
+        episodes: train episodes of the whole run (paper: 128); of questions, attempts. `attempts` is another name for it.
+        submissions: most submissions; no limit by default.
+        tokens: most tokens of the solver's and the method's models together; no limit by default.
+        cost_usd: most US dollars likewise; refused if a model's prices are unknown.
+        seconds: wall seconds of the evolver; no limit by default.
+        min_per_submit: fewest episodes of one submission.
+        max_per_submit: most episodes of one submission.
+        train_cases: how many train cases there are to choose from.
+    """
+
+    varied: ClassVar[bool] = True
+
+    episodes: Annotated[Count | None, Field(validation_alias=AliasChoices("episodes", "attempts"))] = 128
+    submissions: Count | None = None
+    tokens: Count | None = None
+    cost_usd: Annotated[float, Field(gt=0)] | None = None
+    seconds: Seconds | None = None
+    min_per_submit: Count = 1
+    max_per_submit: Count = 128
+    train_cases: Count = 128
+
+    @model_validator(mode="after")
+    def _can_be_spent(self) -> BudgetSection:
+        most = self.max_per_submit if self.episodes is None else min(self.max_per_submit, self.episodes)
+        if self.min_per_submit > most:
+            raise ValueError(
+                f"min_per_submit is {self.min_per_submit}, more than max_per_submit ({self.max_per_submit}) or "
+                f"episodes ({self.episodes}); nothing could be submitted"
+            )
+        return self
+
+    def agree(self, config: Config) -> None:
+        """Refuse a run that nothing bounds."""
+        if self.episodes is None:
+            raise ValueError("budget.episodes is missing; give how many episodes may be bought")
+
+
+class OpenBudgetSection(BudgetSection):
+    """`[budget]` of a protocol in which something else than episodes bounds a run, such as a schedule or its time.
+
+    Attributes:
+        episodes: as in any budget; no limit by default.
+        max_per_submit: likewise, more than anybody asks for.
+    """
+
+    episodes: Annotated[Count | None, Field(validation_alias=AliasChoices("episodes", "attempts"))] = None
+    max_per_submit: Count = 10_000
+
+    def agree(self, config: Config) -> None:
+        """Ask for nothing: whatever bounds the run asks for it."""
+
+
+class ViewsSection(Section):
+    """`[views]`: how many hidden cases a run is judged on.
+
+    Attributes:
+        validation: pick the checkpoint; unused where commits do.
+        heldout: score it.
+    """
+
+    validation: Count = 16
+    heldout: Count = 32
+
+
+class LimitsSection(Section):
+    """`[limits]`: what one episode may use; see `heredity.sandbox.limits.Limits`."""
+
+    varied: ClassVar[bool] = True
+
+    init_s: Seconds = 10.0
+    act_s: Seconds = 10.0
+    episode_s: Seconds = 300.0
+    memory_bytes: Annotated[int, Field(ge=64 << 20)] = 1 << 30
+    scratch_bytes: Annotated[int, Field(ge=0)] = 16 << 20
+    output_bytes: Annotated[int, Field(ge=0)] = 64 << 10
+    steps: Count | None = None
+
+    def limits(self) -> Limits:
+        """Return the limits as the engine takes them."""
+        return Limits(**self.model_dump())
+
+
+class SolverSection(Section):
+    """`[solver]`: how a question is attempted; see `heredity.actors.contract.Solving`.
+
+    Attributes:
+        seconds: wall seconds of an attempt; by default those of an episode (`limits.episode_s`), which bound it in any case.
+        concurrent: attempts at the same time.
+    """
+
+    max_turns: Count = 20
+    rounds: Count = 1
+    feedback: Literal["none", "self", "public", "verdict"] = "none"
+    temperature: Annotated[float, Field(ge=0)] | None = None
+    max_tokens: Count | None = None
+    seconds: Seconds | None = None
+    tool_seconds: Seconds = 10.0
+    tool_output_chars: Count = 8000
+    concurrent: Count = 8
+
+    def solving(self, most: float) -> Solving:
+        """Return the settings as the solver takes them, where nothing may take more than `most` seconds."""
+        return Solving(**self.model_dump(exclude={"concurrent", "seconds"}), seconds=self.seconds or most)
+
+
+class EngineSection(Section):
+    """`[engine]`: how episodes are run. Nothing here changes a score, except `lockstep` for programs that keep module state.
+
+    Attributes:
+        workers: environment workers; one per core by default.
+        lockstep: episodes that share one policy process; 1 separates them.
+        parallel_runs: runs of a suite at the same time.
+        unsafe: run with the isolation that works here instead of refusing.
+        containers: what runs container tasks: `bubblewrap`, or `docker` (also Podman) where an engine answers.
+        gpus: the GPUs that runs may lease, by number or UUID as nvidia-smi shows them; how many one has is its protocol's.
+    """
+
+    workers: Count | None = None
+    lockstep: Annotated[int, Field(ge=1, le=1024)] = 1
+    parallel_runs: Count = 3
+    unsafe: bool = False
+    containers: Literal["bubblewrap", "docker"] = "bubblewrap"
+    gpus: list[str] = Field(default_factory=list[str])
+
+
+class SuiteSection(Section):
+    """`[suite]`: what is added to the matrix.
+
+    Attributes:
+        baselines: true adds random, best-of-n and sequential; a list names others; false adds none. A single run adds none.
+    """
+
+    baselines: Baselines = True

@@ -1,0 +1,72 @@
+"""The tasks of a run, drawn: those of training, and those of its views, which nothing that evolves may see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from heredity.errors import ConfigError
+from heredity.ids import digest_json
+from heredity.judging.cases import Sealed
+from heredity.judging.views import View, ViewPlan
+from heredity.tasks import Task, Taskset
+
+
+class Cases:
+    """The tasks of a run.
+
+    Attributes:
+        train: those of training, by handle.
+        views: the views, by name.
+        opening: opens the commitment to the views.
+    """
+
+    def __init__(
+        self, sealed: Sealed, taskset: Taskset, train: int, views: Sequence[ViewPlan], *, disjoint: bool = False
+    ) -> None:
+        """Draw them.
+
+        Args:
+            sealed: the suite's secret.
+            taskset: the run's own.
+            train: how many train tasks.
+            views: what is drawn for each view.
+            disjoint: whether no task may be in two of them.
+
+        Raises:
+            ConfigError: if a split has too few tasks, or a task is in two of them.
+        """
+        self.train = sealed.tasks(taskset, "train", train)
+        self.views = {
+            plan.name: View(
+                plan.name,
+                sealed.tasks(plan.taskset or taskset, plan.split, plan.count),
+                plan.taskset.info if plan.taskset else None,
+            )
+            for plan in views
+        }
+        self.opening = sealed.opening_of([(plan.taskset or taskset, plan.split, plan.count) for plan in views])
+        if disjoint:
+            check_disjoint(self.train, {name: view.tasks for name, view in self.views.items()})
+
+
+def check_disjoint(train: Sequence[Task], views: Mapping[str, Sequence[Task]]) -> None:
+    """Check that no task is there twice, in training or in any view.
+
+    Raises:
+        ConfigError: if one is; names the views.
+    """
+    seen: dict[str, str] = {}
+    for name, tasks in (("train", train), *views.items()):
+        for task in tasks:
+            # A task that has a digest is the same wherever it lies.
+            content = str(task.spec.get("digest") or digest_json(_plain(task.spec)))
+            if content in seen:
+                raise ConfigError(
+                    f"{task.id} is both in {seen[content]} and in {name}; splits must be disjoint: choose other tasksets"
+                )
+            seen[content] = name
+
+
+def _plain(spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: repr(value) if isinstance(value, bytes) else value for name, value in spec.items()}

@@ -1,0 +1,149 @@
+"""What agent learning has to say on pages: the space of learning methods, and skins beside their inverse (AutoEnv)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from heredity.protocols.agent_learning.results import LearningSpace, LearningSuite, SkinComparison
+from heredity.protocols.resource_evolution.report import WORDS as COMMITTED
+from heredity.protocols.resource_evolution.report import CommitReport
+from heredity.results import text
+from heredity.results.charts import Lines, Series, Tone
+from heredity.results.page import (
+    Cell,
+    Column,
+    Group,
+    Mean,
+    Named,
+    Number,
+    Part,
+    Row,
+    Section,
+    Table,
+    Text,
+    Verdict,
+    of_rows,
+)
+from heredity.results.report import taskset_names, tones
+from heredity.results.run import RunResults
+from heredity.results.suite import SuiteResults
+from heredity.results.words import Words
+
+WORDS = replace(COMMITTED, score="score", taskset="environment")
+_BOUND = "upper bound"
+
+
+@dataclass(frozen=True)
+class LearningReport(CommitReport):
+    """The report of agent learning: commits, and what methods can reach together."""
+
+    words: Words = WORDS
+
+    def suite(self, suite: SuiteResults, runs: Sequence[RunResults]) -> list[Section]:
+        """Return the sections of a suite's page."""
+        part = suite.part
+        if not isinstance(part, LearningSuite):
+            return super().suite(suite, runs)
+        names, colours = taskset_names(suite, runs), tones(suite, runs)
+        own: list[Section] = []
+        if part.learning is not None:
+            shown = _space(part.learning, names, colours, self.words)
+            own.append(Section("learning", "The space of learning methods", shown, navigation="Learning methods"))
+        if part.skins:
+            shown = _skins(part.skins, names, colours, suite, self.words)
+            own.append(Section("skins", "Skins and their inverse", shown, navigation="Skins"))
+        return [*own, *super().suite(suite, runs)]
+
+
+def _space(
+    space: LearningSpace, names: Mapping[str, str], colours: Mapping[str, Tone], words: Words
+) -> tuple[Part, ...]:
+    about = (
+        f"The upper bound picks the best method of each {words.taskset} after the fact: it is the most that choosing among "
+        "these methods once and for all could reach. A controller may change its choice while it learns."
+    )
+
+    def named(evolver: str, note: str) -> Cell:
+        return Cell(Named(evolver, colours.get(evolver), swatch=True), (note,))
+
+    fixed, bound = space.best_fixed, space.upper_bound
+    rows = [
+        Row(
+            (Cell(_BOUND, ("the best method of each, picked afterwards",)), Number(bound.mean, 3), None, None), "chosen"
+        ),
+        Row((named(fixed.method, "best fixed method"), Number(fixed.mean, 3), Number(fixed.gap, 3), "0%")),
+        *(
+            Row(
+                (
+                    named(row.evolver, "controller"),
+                    *(Number(row.mean, 3), Number(row.gap, 3)),
+                    "no gap to cover" if row.covered is None else Number(row.covered, form="percent"),
+                )
+            )
+            for row in space.controllers
+        ),
+    ]
+    heads = ("entry", "held-out mean", "below the bound", "of the way from the best fixed method")
+    columns = tuple(Column(name, "right" if i else "left") for i, name in enumerate(heads))
+    table = Table(columns, tuple(rows), f"Held-out {words.score}, mean over {words.tasksets} and seeds")
+    picked = [
+        [
+            Named(names.get(p.taskset, p.taskset), title=p.taskset),
+            Named(p.method, colours.get(p.method), swatch=True),
+            Number(p.mean, 3),
+        ]
+        for p in bound.picked
+    ]
+    caption = f"What the bound picked: the best method of each {words.taskset}"
+    chosen = of_rows([words.taskset, "method", "mean"], picked, left=2, caption=caption)
+    folded = replace(chosen, folded=True, page_only=True)
+    return Text(about, "about"), table, Group(_charts(space, colours, words)), folded
+
+
+def _charts(space: LearningSpace, colours: Mapping[str, Tone], words: Words) -> tuple[Lines, Lines]:
+    gains = tuple(
+        Series(row.evolver, colours.get(row.evolver), tuple((k + 1.0, g) for k, g in enumerate(row.gains)), dots=True)
+        for row in space.by_tasksets
+    )
+    rows = space.by_methods
+    means = tuple((float(row.methods), row.mean) for row in rows)
+    band = tuple((float(row.methods), row.low, row.high) for row in rows)
+    bound = Series("mean over subsets", 0, means, band, dots=True)
+    title = f"Gain over the {words.reference}, by number of {words.tasksets}"
+    return (
+        Lines(title, f"{words.tasksets}, those of most gain first", "mean gain", gains, whole=True),
+        Lines("Upper bound by number of methods", "methods", "score", (bound,), whole=True),
+    )
+
+
+def _skins(
+    skins: Sequence[SkinComparison],
+    names: Mapping[str, str],
+    colours: Mapping[str, Tone],
+    suite: SuiteResults,
+    words: Words,
+) -> tuple[Part, ...]:
+    about = (
+        "The same levels, seen as they are and with symbols or numbers inverted while the legend stays. Rules and rewards "
+        "are the same, so the difference is what the inversion costs; negative is worse."
+    )
+    heads = (words.taskset, "entry", "plain", "inverse", "difference", "verdict")
+    columns = tuple(Column(name, "right" if name in heads[2:5] else "left") for name in heads)
+    rows = tuple(
+        Row(
+            (
+                Named(names.get(row.taskset, row.taskset), title=row.taskset),
+                Named(row.evolver, colours.get(row.evolver), swatch=True),
+                *(Number(row.plain, 3), Number(row.inverse, 3)),
+                Mean(row.difference, *(row.ci or (None, None)), decimals=3, signed=True),
+                Verdict(row.verdict),
+            )
+        )
+        for row in skins
+    )
+    caption = f"Held-out {words.score}, paired by level, with {text.percent(suite.confidence)} intervals"
+    return Text(about, "about"), Table(columns, rows, caption)
+
+
+REPORT = LearningReport()

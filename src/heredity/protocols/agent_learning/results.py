@@ -1,0 +1,90 @@
+"""Results of agent learning: what a set of methods can reach together, and what inverted skins cost (AutoEnv)."""
+
+from __future__ import annotations
+
+from heredity.results.base import Interval, Result
+from heredity.results.run import Verdict
+from heredity.results.suite import Unit
+
+
+class PickedMethod(Result):
+    """The best method of one taskset, picked after the fact."""
+
+    taskset: str
+    method: str
+    mean: float
+
+
+class UpperBound(Result):
+    """Mean of the best method of each taskset, its gain over the reference, and which these are; no result of a method."""
+
+    mean: float
+    gain: float
+    picked: list[PickedMethod]
+
+
+class BestFixed(Result):
+    """The method of the greatest mean; `gap` is its distance to the upper bound."""
+
+    method: str
+    mean: float
+    gap: float
+
+
+class Controller(Result):
+    """An evolver that chooses among methods; `covered` is its share of the way from the best fixed method to the bound."""
+
+    evolver: str
+    mean: float
+    gap: float
+    covered: float | None
+
+
+class BoundOfSubsets(Result):
+    """The upper bound with so many methods, over subsets of that size: mean, least and greatest."""
+
+    methods: int
+    subsets: int
+    mean: float
+    low: float
+    high: float
+
+
+class GainsByTasksets(Result):
+    """Mean of the k greatest gains of a method, or of the upper bound, for k = 1, 2, …."""
+
+    evolver: str
+    gains: list[float]
+
+
+class LearningSpace(Result):
+    """What a set of methods can reach together (AutoEnv, sections 4.2 and 5.3)."""
+
+    methods: list[str]
+    upper_bound: UpperBound
+    best_fixed: BestFixed
+    controllers: list[Controller]
+    by_methods: list[BoundOfSubsets]
+    by_tasksets: list[GainsByTasksets]
+
+
+class SkinComparison(Result):
+    """An entry on a taskset and on the same one with an inverse skin; `difference` is inverse minus plain."""
+
+    taskset: str
+    evolver: str
+    plain: float
+    inverse: float
+    difference: float
+    ci: Interval | None
+    p: float
+    unit: Unit
+    cases: int
+    verdict: Verdict
+
+
+class LearningSuite(Result):
+    """The part of agent learning in a suite's results; `learning` is None with fewer than two methods."""
+
+    learning: LearningSpace | None
+    skins: list[SkinComparison]

@@ -1,0 +1,228 @@
+"""A protocol: the rules of a run, as one object that is found by its name.
+
+    PROTOCOL = Protocol(
+        name="coin-flipping",
+        summary="one submission, judged on held-out",
+        setting=CoinFlipping(),
+        sections={"coin": CoinSection},
+    )
+
+    [project.entry-points."heredity.protocols"]
+    coin-flipping = "my_package.protocol:PROTOCOL"
+
+A configuration names it (`run.protocol`); nothing else of Heredity knows it. `heredity.protocols.policy_evolution` is the shortest.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from heredity.configuration.config import Cell, Config
+from heredity.configuration.sections import Section as ConfigSection
+from heredity.evolution import Feedback
+from heredity.gateway import Model
+from heredity.judging.bench import Judge, Reference
+from heredity.judging.cases import Sealed
+from heredity.judging.references import References
+from heredity.judging.schedule import BatchPlan
+from heredity.judging.session import Session
+from heredity.judging.views import ViewPlan
+from heredity.rollouts.contract import Runner
+from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.gpus import Lease
+from heredity.tasks import Taskset
+
+if TYPE_CHECKING:
+    from heredity.analysis.contract import Metrics
+    from heredity.results.report import Report
+
+T = TypeVar("T")
+
+Publish = Callable[[Feedback, Sequence[Trajectory]], Awaitable[None]]
+"""Takes the feedback of a submission to whoever is to read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What runs of a configuration need beside their own taskset and execution model.
+
+    Attributes:
+        tasksets: names of further tasksets.
+        models: names of further execution models.
+        gpus: how many GPUs a run has to itself.
+        episodes: how many train episodes a run may buy; 0 where something else bounds it. For progress alone.
+    """
+
+    tasksets: Sequence[str] = ()
+    models: Sequence[str] = ()
+    gpus: int = 0
+    episodes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteContext:
+    """The suite of a run, before anything is opened.
+
+    Attributes:
+        folder: the suite's folder.
+        cells: all its runs.
+        tasksets: theirs and those that are needed besides, by name.
+        secrets: folders that must stay hidden from what evolves.
+    """
+
+    folder: Path
+    cells: Sequence[Cell]
+    tasksets: Mapping[str, Taskset]
+    secrets: Sequence[Path]
+
+    def run_folder(self, cell: Cell) -> Path:
+        """Return the folder of a run."""
+        return self.folder / "runs" / cell.id
+
+
+class Engine(typing.Protocol):
+    """What attempts tasks of any kind, under the models of the configuration."""
+
+    isolation: str
+
+    def under(self, execution: str = "") -> Runner:
+        """Return what attempts tasks with an execution model; by default the configured one."""
+        ...
+
+    def asked_by(self, cell: Cell) -> Model | None:
+        """Return the model that a run's evolver may ask, if there is one."""
+        ...
+
+    def runner(self, kind: str, execution: str = "", *, placement: Hashable | None = None) -> Runner:
+        """Return what attempts tasks of a kind, computed in a place that the kind knows; by default in its own choice."""
+        ...
+
+    def shared(self, cls: type[T]) -> T:
+        """Return the one object of a class that runners and protocols have in common."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What a run is set up with.
+
+    Attributes:
+        cell: the run.
+        suite: its suite.
+        engine: what attempts tasks.
+        sealed: the suite's secret, from which hidden tasks are drawn.
+        references: scores of what runs are compared with, kept for the whole suite.
+        lease: the GPUs of this run.
+    """
+
+    cell: Cell
+    suite: SuiteContext
+    engine: Engine
+    sealed: Sealed
+    references: References
+    lease: Lease
+
+    @property
+    def taskset(self) -> Taskset:
+        """The run's own taskset."""
+        return self.suite.tasksets[self.cell.taskset]
+
+    @property
+    def folder(self) -> Path:
+        """The run's folder."""
+        return self.suite.run_folder(self.cell)
+
+    @property
+    def model(self) -> Model | None:
+        """What the evolver may ask."""
+        return self.engine.asked_by(self.cell)
+
+
+@dataclass(frozen=True, slots=True)
+class Evolver:
+    """What spends a session's budget.
+
+    Attributes:
+        evolve: does it.
+        replay: whether it is deterministic, and resumed by running it again.
+        description: name, kind and options, for the record.
+        publisher: makes the hook to which feedback is published; None if nobody but the evolver reads it.
+    """
+
+    evolve: Callable[[Session], Awaitable[None]]
+    replay: bool
+    description: Mapping[str, Any]
+    publisher: Callable[[Session], Publish] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A run, ready to begin.
+
+    Attributes:
+        evolver: what evolves, with all that it is told.
+        judge: how the run is judged.
+        views: the hidden tasks that it is judged on; none may be empty.
+        reference: what it is compared with; None leaves that to the judge.
+        runner: what attempts its tasks; the engine under the execution model by default.
+        batches: how train tasks are pushed; None lets the evolver choose them.
+        disjoint: whether no task may be in two views, or in one and in training.
+        record: what else `run.started` says, by keys of the protocol's own.
+    """
+
+    evolver: Evolver
+    judge: Judge
+    views: Sequence[ViewPlan]
+    reference: Reference | None = None
+    runner: Runner | None = None
+    batches: BatchPlan | None = None
+    disjoint: bool = False
+    record: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+class Setting(typing.Protocol):
+    """How a run is set up from its configuration."""
+
+    def needs(self, config: Config) -> Needs:
+        """Return what runs of a configuration need."""
+        ...
+
+    def check(self, cell: Cell, suite: SuiteContext) -> None:
+        """Check what can be known to be wrong with a run before any is begun.
+
+        Raises:
+            ConfigError: if something is missing or wrong; the message names the key.
+        """
+        ...
+
+    async def open(self, context: RunContext) -> Setup:
+        """Return a run that is ready to begin, or to go on. Raises as `check`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A protocol.
+
+    Attributes:
+        name: what a configuration calls it; that of its entry point.
+        summary: what it is, in a line.
+        setting: how a run is set up, and by whom it is judged.
+        sections: its own sections of the configuration, by name, or general ones with keys of its own.
+        baselines: methods that are added to every suite, each with the same budget, since simple methods are competitive.
+        metrics: its typed part of the results; None for a protocol that has nothing to add.
+        report: what it has to say on pages; None likewise.
+    """
+
+    name: str
+    summary: str
+    setting: Setting
+    sections: Mapping[str, type[ConfigSection]] = field(default_factory=lambda: MappingProxyType({}))
+    baselines: Sequence[str] = ()
+    metrics: Metrics | None = None
+    report: Report | None = None

@@ -1,0 +1,261 @@
+"""One run, judged again under one execution model, once, with a journal of its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from heredity.configuration.config import Config
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.experiments.plans import package_versions
+from heredity.experiments.suite import sealed_folder
+from heredity.ids import canonical_json
+from heredity.judging.attempts import Attempter, policy_seed
+from heredity.judging.bench import Bench, conclude
+from heredity.judging.cases import Sealed
+from heredity.judging.drawn import Cases
+from heredity.judging.gathering import all_of
+from heredity.judging.views import JUDGE_SEED, View
+from heredity.protocols.harness_evolution.assess import assess
+from heredity.protocols.harness_evolution.judge import ID, Point, replay_view, scores_of, trained_in
+from heredity.protocols.harness_evolution.sections import HarnessRunSection
+from heredity.protocols.harness_evolution.setting import views_of
+from heredity.protocols.harness_evolution.snapshots import Snapshots
+from heredity.protocols.harness_evolution.terms import NAME
+from heredity.records import Blob, Committer, RunFolder, config_digest
+from heredity.rollouts.contract import Job, Runner
+from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.limits import Limits
+from heredity.tasks.registry import taskset
+
+PLANNED = "evaluation.planned"
+"""The journal's event that says what is evaluated, and of which run."""
+
+Told = Callable[[str], object]
+Line = tuple[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One run, to be judged under one model, once.
+
+    Attributes:
+        name: of its folder.
+        source: the run.
+        points: the snapshots.
+        config: the run's configuration, with what the evaluation sets.
+        repeat: from 1.
+    """
+
+    name: str
+    source: Snapshots
+    points: Sequence[Point]
+    config: Config
+    repeat: int
+
+    @property
+    def model(self) -> str:
+        """The execution model."""
+        return self.config.gateway.execution
+
+    @property
+    def evolver(self) -> dict[str, Any]:
+        """What evolved, as the record has it; its name says under which model where that is another one."""
+        own, evolver = self.source.config.gateway.execution, self.source.started["evolver"]
+        name = str(evolver["name"]) + (f" evolved under {own}" if own != self.model else "")
+        name += f" (repeat {self.repeat})" if self.repeat > 1 else ""
+        return {"name": name, "kind": "evaluation", "options": evolver.get("options") or {}}
+
+
+@dataclass(frozen=True, slots=True)
+class Reseeded:
+    """A runner whose attempts are seeded otherwise, so that a repeat is not the same attempt again."""
+
+    runner: Runner
+    repeat: int
+
+    def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
+        """Attempt jobs (see `Runner.run`)."""
+        seed = JUDGE_SEED + self.repeat - 1
+        return self.runner.run([replace(job, policy_seed=policy_seed(seed, job.task)) for job in jobs], limits)
+
+    async def close(self) -> None:
+        """Leave the shared runner open."""
+
+
+class JudgedAgain:
+    """A part that can be judged: its tasks are drawn, and known to be those of its run.
+
+    Attributes:
+        part: what it is made of.
+        views: the chosen views, by name.
+    """
+
+    def __init__(self, part: Part, runner: Runner, views: Sequence[str], isolation: str) -> None:
+        """Draw the tasks.
+
+        Args:
+            part: the run, the snapshots, the model.
+            runner: attempts tasks under the model.
+            views: names of views; none for all.
+            isolation: the tier in which candidates run.
+
+        Raises:
+            ConfigError: if the tasks are not those that the run was judged on.
+            UnknownNameError: if there is no such view.
+            RecordError: if the suite's sealed cases cannot be read.
+        """
+        self.part, self._isolation = part, isolation
+        self._runner = Reseeded(runner, part.repeat)
+        source = part.source
+        sealed = Sealed.open(sealed_folder(source.suite))
+        self._cases = cases = self._draw(source.config, sealed)
+        self._check(cases)
+        if _ood(part.config) != _ood(source.config):
+            self._cases = cases = self._draw(part.config, sealed)
+        self._trained = trained_in(cases.train, source.evolved)
+        replay = replay_view(source.terms, cases.train, self._trained)
+        every = [*cases.views.values(), *([replay] if replay else [])]
+        self.views = _chosen({view.name: view for view in every}, views)
+
+    async def run(self, folder: Path, suite_id: str, candidates: Sequence[Blob], told: Told) -> None:
+        """Judge every snapshot on every view, or go on where that stopped.
+
+        Args:
+            folder: the run folder that holds the results.
+            suite_id: names the whole evaluation.
+            candidates: the snapshots, in the order of the part's points.
+            told: is given a line after every view.
+
+        Raises:
+            ConfigError: if the folder holds something else.
+            RecordError: if the folder cannot be read or written.
+            HostError: if the runner fails.
+        """
+        with RunFolder.open(folder) as opened:
+            records = Committer(opened.journal, opened.blobs)
+            await self._begin(opened, records, suite_id, candidates)
+            bench = self._bench(records)
+            digests = list(dict.fromkeys(point.candidate for point in self.part.points))
+            for view in self.views.values():
+                await all_of([assess(bench, view, digest) for digest in digests])
+                told(f"{self.part.name}: {len(digests)} snapshots on {view.name}")
+            await self._conclude(bench)
+
+    def _draw(self, config: Config, sealed: Sealed) -> Cases:
+        own, ood = taskset(config.run.tasksets[0]), [taskset(name) for name in _ood(config)]
+        return Cases(sealed, own, config.budget.train_cases, views_of(config, own, ood), disjoint=True)
+
+    def _check(self, cases: Cases) -> None:
+        source = self.part.source
+        info, began = taskset(source.config.run.tasksets[0]).info, source.started
+        if info.version != began["taskset_version"]:
+            raise ConfigError(
+                f"{source.folder} was run on {info.name} in version {began['taskset_version']}, and here it is {info.version}; "
+                "scores of different versions are not comparable: install what it was run with"
+            )
+        if cases.opening.commitment != began["commitment"]:
+            raise ConfigError(
+                f"the hidden cases that are here are not those that {source.folder} was judged on; "
+                "restore its sealed folder and its tasksets"
+            )
+
+    def _bench(self, records: Committer) -> Bench:
+        cases, config = self._cases, self.part.config
+        return Bench(
+            records=records,
+            attempter=Attempter(self._runner, config.limits.limits()),
+            taskset=taskset(config.run.tasksets[0]).info,
+            views=cases.views,
+            opening=cases.opening,
+            train=cases.train,
+        )
+
+    async def _begin(self, folder: RunFolder, records: Committer, suite_id: str, candidates: Sequence[Blob]) -> None:
+        lines, events = self._first_lines(suite_id, candidates), records.journal.events
+        if not events:
+            folder.save_config(self.part.config.model_dump(exclude_none=True))
+        for event, (kind, data) in zip(events, lines, strict=False):
+            if event.kind != kind or (kind == PLANNED and canonical_json(event.data) != canonical_json(data)):
+                raise ConfigError(
+                    f"{folder.path} holds another evaluation; ask for the same again, or choose another --out"
+                )
+        # What was written is not written again: a kill may have come between two of these lines.
+        if left := lines[len(events) :]:
+            await records.commit(left, candidates)
+        elif all(event.kind != "run.finished" for event in events):
+            attempt = 1 + sum(event.kind == "run.resumed" for event in events)
+            await records.commit([("run.resumed", {"attempt": attempt, "reason": "judging was interrupted"})])
+
+    def _first_lines(self, suite_id: str, candidates: Sequence[Blob]) -> list[Line]:
+        part, source, before = self.part, self.part.source, self.part.source.started
+        info, opening = taskset(part.config.run.tasksets[0]).info, self._cases.opening
+        started = {
+            **{
+                name: before[name]
+                for name in ("taskset", "taskset_version", "family", "group", "seed", "failure_return")
+            },
+            "run_id": part.name,
+            "suite_id": suite_id,
+            "protocol": NAME,
+            "evolver": part.evolver,
+            "budget": {},
+            "views": {name: len(view.tasks) for name, view in self.views.items()},
+            "isolation": self._isolation,
+            "packages": package_versions(),
+            "commitment": opening.commitment,
+            "config_digest": config_digest(part.config.model_dump(exclude_none=True)),
+            "execution": part.model,
+        }
+        planned = {
+            "run": before["run_id"],
+            "suite": before["suite_id"],
+            "config_digest": before["config_digest"],
+            "evolved_under": source.config.gateway.execution,
+            "model": part.model,
+            "snapshots": [point.to_json() for point in part.points],
+            "views": {name: (view.taskset or info).name for name, view in self.views.items()},
+            "repeat": part.repeat,
+            "settings": config_digest(part.config.model_dump(exclude_none=True)),
+            "commitment": opening.commitment,
+        }
+        made = {point.candidate: blob for point, blob in zip(part.points, candidates, strict=True)}
+        note = f"a snapshot of {before['run_id']}"
+        named = [{"digest": d, "blob": blob.digest, "parents": [], "note": note} for d, blob in made.items()]
+        frozen = {"points": planned["snapshots"], "trained": self._trained}
+        return [
+            ("run.started", started),
+            (PLANNED, planned),
+            ("schedule.planned", source.planned),
+            *(("candidate", data) for data in named),
+            ("snapshots.frozen", frozen),
+        ]
+
+    async def _conclude(self, bench: Bench) -> None:
+        """Say what this came to in the words of all protocols, where the last snapshot was judged in distribution."""
+        first, last = self.part.points[0], self.part.points[-1]
+        reason = f"snapshot E_{last.batch} of {self.part.source.started['run_id']}, judged again"
+        await bench.journal_once("judging.selected", {"submit_id": None, "candidate": last.candidate, "reason": reason})
+        if ID in self.views:
+            scored = {"view": "heldout", "candidate": last.candidate, "submit_id": None}
+            found = bench.journalled("snapshot.assessed", view=ID, candidate=last.candidate) or {}
+            await bench.journal_once("judging.scored", {**scored, **scores_of(found).to_json()})
+            if first.role == "A_0":
+                found = bench.journalled("snapshot.assessed", view=ID, candidate=first.candidate) or {}
+                listed = scores_of(found).to_json()["scores"]
+                await bench.journal_once("reference.scored", {"name": "initial", "view": "heldout", "scores": listed})
+        await conclude(bench, "finished")
+
+
+def _ood(config: Config) -> list[str]:
+    return config.of(HarnessRunSection).ood
+
+
+def _chosen(known: Mapping[str, View], names: Sequence[str]) -> dict[str, View]:
+    """Return views by name; `ood` stands for all that are out of distribution."""
+    for name in names:
+        if name not in known and not any(view.startswith(f"{name}:") for view in known):
+            raise UnknownNameError("view", name, known)
+    return {view: each for view, each in known.items() if not names or view in names or view.partition(":")[0] in names}

@@ -1,0 +1,133 @@
+"""How a run of harness evolution is set up: batches that are pushed to a method, snapshots that are judged on many views."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from heredity.configuration.config import Cell, Config
+from heredity.errors import ConfigError, RecordError
+from heredity.evolution.registry import METHODS
+from heredity.experiments.config import slug
+from heredity.experiments.evolvers import build_evolver, check_evolver
+from heredity.judging.schedule import BatchPlan, draw_plan, read_plan
+from heredity.judging.views import ViewPlan
+from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
+from heredity.protocols.harness_evolution.judge import ID, VALIDATION, judge
+from heredity.protocols.harness_evolution.sections import (
+    HarnessRunSection,
+    HarnessViewsSection,
+    ScheduleSection,
+    TransferSection,
+)
+from heredity.protocols.harness_evolution.terms import HarnessTerms, ood_views
+from heredity.records.run_folder import write_atomic
+from heredity.tasks import Taskset
+
+_KEYS = {VALIDATION: "views.update_validation", ID: "views.id"}
+
+
+class HarnessSetting:
+    """Implements `heredity.protocols.contract.Setting`."""
+
+    def needs(self, config: Config) -> Needs:
+        """Ask for what is out of distribution and for further execution models."""
+        scheduled = config.budget.train_cases * config.of(ScheduleSection).epochs
+        return Needs(
+            tasksets=config.of(HarnessRunSection).ood,
+            models=config.of(TransferSection).models,
+            episodes=scheduled if config.budget.episodes is None else config.budget.episodes,
+        )
+
+    def check(self, cell: Cell, suite: SuiteContext) -> None:
+        """Check the method, the schedule, and that every split has its tasks."""
+        _check_method(cell.config)
+        _check_canaries([one.config.of(ScheduleSection) for one in suite.cells])
+        terms_of(cell.config, cell.seed)
+        own, config = suite.tasksets[cell.taskset], cell.config
+        train = ("budget.train_cases", own, "train", config.budget.train_cases)
+        views = [
+            (_KEYS.get(view.name, "views.ood"), view.taskset or own, view.split, view.count)
+            for view in views_of(config, own, [suite.tasksets[name] for name in config.of(HarnessRunSection).ood])
+        ]
+        for key, taskset, split, count in (train, *views):
+            try:
+                taskset.draw(split, count, 0)
+            except ConfigError as error:
+                raise ConfigError(f"{key} = {count}: {error}") from error
+        check_evolver(cell, suite)
+
+    async def open(self, context: RunContext) -> Setup:
+        """Return the run. Its first snapshot is what it is compared with."""
+        cell, own = context.cell, context.taskset
+        ood = [context.suite.tasksets[name] for name in cell.config.of(HarnessRunSection).ood]
+        terms = terms_of(cell.config, cell.seed)
+        _save(terms.plan, cell, context.suite.folder / "plans")
+        return Setup(
+            evolver=build_evolver(cell, own.info, context.folder, context.suite.secrets, context.model, scheduled=True),
+            judge=partial(judge, terms),
+            views=views_of(cell.config, own, ood),
+            batches=terms.plan,
+            disjoint=True,
+        )
+
+
+def terms_of(config: Config, seed: int) -> HarnessTerms:
+    """Return what a run is judged by. Runs with the same seed have the same batches, whatever their method.
+
+    Raises:
+        ConfigError: if the schedule cannot be drawn, or a saved plan is not of it.
+        RecordError: if a saved plan cannot be read.
+    """
+    section, views, train = config.of(ScheduleSection), config.of(HarnessViewsSection), config.budget.train_cases
+    schedule, saved = section.schedule(), section.plan
+    plan = read_plan(Path(saved), schedule, train) if saved is not None else draw_plan(schedule, train, seed)
+    others = tuple(name for name in config.of(TransferSection).models if name != config.gateway.execution)
+    return HarnessTerms(plan, views.ood, views.replay, views.points, others)
+
+
+def views_of(config: Config, own: Taskset, others: Sequence[Taskset]) -> list[ViewPlan]:
+    """Return the views of a run.
+
+    Args:
+        config: says how many tasks each has.
+        own: the run's taskset.
+        others: tasksets out of distribution.
+    """
+    views = config.of(HarnessViewsSection)
+    plans = [ViewPlan(ID, "heldout", views.heldout), ViewPlan(VALIDATION, "validation", views.validation)]
+    if views.ood:
+        named = ood_views(own, others).items()
+        plans += [ViewPlan(name, split, views.ood, taskset) for name, (taskset, split) in named]
+    return plans
+
+
+def _save(plan: BatchPlan, cell: Cell, folder: Path) -> None:
+    """Save a batch plan, for people and for other suites."""
+    path = folder / f"{slug(cell.taskset)}-s{cell.seed}-{plan.digest[:8]}.json"
+    if path.exists():
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordError(f"{folder} cannot be created: {error.strerror}") from error
+    write_atomic(path, (json.dumps(plan.to_json(), indent=1) + "\n").encode())
+
+
+def _check_method(config: Config) -> None:
+    name = config.evolver.method
+    if name is not None and not getattr(METHODS.load(name), "scheduled", False):
+        able = [method for method in METHODS.names() if getattr(METHODS.load(method), "scheduled", False)]
+        raise ConfigError(f"the method {name!r} follows no schedule; methods that do: {', '.join(able)}")
+
+
+def _check_canaries(schedules: Sequence[ScheduleSection]) -> None:
+    """Check that some run attempts the canaries: where a matrix varies the gate, the runs without it need none."""
+    most = max(schedule.canaries for schedule in schedules)
+    if most and not any(schedule.gate for schedule in schedules):
+        raise ConfigError(
+            f"schedule.canaries is {most} and schedule.gate is false, so that nothing attempts them; set schedule.gate = true, "
+            "or leave the canaries out"
+        )

@@ -1,0 +1,177 @@
+"""The snapshots of a run of harness evolution, read from its folder without changing anything in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from heredity.configuration.config import Config
+from heredity.errors import ConfigError
+from heredity.evolution import Batch
+from heredity.experiments.config import resolve
+from heredity.experiments.results import is_run, is_suite, run_folders
+from heredity.judging.bench import Evolved
+from heredity.judging.schedule import BatchPlan
+from heredity.judging.session_log import SessionLog
+from heredity.protocols.harness_evolution.judge import VALIDATION, Point, macro, points_of
+from heredity.protocols.harness_evolution.sections import HarnessViewsSection, ScheduleSection
+from heredity.protocols.harness_evolution.terms import NAME, HarnessTerms
+from heredity.records import Blob, BlobStore, Event, read_journal
+from heredity.records.run_folder import load_config
+
+BEST = "best"
+"""Names the snapshot that is best on update-validation, the earliest of equals."""
+
+_DIGEST = re.compile(r"[0-9a-f]{6,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshots:
+    """What a run's journal says of its snapshots.
+
+    Attributes:
+        folder: the run's folder.
+        started: the data of its `run.started`.
+        planned: the data of its `schedule.planned`.
+        config: its configuration.
+        terms: its schedule and its views.
+        evolved: its submissions, decisions and batches.
+        points: the harness before the first batch and after every one, whether it was judged or not; of an interrupted run,
+            those that are frozen for good.
+        best: digest of the best on update-validation; None while that is not known.
+        blobs: digest of each candidate to the blob that holds it.
+    """
+
+    folder: Path
+    started: Mapping[str, Any]
+    planned: Mapping[str, Any]
+    config: Config
+    terms: HarnessTerms
+    evolved: Evolved
+    points: Sequence[Point]
+    best: str | None
+    blobs: Mapping[str, str]
+
+    @property
+    def suite(self) -> Path:
+        """The folder of its suite."""
+        return self.folder.parent.parent
+
+    def named(self, names: Sequence[str]) -> list[Point]:
+        """Return the snapshots of these names, in the order of training, each once.
+
+        Args:
+            names: `"A_0"`, `"A_T"`, `"best"`, `"E_4"`, or a candidate's digest or its first 6 characters or more; none of
+                them for the first, the best and the last.
+
+        Raises:
+            ConfigError: if one does not exist; the message lists those that do.
+        """
+        chosen = [self._named(name) for name in names] if names else self._ends()
+        return sorted(dict.fromkeys(chosen), key=lambda point: point.batch)
+
+    def load(self, points: Sequence[Point]) -> list[Blob]:
+        """Read the candidates of snapshots, in the order of `points`.
+
+        Raises:
+            DamagedRecordError: if one is missing or damaged.
+        """
+        store = BlobStore(self.folder / "blobs")
+        return [Blob.of(store.get(self.blobs[point.candidate])) for point in points]
+
+    def _ends(self) -> list[Point]:
+        best = [point for point in self.points if point.candidate == self.best][:1]
+        return [self.points[0], *best, self.points[-1]]
+
+    def _named(self, name: str) -> Point:
+        for point in self.points:
+            if name in (f"E_{point.batch}", point.role) or (name == BEST and point.candidate == self.best):
+                return point
+        if _DIGEST.fullmatch(name):
+            frozen = [point for point in self.points if point.candidate.startswith(name)]
+            found = frozen[:1] if len({point.candidate for point in frozen}) == 1 else []
+            if found:
+                return found[0]
+        there = ", ".join(self._told(point) for point in self.points)
+        why = ": update-validation has not been judged there" if name == BEST and self.best is None else ""
+        raise ConfigError(f"{self.folder} has no snapshot {name!r}{why}; it has {there}; nothing was evaluated")
+
+    def _told(self, point: Point) -> str:
+        roles = [point.role or "", BEST if point.candidate == self.best else "", point.candidate[:12]]
+        return f"E_{point.batch} ({', '.join(filter(None, roles))})"
+
+
+def evolved_runs(folders: Sequence[Path]) -> list[Snapshots]:
+    """Read the runs of harness evolution in folders; a suite's folder stands for all its runs.
+
+    Raises:
+        ConfigError: if a folder holds none, or a run has no snapshot yet.
+        RecordError: if records cannot be read; `DamagedRecordError` if they are damaged.
+    """
+    found: list[Path] = []
+    for folder in folders:
+        own = run_folders(folder) if is_suite(folder) else [folder] if is_run(folder) else []
+        if not own:
+            raise ConfigError(f"{folder} holds neither a run nor a suite of runs; give a folder below runs/")
+        found += own
+    return [read_snapshots(folder) for folder in dict.fromkeys(path.resolve() for path in found)]
+
+
+def read_snapshots(folder: Path) -> Snapshots:
+    """Read one run.
+
+    Raises:
+        ConfigError: if it is no run of harness evolution, or nothing was committed in it.
+        RecordError: if its records cannot be read; `DamagedRecordError` if they are damaged.
+    """
+    events = read_journal(folder / "journal.jsonl")
+    started, planned = (_data(events, kind) for kind in ("run.started", "schedule.planned"))
+    if started is None or planned is None or started["protocol"] != NAME:
+        kind = started["protocol"] if started else "a run that has not begun"
+        raise ConfigError(f"{folder} holds {kind}, which has no snapshots; give a run of {NAME}")
+    config = resolve(load_config(folder), source=str(folder / "run.toml"))
+    log = SessionLog()
+    log.apply(events)
+    views = config.of(HarnessViewsSection)
+    terms = HarnessTerms(_plan(config, planned), views.ood, views.replay, views.points)
+    evolved = Evolved(list(log.submissions.values()), log.decisions, "finished", log.batches)
+    points = points_of(_assessing_all(terms), evolved)
+    if log.closed is None and log.batches:
+        # The batch that is open may still be learned from: what comes after it is not frozen.
+        points = points[:-1]
+    if not points:
+        raise ConfigError(f"nothing was committed in {folder}, so that it has no snapshot; nothing was evaluated")
+    best = _best(events, points_of(terms, evolved))
+    return Snapshots(folder, started, planned, config, terms, evolved, points, best, log.candidates)
+
+
+def _assessing_all(terms: HarnessTerms) -> HarnessTerms:
+    plan = terms.plan
+    return replace(terms, plan=replace(plan, schedule=replace(plan.schedule, assess=1)))
+
+
+def _data(events: Sequence[Event], kind: str) -> Mapping[str, Any] | None:
+    return next((event.data for event in events if event.kind == kind), None)
+
+
+def _plan(config: Config, planned: Mapping[str, Any]) -> BatchPlan:
+    schedule = config.of(ScheduleSection).schedule()
+    reset = schedule.persistence == "reset"
+    batches = tuple(
+        Batch(b["number"], b["epoch"], tuple(b["tasks"]), schedule.updates, reset) for b in planned["batches"]
+    )
+    return BatchPlan(schedule, planned["seed"], planned["train"], batches)
+
+
+def _best(events: Sequence[Event], points: Sequence[Point]) -> str | None:
+    judged = {
+        event.data["candidate"]: event.data
+        for event in events
+        if event.kind == "snapshot.assessed" and event.data["view"] == VALIDATION and event.data["model"] is None
+    }
+    if any(point.candidate not in judged for point in points):
+        return None  # of some, the best of all is not known
+    return max(points, key=lambda point: (macro(judged[point.candidate]), -point.batch)).candidate

@@ -1,0 +1,403 @@
+"""The page of a run: its gains first, then how its submissions went, then the code that made them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from heredity.protocols.post_training.analysis.failures import LIMITS
+from heredity.protocols.post_training.cells import MINUTES, SPENT, difference, level, spent_lines
+from heredity.protocols.post_training.results import (
+    AgentEnd,
+    Audit,
+    AuditVerdict,
+    Failure,
+    Gain,
+    Grade,
+    Iteration,
+    LengthControlled,
+    Noise,
+    Process,
+    Revision,
+    TrainingRunResults,
+    ViewGain,
+)
+from heredity.protocols.post_training.summaries import summary_files
+from heredity.results import text
+from heredity.results.charts import Lines, Mark, Reference, Series
+from heredity.results.page import (
+    Cell,
+    Code,
+    Column,
+    Fact,
+    Facts,
+    Folded,
+    Group,
+    Mono,
+    Number,
+    Part,
+    Row,
+    Section,
+    Table,
+    Text,
+    Verdict,
+    of_rows,
+)
+from heredity.results.run import RunResults, RunStatus
+from heredity.results.run import Verdict as Judged
+from heredity.results.text import plural
+
+MOST_EVIDENCE = 12
+"""Lines of evidence that a page shows of each revision; all are in metrics.json."""
+
+_SAID = {
+    Judged.BETTER: "a gain beyond noise",
+    Judged.WORSE: "a loss beyond noise",
+    Judged.WITHIN_NOISE: "within noise",
+}
+
+
+def run_sections(run: RunResults, part: TrainingRunResults) -> list[Section]:
+    """Return the sections of a run's page."""
+    audit = part.audit
+    return [
+        Section("head", "", _head(run, part), "head", "all"),
+        Section("progress", "Progress over time", _progress(part), "lead", "page", "Progress"),
+        Section("gains", "Gains over the base model", _gains(part), "lead", navigation="Gains"),
+        Section("iterations", "Iterations", (*_iterations(part), *summary_files(run, part)), "lead"),
+        # Checkpoints are weights: how their manifests differ says nothing.
+        Section("changes", ""),
+        Section("routes", "Routes of the code", _routes(part), media="page", navigation="Routes"),
+        Section("process", "Process", _process(part.process, part.agent)),
+        Section("problems", "Failures", _failures(part.failures, finished=run.status is RunStatus.FINISHED)),
+        Section("audit", f"Audit of mode {audit.mode}: {audit.verdict}", _audit(part), navigation="Mode"),
+    ]
+
+
+# --- the head
+
+
+def views(part: TrainingRunResults) -> tuple[ViewGain, ViewGain]:
+    """Return how base and best checkpoint compare on the graded view and on the held-out slice."""
+    best = part.best
+    graded = ViewGain(
+        baseline=part.baseline.graded, best=best.score if best else None, gain=best.gain if best else None
+    )
+    return graded, part.heldout or ViewGain(baseline=part.baseline.heldout, best=None, gain=None)
+
+
+def _head(run: RunResults, part: TrainingRunResults) -> tuple[Part, ...]:
+    graded, heldout = views(part)
+    process = part.process
+    base = f"base model {text.number(heldout.baseline.mean if heldout.baseline else None, 3)}"
+    facts = (
+        Fact("Held-out gain", difference(heldout.gain), _verdict(heldout.gain)),
+        Fact("Held-out score", Number(heldout.best.mean if heldout.best else None, 3), base),
+        Fact("Graded gain", difference(graded.gain), _verdict(graded.gain)),
+        Fact("Route", part.routes.run, "from the code that was there"),
+        Fact("Checkpoints graded", process.graded, plural(process.requests, "request")),
+        Fact("Time used", Number(process.ended_s, form="duration"), f"of {text.duration(process.budget_s)}"),
+        Fact("Base model", part.base_model, ", ".join([*([part.level] if part.level else []), f"mode {part.mode}"])),
+    )
+    return Text(summary(run, part), "summary"), Facts(facts), *_warnings(part)
+
+
+def _verdict(gain: Gain | None) -> Verdict | None:
+    return Verdict(gain.verdict) if gain else None
+
+
+def _warnings(part: TrainingRunResults) -> Iterable[Text]:
+    limit = LIMITS.get(part.agent.reason or "") if part.agent else None
+    if limit:
+        yield Text(f"{limit.capitalize()}. What it had submitted counts.", "warning")
+    for failure in part.failures:
+        yield Text(f"{failure.kind.capitalize()}: {'; '.join(failure.evidence)}.", "warning")
+    if part.audit.verdict is AuditVerdict.BROKEN:
+        broken = f"The mode {part.audit.mode} was not kept, or something was done that is not allowed: see the audit."
+        yield Text(broken, "warning")
+
+
+def summary(run: RunResults, part: TrainingRunResults) -> str:
+    """Say what the run reached, on the graded view and beyond it."""
+    process = part.process
+    graded, heldout = views(part)
+    spent = f"In {text.duration(process.ended_s)}"
+    if process.budget_s is not None:
+        spent += f" of {text.duration(process.budget_s)}"
+    opening = f"{spent} {plural(process.graded, 'checkpoint')} {'was' if process.graded == 1 else 'were'} graded"
+    if graded.best is None or graded.best.mean is None:
+        stands = "ends" if run.status is RunStatus.FINISHED else "stands"
+        copies = f", which it submitted {plural(process.copies, 'time')}" if process.copies else ""
+        return f"{opening}, so the run {stands} with the base model{copies}."
+    reached = f"the best scores {text.number(graded.best.mean, 3)}"
+    if graded.gain is not None:
+        reached += f", {_gain(graded.gain)} over the base model on the view that chose it"
+    if heldout.gain is None:
+        return f"{opening}; {reached}."
+    return f"{opening}; {reached}. On held-out items it is {_gain(heldout.gain)}: {_SAID[heldout.gain.verdict]}."
+
+
+def _gain(gain: Gain) -> str:
+    return text.difference(gain.difference, *(gain.ci or (None, None)))
+
+
+# --- how scores went
+
+
+def _progress(part: TrainingRunResults) -> tuple[Part, ...]:
+    about = (
+        "Each mark is a checkpoint that was graded, at the time it was submitted; the line is the best so far, the large ring "
+        "the one that was judged. Crosses were refused or failed; small rings are copies of the base model."
+    )
+    curves = {
+        "time": [(at / MINUTES, best) for at, best in part.scaling.time],
+        "submissions": part.scaling.submissions,
+        "tokens": part.scaling.tokens,
+    }
+    spent = [
+        spent_lines(f"Improvement over {SPENT[name]}", SPENT[name], [Series("", 0, tuple(points), steps=True)])
+        for name, points in curves.items()
+        if points
+    ]
+    return Text(about, "about"), _trajectory(part), *((Group(tuple(spent)),) if spent else ())
+
+
+def _trajectory(part: TrainingRunResults) -> Lines:
+    """Return the score of each submission over the run's time, the best so far, and the base model's score."""
+    process, base = part.process, part.baseline.graded
+    times = [row.at_s for row in part.iterations if row.at_s is not None]
+    end = max([process.budget_s or 0.0, process.ended_s, *times, 1.0])
+    unit, name = (MINUTES, "minutes") if end >= 5 * MINUTES else (1.0, "seconds")
+    best = tuple(
+        (row.at_s / unit, row.score)
+        for row in part.iterations
+        if row.new_best and row.at_s is not None and row.score is not None
+    )
+    marks = [_mark(row, row.at_s / unit) for row in part.iterations if row.at_s is not None]
+    if best:
+        marks.append(Mark(*best[-1], "ring", "ink", "the best, which is judged", 2.0))
+    level = base.mean if base else None
+    return Lines(
+        "Scores of submissions",
+        f"{name} of the run",
+        "score on the graded view",
+        (Series("", 0, best, steps=True, until=max(times, default=0.0) / unit),),
+        tuple(marks),
+        None if level is None else Reference(level, "base model"),
+        x_range=(0.0, end / unit),
+        y_from=level,
+        empty="no submission yet",
+        wide=True,
+    )
+
+
+def _mark(row: Iteration, at: float) -> Mark:
+    what = f"iteration {row.iteration}, {text.duration(row.at_s)}"
+    if row.score is None:
+        return Mark(at, None, "cross", "bad", f"{what}: {row.failure_type or row.status}")
+    tip = f"{what}: {text.number(row.score, 3)}, {row.train_type or 'route unknown'}"
+    return Mark(at, row.score, "ring" if row.train_type == "copy" else "circle", 0, tip)
+
+
+# --- gains
+
+
+def _gains(part: TrainingRunResults) -> tuple[Part, ...]:
+    graded, heldout = views(part)
+    rows = [
+        _gain_row(Cell("Graded view", ("fed back; chose the checkpoint",)), graded),
+        Row(_gain_row(Cell("Held-out slice", ("never returned",)), heldout).cells, "chosen"),
+    ]
+    for task in part.tasks:
+        name = text.short_task(task.name)
+        rows.append(_gain_row(f"{name}, graded", task))
+        if task.heldout.gain is not None:
+            rows.append(_gain_row(f"{name}, held out", task.heldout))
+    head = ("Items", "Base model", "Best checkpoint", "Gain", "Verdict", "Detectable effect", "Paired items")
+    columns = tuple(Column(name, "left" if name in ("Items", "Verdict") else "right") for name in head)
+    about = (
+        "Paired item by item. A gain is better or worse only if its interval excludes zero and it is at least what these items "
+        "could show."
+    )
+    caption = "Of the best graded checkpoint, with 95% intervals over items"
+    lengths = _lengths(part.length_controlled) if part.length_controlled else ()
+    return Text(about, "about"), Table(columns, tuple(rows), caption), *lengths, Text(_noise(part.noise), "note")
+
+
+def _gain_row(name: str | Cell, view: ViewGain) -> Row:
+    gain = view.gain
+    shown = (level(view.baseline), level(view.best), difference(gain), Verdict(gain.verdict if gain else None))
+    return Row((name, *shown, Number(gain.mde if gain else None, 3), gain.pairs if gain else None))
+
+
+def _lengths(controlled: LengthControlled) -> tuple[Part, ...]:
+    rows = [
+        [
+            *(name, level(rates.baseline), level(rates.best), difference(rates.gain)),
+            *(Number(best.won if best else None, 3), Number(best.length if best else None, 0)),
+            *(Number(best.reference_length if best else None, 0), best.n if best else None),
+        ]
+        for name, rates in (("Graded view", controlled.graded), ("Held-out slice", controlled.heldout))
+        if rates
+        for best in (rates.best,)
+    ]
+    head = ("Items", "Base model", "Best checkpoint", "Gain", "Best, as it is", "Its mean length", "of references")
+    caption = (
+        "Win rate at equal length. Win rate over the reference answers, as if answers were as long as these; "
+        "95% intervals over answers"
+    )
+    return (of_rows([*head, "Answers"], rows, caption=caption),)
+
+
+def _noise(noise: Noise | None) -> str:
+    if noise is None:
+        return "Grading was not repeated, so its own noise is not known."
+    return (
+        f"Noise of grading: {text.number(noise.repeats)} repeated gradings of one checkpoint differ by "
+        f"{text.number(noise.sd, 4)} (standard deviation); two gradings of equal checkpoints lie within "
+        f"{text.number(noise.difference, 4)} in 95 of 100 cases; {text.percent(noise.flips, 1)} of items changed their score."
+    )
+
+
+# --- iterations and code
+
+
+def _iterations(part: TrainingRunResults) -> tuple[Part, ...]:
+    left = ("Route", "What is wrong", "What was tried")
+    head = ("#", "At", "Score", "Improvement", "Best", "Route", "Revision", "What is wrong", "What was tried")
+    columns = tuple(Column(name, "left" if name in left else "right", name.startswith("What")) for name in head)
+    caption = "Every request to grade, in order; new bests are shaded. The route is read from the code that was there"
+    rows = tuple(_iteration_row(row) for row in part.iterations)
+    table = Table(columns, rows, caption, "Nothing has been submitted yet.")
+    return table, *(_changed(row) for row in part.iterations if row.changed)
+
+
+def _iteration_row(row: Iteration) -> Row:
+    numbers = (Number(row.score, 3), Number(row.improvement, 3, "signed"), Number(row.best, 3))
+    problems = (row.problem,) if row.problem else ()
+    wrong = Cell(row.failure_type, problems, "bad" if row.failure_type else None)
+    cells = (row.iteration, Number(row.at_s, form="duration"), *numbers, row.train_type, row.revision, wrong, row.tried)
+    return Row(cells, "chosen" if row.new_best else "")
+
+
+def _changed(row: Iteration) -> Folded:
+    facts = {
+        "Changed": ", ".join(row.changed),
+        "Note": row.note,
+        "Settings": ", ".join(f"{name} {value}" for name, value in row.settings.items()),
+        "Took": text.duration(row.duration_s),
+        "Process died": f"{'; '.join(row.restarts)}; another one went on with the grading" if row.restarts else "",
+    }
+    parts: list[Part] = [Text(row.because)] if row.because else []
+    parts.append(Facts(tuple(Fact(name, value) for name, value in facts.items() if value)))
+    if row.excerpt:
+        language = "sh" if row.excerpt.file.endswith(".sh") else "python"
+        parts.append(Code(row.excerpt.text, language, row.excerpt.file, f"from line {row.excerpt.line}"))
+    note = f"{row.train_type or 'route unknown'} · {plural(len(row.changed), 'file')} changed"
+    return Folded(f"Iteration {row.iteration}", tuple(parts), note)
+
+
+def _routes(part: TrainingRunResults) -> tuple[Part, ...]:
+    about = (
+        "What each revision trains by, with the lines that show it. Comments, imports that are never used, functions that "
+        "nothing calls and branches that are switched off do not count."
+    )
+    last = part.revisions[-1] if part.revisions else None
+    shown = tuple(_revision(revision, is_last=revision is last) for revision in part.revisions)
+    return Text(about, "about"), *(shown or (Text("No code is on record."),))
+
+
+def _revision(revision: Revision, *, is_last: bool) -> Folded:
+    components = f" ({', '.join(revision.components)})" if revision.components else ""
+    notes = [text.duration(revision.at_s), f"{revision.route or 'not at hand'}{components}"]
+    notes += [] if revision.files is None else [plural(len(revision.files), "file")]
+    notes += ["the model writes answers"] if revision.samples else []
+    notes += ["steps through an environment"] if revision.environment else []
+    parts: list[Part] = []
+    if revision.unreadable:
+        parts.append(Text(f"Cannot be parsed: {', '.join(revision.unreadable)}", "warning"))
+    if revision.evidence:
+        rows = [[e.component, f"{e.file}:{e.line}", Mono(e.text), e.why] for e in revision.evidence[:MOST_EVIDENCE]]
+        columns = (Column("Shows"), Column("Line"), Column("Code", prose=True), Column("Why", prose=True))
+        parts.append(Table(columns, tuple(Row(tuple(row)) for row in rows)))
+        more = len(revision.evidence) - MOST_EVIDENCE
+        parts += [Text(f"{more} more lines are in metrics.json.", "note")] if more > 0 else []
+    elif revision.files is None:
+        parts.append(Text(f"What this code was is not known: {revision.reason or 'it is not at hand'}."))
+    else:
+        parts.append(Text("Nothing in it trains."))
+    return Folded(f"Revision {revision.revision}", tuple(parts), " · ".join(notes), is_last)
+
+
+# --- process, failures, audit
+
+
+def _process(process: Process, ended: AgentEnd | None) -> tuple[Part, ...]:
+    place = None if process.best_at is None else f"{process.best_at} of {process.graded}"
+    refused = f"{process.refused}, {process.failed}"
+    first, best, gap = (
+        Number(seconds, form="duration")
+        for seconds in (process.first_improvement_s, process.best_s, process.last_submit_gap_s)
+    )
+    valid, zero, monotonic, used = (
+        Number(share, form="percent")
+        for share in (process.valid_rate, process.zero_rate, process.monotonic_ratio, process.time_used_ratio)
+    )
+    reason = ended.reason.replace("_", " ") if ended and ended.reason else None
+    rows = [
+        ["Requests", process.requests, "submissions asked for, refused ones and copies among them"],
+        ["Graded", process.graded, "checkpoints that were scored"],
+        ["Copies", process.copies, "the untouched base model"],
+        ["Refused, failed", refused, "before and in grading"],
+        ["Valid submissions", valid, "graded or copies, of all requests"],
+        ["Zero scores", zero, "of graded and failed; a failure counts as zero"],
+        ["First improvement", first, "when the first better score was asked for"],
+        ["Best", best, "when the best score was asked for"],
+        ["Best at submission", place, "its place among those graded"],
+        ["Monotonic", monotonic, "graded submissions no worse than the one before"],
+        ["Time used", used, "of the budget, until the agent ended"],
+        ["Last-submit gap", gap, "from the last request to the agent's end"],
+        ["Code revisions", process.revisions, "versions of its code that are on record"],
+        ["Most memory", _size(ended.memory_bytes if ended else None), "that the agent was seen to hold"],
+        ["Most disk", _size(ended.disk_bytes if ended else None), "that its files were seen to take"],
+        ["Agent's end", reason, "why it ended"],
+        ["Exit code", ended.code if ended else None, "of the agent"],
+        ["Tokens", Number(process.tokens, form="amount"), "that the agent is known to have used"],
+    ]
+    columns = (Column("Measure"), Column("Value", "right"), Column("What it is", prose=True))
+    caption = "How the run went; times are of the run's clock"
+    return (Table(columns, tuple(Row(tuple(row)) for row in rows), caption),)
+
+
+def _size(count: int | None) -> str | None:
+    return None if count is None else f"{text.number(count / (1 << 20), 0)} MiB"
+
+
+def _failures(failures: list[Failure], *, finished: bool) -> tuple[Part, ...]:
+    about = Text("Each class by a rule on the record, so that two readers find the same.", "about")
+    head = (
+        *(Column("Class"), Column("What it rests on", prose=True), Column("Rule", prose=True)),
+        Column("Iterations"),
+    )
+    rows = tuple(
+        Row((Cell(f.kind.value, tone="bad"), "; ".join(f.evidence), f.rule, ", ".join(map(str, f.iterations))))
+        for f in failures
+    )
+    none = "None applies." if finished else "Not looked for before the run has ended."
+    return about, Table(head, rows, empty=none)
+
+
+def _audit(part: TrainingRunResults) -> tuple[Part, ...]:
+    audit: Audit = part.audit
+    unknown = "some of its code is not known" if part.revisions else "no code is on record"
+    none = "Nothing was found" + (f": {unknown}." if audit.verdict is AuditVerdict.UNKNOWN else ".")
+    rows = tuple(
+        Row(
+            (
+                *(Cell(f.grade.value, tone="bad" if f.grade is Grade.BREACH else None), f.what, f.revision),
+                *(f"{f.file}:{f.line}" if f.line else f.file, Mono(f.text)),
+            )
+        )
+        for f in audit.findings
+    )
+    head = (Column("Grade"), Column("What", prose=True), Column("Revision"), Column("Line"), Column("Code", prose=True))
+    return (Table(head, rows, "What was found in the code; what is to be looked at may be harmless", none),)

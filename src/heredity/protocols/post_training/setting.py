@@ -1,0 +1,90 @@
+"""How a run of post-training is set up: an agent, its grading server, its GPUs, and the base model scored on both slices."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from heredity.configuration.config import Cell, Config
+from heredity.judging.bench import Reference
+from heredity.judging.views import ViewPlan
+from heredity.posttraining.inference import Inference
+from heredity.posttraining.models.places import CheckpointPlaces
+from heredity.posttraining.tasks import PREFIX, PostTrainingTask, PostTrainingTaskset, SeveralTasks
+from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
+from heredity.protocols.post_training.gradings import RunGrading, inference_in
+from heredity.protocols.post_training.judge import judge
+from heredity.protocols.post_training.sections import TrainingSection
+from heredity.protocols.post_training.trainers import Base, base_of, build_trainer, check_trainer, task_of
+from heredity.rollouts.contract import Runner
+
+RECORD = "posttraining"
+"""The key under which `run.started` says what is trained."""
+
+
+class TrainingSetting:
+    """Implements `heredity.protocols.contract.Setting`."""
+
+    def needs(self, config: Config) -> Needs:
+        """Ask for GPUs; a run is bounded by time."""
+        return Needs(gpus=config.of(TrainingSection).gpus, episodes=config.budget.episodes or 0)
+
+    def check(self, cell: Cell, suite: SuiteContext) -> None:
+        """Check the task, the base model, the agent, and what grades."""
+        check_trainer(cell, suite.secrets)
+        inference_in(cell, suite.cells, suite.folder / "runs")
+
+    async def open(self, context: RunContext) -> Setup:
+        """Return the run, graded in the place that its configuration names."""
+        cell, suite = context.cell, context.suite
+        engine, places = context.engine, context.engine.shared(CheckpointPlaces)
+
+        def opened(inference: Inference) -> Runner:
+            return engine.runner(context.taskset.info.kind, placement=inference)
+
+        grading = RunGrading(inference_in(cell, suite.cells, suite.folder / "runs"), opened, context.lease)
+        base, reference = await _scored_base(context, places, grading)
+        places.roots.append(context.folder / "models")
+        return Setup(
+            evolver=build_trainer(context, base, reference, grading),
+            judge=partial(judge, repeats=cell.config.of(TrainingSection).repeats),
+            views=(ViewPlan("heldout", "heldout", cell.config.views.heldout),),
+            reference=reference,
+            runner=grading,
+            record={RECORD: {**_about(cell), "grading": grading.about}},
+        )
+
+
+async def _scored_base(context: RunContext, places: CheckpointPlaces, grading: RunGrading) -> tuple[Base, Reference]:
+    """Return the base model of a run, and its scores on the graded view and on held-out.
+
+    Scores are those of what grades the run: of another engine, version or device none are recalled.
+    """
+    references, taskset, config = context.references, context.taskset, context.cell.config
+    async with references.gate:  # two runs must not make the same base model at once
+        base = await base_of(context.cell, places)
+    own: dict[str, Any] = {"runner": grading, "under": grading.about}
+    graded = await references.scores(taskset, base.candidate, config.budget.train_cases, split="train", **own)
+    heldout = await references.scores(taskset, base.candidate, config.views.heldout, **own)
+    compared = {"graded": graded.comparisons, "heldout": heldout.comparisons}
+    return base, Reference(base.candidate, heldout.scores, "base", graded=graded.scores, comparisons=compared)
+
+
+def _about(cell: Cell) -> dict[str, Any]:
+    """Return what is recorded of the task of a run."""
+    task = task_of(cell)
+    return {
+        "metric": task.metric,
+        "structure": dict(task.structure),
+        "labels": list(task.labels),
+        "private": list(task.private),
+        "grading_counts": True,
+        **({"tasks": _tasks(cell, task)} if len(task.parts) > 1 else {}),
+    }
+
+
+def _tasks(cell: Cell, task: PostTrainingTask | SeveralTasks) -> list[dict[str, Any]]:
+    """Return which items of the graded view and of the held-out slice are those of each of several tasks."""
+    taskset = PostTrainingTaskset(task)
+    graded, heldout = (taskset.handles(count) for count in (cell.config.budget.train_cases, cell.config.views.heldout))
+    return [{"name": PREFIX + n, "handles": list(graded[n]), "heldout": list(heldout[n])} for n in graded]

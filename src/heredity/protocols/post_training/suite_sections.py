@@ -1,0 +1,236 @@
+"""The page of a suite: gains by agent and task, modes, scaling, repeated runs, routes and failures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from heredity.analysis.bounds import wilson
+from heredity.protocols.post_training.analysis.audit import MODES
+from heredity.protocols.post_training.analysis.routes import ROUTES
+from heredity.protocols.post_training.cells import MINUTES, SPENT, difference, spent_lines
+from heredity.protocols.post_training.results import Entry, HeatmapCell, SuiteCurve, TrainingSuiteResults
+from heredity.protocols.post_training.summaries import results_csv
+from heredity.results import text
+from heredity.results.charts import Interval, Intervals, Lines, Reference, Series
+from heredity.results.page import (
+    Cell,
+    Column,
+    Group,
+    Named,
+    Number,
+    Part,
+    Row,
+    Section,
+    Table,
+    Text,
+    Value,
+    Verdict,
+    of_rows,
+)
+from heredity.results.report import tones
+from heredity.results.run import RunResults
+from heredity.results.suite import SuiteResults, Unit
+from heredity.results.text import plural, short_evolver
+
+_UNITS = {Unit.RUN: "over runs", Unit.CASE: "over items"}
+
+
+def suite_sections(suite: SuiteResults, part: TrainingSuiteResults, runs: Sequence[RunResults]) -> list[Section]:
+    """Return the sections of a suite's page."""
+    return _Sections(suite, part, runs).all()
+
+
+class _Sections:
+    def __init__(self, suite: SuiteResults, part: TrainingSuiteResults, runs: Sequence[RunResults]) -> None:
+        self._part, self._runs = part, runs
+        self._tones = tones(suite, runs)
+        self._interval = f"{text.percent(suite.confidence)} intervals"
+        self._names = text.task_names(entry.taskset for entry in part.entries)
+        self._tasks = {task: [e for e in part.entries if e.taskset == task] for task in self._names}
+
+    def all(self) -> list[Section]:
+        return [
+            Section("agents", "Improvement over the base model", self._agents(), "lead", navigation="Agents"),
+            Section("heatmap", "Modes by tasks", self._modes(), "lead", navigation="Modes"),
+            Section("scaling", "Scaling", self._scaling(), "lead", "page"),
+            Section("repeated", "Repeated runs and process", self._repeated(), "lead", navigation="Repeated runs"),
+            Section("routes", "Routes and failures", self._routes(), "lead"),
+        ]
+
+    def _named(self, entry: Entry) -> Named:
+        return Named(entry.evolver, self._tones.get(entry.evolver), swatch=True)
+
+    # --- agents
+
+    def _agents(self) -> tuple[Part, ...]:
+        about = (
+            "Held-out: the best graded checkpoint of each run against the base model, on items that no submission returned, "
+            "paired item by item. Graded: the same on the view whose score was fed back and that chose the checkpoint, so it "
+            "flatters. Means over runs; a run that submits nothing improves nothing."
+        )
+        tables = (self._gains(task, entries) for task, entries in self._tasks.items())
+        charts = tuple(self._intervals(task, entries) for task, entries in self._tasks.items())
+        return Text(about, "about"), *tables, Group(charts), results_csv(self._runs)
+
+    def _gains(self, task: str, entries: Sequence[Entry]) -> Table:
+        level = f" · {entries[0].level}" if entries[0].level else ""
+        base = f" · base model {text.number(entries[0].baseline, 3)} on the graded view"
+        head = ("Agent", "Runs", "Held-out gain", "Verdict", "Detectable effect", "Graded gain")
+        head += ("Runs that improve", "Beyond noise", "Noise of grading")
+        columns = tuple(Column(name, "left" if name in ("Agent", "Verdict") else "right") for name in head)
+        return Table(columns, tuple(self._gain_row(entry) for entry in entries), f"{task}{level}{base}")
+
+    def _gain_row(self, entry: Entry) -> Row:
+        heldout, success = entry.heldout, entry.success
+        broken = f"mode broken in {entry.broken} of {entry.runs}"
+        agent = Cell(self._named(entry), (broken,), "bad") if entry.broken else self._named(entry)
+        low, high = wilson(success.improved, success.runs) if success.runs else (None, None)
+        shares = (f"{text.percent(low)} to {text.percent(high)}",)
+        cells = (
+            *(agent, entry.runs, Cell(difference(heldout), (_UNITS[heldout.unit],) if heldout else ())),
+            *(Verdict(heldout.verdict if heldout else None), Number(heldout.mde if heldout else None, 3)),
+            *(difference(entry.graded), Cell(f"{success.improved} of {success.runs}", shares)),
+            *(success.beyond_noise, Number(entry.noise, 4)),
+        )
+        return Row(cells)
+
+    def _intervals(self, task: str, entries: Sequence[Entry]) -> Intervals:
+        gains = [(entry, difference(entry.heldout)) for entry in entries]
+        lines = tuple(
+            Interval(short_evolver(entry.evolver), gain.value, *gain.bounds, self._tones.get(entry.evolver))
+            for entry, gain in gains
+        )
+        title, scale = f"Held-out gain on {self._names[task]}", "held-out gain over the base"
+        return Intervals(title, lines, scale, Reference(0.0, "no gain"), f"held-out gain, {self._interval}")
+
+    # --- modes
+
+    def _modes(self) -> tuple[Part, ...]:
+        modes = sorted({c.mode for c in self._part.heatmap}, key=lambda m: ((*MODES, m).index(m), m))
+        rows: list[Row] = []
+        for agent, task in dict.fromkeys((c.agent, c.task) for c in self._part.heatmap):
+            own = {c.mode: c for c in self._part.heatmap if (c.agent, c.task) == (agent, task)}
+            if len(own) > 1:
+                most = max(abs(c.improvement) for c in own.values()) or 1.0
+                cells = (_heat(own[mode], most) if mode in own else None for mode in modes)
+                rows.append(Row((Cell(text.short_task(task), (agent,)), *cells)))
+        if not rows:
+            return ()
+        about = (
+            "Mean graded improvement of each agent on each task under each mode, where there are several; ★ is the best mode "
+            "of a row, ▽ the worst. The fuller the colour, the larger the improvement within its row."
+        )
+        columns = (Column("Task"), *(Column(mode, "right") for mode in modes))
+        return Text(about, "about"), Table(columns, tuple(rows), "Mean graded improvement (★ best, ▽ worst mode)")
+
+    # --- scaling
+
+    def _scaling(self) -> tuple[Part, ...]:
+        about = (
+            "The best improvement so far over what was spent: means over runs, bands from the least to the greatest run. An "
+            "agent that has nothing better has the base model, so no curve falls below 0."
+        )
+        scaling = self._part.scaling
+        curves = (("time", scaling.time), ("submissions", scaling.submissions), ("tokens", scaling.tokens))
+        charts = tuple(
+            spent_lines(f"{self._names[task]} over {SPENT[name]}", SPENT[name], self._series(drawn, name))
+            for task in self._tasks
+            for name, listed in curves
+            if (drawn := [curve for curve in listed if curve.taskset == task])
+        )
+        return Text(about, "about"), Group(charts) if charts else Text("Nothing has been graded yet.")
+
+    def _series(self, curves: Sequence[SuiteCurve], name: str) -> list[Series]:
+        unit = MINUTES if name == "time" else 1.0
+        most = max(curve.points[-1][0] for curve in curves) / unit
+        return [
+            Series(
+                short_evolver(curve.evolver),
+                self._tones.get(curve.evolver),
+                tuple((spent / unit, mean) for spent, mean, _, _ in curve.points),
+                tuple((spent / unit, least, greatest) for spent, _, least, greatest in curve.points),
+                steps=True,
+                until=most,
+            )
+            for curve in curves
+        ]
+
+    # --- repeated runs
+
+    def _repeated(self) -> tuple[Part, ...]:
+        about = (
+            "pass@k: what the best of k runs is expected to improve, the mean over all choices of k of the runs there are. "
+            "Steep curves mean that a few runs find what others do not."
+        )
+        charts = tuple(self._best_of_runs(task, entries) for task, entries in self._tasks.items())
+        words = [
+            [self._named(e), self._names[e.taskset], ", ".join(f"k={b.k}: {text.signed(b.improvement, 3)}" for b in e.pass_at_k)]
+            for e in self._part.entries
+        ]  # fmt: skip
+        table = of_rows(
+            ("Agent", "Task", "pass@k"), words, left=3, caption="Expected best graded improvement of k runs"
+        )
+        return Text(about, "about"), Group(charts), table, self._process()
+
+    def _best_of_runs(self, task: str, entries: Sequence[Entry]) -> Lines:
+        series = tuple(
+            Series(
+                short_evolver(entry.evolver),
+                self._tones.get(entry.evolver),
+                tuple((best.k, best.improvement) for best in entry.pass_at_k),
+                dots=True,
+            )
+            for entry in entries
+        )
+        title, y = f"Best of k runs on {self._names[task]}", "expected best improvement"
+        return Lines(title, "runs (k)", y, series, whole=True, empty="nothing judged yet")
+
+    def _process(self) -> Table:
+        head = ("Agent", "Task", "Graded", "Valid", "Zero scores", "First improvement", "Best at", "Monotonic")
+        rows: list[list[Value | Cell]] = []
+        for entry in self._part.entries:
+            p = entry.process
+            rows.append(
+                [
+                    *(self._named(entry), self._names[entry.taskset], Number(p.graded, 1)),
+                    *(Number(p.valid_rate, form="percent"), Number(p.zero_rate, form="percent")),
+                    *(Number(p.first_improvement_s, form="duration"), Number(p.best_s, form="duration")),
+                    *(Number(p.monotonic_ratio, form="percent"), Number(p.time_used_ratio, form="percent")),
+                    *(Number(p.last_submit_gap_s, form="duration"), Number(p.tokens, form="amount")),
+                ]
+            )
+        head += ("Time used", "Last-submit gap", "Tokens")
+        return of_rows(head, rows, left=2, caption="Process metrics, means over runs")
+
+    # --- routes
+
+    def _routes(self) -> tuple[Part, ...]:
+        about = (
+            "By which route runs came to their best checkpoint, read from the code that was there; the classes of failure are "
+            "rules on the record. A run may have several failures, or none."
+        )
+        entries = self._part.entries
+        routes = [route for route in ROUTES if any(route in entry.routes for entry in entries)]
+        kinds = list(dict.fromkeys(kind for entry in entries for kind in entry.failures))
+        rows = [
+            [
+                *(self._named(entry), self._names[entry.taskset], entry.runs, *(entry.routes.get(r) for r in routes)),
+                f"{entry.success.coding} of {entry.runs}",
+                *(Cell(entry.failures.get(kind), tone="bad" if kind in entry.failures else None) for kind in kinds),
+            ]
+            for entry in entries
+        ]
+        head = ("Agent", "Task", "Runs", *routes, "Code that trains", *kinds)
+        told = (
+            Text(
+                f"{s.evolver}: {s.kind}. It improves {', '.join(s.improved)}, and none of {', '.join(s.failed)}.",
+            )
+            for s in self._part.shortcuts
+        )
+        return Text(about, "about"), of_rows(head, rows, left=2, caption="Counts of runs"), *told
+
+
+def _heat(cell: HeatmapCell, most: float) -> Cell:
+    mark = " ★" if cell.best else " ▽" if cell.worst else ""
+    shown = text.signed(cell.improvement, 3) + mark
+    return Cell(shown, (plural(cell.runs, "run"),), heat=cell.improvement / most)

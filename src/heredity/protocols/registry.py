@@ -1,0 +1,18 @@
+"""All protocols that are installed, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heredity.plugins import Group
+from heredity.protocols.contract import Protocol
+
+
+def _conforms(offered: Any) -> bool:
+    return isinstance(offered, Protocol)
+
+
+PROTOCOLS: Group[Protocol] = Group(
+    "heredity.protocols", "protocol", "a heredity.protocols.contract.Protocol", _conforms
+)
+"""What a configuration may name under `run.protocol`."""

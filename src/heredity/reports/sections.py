@@ -1,0 +1,72 @@
+"""What the pages of runs and suites have in common: how sections are put in order, failures, versions, how to run again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from heredity.results.page import Code, Facts, Part, Section, Text
+from heredity.results.run import AgentAccounts, EvolverFailure, Failure, Tokens
+from heredity.results.text import amount, dollars
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What stands at the top of a page."""
+
+    summary: tuple[Text, ...]
+    facts: Facts
+    warnings: tuple[Part, ...]
+
+
+def arranged(general: Sequence[Section], own: Sequence[Section]) -> tuple[Section, ...]:
+    """Return the sections of a page in their order, those of a protocol before general ones of the same place.
+
+    A section of the protocol replaces a general one of the same id; one without parts is left out.
+    """
+    ids = {section.id for section in own}
+    listed = [*own, *(section for section in general if section.id not in ids)]
+    return tuple(s for place in ("lead", "main", "detail") for s in listed if s.place == place and s.parts)
+
+
+def headed(head: Head, own: Sequence[Section]) -> Head:
+    """Return a head with what a protocol has to say there."""
+    parts = [part for section in own if section.place == "head" for part in section.parts]
+    texts = [part for part in parts if isinstance(part, Text)]
+    summary = tuple(t for t in texts if t.role == "summary") or tuple(t for t in head.summary if t.role == "summary")
+    cautions = [t for t in (*head.summary, *texts) if t.role == "caution"]
+    facts = next((part for part in parts if isinstance(part, Facts)), head.facts)
+    others = [p for p in parts if not isinstance(p, Facts) and not (isinstance(p, Text) and p.role != "warning")]
+    return Head((*summary, *cautions), facts, (*head.warnings, *others))
+
+
+def failure_parts(failure: Failure | EvolverFailure) -> tuple[Part, ...]:
+    """Return a failure as its author reads it."""
+    category = f"{failure.category}: " if isinstance(failure, Failure) else ""
+    trace = (Code(failure.traceback, "text"),) if failure.traceback else ()
+    return (Text(f"{category}{failure.message}" or "failed", "warning"), *trace)
+
+
+def versions(packages: Iterable[Mapping[str, str] | None]) -> str:
+    """Write the versions of packages, all of them where runs differ."""
+    found: dict[str, set[str]] = {}
+    for listed in packages:
+        for name, version in (listed or {}).items():
+            found.setdefault(name, set()).add(version)
+    return ", ".join(f"{name} {' and '.join(sorted(found[name]))}" for name in sorted(found)) or "not recorded"
+
+
+_COUNTS = {"input": "input_tokens", "cached": "cache_tokens", "output": "output_tokens"}
+
+
+def token_words(tokens: Tokens, accounts: AgentAccounts | None = None) -> str:
+    """Write token counts and cost in one line, and how far an agent's own account of them is from the broker's."""
+    parts = [f"{amount(getattr(tokens, key))} {name}" for name, key in _COUNTS.items()]
+    counted = ", ".join([*parts, f"cost {dollars(tokens.cost_usd)}"])
+    if accounts is None:
+        return counted
+    differences = {name: getattr(accounts.difference, key) for name, key in _COUNTS.items()}
+    off = [f"{value:+,} {name}" for name, value in differences.items() if value]
+    unknown = [name for name, value in differences.items() if value is None]
+    said = f"differs from the broker's: {', '.join(off)}" if off else "agrees with the broker's"
+    return f"{counted}; the agent's own account {said}" + (f" ({', '.join(unknown)} unknown)" if unknown else "")

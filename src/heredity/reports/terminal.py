@@ -1,0 +1,68 @@
+"""Pages for the terminal, as rich renderables: what was found, the figures that count, and the sections meant for it."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text as RichText
+
+from heredity.reports import values
+from heredity.results.page import Cell, Page, Part, Table, Text, Value, Verdict
+
+_STYLES = {"better": "green", "worse": "red"}
+
+
+def render(page: Page) -> RenderableType:
+    """Return what a command prints of a page: a title, tables, then the sentences; a page without tables its figures."""
+    tables = [shown for section in page.sections if section.media == "all" for shown in _shown(section.parts)]
+    said = [RichText(line.text) for line in page.summary]
+    warnings = [RichText(part.text, style="red") for part in page.warnings if isinstance(part, Text)]
+    title = RichText(page.title, style="bold")
+    if tables:
+        return Group(title, RichText(), *tables, *said, *warnings)
+    facts = RichTable.grid(padding=(0, 2))
+    for fact in page.facts.facts:
+        note = "" if fact.note is None else f"  {values.line(fact.note)}"
+        facts.add_row(RichText(fact.name, style="dim"), RichText(values.line(fact.value) + note))
+    return Group(title, RichText(page.subtitle, style="dim"), *said, *warnings, facts)
+
+
+def table(found: Table) -> RichTable:
+    """Return a table; an interval is a column of its own beside its mean, so that both line up."""
+    title = RichText(found.caption) if found.caption else None
+    made = RichTable(
+        title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim"
+    )
+    wide = [
+        any(_interval(row.cells[i]) for row in found.rows if row.role != "group") for i in range(len(found.columns))
+    ]
+    for column, split in zip(found.columns, wide, strict=True):
+        right = column.align == "right"
+        made.add_column(RichText(column.name), justify="right" if right else "left", no_wrap=right)
+        if split:
+            made.add_column("interval", justify="right", no_wrap=True)
+    for row in values.rows_of(found):
+        cells: list[RichText] = []
+        for value, split in zip(row.cells, wide, strict=True):
+            cells.append(_cell(value))
+            if split:
+                cells.append(RichText(_interval(value)))
+        made.add_row(*cells, style="dim" if row.role == "reference" else None)
+    return made
+
+
+def _shown(parts: tuple[Part, ...]) -> list[RenderableType]:
+    tables = [part for part in values.flat(parts) if isinstance(part, Table) and part.rows and not part.page_only]
+    return [shown for found in tables for shown in (table(found), RichText())]
+
+
+def _interval(value: Value | Cell) -> str:
+    return values.written(values.as_cell(value).value)[1]
+
+
+def _cell(value: Value | Cell) -> RichText:
+    cell = values.as_cell(value)
+    style = _STYLES.get(cell.value.word or "", "dim") if isinstance(cell.value, Verdict) else ""
+    notes = "; ".join(values.line(note) for note in cell.notes)
+    shown = values.written(cell.value)[0]
+    return RichText(f"{shown} ({notes})" if notes else shown, style=style)

@@ -1,0 +1,246 @@
+"""Results of a suite, as its metrics.json holds them: every evolver on every taskset, compared in pairs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import SerializeAsAny
+
+from heredity.results.base import SCHEMA_VERSION, Interval, Result
+from heredity.results.run import RunStatus, Verdict
+
+
+class Unit(StrEnum):
+    """What a claim takes as its sample: runs, for evolvers in general; cases, for the candidates that runs ended with."""
+
+    RUN = "run"
+    CASE = "case"
+
+
+class Scale(StrEnum):
+    """What a difference is measured in: the taskset's own scores, or normalised ones."""
+
+    RETURN = "return"
+    NORMALISED = "normalised"
+
+
+class Entry(Result):
+    """One line of the leaderboard.
+
+    Attributes:
+        evolver: its label; the reference has the name that `SuiteResults.reference` gives.
+        kind: `"method"`, `"agent"` or `"reference"`.
+        rank_score: mean over tasksets of 1 (first) to 0 (last); `family_scores` the same inside each family.
+        group_scores: mean normalised score in each group (0: the reference, 1: the best evolver of a taskset).
+        wins: tasksets in which it is first; `top2`: first or second.
+        tasksets: those in which it has a score; `absent`: in which it has none.
+        iqm: interquartile mean of normalised scores; its interval is None where no taskset has two seeds.
+    """
+
+    evolver: str
+    kind: str | None
+    reference: bool
+    rank_score: float | None
+    family_scores: dict[str, float | None]
+    group_scores: dict[str, float | None]
+    wins: int
+    top2: int
+    tasksets: int
+    absent: int
+    runs: int
+    iqm: float | None
+    iqm_ci: Interval | None
+
+
+class CellSeed(Result):
+    """Held-out mean of one run of a cell."""
+
+    seed: int | None
+    run_id: str | None
+    mean: float
+
+
+class CellResults(Result):
+    """One evolver, or the reference, on one taskset over all seeds.
+
+    Attributes:
+        mean: over seeds of the held-out means; `ci` its interval over what `ci_unit` says.
+        rank: 1 for the best; equals share the better rank. `rank_score` in [0, 1], None for a single entry.
+        normalised: 0 for the reference, 1 for the best evolver.
+        cases: held-out scores that are not missing.
+    """
+
+    evolver: str
+    reference: bool
+    mean: float
+    ci: Interval | None
+    ci_unit: Unit
+    rank: int
+    rank_score: float | None
+    normalised: float | None
+    seeds: list[CellSeed]
+    cases: int
+    missing: int
+    failures: int
+
+
+class TasksetResults(Result):
+    """All cells of one taskset, best first; `absent` lists evolvers without a held-out score."""
+
+    taskset: str
+    family: str
+    group: str
+    reference_mean: float | None
+    best_mean: float | None
+    entries: int
+    cells: list[CellResults]
+    absent: list[str]
+
+
+class Comparison(Result):
+    """`a` against `b`, paired by taskset, seed and case; positive differences favour `a`.
+
+    Attributes:
+        p_holm: p corrected for the family of tests.
+        mde: minimum detectable effect at 80% power.
+        unit: the sample of difference, interval and p.
+        pairs: paired runs; `cases`: paired held-out cases; `unpaired`: cases that only one side has.
+        probability_of_improvement: that a run of `a` beats one of `b`.
+    """
+
+    a: str
+    b: str
+    scale: Scale
+    difference: float
+    ci: Interval | None
+    p: float
+    p_holm: float | None
+    mde: float | None
+    unit: Unit
+    pairs: int
+    cases: int
+    unpaired: int
+    probability_of_improvement: float | None
+    verdict: Verdict
+
+
+class TasksetComparison(Comparison):
+    """A comparison on one taskset."""
+
+    taskset: str
+
+
+class Comparisons(Result):
+    """Comparisons over the whole suite, and on each taskset."""
+
+    suite: list[Comparison]
+    tasksets: list[TasksetComparison]
+
+
+class EditRate(Result):
+    """Edits of a kind, how many raised the best validation mean, and their share."""
+
+    n: int
+    hits: int
+    rate: float | None
+
+
+class EditsRow(Result):
+    """Edits of one evolver in one group of tasksets."""
+
+    group: str
+    evolver: str
+    synthesis: EditRate
+    parametric: EditRate
+    rollbacks: int
+    retests: int
+
+
+class FeaturesRow(Result):
+    """Mean features of the programs that an evolver's runs ended with, in one group; `runs` counts those that have any."""
+
+    group: str
+    evolver: str
+    runs: int
+    functions: float | None
+    branches: float | None
+    loops: float | None
+    state: float | None
+    lines: float | None
+
+
+class BudgetRow(Result):
+    """What an evolver's runs used together; a sum is None where a part of it is unknown."""
+
+    evolver: str
+    runs: int
+    episodes: int | None
+    used: int
+    submissions: int
+    rejected: int
+    episodes_per_submission: float | None
+    wall_seconds: float | None
+    resumes: int
+    input_tokens: int | None
+    cache_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+
+
+class UnfinishedRun(Result):
+    """A run that did not finish."""
+
+    run_id: str | None
+    taskset: str | None
+    seed: int | None
+    status: RunStatus
+
+
+class AbsentRun(Result):
+    """A taskset and seed of the suite's grid for which an evolver has no held-out score."""
+
+    taskset: str | None
+    seed: int | None
+
+
+class Problems(Result):
+    """What failed or is missing of one evolver's runs."""
+
+    evolver: str
+    failed_submissions: int
+    failed_episodes: int
+    missing_episodes: int
+    heldout_failures: int
+    heldout_missing: int
+    unfinished: list[UnfinishedRun]
+    absent: list[AbsentRun]
+
+
+class SuiteResults(Result):
+    """Results of a suite: the content of its metrics.json.
+
+    Attributes:
+        protocol: the rules of its runs, by name; `part` is what that protocol has of its own.
+        reference: what the reference is called in all tables.
+        runs: how many there are; `finished`: how many of them finished.
+        confidence: of all intervals, such as 0.95.
+        evolvers: their labels; where a name occurs with several options, those that differ are in the label.
+        leaderboard: best first.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    protocol: str | None
+    reference: str
+    suite_id: str | None
+    runs: int
+    finished: int
+    confidence: float
+    evolvers: list[str]
+    leaderboard: list[Entry]
+    tasksets: list[TasksetResults]
+    comparisons: Comparisons
+    edits: list[EditsRow]
+    features: list[FeaturesRow]
+    budget: list[BudgetRow]
+    problems: list[Problems]
+    part: SerializeAsAny[Result] | None = None

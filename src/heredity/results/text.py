@@ -1,0 +1,229 @@
+"""How numbers, names, times and sentences are written in reports: the same in pages, in Markdown and in the terminal.
+
+Missing values (None, NaN, infinite) are always a dash, never a zero. Digits follow from the uncertainty: a mean is written
+with as many decimals as its interval can support.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from types import MappingProxyType
+from typing import Any, Literal
+
+Form = Literal["plain", "signed", "percent", "p", "duration", "amount", "dollars", "tokens", "cost"]
+"""How a number is written, see `write`."""
+
+DASH = "\u2013"
+MINUS = "\u2212"
+THIN_SPACE = "\u202f"
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+def finite(value: Any) -> float | None:
+    """Return `value` as a float, or None when it is not a finite number (booleans are not numbers)."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def decimals_for(spread: float | None, magnitude: float | None = None) -> int:
+    """Return how many decimals to write: two significant digits of `spread`, or four of `magnitude` without a spread.
+
+    Args:
+        spread: half-width of an interval, or another scale of uncertainty; None or 0 when unknown.
+        magnitude: a typical value, used when the spread says nothing.
+    """
+    if spread:
+        return min(6, max(0, 1 - math.floor(math.log10(abs(spread)))))
+    if magnitude:
+        return min(6, max(0, 3 - math.floor(math.log10(abs(magnitude)))))
+    return 2
+
+
+def number(value: Any, decimals: int | None = None) -> str:
+    """Write a number with `decimals` decimals (four significant digits by default); missing values are a dash."""
+    known = finite(value)
+    if known is None:
+        return DASH
+    if known and abs(known) >= 1e9:
+        return f"{known:.2e}".replace("-", MINUS)
+    if decimals is None:
+        if known == int(known) and abs(known) < 1e6:
+            return _grouped(f"{int(known):,}")
+        if known and abs(known) < 1e-4:
+            return f"{known:.1e}".replace("-", MINUS)
+        decimals = decimals_for(None, known)
+    written = f"{known:,.{decimals}f}"
+    return written.removeprefix("-") if float(written.replace(",", "")) == 0 else _grouped(written)
+
+
+def _grouped(written: str) -> str:
+    # Thousands are set apart from 10 000 on, by a space, since a comma would read as the separator of an interval's ends.
+    digits = written.lstrip("-").partition(".")[0].replace(",", "")
+    return written.replace(",", THIN_SPACE if len(digits) > 4 else "").replace("-", MINUS)
+
+
+def signed(value: Any, decimals: int | None = None) -> str:
+    """Write a difference with its sign; missing values are a dash."""
+    written = number(value, decimals)
+    known = finite(value)
+    return f"+{written}" if known is not None and known > 0 and written.strip("0.") else written
+
+
+def interval(low: Any, high: Any, decimals: int | None = None) -> str:
+    """Write an interval as `[low, high]`; a dash unless both ends are known."""
+    lower, upper = finite(low), finite(high)
+    if lower is None or upper is None:
+        return DASH
+    places = decimals_for((upper - lower) / 2, max(abs(lower), abs(upper))) if decimals is None else decimals
+    return f"[{number(lower, places)}, {number(upper, places)}]"
+
+
+def percent(value: Any, decimals: int = 0) -> str:
+    """Write a fraction (0 to 1) as a percentage; missing values are a dash."""
+    known = finite(value)
+    return DASH if known is None else f"{number(100 * known, decimals)}%"
+
+
+def p_value(value: Any) -> str:
+    """Write a p-value with two significant digits, small ones as a bound; missing values are a dash."""
+    known = finite(value)
+    if known is None:
+        return DASH
+    if known < 0.001:
+        return "< 0.001"
+    return f"{known:.3f}" if known < 0.1 else f"{known:.2f}"
+
+
+def duration(seconds: Any) -> str:
+    """Write seconds in the unit people would choose (ms, s, min, h); missing values are a dash."""
+    known = finite(seconds)
+    if known is None:
+        return DASH
+    if known < 1:
+        return f"{1000 * known:.0f} ms"
+    if known < 90:
+        return f"{known:.1f} s" if known < 10 else f"{known:.0f} s"
+    if known < 5400:
+        return f"{known / 60:.1f} min"
+    return f"{known / 3600:.1f} h"
+
+
+def amount(value: Any) -> str:
+    """Write a count in short (950, 12.3k, 4.56M), as for tokens; missing values are a dash."""
+    known = finite(value)
+    if known is None:
+        return DASH
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(known) >= size:
+            return f"{known / size:.3g}{unit}".replace("-", MINUS)
+    return number(known)
+
+
+def clean(value: Any) -> str:
+    """Return text without control characters and lone surrogates, which neither HTML nor a terminal should be given."""
+    return _CONTROL.sub("\ufffd", str(value))
+
+
+def shorten(value: str, limit: int) -> str:
+    """Cut text to `limit` characters, 3 or more, with an ellipsis in its middle: names differ at either end."""
+    if len(value) <= limit:
+        return value
+    tail = (limit - 1) // 2
+    return value[: limit - 1 - tail].rstrip() + "…" + value[-tail:].lstrip()
+
+
+def short_task(name: str) -> str:
+    """Return a taskset's name without its source: `gymnasium/Acrobot-v1` becomes `Acrobot-v1`.
+
+    A mix is named by its members, `gcd + lcm`, or by the first two and how many more there are.
+    """
+    members = [part.rsplit("/", 1)[-1] for part in name.split("+")]
+    if not all(members):
+        return name
+    return " + ".join(members if len(members) <= 3 else [*members[:2], f"{len(members) - 2} more"])
+
+
+def task_names(names: Iterable[str]) -> dict[str, str]:
+    """Return short names of tasksets that are told apart: those that would be called alike have their full names."""
+    short = {name: short_task(name) for name in names}
+    shared = Counter(short.values())
+    return {name: found if shared[found] == 1 else name for name, found in short.items()}
+
+
+def spread_of(intervals: Iterable[tuple[float | None, float | None]]) -> float | None:
+    """Return the median half-width of the known intervals, to choose one number of decimals for a column."""
+    widths = sorted((high - low) / 2 for low, high in intervals if low is not None and high is not None and high > low)
+    return widths[len(widths) // 2] if widths else None
+
+
+def dollars(value: Any) -> str:
+    """Write a cost in US dollars; missing values are a dash."""
+    known = finite(value)
+    return DASH if known is None else f"${known:,.2f}"
+
+
+def tokens(value: Any) -> str:
+    """Write a number of tokens; unknown is said."""
+    return "unknown" if finite(value) is None else amount(value)
+
+
+def cost(value: Any) -> str:
+    """Write a cost in US dollars, small ones with the digits that tell them from nothing; unknown is said."""
+    known = finite(value)
+    if known is None:
+        return "unknown"
+    return f"${known:.2g}" if 0 < known < 0.01 else f"${known:,.2f}"
+
+
+_WRITTEN: MappingProxyType[str, Callable[[Any], str]] = MappingProxyType(
+    {"p": p_value, "duration": duration, "amount": amount, "dollars": dollars, "tokens": tokens, "cost": cost}
+)
+
+
+def write(value: float | None, form: Form = "plain", decimals: int | None = None) -> str:
+    """Write a number in one of the forms.
+
+    Args:
+        value: the number; None is a dash, or "unknown" for `tokens` and `cost`.
+        form: `plain`; `signed` for differences; `percent` of a fraction; `p` for p-values; `duration` of seconds; `amount` for
+            what is better read rounded; `dollars`, `cost` for money, the latter with the digits of small sums; `tokens`.
+        decimals: how many, for the first three; by the number's size if None (none for percent).
+    """
+    if form == "signed":
+        return signed(value, decimals)
+    if form == "percent":
+        return percent(value, decimals or 0)
+    return number(value, decimals) if form == "plain" else _WRITTEN[form](value)
+
+
+def plural(count: float, word: str) -> str:
+    """Write a count with its noun."""
+    return f"{number(count)} {word}" if count == 1 else f"{number(count)} {word}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write names as people would: `a`, `a and b`, `a, b and c`."""
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
+def difference(value: float | None, low: float | None, high: float | None, decimals: int = 3) -> str:
+    """Write a difference with its interval, where it has one."""
+    return signed(value, decimals) + ("" if low is None or high is None else f" {interval(low, high, decimals)}")
+
+
+def short_evolver(name: str) -> str:
+    """Return an evolver's name for pictures: `ace (batch_size=5, gate=on)` becomes `ace 5, gate on`."""
+    evolver, options, settings = name.partition(" (")
+    if not options or not settings.endswith(")") or "=" not in settings:
+        return name
+    pairs = [part.partition("=") for part in settings.removesuffix(")").split(", ")]
+    values = [f"{key} {value}" if value in ("on", "off") else value or key for key, _, value in pairs]
+    return f"{evolver} {', '.join(values)}"

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from journals import HarnessJournal, Told
+
+from heredity.analysis.suite_results import suite_results
+from heredity.protocols.harness_evolution.analysis.study import harness_study
+from heredity.protocols.harness_evolution.metrics import METRICS
+from heredity.protocols.harness_evolution.results import Collapsed, GateCounts, HarnessSuiteResults, SpentPart
+from heredity.results.run import RunResults
+
+REASON = "middleware/guard.py: after_model gave None, and a Reply was expected"
+
+
+def run(told: Told) -> RunResults:
+    return HarnessJournal(told).results()
+
+
+@cache
+def runs(seeds: int = 2) -> tuple[RunResults, ...]:
+    told: list[Told] = []
+    for seed in range(seeds):
+        told += [
+            Told("ace", seed),
+            Told("static", seed, (0.3, None, None, None, None)),
+            Told("ahe", seed, (0.6, 0.7, 0.7, 0.7, 0.8), broken=(3,)),
+            Told("ahe", seed, (0.6, 0.7, 0.7, None, 0.8), gate=True, refusals={3: REASON}, models=("other/model",)),
+        ]
+    return tuple(map(run, told))
+
+
+def study(found: tuple[RunResults, ...]) -> HarnessSuiteResults:
+    part = suite_results(found, lambda protocol: METRICS).part
+    assert isinstance(part, HarnessSuiteResults)
+    return part
+
+
+def test_suites_of_other_protocols_have_no_study() -> None:
+    plain = run(Told()).model_copy(update={"part": None})
+    assert harness_study([plain], ["x"]) is None
+
+
+def test_runs_that_differ_in_their_schedule_are_told_apart() -> None:
+    assert [m.evolver for m in study(runs()).methods] == ["ace", "static", "ahe (gate=off)", "ahe (gate=on)"]
+
+
+def test_a_methods_gain_is_the_mean_over_its_runs_of_its_tasks() -> None:
+    method = study(runs()).methods[0]
+    row = next(m for m in method.measures if (m.measure, m.of) == ("IDG", "final"))
+    gains = [r.gain.difference for r in runs() if r.evolver.name == "ace"]
+    assert [each.gain for each in row.runs] == pytest.approx(gains)
+    assert row.mean == pytest.approx(np.mean(gains))
+    assert (row.unit, row.tasks) == ("task", 16)
+    assert row.ci[0] < row.mean < row.ci[1]
+
+
+def test_with_enough_runs_intervals_are_over_runs() -> None:
+    row = study(tuple(run(Told("ace", seed)) for seed in range(5))).methods[0].measures[0]
+    assert (row.measure, row.view, row.unit, len(row.runs)) == ("UVG", "update_validation", "run", 5)
+
+
+def test_where_runs_replay_different_tasks_each_task_counts_alike() -> None:
+    found = study(runs(3)).methods
+    for method in found:
+        for row in method.measures:
+            if row.ci is not None:
+                assert row.ci[0] - 1e-9 <= row.mean <= row.ci[1] + 1e-9, row
+
+
+def test_a_method_that_changes_nothing_gains_and_forgets_nothing() -> None:
+    method = next(m for m in study(runs()).methods if m.evolver == "static")
+    assert {row.mean for row in method.measures} == {0.0}
+    assert {row.forgetting for row in method.measures if row.measure == "FR"} == {0.0}
+
+
+def test_methods_are_compared_under_the_same_batches_only() -> None:
+    found = study(runs()).comparisons
+    pairs = {(row.a, row.b) for row in found}
+    assert pairs == {("ace", "static"), ("ace", "ahe (gate=off)"), ("static", "ahe (gate=off)")}
+    row = next(r for r in found if (r.a, r.b, r.measure, r.of) == ("ace", "static", "IDG", "final"))
+    ace = [r.gain.difference for r in runs() if r.evolver.name == "ace"]
+    assert row.difference == pytest.approx(np.mean(ace)), "static gains nothing"
+    assert (row.pairs, row.tasks, row.unpaired, row.unit) == (2, 16, 0, "task")
+
+
+def test_runs_without_a_partner_are_counted_and_left_out() -> None:
+    found = study((*runs(), run(Told("ace", 7)))).comparisons
+    row = next(r for r in found if (r.a, r.b) == ("ace", "static"))
+    assert (row.pairs, row.unpaired) == (2, 1)
+
+
+def test_the_gate_is_compared_with_its_absence() -> None:
+    found = study(runs())
+    (gate,) = found.gate
+    assert (gate.on, gate.off) == ("ahe (gate=on)", "ahe (gate=off)")
+    assert {(row.a, row.b) for row in gate.gains} == {("ahe (gate=on)", "ahe (gate=off)")}
+    methods = {m.evolver: m for m in found.methods}
+    assert methods["ahe (gate=off)"].collapsed == Collapsed(runs=2, snapshots=2, whole=2, unrecovered=0)
+    assert methods["ahe (gate=on)"].collapsed.snapshots == 0
+    assert methods["ahe (gate=on)"].gate == GateCounts(proposed=8, refused=2)
+
+
+def test_settings_that_are_varied_make_a_sweep_in_their_order() -> None:
+    told = [
+        Told("ace", s, skill, batch_size=b) for s in range(2) for b, skill in ((10, (0.3, 0.5)), (5, (0.3, 0.4, 0.5)))
+    ]
+    told += [Told("ace", 0, (0.3, 0.4, 0.5), sources=("quiz",), taskset="tasks/quiz")]
+    whole = study(tuple(map(run, told)))
+    assert [(s.key, [(e.value, e.runs) for e in s.entries]) for s in whole.sweeps] == [
+        ("batch_size", [(5, 2), (10, 2)]),
+        ("sources", [("quiz", 1), ("quiz+shell-tasks", 2)]),
+    ]
+    assert [m.evolver for m in whole.methods] == ["ace (batch_size=10)", "ace (batch_size=5)"]
+    assert whole.sweeps[0].entries[1].measures == whole.methods[0].measures
+
+
+def test_evolvers_that_are_named_by_a_setting_are_of_one_family() -> None:
+    told = [Told("ahe-gate=true", gate=True), Told("ahe-gate=false"), Told("ahe-gate=false-0.5")]
+    told += [Told("ace-batch_size=5"), Told("ace-batch_size=10", batch_size=10)]
+    found = study(tuple(map(run, told)))
+    assert [(gate.on, gate.off) for gate in found.gate] == [("ahe-gate=true", "ahe-gate=false")]
+    assert [(s.evolver, [e.value for e in s.entries]) for s in found.sweeps] == [("ace", [5, 10])]
+
+
+def test_harnesses_are_shown_by_the_model_they_evolved_under_and_those_that_drive_them() -> None:
+    rows = study(runs()).cross_model
+    assert [(row.view, row.evolved, [c.model for c in row.cells]) for row in rows] == [
+        ("id", "offline/shell-worker", ["offline/shell-worker", "other/model"]),
+        ("ood", "offline/shell-worker", ["offline/shell-worker", "other/model"]),
+    ]
+    gated = [r for r in runs() if r.part.plan.gate]
+    home, other = rows[0].cells
+    assert home.difference == pytest.approx(np.mean([r.gain.difference for r in gated]))
+    assert pytest.approx(np.mean([r.part.cross_model["other/model"]["id"].A_T for r in gated])) == other.A_T
+
+
+def test_what_a_run_does_not_know_of_its_cost_is_missing() -> None:
+    known, unknown = (study((run(Told(costs=costs)),)).methods[0].spent for costs in (True, False))
+    assert known.train.tokens == 20 * 1050 + 5 * 100 * (0 + 1 + 2 + 3)
+    assert known.update == SpentPart(tokens=4 * 980.0, wall_time=None, cost_usd=None)
+    assert unknown.train == SpentPart(tokens=None, wall_time=None, cost_usd=None)
+
+
+def test_unfinished_runs_may_be_among_them() -> None:
+    found = study((*runs(), run(Told("ace", 1, finished=False))))
+    assert next(m for m in found.methods if m.evolver == "ace").runs == 3

@@ -1,0 +1,126 @@
+"""The win rate at equal length: what it takes out, what it is read from, and a whole run that was graded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from heredity.errors import ConfigError
+from heredity.ids import generator
+from heredity.judging.attempts import comparison_of
+from heredity.protocols.post_training.analysis import length_controlled, posttraining_metrics
+from heredity.protocols.post_training.analysis.length_control import described
+from heredity.rollouts.trajectory import Trajectory, encode_many
+
+
+def test_the_win_rate_at_equal_length_takes_out_what_length_bought() -> None:
+    draws = generator(0, "tests", "length")
+    references = np.full(4000, 500)
+    lengths = draws.integers(500, 1500, 4000)
+    slope = np.tanh((lengths - references) / (lengths - references).std())
+    bought = (draws.random(4000) < 1 / (1 + np.exp(-2.0 * slope))).astype(float)
+    assert bought.mean() > 0.75
+    assert length_controlled(list(bought), list(lengths), list(references)) == pytest.approx(0.5, abs=0.06)
+    fair = (draws.random(4000) < 0.7).astype(float)
+    assert length_controlled(list(fair), list(lengths), list(references)) == pytest.approx(0.7, abs=0.08)
+
+
+def test_the_win_rate_is_finite_where_everything_was_won_and_all_is_as_long() -> None:
+    assert 0.9 < length_controlled([1.0] * 20, [50] * 20, [50] * 20) < 1.0
+    assert length_controlled([0.5] * 4, [50] * 4, [50] * 4) == pytest.approx(0.5)
+    with pytest.raises(ConfigError, match="as many of each"):
+        length_controlled([], [], [])
+    with pytest.raises(ConfigError, match="as many of each"):
+        length_controlled([1.0, 0.0], [1], [1])
+
+
+def test_the_interval_covers_what_would_be_won_at_equal_length() -> None:
+    covered = 0
+    for seed in range(60):
+        draws = generator(seed, "tests", "length", "coverage")
+        references = draws.integers(100, 300, 70)
+        lengths = (references * draws.uniform(0.7, 2.2, 70)).astype(int)
+        slope = np.tanh((lengths - references) / (lengths - references).std())
+        won = (draws.random(70) < 1 / (1 + np.exp(-(0.4 + slope)))).astype(float)
+        found = described(list(zip(won, lengths, references, strict=True)))
+        covered += found.ci[0] <= 1 / (1 + np.exp(-0.4)) <= found.ci[1]
+    assert covered >= 52
+
+
+def test_no_interval_is_made_up_where_all_answers_ended_alike() -> None:
+    assert described([(1.0, 50, 40)] * 9).ci is None
+    assert described([]) is None
+
+
+def attempt(winner: str | None, length: int, score: float, *, status: str = "ok", blame: str = "none") -> Trajectory:
+    columns = {"obs": ["", ""], "action": [""], "reward": [score], "terminated": [True], "truncated": [False]}
+    info = {"winner": winner, "length": length if winner else None, "reference_length": 100 if winner else None}
+    columns |= {f"info/{name}": [value] for name, value in info.items()}
+    return Trajectory("train/0", "d", status, blame, score, 1, True, columns)
+
+
+def test_missing_comparisons_are_left_out_and_failed_ones_are_lost() -> None:
+    assert comparison_of(attempt("tie", 120, 0.5)) == (0.5, 120, 100)
+    assert comparison_of(attempt("a", 400, 0.375)) == (1.0, 400, 100), "the win, and not what it paid"
+    assert comparison_of(attempt(None, 0, 0.0, status="provider_error", blame="provider")) is None
+    assert comparison_of(attempt(None, 0, 0.0, status="model_error", blame="candidate")) == (0.0, 0, 0)
+
+
+def journal(blob: str) -> list[dict[str, Any]]:
+    def event(kind: str, **data: Any) -> dict[str, Any]:
+        return {"kind": kind, "at": 1.0, "data": data}
+
+    outcomes = [{"task": i, "score": score, "status": "ok"} for i, score in enumerate((1.0, 0.25, 0.5, 0.0))]
+    return [
+        event("run.started", protocol="post-training", family="L2", evolver={}, budget={"seconds": 9}),
+        event("submission.admitted", submit_id=1, candidate="c", tasks=[0, 1, 2, 3], at_s=1.0, charge=4),
+        event("submission.completed", submit_id=1, candidate="c", status="ok", outcomes=outcomes, blob=blob),
+        event("judging.scored", view="heldout", candidate="c", scores=[1.0, 0.0, None],
+              comparisons=[[1.0, 90, 80], [0.0, 70, 80], None]),
+        event("baseline.scored", view="graded", candidate="b", scores=[0.0, 0.0, 0.5, 0.0],
+              comparisons=[[0.0, 60, 100], [0.0, 70, 100], [0.5, 80, 100], [0.0, 90, 100]]),
+        event("reference.scored", name="base", view="heldout", scores=[0.0, 0.0, 1.0],
+              comparisons=[[0.0, 90, 80], [0.0, 90, 80], [1.0, 90, 80]]),
+    ]  # fmt: skip
+
+
+TRIED = (attempt("a", 90, 1.0), attempt("a", 600, 0.25), attempt("tie", 100, 0.5), attempt("b", 110, 0.0))
+
+
+def test_graded_answers_are_read_from_trajectories_and_all_others_from_the_journal() -> None:
+    found = posttraining_metrics(journal("blob"), {"blob": encode_many(list(TRIED))}.__getitem__).length_controlled
+    best, baseline = found.graded.best, found.graded.baseline
+    assert (best.won, best.n, best.length, best.reference_length) == (0.625, 4, 225.0, 100.0)
+    assert best.rate == length_controlled([1, 1, 0.5, 0], [90, 600, 100, 110], [100] * 4)
+    assert baseline.rate == length_controlled([0, 0, 0.5, 0], [60, 70, 80, 90], [100] * 4)
+    assert found.graded.gain.difference == pytest.approx(best.rate - baseline.rate)
+    low, high = found.graded.gain.ci
+    assert low < found.graded.gain.difference < high
+    heldout = found.heldout
+    assert (heldout.best.won, heldout.best.n, heldout.baseline.n) == (0.5, 2, 3)
+    assert heldout.gain.pairs == 2, "what is missing on either side is left out"
+
+
+def test_without_the_trajectories_the_rest_is_known() -> None:
+    found = posttraining_metrics(journal("blob"), {}.__getitem__).length_controlled
+    assert found.graded.best is None
+    assert found.graded.gain is None
+    assert found.graded.baseline.n == 4
+    assert found.heldout.best.n == 2
+
+
+def test_handles_pair_answers_where_a_submission_was_graded_on_some_items_only() -> None:
+    lines = journal("blob")
+    lines[1]["data"]["tasks"] = [2, 3]
+    lines[2]["data"]["outcomes"] = lines[2]["data"]["outcomes"][2:]
+    found = posttraining_metrics(lines, {"blob": encode_many(list(TRIED[2:]))}.__getitem__).length_controlled.graded
+    assert (found.best.won, found.baseline.won, found.gain.pairs) == (0.25, 0.25, 2)
+
+
+def test_a_run_whose_answers_are_not_compared_has_none() -> None:
+    plain = attempt("a", 90, 1.0)
+    columns = {name: value for name, value in plain.columns.items() if not name.startswith("info/")}
+    blob = encode_many([Trajectory("train/0", "d", "ok", "none", 1.0, 1, True, columns)])
+    assert posttraining_metrics(journal("blob")[:3], {"blob": blob}.__getitem__).length_controlled is None

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from posttraining_journals import Act, Told, results
+
+from heredity.analysis.suite_results import suite_results
+from heredity.protocols.post_training.analysis.study import pass_at_k
+from heredity.protocols.post_training.metrics import METRICS
+from heredity.protocols.post_training.results import BestOfRuns, TrainingSuiteResults
+from heredity.results import SuiteResults, read
+
+
+def study(told: Sequence[Told]) -> TrainingSuiteResults:
+    found = suite_results([results(each) for each in told], lambda _: METRICS)
+    assert read(found.model_dump(mode="json"), SuiteResults, TrainingSuiteResults).part == found.part
+    return found.part
+
+
+GOOD, BAD = (Act(0.8, "torch_sft"),), (Act(0.3, "torch_grpo"),)
+
+
+def test_a_suite_without_post_training_has_none() -> None:
+    assert suite_results([], lambda _: METRICS).part is None
+
+
+def test_entries_are_agents_on_tasks_over_seeds() -> None:
+    found = study([Told(GOOD, seed=s, tasks=100) for s in range(3)] + [Told(BAD, "other", tasks=100)])
+    first, second = found.entries
+    assert (first.evolver, first.runs, first.success.beyond_noise) == ("reference", 3, 3)
+    assert first.graded.cases == 300
+    assert first.graded.difference == pytest.approx(first.improvement)
+    assert first.heldout.verdict == "better"
+    assert (second.routes, second.success.improved) == ({"GRPO": 1}, 0)
+    assert second.failures == {"reward/data design failure": 1}
+
+
+def test_a_run_that_submits_nothing_improves_nothing() -> None:
+    (entry,) = study([Told((), tasks=50)]).entries
+    assert (entry.improvement, entry.pass_at_k) == (0.0, [BestOfRuns(k=1, improvement=0.0, success=0.0)])
+    assert (entry.graded.difference, entry.heldout.difference, entry.routes) == (0.0, 0.0, {})
+
+
+def test_runs_that_fail_count_in_the_mean() -> None:
+    both = study([Told(GOOD, seed=0, tasks=100), Told((), seed=1, tasks=100)]).entries[0]
+    alone = study([Told(GOOD, seed=0, tasks=100)]).entries[0]
+    assert both.graded.difference == pytest.approx(alone.graded.difference / 2)
+    assert both.heldout.difference == pytest.approx(alone.heldout.difference / 2)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=7))
+def test_pass_at_k_is_the_mean_of_the_best_over_all_choices(gains: list[float]) -> None:
+    for row in pass_at_k(gains):
+        chosen = list(combinations(gains, row.k))
+        assert row.improvement == pytest.approx(sum(map(max, chosen)) / len(chosen), abs=1e-9)
+        assert row.success == pytest.approx(sum(max(c) > 0 for c in chosen) / len(chosen), abs=1e-9)
+
+
+def test_modes_of_an_agent_are_entries_of_their_own_and_a_heatmap() -> None:
+    found = study(
+        [
+            Told(GOOD, mode="sft-only", tasks=100),
+            Told(BAD, mode="rl-only", tasks=100),
+            Told(GOOD, mode="sft-only", task="game", level="L3", tasks=100),
+        ]
+    )
+    assert [e.evolver for e in found.entries] == [
+        "reference (mode=sft-only)",
+        "reference (mode=rl-only)",
+        "reference (mode=sft-only)",
+    ]
+    cells = {(c.mode, c.task): c for c in found.heatmap}
+    assert cells["sft-only", "posttraining/arithmetic"].best
+    assert cells["rl-only", "posttraining/arithmetic"].worst
+    assert not cells["sft-only", "posttraining/game"].best, "there is no other mode to be better than"
+
+
+def test_a_run_of_several_tasks_counts_for_each() -> None:
+    tasks = [{"name": "a", "handles": list(range(50))}, {"name": "b", "handles": list(range(50, 100))}]
+    found = study([Told(GOOD), Told(GOOD, mode="multi-task", tasks=100, more={"tasks": tasks})])
+    assert {e.evolver for e in found.entries} == {"reference"}, "several tasks are no other agent"
+    assert [(c.mode, c.task) for c in found.heatmap] == [
+        ("free", "posttraining/arithmetic"),
+        ("multi-task", "a"),
+        ("multi-task", "b"),
+    ]
+
+
+def test_scaling_over_seeds_has_a_band_and_counts_runs_without_a_score() -> None:
+    found = study([Told(GOOD, seed=0), Told((), seed=1)]).scaling
+    assert found.tokens == []
+    (row,) = found.time
+    at, average, low, high = row.points[-1]
+    assert (at, low) == (63.0, 0.0)
+    assert average == pytest.approx(high / 2)
+
+
+def test_competence_that_does_not_carry_over_is_a_shortcut() -> None:
+    static = Told(GOOD, tasks=100)
+    stuck = Told((Act(0.35, "several_files"),), task="game", level="L3", tasks=100)
+    (found,) = study([static, stuck]).shortcuts
+    assert (found.improved, found.failed) == (["posttraining/arithmetic"], ["posttraining/game"])
+    carried = Told((Act(0.9, "several_files"),), task="game", level="L3", tasks=100)
+    assert study([static, stuck, carried]).shortcuts == []
+    assert study([static]).shortcuts == []
+
+
+def test_a_run_has_its_part_and_its_gain_beside_it() -> None:
+    found = results(Told(GOOD))
+    assert found.part.mode == "free"
+    assert found.reference.name == "base"
+    assert found.gain.difference == found.part.heldout.gain.difference

@@ -8,7 +8,7 @@ import pytest
 from heredity.errors import ConfigError
 from heredity.experiments.comparison import compare_folders
 from heredity.experiments.suite import adopt_cases
-from heredity.results import SuiteResults
+from heredity.results.suite import SuiteResults
 
 from .sample import config, isolated, run
 

@@ -25,7 +25,8 @@ from heredity.experiments.suite import (
 from heredity.launchers import available
 from heredity.records import read_journal
 from heredity.records.lock import RunLock
-from heredity.results import SuiteResults, read
+from heredity.results.base import read
+from heredity.results.suite import SuiteResults
 from offering import Offer
 
 from .sample import config, facts, isolated, run

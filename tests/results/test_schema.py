@@ -14,8 +14,9 @@ from heredity.analysis.suite_results import suite_results
 from heredity.errors import RecordError
 from heredity.protocols.agent_learning.metrics import METRICS
 from heredity.protocols.agent_learning.results import LearningSuite
-from heredity.results import Result, RunResults, SuiteResults, read, with_part
-from heredity.results.run import Gain, Verdict
+from heredity.results.base import Result, read, with_part
+from heredity.results.run import Gain, RunResults, Verdict
+from heredity.results.suite import SuiteResults
 
 DOCS = Path(__file__).parents[2] / "docs" / "file-formats.md"
 

@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from heredity.configuration.config import Cell, Config
 from heredity.configuration.sections import Section as ConfigSection
@@ -41,6 +41,8 @@ from heredity.tasks import Taskset
 if TYPE_CHECKING:
     from heredity.analysis.contract import Metrics
     from heredity.results.report import Report
+
+T = TypeVar("T")
 
 Publish = Callable[[Feedback, Sequence[Trajectory]], Awaitable[None]]
 """Takes the feedback of a submission to whoever is to read it."""

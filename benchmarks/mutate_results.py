@@ -2,10 +2,10 @@
 
     python benchmarks/mutate_results.py [--json] [--seed N] [--count 20] [--list]
 
-The fields are drawn by the seed from all fields of all models of results, the core's and the protocols'. Each is renamed alone, in the
-definition of its class, in a copy of the tree. First pyright checks the files that mention both the field and its class, then
-all that mention the field (no other file can have an error through it); where it has nothing to say, the tests of results are
-run. A mutant that neither notices has survived.
+The fields are drawn by the seed from all fields of all models of results, the core's and the protocols'. Each is renamed
+alone, in the definition of its class, in a copy of the tree. First pyright checks the files that mention both the field and
+its class, then all that mention the field (no other file can have an error through it); where it has nothing to say, the
+tests of results are run. A mutant that neither notices has survived.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def fields() -> list[Field]:
     models = {BASE}
     while grown := {c.name for _, c in classes if models & set(_bases(c))} - models:
         models |= grown
-    return [field for path, node in classes if node.name in models - {BASE} for field in _fields(path, node)]
+    return [field for path, node in classes if models & set(_bases(node)) for field in _fields(path, node)]
 
 
 def _bases(node: ast.ClassDef) -> list[str]:
@@ -105,7 +105,7 @@ def _pyright(tree: Path, paths: Sequence[Path], field: Field) -> str | None:
     if not paths:
         return None
     command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, *map(str, paths)]
-    done = subprocess.run(command, cwd=tree, capture_output=True, text=True)
+    done = subprocess.run(command, check=False, cwd=tree, capture_output=True, text=True)
     for found in json.loads(done.stdout)["generalDiagnostics"]:
         message = found["message"].splitlines()[0]
         if found["severity"] == "error" and (f'"{field.name}"' in message or f'"{field.renamed}"' in message):
@@ -119,7 +119,7 @@ def _tests(tree: Path) -> str | None:
     there = [name for name in TESTS if (tree / name).exists()]
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *there]
     environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
-    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, env=environment)
+    done = subprocess.run(command, check=False, cwd=tree, capture_output=True, text=True, env=environment)
     if done.returncode == 0:
         return None
     failed = next((line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))), "the tests")

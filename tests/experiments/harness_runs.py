@@ -70,7 +70,7 @@ def _files(folders: Iterable[Path]) -> list[Path]:
 
 def facts(run: Path) -> dict[str, Any]:
     """Return what must be equal between a run that was interrupted and one that was not."""
-    harness = rebuild_run(run)["harness"]
+    harness = rebuild_run(run).model_dump(mode="json")["part"]
     made = events(run, "submission.completed")
     return {
         "batches": [(e["number"], e["tasks"], e["candidate"]) for e in events(run, "batch.started")],

@@ -43,8 +43,8 @@ def test_the_tokens_that_an_agent_reports_are_journalled_and_summed(tmp_path: Pa
     assert usage == {
         "source": "codex", "input_tokens": 60, "cache_tokens": 40, "output_tokens": 7, "cost_usd": None,
     }  # fmt: skip
-    assert result.runs[0]["tokens"]["output_tokens"] == 7
-    assert result.runs[0]["agent_accounts"] is None
+    assert result.runs[0].tokens.output_tokens == 7
+    assert result.runs[0].agent_accounts is None
 
 
 ASKING = """
@@ -82,8 +82,8 @@ def test_what_an_agent_says_is_set_beside_what_the_broker_counted(tmp_path: Path
     (metrics,) = result.runs
     log = next(folder.glob("runs/*/logs/agent.log")).read_text()
     assert "four five six seven" in log
-    assert metrics["tokens"] == {"input_tokens": 3, "cache_tokens": 0, "output_tokens": 4, "cost_usd": 0.0}
-    assert metrics["agent_accounts"]["difference"] == {"input_tokens": 2, "cache_tokens": 0, "output_tokens": 0}
+    assert metrics.tokens.model_dump() == {"input_tokens": 3, "cache_tokens": 0, "output_tokens": 4, "cost_usd": 0.0}
+    assert metrics.agent_accounts.difference.model_dump() == {"input_tokens": 2, "cache_tokens": 0, "output_tokens": 0}
     page = next(folder.glob("runs/*/report.html")).read_text()
     assert "differs from the broker&#39;s: +2 input" in page
     journal = read_journal(next(folder.glob("runs/*/journal.jsonl")))

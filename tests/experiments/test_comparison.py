@@ -8,6 +8,7 @@ import pytest
 from heredity.errors import ConfigError
 from heredity.experiments.comparison import compare_folders
 from heredity.experiments.suite import adopt_cases
+from heredity.results import SuiteResults
 
 from .sample import config, isolated, run
 
@@ -26,16 +27,16 @@ def suites(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def tasksets(found: dict) -> list[str]:
-    return [row["taskset"] for row in found["tasksets"]]
+def tasksets(found: SuiteResults) -> list[str]:
+    return [row.taskset for row in found.tasksets]
 
 
 def test_suites_with_the_same_cases_are_one(suites: Path) -> None:
     found = compare_folders([suites / "a", suites / "b"])
     assert found.notes == []
-    assert found.metrics["suite_id"] == "a and b"
+    assert found.metrics.suite_id == "a and b"
     assert tasksets(found.metrics) == ["gymnasium/CartPole-v1"]
-    pairs = [(row["a"], row["b"], row["cases"]) for row in found.metrics["comparisons"]["tasksets"]]
+    pairs = [(row.a, row.b, row.cases) for row in found.metrics.comparisons.tasksets]
     assert any({one, other} == {"best-of-n", "sequential"} and cases == 3 for one, other, cases in pairs)
 
 
@@ -48,20 +49,20 @@ def test_a_taskset_with_several_sets_of_cases_is_kept_apart(suites: Path) -> Non
     found = compare_folders([suites / "a", suites / "c", suites / "b"])
     assert tasksets(found.metrics) == ["gymnasium/CartPole-v1 (cases of a)", "gymnasium/CartPole-v1 (cases of c)"]
     assert any("kept apart" in note for note in found.notes)
-    apart = [row for row in found.metrics["comparisons"]["tasksets"] if row["taskset"].endswith("(cases of c)")]
-    assert {row["a"] for row in apart} | {row["b"] for row in apart} == {"sequential", "random policy"}
+    apart = [row for row in found.metrics.comparisons.tasksets if row.taskset.endswith("(cases of c)")]
+    assert {row.a for row in apart} | {row.b for row in apart} == {"sequential", "random policy"}
 
 
 def test_the_same_evolver_and_seed_twice_is_told_apart(suites: Path) -> None:
     found = compare_folders([suites / "a", suites / "d"])
-    assert set(found.metrics["evolvers"]) == {"best-of-n (a)", "best-of-n (d)"}
-    assert [run["evolver"]["name"] for run in found.runs] == ["best-of-n (a)", "best-of-n (d)"]
+    assert set(found.metrics.evolvers) == {"best-of-n (a)", "best-of-n (d)"}
+    assert [run.evolver.name for run in found.runs] == ["best-of-n (a)", "best-of-n (d)"]
     assert any("suite's name is added" in note for note in found.notes)
 
 
 def test_single_runs_can_be_compared(suites: Path) -> None:
     one, other = (next((suites / name / "runs").iterdir()) for name in ("a", "b"))
-    assert set(compare_folders([one, other]).metrics["evolvers"]) == {"best-of-n", "sequential"}
+    assert set(compare_folders([one, other]).metrics.evolvers) == {"best-of-n", "sequential"}
 
 
 def test_damaged_runs_of_a_suite_are_left_out_and_named(suites: Path, tmp_path: Path) -> None:

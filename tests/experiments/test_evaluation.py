@@ -14,6 +14,7 @@ from heredity.errors import ConfigError, DamagedRecordError, RecordError, RunLoc
 from heredity.experiments.results import rebuild
 from heredity.protocols.harness_evolution import judged_again
 from heredity.protocols.harness_evolution.evaluation import Evaluated, Wanted, evaluate
+from heredity.protocols.harness_evolution.results import harness_of
 from heredity.protocols.harness_evolution.snapshots import read_snapshots
 from heredity.records.lock import RunLock
 from heredity.tasks.registry import taskset
@@ -77,7 +78,7 @@ def test_a_run_judged_again_has_the_same_scores_and_is_not_changed(suite: Path, 
     assert not events(again, "batch.started")
     assert not events(again, "submission.admitted")
     (metrics,) = found.runs
-    assert metrics["harness"]["views"]["id"]["snapshots"]["A_T"]["perf"]["micro"] == 1.0
+    assert harness_of(metrics).views["id"].snapshots["A_T"].perf.micro == 1.0
     assert rebuild(tmp_path / "e").metrics == found.metrics
 
 
@@ -206,24 +207,24 @@ def test_models_are_crossed_with_what_harnesses_evolved_under(tmp_path: Path) ->
     )
     ran(tmp_path / "runs" / "h", chosen)
     found = judged(tmp_path / "e", tmp_path / "runs" / "h", views=("id",), models=(follower, silent))
-    cells = {(row["evolved"], cell["model"]): cell for row in found.matrix for cell in row["cells"]}
+    cells = {(row.evolved, cell.model): cell for row in found.matrix for cell in row.cells}
     assert len(cells) == 4
-    assert cells[follower, follower]["difference"] > 0.5
-    assert cells[follower, follower]["ci"] is not None
+    assert cells[follower, follower].difference > 0.5
+    assert cells[follower, follower].ci is not None
     assert cells[follower, silent]["difference"] == 0.0
     assert cells[silent, silent]["difference"] == 0.0
-    assert {cell["unit"] for cell in cells.values()} == {"task"}
-    names = {run["evolver"]["name"] for run in found.runs}
+    assert {cell.unit for cell in cells.values()} == {"task"}
+    names = {run.evolver.name for run in found.runs}
     assert any(name.endswith(f"evolved under {follower}") for name in names)
 
 
 def test_repeats_are_attempts_of_their_own(suite: Path, tmp_path: Path) -> None:
     found = judged(tmp_path / "e", suite, views=("id",), repeats=2)
-    assert [run["evolver"]["name"] for run in found.runs] == ["refine", "refine (repeat 2)"]
+    assert [run.evolver.name for run in found.runs] == ["refine", "refine (repeat 2)"]
     seeds = [e["blob"] for run in (tmp_path / "e" / "runs").iterdir() for e in events(run, "snapshot.assessed")]
     assert len(set(seeds)) == len(seeds)
     (row,) = found.matrix
-    assert row["cells"][0]["runs"] == 1
+    assert row.cells[0].runs == 1
 
 
 def test_another_taskset_may_be_what_is_out_of_distribution(suite: Path, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from heredity.experiments.suites import suite_file
 from heredity.ids import generator
 from heredity.protocols.harness_evolution.analysis import inspect_split, read_split, read_task_index
 from heredity.protocols.harness_evolution.evaluation import Wanted, evaluate
+from heredity.protocols.harness_evolution.results import harness_of
 from heredity.records.lock import RunLock
 from offering import Offer
 
@@ -188,17 +189,17 @@ def test_replay_holds_trained_tasks_and_forgetting_is_measured_on_it(
     (begun,) = events(run_of(tmp_path / "runs" / "h"), "batch.started")
     (replay,) = (e for e in events(run_of(tmp_path / "runs" / "h"), "snapshot.assessed") if e["view"] == "replay")
     assert {task["id"] for task in replay["tasks"]} == {f"train/{handle}" for handle in begun["tasks"]}
-    harness = result.runs[0]["harness"]
-    assert all(level["untrained"] == 0 for level in harness["views"]["replay"]["snapshots"].values())
-    rates = [row for row in harness["transfer"] if row["metric"] == "FR"]
+    harness = harness_of(result.runs[0])
+    assert all(level.untrained == 0 for level in harness.views["replay"].snapshots.values())
+    rates = [row for row in harness.transfer if row.metric == "FR"]
     assert rates
-    assert {row["view"] for row in rates} == {"replay"}
-    assert all(row["tasks"] == len(begun["tasks"]) and row["forgetting"]["macro"] == 0.0 for row in rates)
+    assert {row.view for row in rates} == {"replay"}
+    assert all(row.tasks == len(begun["tasks"]) and row.forgetting.macro == 0.0 for row in rates)
 
 
 @needs_sandbox
 def test_snapshots_are_never_pooled(calm: Path) -> None:
-    harness = json.loads((run_of(calm) / "metrics.json").read_bytes())["harness"]
+    harness = json.loads((run_of(calm) / "metrics.json").read_bytes())["part"]
     assert [s["name"] for s in harness["snapshots"]] == ["A_0", "E_1", "A_T"]
     for view, own in harness["views"].items():
         for snapshot in harness["snapshots"]:
@@ -276,7 +277,7 @@ def test_updates_of_which_some_fail_are_counted(tmp_path: Path) -> None:
     result = ran(tmp_path / "runs" / "h", config(gateway=gateway))
     (why,) = result.evolver_failures.values()
     assert why == "1 of 2 updates could not be made (batches 2): every call of the model failed: server"
-    assert result.runs[0]["status"] == "finished"
+    assert result.runs[0].status == "finished"
 
 
 @needs_sandbox
@@ -289,8 +290,8 @@ def test_a_method_that_raises_is_named_and_what_it_had_committed_is_judged(
 
     result = ran(tmp_path / "runs" / "h", config(evolver=own_method(offer, Raising)))
     assert list(result.evolver_failures.values()) == ["ZeroDivisionError: no such luck"]
-    assert result.runs[0]["status"] == "failed"
-    assert "A_0" in result.runs[0]["harness"]["views"]["id"]["snapshots"]
+    assert result.runs[0].status == "failed"
+    assert "A_0" in harness_of(result.runs[0]).views["id"].snapshots
 
 
 @needs_sandbox

@@ -41,8 +41,8 @@ def test_a_harness_method_improves_held_out_accuracy_beyond_noise(name: str, tmp
     # How much is gained varies with the questions, which are drawn afresh in each suite.
     seal(tmp_path / "runs" / "q")
     metrics = ran(tmp_path / "runs" / "q", config)
-    assert metrics["gain"]["difference"] > 0.1
-    assert metrics["gain"]["ci"][0] > 0.0
-    adopted = [d for d in metrics["decisions"] if d["reason"] == "adopted as it is"]
+    assert metrics.gain.difference > 0.1
+    assert metrics.gain.ci[0] > 0.0
+    adopted = [d for d in metrics.decisions if d.reason == "adopted as it is"]
     assert bool(adopted) == (name != "gepa")
-    assert metrics["model_usage"]["method"]["calls"] > 0
+    assert metrics.model_usage.method.calls > 0

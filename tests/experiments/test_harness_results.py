@@ -4,8 +4,9 @@ import sys
 from pathlib import Path
 
 from heredity.experiments.results import rebuild, rebuild_run
+from heredity.protocols.harness_evolution.results import harness_of
 
-sys.path.append(str(Path(__file__).parents[1] / "analysis" / "harness"))
+sys.path.append(str(Path(__file__).parents[1] / "protocols" / "harness_evolution" / "analysis"))
 from journals import HarnessJournal, Told
 
 DERIVED = ("metrics.json", "report.md", "report.html")
@@ -20,7 +21,7 @@ def test_what_is_derived_of_a_run_is_made_again_byte_for_byte(tmp_path: Path) ->
     folder = HarnessJournal(told).save(tmp_path / "run")
     metrics = rebuild_run(folder)
     before = derived(folder)
-    assert metrics["harness"]["points"][1]["changed"], "harnesses are read from the blobs"
+    assert harness_of(metrics).points[1].changed, "harnesses are read from the blobs"
     for name in before:
         (folder / name).unlink()
     rebuild_run(folder)
@@ -35,7 +36,7 @@ def test_what_is_derived_of_a_suite_is_made_again_byte_for_byte(tmp_path: Path) 
         journal.save(folder / "runs" / journal.events[0][1]["run_id"])
     found = rebuild(folder)
     before = derived(folder)
-    assert [m["evolver"] for m in found.metrics["harness"]["methods"]] == ["ace", "ahe (gate=off)", "ahe (gate=on)"]
+    assert [m.evolver for m in found.metrics.part.methods] == ["ace", "ahe (gate=off)", "ahe (gate=on)"]
     for name in before:
         (folder / name).unlink()
     rebuild(folder)
@@ -49,12 +50,10 @@ def test_no_interval_of_a_share_leaves_zero_to_one(tmp_path: Path) -> None:
         journal = HarnessJournal(Told("ace", seed))
         journal.save(folder / "runs" / journal.events[0][1]["run_id"])
     found = rebuild(folder)
-    low, high = zip(
-        *(cell["ci"] for each in found.metrics["tasksets"] for cell in each["cells"] if cell["ci"]), strict=True
-    )
-    runs = [run["heldout"] for run in found.runs]
+    low, high = zip(*(cell.ci for each in found.metrics.tasksets for cell in each.cells if cell.ci), strict=True)
+    runs = [run.heldout for run in found.runs]
     assert runs
-    assert all(set(run["scores"]) <= {0.0, 1.0} for run in runs)
+    assert all(set(run.scores) <= {0.0, 1.0} for run in runs)
     assert min(low) >= 0.0
     assert max(high) <= 1.0
-    assert all(0.0 <= run["ci"][0] <= run["mean"] <= run["ci"][1] <= 1.0 for run in runs)
+    assert all(0.0 <= run.ci[0] <= run.mean <= run.ci[1] <= 1.0 for run in runs)

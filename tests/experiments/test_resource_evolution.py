@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Any
 
@@ -51,19 +50,19 @@ def ran(folder: Path, chosen: Any) -> dict[str, Any]:
 @needs_sandbox
 def test_an_optimizer_improves_held_out_accuracy_beyond_noise_and_leaves_its_lineage(tmp_path: Path) -> None:
     metrics = ran(tmp_path / "runs" / "q", config())
-    assert metrics["reference"]["name"] == "initial"
-    assert metrics["gain"]["difference"] > 0.1
-    assert metrics["gain"]["ci"][0] > 0.0
-    assert {d["accepted"] for d in metrics["decisions"]} == {True, False}
-    used = metrics["model_usage"]
-    assert used["method"]["calls"] > 0
-    assert used["attempts"]["cost_usd"] == used["judging"]["cost_usd"] == 0.0
+    assert metrics.reference.name == "initial"
+    assert metrics.gain.difference > 0.1
+    assert metrics.gain.ci[0] > 0.0
+    assert {d.accepted for d in metrics.decisions} == {True, False}
+    used = metrics.model_usage
+    assert used.method.calls > 0
+    assert used.attempts.cost_usd == used.judging.cost_usd == 0.0
 
     (run,) = (tmp_path / "runs" / "q" / "runs").iterdir()
     with Store(run / LINEAGE) as store:
         versions = store.list("prompt", "system")
-        committed = [d["candidate"] for d in metrics["decisions"] if d["accepted"]]
-        assert len(versions) == len({d["candidate"] for d in metrics["decisions"]}) > len(committed)
+        committed = [d.candidate for d in metrics.decisions if d.accepted]
+        assert len(versions) == len({d.candidate for d in metrics.decisions}) > len(committed)
         assert (
             store.tree(store.get("prompt", "system"))["prompt.md"].count(b"When a question says") == len(committed) - 1
         )
@@ -124,11 +123,11 @@ def test_questions_without_a_model_are_refused_before_anything_runs(tmp_path: Pa
 @needs_sandbox
 def test_a_token_budget_ends_the_evolution_and_the_run_is_judged(tmp_path: Path) -> None:
     metrics = ran(tmp_path / "runs" / "q", config(budget={"tokens": 3000}))
-    used = metrics["model_usage"]
+    used = metrics.model_usage
     spent = sum(used[who][kind] for who in ("attempts", "method") for kind in ("input_tokens", "output_tokens"))
     assert spent >= 3000
-    assert metrics["heldout"]["n"] == 30
-    assert json.dumps(metrics["decisions"])
+    assert metrics.heldout.n == 30
+    assert metrics.decisions
 
 
 @needs_sandbox

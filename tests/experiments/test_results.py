@@ -34,7 +34,7 @@ def test_everything_derived_is_made_again_byte_for_byte(finished: Path) -> None:
         (finished / name).unlink()
     rebuilt = rebuild(finished)
     assert derived(finished) == before
-    assert rebuilt.metrics["finished"] == len(rebuilt.runs) == 2
+    assert rebuilt.metrics.finished == len(rebuilt.runs) == 2
     rebuild(finished)
     assert derived(finished) == before
 
@@ -43,7 +43,7 @@ def test_one_run_is_rebuilt_alone(finished: Path) -> None:
     folder = finished / "runs" / "CartPole-v1--best-of-n--s1"
     before = derived(folder)
     (folder / "metrics.json").unlink()
-    assert rebuild(folder).metrics["seed"] == 1
+    assert rebuild(folder).metrics.seed == 1
     assert derived(folder) == before
 
 
@@ -56,7 +56,7 @@ def test_a_damaged_run_is_left_out_of_its_suite_and_refused_alone(finished: Path
     journal.write_bytes(journal.read_bytes().replace(b'"kind":"run.started"', b'"kind":"run.startex"'))
     rebuilt = rebuild(suite)
     assert list(rebuilt.unreadable) == ["CartPole-v1--best-of-n--s0"]
-    assert [found["seed"] for found in rebuilt.runs] == [1]
+    assert [found.seed for found in rebuilt.runs] == [1]
     with pytest.raises(DamagedRecordError, match="is damaged in line 1"):
         rebuild(journal.parent)
 
@@ -69,13 +69,13 @@ def test_a_run_that_was_killed_before_its_first_line_is_left_out(finished: Path,
     (suite / "runs" / "CartPole-v1--best-of-n--s0" / "journal.jsonl").write_bytes(b"")
     rebuilt = rebuild(suite)
     assert rebuilt.unreadable == {}
-    assert [found["seed"] for found in rebuilt.runs] == [1]
+    assert [found.seed for found in rebuilt.runs] == [1]
 
 
 def test_a_suite_that_has_just_begun_has_an_empty_report(tmp_path: Path) -> None:
     open_suite(tmp_path / "one", config())
     (tmp_path / "one" / "runs").mkdir()
-    assert rebuild_suite(tmp_path / "one").metrics["runs"] == 0
+    assert rebuild_suite(tmp_path / "one").metrics.runs == 0
     assert (tmp_path / "one" / "report.html").is_file()
 
 
@@ -86,7 +86,7 @@ def test_a_report_that_cannot_be_written_is_an_error(finished: Path, monkeypatch
     monkeypatch.setattr(results, "write_atomic", full)
     with pytest.raises(RecordError, match="No space left"):
         rebuild(finished)
-    assert rebuild_suite(finished, write=False).metrics["finished"] == 2
+    assert rebuild_suite(finished, write=False).metrics.finished == 2
 
 
 def test_other_folders_are_refused(tmp_path: Path) -> None:

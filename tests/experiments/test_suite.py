@@ -25,6 +25,7 @@ from heredity.experiments.suite import (
 from heredity.launchers import available
 from heredity.records import read_journal
 from heredity.records.lock import RunLock
+from heredity.results import SuiteResults, read
 from offering import Offer
 
 from .sample import config, facts, isolated, run
@@ -84,18 +85,18 @@ def test_a_suite_runs_every_cell_and_compares_them(tmp_path: Path) -> None:
     )
     result = run(tmp_path / "runs" / "one", chosen)
     assert (result.failures, result.evolver_failures) == ({}, {})
-    assert result.metrics["finished"] == len(result.runs) == 4
-    assert {row["evolver"] for row in result.metrics["leaderboard"]} == {"best-of-n", "random", "random policy"}
-    assert json.loads((result.folder / "metrics.json").read_bytes()) == result.metrics
+    assert result.metrics.finished == len(result.runs) == 4
+    assert {row.evolver for row in result.metrics.leaderboard} == {"best-of-n", "random", "random policy"}
+    assert read(json.loads((result.folder / "metrics.json").read_bytes()), SuiteResults) == result.metrics
     for found in result.runs:
-        folder = result.folder / "runs" / found["run_id"]
+        folder = result.folder / "runs" / found.run_id
         assert {p.name for p in folder.iterdir()} >= {"run.toml", "journal.jsonl", "report.html", "report.md"}
-        assert found["budget"]["used"] == (1 if found["evolver"]["name"] == "random" else 4)
-        assert len(found["heldout"]["scores"]) == len(found["reference"]["heldout_scores"]) == 3
+        assert found.budget.used == (1 if found.evolver.name == "random" else 4)
+        assert len(found.heldout.scores) == len(found.reference.heldout_scores) == 3
     commitments = {
         e.data["commitment"]
         for found in result.runs
-        for e in read_journal(result.folder / "runs" / found["run_id"] / "journal.jsonl")
+        for e in read_journal(result.folder / "runs" / found.run_id / "journal.jsonl")
         if e.kind == "run.started"
     }
     assert len(commitments) == 2, "one set of cases for each taskset"
@@ -120,7 +121,7 @@ def test_a_suite_that_was_cancelled_ends_as_one_that_was_not(tmp_path: Path) -> 
     result = run(folder)
     assert result.failures == {}
     assert facts(folder) == facts(calm)
-    assert sum(found["budget"]["resumes"] for found in result.runs) <= 1
+    assert sum(found.budget.resumes for found in result.runs) <= 1
 
 
 @needs_sandbox
@@ -145,8 +146,8 @@ def test_a_damaged_run_is_reported_and_the_others_go_on(tmp_path: Path) -> None:
     result = run(folder)
     assert list(result.failures) == ["CartPole-v1--best-of-n--s1"]
     assert "is damaged in line" in result.failures["CartPole-v1--best-of-n--s1"]
-    assert [found["seed"] for found in result.runs] == [0, 2]
-    assert result.metrics["finished"] == 2
+    assert [found.seed for found in result.runs] == [0, 2]
+    assert result.metrics.finished == 2
     assert journal.read_bytes() == data, "a damaged journal is left as it is"
 
 
@@ -158,8 +159,8 @@ def test_an_evolver_that_raises_is_named_and_what_it_submitted_is_judged(tmp_pat
     result = asyncio.run(run_suite(folder, open_suite(folder, chosen), watching))
     assert result.evolver_failures == {"CartPole-v1--failing--s0": 'KeyError: "the method\'s own mistake"'}
     assert result.failures == {}
-    assert result.runs[0]["status"] == "failed"
-    assert result.runs[0]["heldout"]["mean"] is not None
+    assert result.runs[0].status == "failed"
+    assert result.runs[0].heldout.mean is not None
     assert watching.seen[-1] == ("CartPole-v1--failing--s0", "failed")
 
 
@@ -173,10 +174,10 @@ def test_an_agent_is_run_by_its_command(tmp_path: Path) -> None:
     result = run(tmp_path / "runs" / "one", config(evolver=evolver))
     assert (result.failures, result.evolver_failures) == ({}, {})
     (found,) = result.runs
-    assert (found["evolver"]["name"], found["evolver"]["kind"]) == ("work", "agent")
-    assert found["budget"]["used"] == 2
-    assert found["heldout"]["mean"] > 100
-    workspace = result.folder / "runs" / found["run_id"] / "workspace"
+    assert (found.evolver.name, found.evolver.kind) == ("work", "agent")
+    assert found.budget.used == 2
+    assert found.heldout.mean > 100
+    workspace = result.folder / "runs" / found.run_id / "workspace"
     assert (workspace / "feedback" / "submit_000" / "summary.json").is_file()
 
 

@@ -53,10 +53,10 @@ def test_an_agent_completes_a_run(name: str, tmp_path: Path, host_port: int, mon
     events = list(read_journal(folder / "journal.jsonl"))
     assert {**result.failures, **result.evolver_failures} == {}, log
     (metrics,) = result.runs
-    returns = [row["train_mean"] for row in metrics["submissions"]]
+    returns = [row.train_mean for row in metrics.submissions]
     assert len(returns) == 2, log
     assert returns[0] < 15 < 100 < returns[1]
-    assert metrics["heldout"]["mean"] > 100
+    assert metrics.heldout.mean > 100
     assert [e.data["reason"] for e in events if e.kind == "session.closed"] == ["finished"]
     probe = (folder / "workspace" / "probe.txt").read_text()
     assert not any(word in probe for word in ("SECRET", "REACHED"))
@@ -68,11 +68,15 @@ def test_an_agent_completes_a_run(name: str, tmp_path: Path, host_port: int, mon
 def assert_accounts(name: str, metrics: dict[str, Any], events: list[Any]) -> None:
     counted = [e.data for e in events if e.kind == "agent.usage" and e.data["source"] == "broker"]
     assert len(counted) > 8
-    assert metrics["tokens"]["output_tokens"] == sum(entry["output_tokens"] for entry in counted)
+    assert metrics.tokens.output_tokens == sum(entry["output_tokens"] for entry in counted)
     if name in STREAMING:
-        assert metrics["agent_accounts"]["difference"] == {"input_tokens": 0, "cache_tokens": 0, "output_tokens": 0}
+        assert metrics.agent_accounts.difference.model_dump() == {
+            "input_tokens": 0,
+            "cache_tokens": 0,
+            "output_tokens": 0,
+        }
     else:
-        assert metrics["agent_accounts"] is None
+        assert metrics.agent_accounts is None
 
 
 def run(tmp_path: Path, evolver: dict[str, Any]) -> tuple[SuiteResult, Path]:
@@ -98,10 +102,10 @@ def test_a_killed_agent_is_accounted_by_what_it_had_said(tmp_path: Path) -> None
     write_rules(tmp_path / "rules.toml", ["heredity submit --episodes 0-1", "sleep 100"], call, tool)
     result, folder = run(tmp_path, {"launcher": name, "model": f"scripted/{tmp_path}/rules.toml", "time_limit_s": 20})
     (metrics,) = result.runs
-    assert len(metrics["submissions"]) == 1, (folder / "logs" / "agent.log").read_text()
-    accounts = metrics["agent_accounts"]
-    said, counted = accounts["by_source"][name], accounts["by_source"]["broker"]
-    assert 1000 < said["input_tokens"] <= counted["input_tokens"]
+    assert len(metrics.submissions) == 1, (folder / "logs" / "agent.log").read_text()
+    accounts = metrics.agent_accounts
+    said, counted = accounts.by_source[name], accounts.by_source["broker"]
+    assert 1000 < said.input_tokens <= counted.input_tokens
     # It prints what a message used when the message begins, so that of an answer's tokens it knows the first only.
-    assert 0 < said["output_tokens"] < counted["output_tokens"]
-    assert accounts["difference"]["output_tokens"] == said["output_tokens"] - counted["output_tokens"]
+    assert 0 < said.output_tokens < counted.output_tokens
+    assert accounts.difference.output_tokens == said.output_tokens - counted.output_tokens

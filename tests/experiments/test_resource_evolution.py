@@ -96,9 +96,9 @@ def test_a_run_cut_anywhere_resumes_to_the_same_result(tmp_path: Path) -> None:
         (hidden / "cases.json").write_bytes((sealed / "cases.json").read_bytes())
         resumed = ran(folder, None)
         for key in ("decisions", "heldout", "reference", "gain", "selected", "model_usage"):
-            assert resumed[key] == whole[key], (cut, key)
+            assert getattr(resumed, key) == getattr(whole, key), (cut, key)
         kinds = [e.kind for e in read_journal(copy / "journal.jsonl")]
-        assert kinds.count("submission.admitted") == len(whole["submissions"])
+        assert kinds.count("submission.admitted") == len(whole.submissions)
 
 
 def test_the_baselines_of_resource_evolution_share_the_optimizer_s_view() -> None:
@@ -124,7 +124,7 @@ def test_questions_without_a_model_are_refused_before_anything_runs(tmp_path: Pa
 def test_a_token_budget_ends_the_evolution_and_the_run_is_judged(tmp_path: Path) -> None:
     metrics = ran(tmp_path / "runs" / "q", config(budget={"tokens": 3000}))
     used = metrics.model_usage
-    spent = sum(used[who][kind] for who in ("attempts", "method") for kind in ("input_tokens", "output_tokens"))
+    spent = sum(part.input_tokens + part.output_tokens for part in (used.attempts, used.method))
     assert spent >= 3000
     assert metrics.heldout.n == 30
     assert metrics.decisions

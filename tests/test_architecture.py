@@ -44,9 +44,6 @@ needs to know it: it is found by its name, as those of other packages are."""
 
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 
-PENDING = {("reports", "each protocol")}
-"""To be turned round."""
-
 GUEST = SOURCE / "sandbox" / "guest"
 
 
@@ -90,7 +87,7 @@ def test_a_module_imports_only_from_its_own_folder_and_those_below(path: Path) -
     assert own in RANK, f"{own} has no place in the direction of imports; add it to LAYERS and ARCHITECTURE.md"
     for line, name in imported(path):
         parts = name.split(".")
-        if parts[0] == "heredity" and len(parts) > 1 and (own, layer_of(parts[1:])) not in PENDING:
+        if parts[0] == "heredity" and len(parts) > 1:
             assert RANK[layer_of(parts[1:])] <= RANK[own], f"{path.name}:{line} imports {name}, which lies above {own}"
 
 

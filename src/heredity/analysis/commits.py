@@ -25,7 +25,7 @@ def decisions(record: RunRecord) -> list[Decision]:
             reason=data["reason"],
             submissions=list(data["submissions"]),
             difference=finite(data["difference"]),
-            interval=data["interval"],
+            interval=None if data["interval"] is None else (data["interval"][0], data["interval"][1]),
             pairs=data["pairs"],
             tolerance=data["tolerance"],
         )

@@ -73,7 +73,7 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         status=RunStatus(record.status),
         isolation=started.get("isolation"),
         taskset_version=started.get("taskset_version"),
-        packages=started.get("packages"),
+        packages=dict(started["packages"]) if "packages" in started else None,
         commitment=started.get("commitment"),
         config_digest=started.get("config_digest"),
         evolver_failure=_evolver_failure(record),
@@ -210,12 +210,13 @@ def _budget(record: RunRecord) -> Budget:
 
 def _selected(record: RunRecord) -> Selected | None:
     chosen = record.selected
-    if chosen is None or chosen.get("candidate") is None:
+    candidate = chosen["candidate"] if chosen else None
+    if chosen is None or candidate is None:
         return None
-    scored = record.scores_of("validation", chosen.get("submit_id"), chosen["candidate"])
+    scored = record.scores_of("validation", chosen["submit_id"], candidate)
     return Selected(
-        index=chosen.get("submit_id"),
-        candidate=chosen["candidate"],
+        index=chosen["submit_id"],
+        candidate=candidate,
         validation_mean=mean(map(finite, scored["scores"])) if scored else None,
     )
 

@@ -15,30 +15,57 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 class Format(StrEnum):
     """What there is a schema of."""
 
+    results = "results"
     config = "config"
     journal = "journal"
 
 
-def schema(what: Annotated[Format, typer.Argument(help="config or journal.")]) -> None:
+def schema(what: Annotated[Format, typer.Argument(help="results, config or journal.")]) -> None:
     """Print the JSON Schema of a format, with the parts of every protocol that is installed."""
-    composed = {Format.config: config_schema, Format.journal: journal_schema}[what]()
+    composed = {Format.results: results_schema, Format.config: config_schema, Format.journal: journal_schema}[what]()
     typer.echo(json.dumps({"$schema": DRAFT, **composed}, indent=2, ensure_ascii=False))
 
 
-def config_schema() -> dict[str, Any]:
-    """Return the schema of a suite.toml, as JSON values."""
-    from heredity.experiments.config import Config
+def results_schema() -> dict[str, Any]:
+    """Return the schema of metrics.json: of a run or of a suite of any installed protocol."""
+    from heredity.protocols.registry import PROTOCOLS
+    from heredity.results.base import with_part
+    from heredity.results.run import RunResults
+    from heredity.results.suite import SuiteResults
 
-    return Config.model_json_schema()
+    models: dict[str, Any] = {}
+    for name in PROTOCOLS.names():
+        metrics = PROTOCOLS.load(name).metrics
+        models[f"run of {name}"] = with_part(RunResults, metrics.run_part)
+        models[f"suite of {name}"] = with_part(SuiteResults, metrics.suite_part)
+    return {"title": "metrics.json", **_any_of(models)}
+
+
+def config_schema() -> dict[str, Any]:
+    """Return the schema of a suite's configuration under any installed protocol."""
+    from heredity.experiments.config import config_of
+    from heredity.protocols.registry import PROTOCOLS
+
+    return {"title": "A suite", **_any_of({name: config_of(name) for name in PROTOCOLS.names()})}
 
 
 def journal_schema() -> dict[str, Any]:
     """Return the schema of a line of journal.jsonl."""
-    from heredity.protocols.harness_evolution import events as harness
-    from heredity.protocols.post_training import events as training
+    from heredity.protocols.registry import PROTOCOLS
     from heredity.records.events import EVENTS
 
-    return lines_schema({**EVENTS, **harness.EVENTS, **training.EVENTS})
+    own = {kind: data for name in PROTOCOLS.names() for kind, data in PROTOCOLS.load(name).events.items()}
+    return lines_schema({**EVENTS, **own})
+
+
+def _any_of(models: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of what is one of several models, each under its name."""
+    from pydantic import TypeAdapter
+
+    schemas, shared = TypeAdapter.json_schemas(
+        [(name, "serialization", TypeAdapter[Any](m)) for name, m in models.items()]
+    )
+    return {"anyOf": [{**schema, "title": name} for (name, _), schema in schemas.items()], **shared}
 
 
 def lines_schema(events: Mapping[str, type]) -> dict[str, Any]:

@@ -20,8 +20,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
+from heredity.analysis.contract import CommonMetrics, Metrics
 from heredity.configuration.config import Cell, Config
 from heredity.configuration.sections import Section as ConfigSection
 from heredity.evolution import Feedback
@@ -32,17 +33,12 @@ from heredity.judging.references import References
 from heredity.judging.schedule import BatchPlan
 from heredity.judging.session import Session
 from heredity.judging.views import ViewPlan
+from heredity.results.report import PlainReport, Report
 from heredity.rollouts.contract import Runner
 from heredity.rollouts.engine import Engine
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.gpus import Lease
 from heredity.tasks import Taskset
-
-if TYPE_CHECKING:
-    from heredity.analysis.contract import Metrics
-    from heredity.results.report import Report
-
-T = TypeVar("T")
 
 Publish = Callable[[Feedback, Sequence[Trajectory]], Awaitable[None]]
 """Takes the feedback of a submission to whoever is to read it."""
@@ -191,8 +187,9 @@ class Protocol:
         setting: how a run is set up, and by whom it is judged.
         sections: its own sections of the configuration, by name, or general ones with keys of its own.
         baselines: methods that are added to every suite, each with the same budget, since simple methods are competitive.
-        metrics: its typed part of the results; None for a protocol that has nothing to add.
-        report: what it has to say on pages; None likewise.
+        metrics: its typed part of the results, and what the shared analysis asks about its scores.
+        report: what it has to say on pages.
+        events: what it journals beside the events of all runs: kind to the type of the data.
     """
 
     name: str
@@ -200,5 +197,6 @@ class Protocol:
     setting: Setting
     sections: Mapping[str, type[ConfigSection]] = field(default_factory=lambda: MappingProxyType({}))
     baselines: Sequence[str] = ()
-    metrics: Metrics | None = None
-    report: Report | None = None
+    metrics: Metrics = field(default_factory=CommonMetrics)
+    report: Report = field(default_factory=PlainReport)
+    events: Mapping[str, type] = field(default_factory=lambda: MappingProxyType({}))

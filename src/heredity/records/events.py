@@ -121,7 +121,6 @@ class RunStarted(TypedDict):
     group: str
     evolver: Mapping[str, Any]
     execution: str
-    posttraining: NotRequired[Mapping[str, Any]]
     seed: int
     budget: Mapping[str, Any]
     views: Mapping[str, Any]

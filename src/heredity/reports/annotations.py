@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from heredity.protocols.harness_evolution.analysis.labels import Counts, counts
+from heredity.analysis.labels import Counts, counts
 from heredity.results.page import Section, Table, Text, of_rows
 from heredity.results.views import in_order, view_name
 

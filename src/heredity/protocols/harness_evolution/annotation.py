@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from heredity.analysis.labels import annotator, counts
 from heredity.errors import ConfigError, RecordError
 from heredity.experiments.config import resolve
 from heredity.gateway import Message, Model, Request, Sampling
 from heredity.gateway.gateway import Gateway
 from heredity.ids import digest_json
 from heredity.judging.gathering import all_of
-from heredity.protocols.harness_evolution.analysis.labels import OTHER, Attempt, Rules, annotator, counts
+from heredity.protocols.harness_evolution.analysis.labels import OTHER, Attempt, Rules
 from heredity.protocols.harness_evolution.analysis.records import GATE_KEYS
 from heredity.records import BlobStore, Event, read_journal
 from heredity.records.run_folder import load_config, write_atomic

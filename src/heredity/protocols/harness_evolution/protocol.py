@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from heredity.configuration.sections import OpenBudgetSection
 from heredity.protocols.contract import Protocol
+from heredity.protocols.harness_evolution.events import EVENTS
 from heredity.protocols.harness_evolution.metrics import METRICS
 from heredity.protocols.harness_evolution.report import REPORT
 from heredity.protocols.harness_evolution.sections import (
@@ -29,4 +30,5 @@ PROTOCOL = Protocol(
     baselines=("static",),
     metrics=METRICS,
     report=REPORT,
+    events=EVENTS,
 )

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NotRequired
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
 from heredity.records.events import Compared, EventKind, Scores, by_name
+
+RECORD = "posttraining"
+"""What else `run.started` says is under this key."""
+
+
+def training_of(started: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what `run.started` says of post-training: what is trained, and what grades it."""
+    return started.get(RECORD) or {}
 
 
 class BaselineScored(Compared):

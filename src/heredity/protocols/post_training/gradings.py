@@ -10,6 +10,7 @@ from typing import Any
 from heredity.configuration.config import Cell
 from heredity.errors import ConfigError
 from heredity.posttraining.inference import Inference, choose
+from heredity.protocols.post_training.events import training_of
 from heredity.protocols.post_training.sections import TrainingSection
 from heredity.records import read_journal
 from heredity.rollouts.contract import Job, Runner
@@ -110,9 +111,9 @@ def recorded_grading(folders: Sequence[Path]) -> dict[str, Any] | None:
     for folder in folders:
         journal = folder / "journal.jsonl"
         begun = read_journal(journal)[:1] if journal.exists() else []
-        found = [e.data["posttraining"].get("grading") for e in begun if "posttraining" in e.data]
-        if found and found[0]:
-            return found[0]
+        recorded = training_of(begun[0].data).get("grading") if begun else None
+        if recorded:
+            return recorded
     return None
 
 

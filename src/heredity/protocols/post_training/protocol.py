@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from heredity.configuration.sections import OpenBudgetSection
 from heredity.protocols.contract import Protocol
+from heredity.protocols.post_training.events import EVENTS
 from heredity.protocols.post_training.metrics import METRICS
 from heredity.protocols.post_training.report import REPORT
 from heredity.protocols.post_training.sections import TrainingSection
@@ -16,4 +17,5 @@ PROTOCOL = Protocol(
     sections={"budget": OpenBudgetSection, "training": TrainingSection},
     metrics=METRICS,
     report=REPORT,
+    events=EVENTS,
 )

@@ -13,15 +13,13 @@ from heredity.posttraining.kind import KIND as CHECKPOINTS
 from heredity.posttraining.models.places import CheckpointPlaces
 from heredity.posttraining.tasks import PREFIX, PostTrainingTask, PostTrainingTaskset, SeveralTasks
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
+from heredity.protocols.post_training.events import RECORD
 from heredity.protocols.post_training.gradings import RunGrading, inference_in
 from heredity.protocols.post_training.judge import judge
 from heredity.protocols.post_training.sections import TrainingSection
 from heredity.protocols.post_training.trainers import Base, base_of, build_trainer, check_trainer, task_of
 from heredity.rollouts.contract import Runner
 from heredity.rollouts.engine import Engine
-
-RECORD = "posttraining"
-"""The key under which `run.started` says what is trained."""
 
 
 class TrainingSetting:

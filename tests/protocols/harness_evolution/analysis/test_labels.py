@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from heredity.analysis.labels import counts
 from heredity.errors import ConfigError, RecordError
-from heredity.protocols.harness_evolution.analysis.labels import Attempt, counts, read_rules
+from heredity.protocols.harness_evolution.analysis.labels import Attempt, read_rules
 
 FAILED = Attempt(solved=False, status="ok", error="", reason="", transcript="")
 

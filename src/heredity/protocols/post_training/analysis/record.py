@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from heredity.analysis.run_record import finite, mean
+from heredity.protocols.post_training.events import training_of
 
 GRADED, HELDOUT = "graded", "heldout"
 BASE_MODEL = "base_model"
@@ -105,7 +106,7 @@ class PostTraining:
     @property
     def about(self) -> Json:
         """What `run.started` says of post-training: mode, base_model, and what else a run may tell (see the docs)."""
-        return {**(self.started.get("evolver") or {}), **(self.started.get("posttraining") or {})}
+        return {**(self.started.get("evolver") or {}), **training_of(self.started)}
 
     @property
     def level(self) -> str:

@@ -1,0 +1,40 @@
+"""Labels that an annotator gave to attempts, counted; they are never part of a score."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Counts = dict[str, dict[str, dict[str, dict[str, int]]]]
+
+
+def counts(annotations: Iterable[Mapping[str, Any]]) -> Counts:
+    """Return how many attempts have each label: by annotator, view, place (snapshot, or batch of training) and label.
+
+    Places are in the order of training.
+    """
+    found: dict[str, dict[str, dict[str, Counter[str]]]] = {}
+    for row in annotations:
+        view = row["view"] if row["model"] is None else f"{row['view']} under {row['model']}"
+        own = found.setdefault(annotator(row["by"]), {}).setdefault(view, {})
+        for place in row["places"]:
+            own.setdefault(place, Counter())[row["label"]] += 1
+    return {
+        by: {
+            view: {place: dict(places[place]) for place in sorted(places, key=_order)} for view, places in views.items()
+        }
+        for by, views in found.items()
+    }
+
+
+def annotator(by: str) -> str:
+    """Return who labelled, without the digest of what they went by: `"rules"`, `"judge:openai/gpt-5"`."""
+    return by.rpartition(":")[0]
+
+
+def _order(place: str) -> tuple[int, int, str]:
+    rank = {"A_0": 0, "A_T": 2}.get(place, 1)
+    number = re.search(r"\d+", place)
+    return rank, int(number[0]) if number else 0, place

@@ -1,0 +1,1 @@
+"""Extends Heredity from outside: guessing numbers, and a row of lamps."""

@@ -20,11 +20,12 @@ from heredity.evolution.operators.draw import jitter
 from heredity.evolution.operators.evaluate import Evaluator, Proposal, until_closed
 from heredity.evolution.operators.tuning import starting_point
 from heredity.evolution.options import MethodOptions, parse_options
-from heredity.evolution.starter import starter_program
 from heredity.ids import generator
 from heredity.judging import Conditions, RunPlan, Sealed, Session, run_evolution
+from heredity.protocols.policy_evolution.judge import judge
 from heredity.resources import Candidate
 from heredity.rollouts.episode.runner import EpisodeRunner
+from heredity.rollouts.episode.starter import starter_program
 from heredity.tasks.registry import taskset
 
 
@@ -70,8 +71,9 @@ async def run(folder: Path, name: str = "gymnasium/CartPole-v1", seed: int = 0) 
         evolver={"name": Annealing.name, "kind": "method", "options": {}},
         seed=seed,
         budget=Budget(episodes=32),
-        validation=8,
-        heldout=16,
+        protocol="policy-evolution",
+        judge=judge,
+        views=(ViewPlan("validation", "validation", 8), ViewPlan("heldout", "heldout", 16)),
         replay=True,
     )
 

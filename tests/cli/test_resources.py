@@ -82,7 +82,7 @@ def test_a_damaged_store_is_exported_only_as_far_as_it_is_intact(store: Path, tm
 
 def test_a_contract_is_printed_or_written(store: Path, tmp_path: Path) -> None:
     text = call(store, "contract", "tool/add")
-    assert text.startswith('---\nname: add\ndescription: "adds numbers"\n')
+    assert text.startswith("---\nname: add\ndescription: adds numbers\n")
     assert call(store, "contract", "tool/add", "--out", str(tmp_path)) == f"{tmp_path / 'add' / 'SKILL.md'}\n"
     assert (tmp_path / "add" / "SKILL.md").read_text() == text
 

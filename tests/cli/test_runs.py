@@ -90,7 +90,7 @@ def test_a_half_written_configuration_is_one_line(cli: Cli, tmp_path: Path) -> N
 def test_a_missing_configuration_is_one_line(cli: Cli, tmp_path: Path) -> None:
     code, _, err = cli("run", tmp_path / "none.toml")
     assert (code, one_line(err)) == (2, True)
-    assert "none.toml cannot be read" in err
+    assert "none.toml; give the path of a TOML file" in err
 
 
 def test_a_missing_extra_is_one_line_that_says_what_to_install(

@@ -14,7 +14,8 @@ from heredity.errors import ConfigError, DamagedRecordError, ProviderError
 from heredity.experiments.results import rebuild_run
 from heredity.protocols.harness_evolution.analysis.labels import Attempt, read_rules
 from heredity.protocols.harness_evolution.annotation import ANNOTATIONS, annotate, by_rules, judge_of, read_annotations
-from heredity.reports.annotations import annotation_tables
+from heredity.reports.annotations import annotation_sections
+from heredity.results.page import Table
 
 from .harness_runs import config, contents, events, ran
 from .sample import heredity, isolated
@@ -95,7 +96,8 @@ def test_a_model_judges_within_the_labels_and_its_usage_is_said(run: Path, tmp_p
     assert (again["runs"][0]["asked"], again["usage"]) == (0, [])
     labelled(run, "replay")
     assert {row["by"].partition(":")[0] for row in read_annotations(run)} == {"judge", "rules"}
-    titles = [title for title, *_ in annotation_tables(run)]
+    (section,) = annotation_sections(run)
+    titles = [part.caption for part in section.parts if isinstance(part, Table)]
     assert titles == [f"Labels by judge:scripted/{answers}: replay", "Labels by rules: replay"]
 
 
@@ -144,6 +146,6 @@ def test_damaged_trajectories_are_reported(evolved: Path, tmp_path: Path) -> Non
 
 
 def test_a_run_that_was_not_annotated_has_no_tables(run: Path) -> None:
-    assert annotation_tables(run) == []
+    assert annotation_sections(run) == []
     (run / ANNOTATIONS).write_text("{")
-    assert annotation_tables(run) == []
+    assert annotation_sections(run) == []

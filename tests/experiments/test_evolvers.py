@@ -58,7 +58,7 @@ def test_what_is_wrong_is_said_before_anything_runs(tmp_path: Path, evolver: dic
 
 def test_a_program_needs_a_policy(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text("x = 1")
-    with pytest.raises(ConfigError, match=r"no file policy\.py"):
+    with pytest.raises(ConfigError, match=r"evolver\.initial: .* has no policy\.py"):
         initial_candidate(cells(config(evolver={"initial": str(tmp_path)}))[0], INFO)
     (tmp_path / "policy.py").write_text("x = 2")
     found = initial_candidate(cells(config(evolver={"initial": str(tmp_path)}))[0], INFO)

@@ -21,7 +21,6 @@ from heredity.configuration.config import Config
 from heredity.errors import ConfigError, RunLockedError
 from heredity.evolution import Decision, EvolverContext, Feedback, SessionContract, Trial
 from heredity.evolution.options import MethodOptions
-from heredity.experiments.config import cells
 from heredity.experiments.suite import sealed_folder
 from heredity.experiments.suites import suite_file
 from heredity.ids import generator
@@ -312,9 +311,11 @@ def test_a_method_that_ignores_the_schedule_gets_no_feedback_and_is_named(
     assert admitted["tasks"] == events(run_of(folder), "batch.started")[0]["tasks"]
 
 
-def test_a_method_that_follows_no_schedule_is_refused_before_anything_is_run() -> None:
+def test_a_method_that_follows_no_schedule_is_refused_before_anything_is_run(tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "h"
     with pytest.raises(ConfigError, match=r"'adaptive' follows no schedule; methods that do: .*ace"):
-        cells(config(evolver={"method": "adaptive"}))
+        ran(folder, config(evolver={"method": "adaptive"}))
+    assert not (folder / "runs").exists()
 
 
 @needs_sandbox

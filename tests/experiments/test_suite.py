@@ -88,7 +88,8 @@ def test_a_suite_runs_every_cell_and_compares_them(tmp_path: Path) -> None:
     assert (result.failures, result.evolver_failures) == ({}, {})
     assert result.metrics.finished == len(result.runs) == 4
     assert {row.evolver for row in result.metrics.leaderboard} == {"best-of-n", "random", "random policy"}
-    assert read(json.loads((result.folder / "metrics.json").read_bytes()), SuiteResults) == result.metrics
+    written = read(json.loads((result.folder / "metrics.json").read_bytes()), SuiteResults)
+    assert written.model_dump() == result.metrics.model_dump()
     for found in result.runs:
         folder = result.folder / "runs" / found.run_id
         assert {p.name for p in folder.iterdir()} >= {"run.toml", "journal.jsonl", "report.html", "report.md"}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from acme.kind import naming
+from acme.tasks import HIGHEST
 from heredity.evolution import Decision, EvolverContext, SessionContract, Trial
 from heredity.evolution.operators.evaluate import until_closed
 from heredity.evolution.options import MethodOptions, parse_options
-
-from acme.kind import naming
-from acme.tasks import HIGHEST
 
 
 class Options(MethodOptions):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from acme.kind import KIND, naming
 from heredity.analysis.contract import CommonMetrics
 from heredity.analysis.evidence import RunEvidence
 from heredity.configuration.config import Cell, Config
@@ -22,8 +23,6 @@ from heredity.results.report import PlainReport
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
 from heredity.results.words import Words
-
-from acme.kind import KIND, naming
 
 
 class GuessSection(Section):

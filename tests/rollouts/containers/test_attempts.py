@@ -185,9 +185,9 @@ async def test_one_process_cannot_take_more_memory_than_all_may(backend: Bubblew
 
 async def test_too_many_processes_are_ended(backend: BubblewrapBackend, tmp_path: Path) -> None:
     found = await tried(backend, tmp_path, f"{GREET}; for i in $(seq 200); do sleep 60 & done; wait")
-    assert found.agent_status in ("processes", "ok")
     assert found.verdict.reward == 1.0
-    assert len(found.leftovers) <= 64
+    # Either the kernel refused to start more, or the watch ended them all; those it has just killed may still be listed.
+    assert found.agent_status == "processes" or (found.agent_status == "ok" and len(found.leftovers) <= 64)
 
 
 async def test_a_fork_bomb_is_ended(backend: BubblewrapBackend, tmp_path: Path) -> None:

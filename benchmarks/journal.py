@@ -42,7 +42,7 @@ def bare(path: Path, line: bytes, count: int) -> float:
     return seconds
 
 
-def journalled(path: Path, count: int, group: int) -> float:
+def recorded(path: Path, count: int, group: int) -> float:
     """Return the seconds that `count` appends take, one sync for each `group` of them."""
     journal = Journal.open(path)
     began = time.perf_counter()
@@ -70,12 +70,12 @@ def reading(path: Path, count: int) -> float:
 
 def measure(folder: Path, events: int, read: int) -> dict[str, float]:
     """Return rates in events per second, and ratios to the bare rate."""
-    journalled(folder / "warm", 200, 1)
+    recorded(folder / "warm", 200, 1)
     line = (folder / "warm").read_bytes().splitlines(keepends=True)[-1]
     # The disk's speed drifts, so the two are measured in turns and the best of each is kept.
-    turns = [(bare(folder / f"bare{i}", line, events), journalled(folder / f"journal{i}", events, 1)) for i in range(3)]
+    turns = [(bare(folder / f"bare{i}", line, events), recorded(folder / f"journal{i}", events, 1)) for i in range(3)]
     bare_rate, durable_rate = (events / min(turn[i] for turn in turns) for i in range(2))
-    grouped_rate = events / journalled(folder / "grouped", events, GROUP)
+    grouped_rate = events / recorded(folder / "grouped", events, GROUP)
     seconds = reading(folder / "long", read)
     return {
         "bare_per_s": bare_rate,

@@ -21,7 +21,7 @@ from heredity.evolution.operators.evaluate import Evaluator, Proposal, until_clo
 from heredity.evolution.operators.tuning import starting_point
 from heredity.evolution.options import MethodOptions, parse_options
 from heredity.ids import generator
-from heredity.judging import Conditions, RunPlan, Sealed, Session, ViewPlan, run_evolution
+from heredity.judging import Conditions, RunPlan, HiddenCases, Session, ViewPlan, run_evolution
 from heredity.protocols.policy_evolution.judge import judge
 from heredity.resources import Candidate
 from heredity.rollouts.episode.runner import EpisodeRunner
@@ -51,7 +51,7 @@ class Annealing:
         with until_closed():
             first = await spending.evaluate([Proposal(current.candidate, (), "start")], tasks)
             score = first[0].mean if first else -math.inf
-            while not spending.spent:
+            while not spending.exhausted:
                 warmth = options.warmth * spending.left / spending.total
                 moved = current.with_values(jitter(draws, current.values, 0.5, 0.5))
                 proposal = Proposal(moved.candidate, (current.candidate.digest,), f"warmth {warmth:.3g}")
@@ -81,7 +81,7 @@ async def run(folder: Path, name: str = "gymnasium/CartPole-v1", seed: int = 0) 
         await Annealing().evolve(session, EvolverContext(tasks.info, initial, seed, plan.train_tasks))
 
     async with EpisodeRunner() as runner:
-        conditions = Conditions(tasks, runner, Sealed.create(folder.parent / "sealed"))
+        conditions = Conditions(tasks, runner, HiddenCases.create(folder.parent / "sealed"))
         verdict = await run_evolution(folder, plan, conditions, evolve)
     print(f"{verdict.reason}; held-out mean {verdict.heldout.mean if verdict.heldout else math.nan:.6g}")
 

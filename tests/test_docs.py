@@ -30,7 +30,7 @@ from heredity.evolution.registry import METHODS
 from heredity.experiments.config import load, resolve
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.experiments.suites import suites
-from heredity.judging import Conditions, RunPlan, Sealed, ViewPlan, run_evolution
+from heredity.judging import Conditions, HiddenCases, RunPlan, ViewPlan, run_evolution
 from heredity.protocols.policy_evolution.judge import judge
 from heredity.records import read_journal
 from heredity.resources import Candidate
@@ -121,7 +121,7 @@ def play(method: Any, runner: Any, folder: Path, episodes: int, name: str = "gym
     context = EvolverContext(tasks.info, Candidate.program(starter_program(tasks.info.public)), 0, plan.train_tasks)
 
     async def run() -> None:
-        conditions = Conditions(tasks, runner, Sealed.create(folder / "sealed"))
+        conditions = Conditions(tasks, runner, HiddenCases.create(folder / "sealed"))
         await run_evolution(folder / "run", plan, conditions, lambda session: method.evolve(session, context))
 
     asyncio.run(run())
@@ -135,7 +135,7 @@ def extending() -> dict[str, Any]:
 
 def test_the_method_that_a_page_shows_spends_its_budget_twice_alike(extending: dict[str, Any], tmp_path: Path) -> None:
     runs = [
-        play(extending["Doubling"](), extending["Dealt"](), tmp_path / str(attempt), episodes=9) for attempt in (0, 1)
+        play(extending["Doubling"](), extending["Dealt"](), tmp_path / str(rollout), episodes=9) for rollout in (0, 1)
     ]
     admitted = [[e.data["candidate"] for e in run if e.kind == "submission.admitted"] for run in runs]
     assert sum(e.data["charge"] for e in runs[0] if e.kind == "submission.admitted") == 9
@@ -362,7 +362,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 "name": "formats",
             },
             "evolver": {"method": "reflection", "options": {"batch": 6, "candidates": 2, "rounds": 2}},
-            "budget": {"attempts": 60, "train_cases": 12},
+            "budget": {"rollouts": 60, "train_cases": 12},
             "views": {"heldout": 3},
             "gateway": {"execution": "offline/rule-follower", "optimisation": "offline/rule-inducer"},
             "suite": {"baselines": False},

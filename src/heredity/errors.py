@@ -98,7 +98,7 @@ class CandidateError(HeredityError):
 
 
 class HostError(HeredityError):
-    """An environment, a provider or this host failed; the attempt is retried, then missing, never a zero."""
+    """An environment, a provider or this host failed; the rollout is retried, then missing, never a zero."""
 
 
 class ProviderError(HostError):

@@ -23,8 +23,8 @@ class Span:
     """One step of something: OpenTelemetry's notion, with JSON attributes.
 
     Attributes:
-        name: what was done, `"attempt"`, `"model"`, `"tool"`, `"reflect"`.
-        kind: `"run"`, `"operator"`, `"attempt"`, `"round"`, `"model"`, `"tool"`, `"verify"`, `"commit"` or `"other"`.
+        name: what was done, `"rollout"`, `"model"`, `"tool"`, `"reflect"`.
+        kind: `"run"`, `"operator"`, `"rollout"`, `"round"`, `"model"`, `"tool"`, `"verify"`, `"commit"` or `"other"`.
         trace_id: 32 hexadecimal characters, shared by all spans of one tree; `span_id`: 16; `parent_id`: `""` at the top.
         start_ns: Unix time in nanoseconds; `end_ns` likewise, 0 while it lasts.
         attributes: inputs, outputs, decisions; JSON values.

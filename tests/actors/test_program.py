@@ -167,8 +167,8 @@ async def test_a_program_runs_once_for_each_round_and_is_told_of_the_last() -> N
     async def feedback(text: str) -> str | None:
         return "no" if len(text) < 5 else None
 
-    talk = Conversation(ListedModel([]), Solving(rounds=3, feedback="verdict"))
-    answer = await build(made).attempt(PROBLEM, talk, InProcessPrograms(), feedback)
+    conversation = Conversation(ListedModel([]), Solving(rounds=3, feedback="verdict"))
+    answer = await build(made).attempt(PROBLEM, conversation, InProcessPrograms(), feedback)
     assert answer.rounds == ("1", "12Go", "12Go3Go")
 
 

@@ -255,15 +255,15 @@ async def test_feedback_from_outside_ends_the_rounds_when_there_is_none() -> Non
         told.append(text)
         return None if text == "42" else "wrong"
 
-    talk = Conversation(model, Solving(rounds=5, feedback="verdict"))
-    answer = await build(Candidate({})).attempt(PROBLEM, talk, None, feedback)
+    conversation = Conversation(model, Solving(rounds=5, feedback="verdict"))
+    answer = await build(Candidate({})).attempt(PROBLEM, conversation, None, feedback)
     assert told == ["40", "42"]
     assert answer.rounds == ("40", "42")
 
 
 async def test_the_last_round_asks_for_no_feedback() -> None:
-    talk = Conversation(ListedModel(["40"]), Solving(feedback="verdict"))
-    assert (await build(Candidate({})).attempt(PROBLEM, talk, None, None)).text == "40"
+    conversation = Conversation(ListedModel(["40"]), Solving(feedback="verdict"))
+    assert (await build(Candidate({})).attempt(PROBLEM, conversation, None, None)).text == "40"
 
 
 async def test_feedback_that_nothing_gives_is_a_wrong_configuration() -> None:
@@ -276,8 +276,8 @@ async def test_the_time_of_a_judge_is_not_the_solvers() -> None:
         await asyncio.sleep(0.3)
         return "wrong"
 
-    talk = Conversation(ListedModel(["1", "2"]), Solving(rounds=2, feedback="verdict", seconds=0.2))
-    assert (await build(Candidate({})).attempt(PROBLEM, talk, None, feedback)).status == "ok"
+    conversation = Conversation(ListedModel(["1", "2"]), Solving(rounds=2, feedback="verdict", seconds=0.2))
+    assert (await build(Candidate({})).attempt(PROBLEM, conversation, None, feedback)).status == "ok"
 
 
 async def test_a_round_that_fails_leaves_the_earlier_ones_on_record() -> None:

@@ -66,7 +66,7 @@ def test_a_tool_that_cannot_be_called_by_name_is_refused(code: str) -> None:
 async def test_a_result_is_shown_as_json() -> None:
     box = toolbox(read_tool("add", part(ADD)))
     assert await box.answer(call("add", '{"left": 2}')) == "3"
-    assert box.talk.tool_calls == 1
+    assert box.conversation.tool_calls == 1
 
 
 @pytest.mark.parametrize(

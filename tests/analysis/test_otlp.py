@@ -16,7 +16,7 @@ def request_json() -> dict[str, Any]:
     spans: list[Span] = []
     used = {"input_tokens": 12, "output_tokens": 3, "cached_tokens": None, "cost_usd": 0.25}
     with collecting(spans.append), span("run", kind="run", seed=3, means=[0.5, 1.0], nested={"a": [None]}):
-        with span("attempt", kind="attempt", task="train/1", candidate="c" * 64) as step:
+        with span("rollout", kind="rollout", task="train/1", candidate="c" * 64) as step:
             with span(
                 "model", kind="model", model="openai/gpt-5", finish="stop", usage=used, answered_by="openai/gpt-5"
             ):
@@ -41,13 +41,13 @@ def attributes(each: dict[str, Any]) -> dict[str, Any]:
 
 def test_ids_are_hexadecimal_and_children_name_their_parents(request_json: dict[str, Any]) -> None:
     found = by_name(request_json)
-    assert set(found) == {"run", "attempt", "chat openai/gpt-5", "execute_tool times", "reflect"}
+    assert set(found) == {"run", "rollout", "chat openai/gpt-5", "execute_tool times", "reflect"}
     for each in found.values():
         assert re.fullmatch(r"[0-9a-f]{32}", each["traceId"])
         assert re.fullmatch(r"[0-9a-f]{16}", each["spanId"])
         assert int(each["startTimeUnixNano"]) <= int(each["endTimeUnixNano"])
     assert "parentSpanId" not in found["run"]
-    assert found["chat openai/gpt-5"]["parentSpanId"] == found["attempt"]["spanId"]
+    assert found["chat openai/gpt-5"]["parentSpanId"] == found["rollout"]["spanId"]
 
 
 def test_model_calls_and_tools_have_the_names_of_the_conventions(request_json: dict[str, Any]) -> None:
@@ -59,7 +59,7 @@ def test_model_calls_and_tools_have_the_names_of_the_conventions(request_json: d
     assert model["heredity.cost_usd"] == 0.25
     assert tool["gen_ai.operation.name"] == "execute_tool"
     assert tool["gen_ai.tool.call.arguments"] == '{"left": 6}'
-    assert "heredity.note" not in attributes(found["attempt"])
+    assert "heredity.note" not in attributes(found["rollout"])
 
 
 def test_what_went_wrong_is_a_status(request_json: dict[str, Any]) -> None:
@@ -67,7 +67,7 @@ def test_what_went_wrong_is_a_status(request_json: dict[str, Any]) -> None:
     assert found["reflect"]["status"] == {"code": 2, "message": "ValueError: no"}
     assert attributes(found["reflect"])["error.type"] == "ValueError"
     assert found["execute_tool times"]["status"]["code"] == 2
-    assert found["attempt"]["status"] == {}
+    assert found["rollout"]["status"] == {}
 
 
 def test_the_names_are_those_of_the_installed_conventions(request_json: dict[str, Any]) -> None:
@@ -99,7 +99,7 @@ def test_the_protocol_reads_every_field(request_json: dict[str, Any]) -> None:
     read = json_format.ParseDict(request_json, service.ExportTraceServiceRequest())
     (resource,) = read.resource_spans
     spans = {each.name: each for each in resource.scope_spans[0].spans}
-    assert spans["chat openai/gpt-5"].parent_span_id == spans["attempt"].span_id
+    assert spans["chat openai/gpt-5"].parent_span_id == spans["rollout"].span_id
     run = {pair.key: pair.value for pair in spans["run"].attributes}
     assert run["heredity.seed"].int_value == 3
     assert [v.double_value for v in run["heredity.means"].array_value.values] == [0.5, 1.0]

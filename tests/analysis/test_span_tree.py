@@ -30,9 +30,9 @@ def test_what_collects_spans_gives_a_tree() -> None:
     spans: list[Span] = []
     with collecting(spans.append), span("run"), span("round"):
         for _ in range(2):
-            with span("attempt"):
+            with span("rollout"):
                 pass
-    assert [shape(root) for root in span_tree(spans)] == [{"run": [{"round": [{"attempt": []}, {"attempt": []}]}]}]
+    assert [shape(root) for root in span_tree(spans)] == [{"run": [{"round": [{"rollout": []}, {"rollout": []}]}]}]
 
 
 def test_own_time_is_what_no_child_covers_also_when_children_overlap() -> None:
@@ -75,15 +75,15 @@ def test_spans_are_selected_by_kind_attempt_and_duration() -> None:
     roots = span_tree(
         [
             made("run", 0, 10, kind="run"),
-            made("a1", 0, 3, "run", kind="attempt", task="train/1"),
-            made("a2", 3, 9, "run", kind="attempt", task="train/2"),
+            made("a1", 0, 3, "run", kind="rollout", task="train/1"),
+            made("a2", 3, 9, "run", kind="rollout", task="train/2"),
             made("m1", 0, 1, "a1", kind="model"),
             made("m2", 3, 8, "a2", kind="model"),
         ]
     )
     assert [n.span.name for n in selected(roots, ("model",))] == ["m1", "m2"]
-    assert [n.span.name for n in selected(roots, attempt="train/1")] == ["a1", "m1"]
-    assert [n.span.name for n in selected(roots, ("model", "attempt"), slowest=2)] == ["a2", "m2"]
+    assert [n.span.name for n in selected(roots, rollout="train/1")] == ["a1", "m1"]
+    assert [n.span.name for n in selected(roots, ("model", "rollout"), slowest=2)] == ["a2", "m2"]
 
 
 def test_a_deep_trace_does_not_overflow() -> None:

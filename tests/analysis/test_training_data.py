@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heredity.analysis.training_data import attempts_of, model_of, preference_rows, rl_rows, sft_rows
+from heredity.analysis.training_data import model_of, preference_rows, rl_rows, rollouts_of, sft_rows
 from heredity.errors import ConfigError
 from heredity.gateway import Message, ToolCall
 from heredity.gateway.contract import Image
@@ -22,11 +22,11 @@ def trajectory(task: str, messages: tuple[Message, ...], candidate: str = "c1") 
     return Trajectory(task, candidate, "ok", "none", 0.0, 1, True, columns)
 
 
-def run_of(path: Path, *attempts: tuple[str, float | None, tuple[Message, ...], str]) -> Path:
+def run_of(path: Path, *rollouts: tuple[str, float | None, tuple[Message, ...], str]) -> Path:
     with RunFolder.open(path) as folder:
         folder.save_config({"gateway": {"execution": "local/tiny"}})
-        blob = BlobStore(path / "blobs").put(encode_many([trajectory(t, m, c) for t, _, m, c in attempts]))
-        outcomes = [{"score": score} for _, score, _, _ in attempts]
+        blob = BlobStore(path / "blobs").put(encode_many([trajectory(t, m, c) for t, _, m, c in rollouts]))
+        outcomes = [{"score": score} for _, score, _, _ in rollouts]
         folder.journal.append("submission.completed", {"outcomes": outcomes, "blob": blob})
         folder.journal.append("submission.completed", {"outcomes": [], "blob": None})
         folder.journal.append("judging.scored", {"view": "heldout", "scores": [1.0]})
@@ -35,9 +35,9 @@ def run_of(path: Path, *attempts: tuple[str, float | None, tuple[Message, ...], 
 
 def test_what_scored_enough_is_imitated_once(tmp_path: Path) -> None:
     rows = [("train/0", 1.0, RIGHT, "c1"), ("train/0", 1.0, RIGHT, "c2"), ("train/0", 0.5, WRONG, "c1")]
-    attempts = attempts_of(run_of(tmp_path, *rows, *rows))
-    assert len(attempts) == 3
-    (row,) = sft_rows(attempts, model_of(tmp_path))
+    rollouts = rollouts_of(run_of(tmp_path, *rows, *rows))
+    assert len(rollouts) == 3
+    (row,) = sft_rows(rollouts, model_of(tmp_path))
     assert row == {
         "messages": [
             {"role": "system", "content": "Be brief."},
@@ -49,18 +49,18 @@ def test_what_scored_enough_is_imitated_once(tmp_path: Path) -> None:
         "candidate": "c1",
         "model": "local/tiny",
     }
-    assert len(sft_rows(attempts, None, 0.5)) == 2
+    assert len(sft_rows(rollouts, None, 0.5)) == 2
 
 
 def test_missing_attempts_and_those_without_a_reply_are_left_out(tmp_path: Path) -> None:
-    attempts = attempts_of(run_of(tmp_path, ("a", None, RIGHT, "c"), ("b", 0.0, ASKED, "c"), ("d", 0.0, WRONG, "c")))
-    assert [attempt.task for attempt in attempts] == ["d"]
+    rollouts = rollouts_of(run_of(tmp_path, ("a", None, RIGHT, "c"), ("b", 0.0, ASKED, "c"), ("d", 0.0, WRONG, "c")))
+    assert [rollout.task for rollout in rollouts] == ["d"]
 
 
 def test_every_reply_is_a_step_with_the_reward_of_its_attempt(tmp_path: Path) -> None:
     call = Message("assistant", "", tool_calls=(ToolCall("x", "times", '{"a": 6}'),))
     talk = (*ASKED, call, Message("tool", "42", tool_call_id="x"), Message("assistant", "42"))
-    first, second = rl_rows(attempts_of(run_of(tmp_path, ("train/0", 0.25, talk, "c"))), "m")
+    first, second = rl_rows(rollouts_of(run_of(tmp_path, ("train/0", 0.25, talk, "c"))), "m")
     assert [m["role"] for m in first["prompt"]] == ["system", "user"]
     (said,) = first["completion"]
     assert said["tool_calls"] == [
@@ -78,13 +78,13 @@ def test_a_program_that_begins_anew_has_several_contexts_and_its_own_words_are_l
         Message("assistant", "yes"),
         Message("assistant", "42!"),
     )
-    (attempt,) = attempts_of(run_of(tmp_path, ("train/0", 1.0, talk, "c")))
-    assert [[m["content"] for m in context] for context in attempt.contexts] == [
+    (rollout,) = rollouts_of(run_of(tmp_path, ("train/0", 1.0, talk, "c")))
+    assert [[m["content"] for m in context] for context in rollout.contexts] == [
         ["Be brief.", "6*7?", "42"],
         ["Check.", "42?", "yes"],
     ]
-    assert [len(row["prompt"]) for row in rl_rows([attempt], None)] == [2, 2]
-    assert preference_rows([attempt], None) == []
+    assert [len(row["prompt"]) for row in rl_rows([rollout], None)] == [2, 2]
+    assert preference_rows([rollout], None) == []
 
 
 def test_worse_attempts_are_paired_with_a_better_one_that_was_asked_alike(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_worse_attempts_are_paired_with_a_better_one_that_was_asked_alike(tmp_pa
         ("train/0", 0.0, (*other[:2], Message("assistant", "40")), "c3"),
         ("train/1", 0.0, WRONG, "c1"),
     )
-    near, far = preference_rows(attempts_of(run), None)
+    near, far = preference_rows(rollouts_of(run), None)
     assert (near["chosen"][-1]["content"], near["rejected"][-1]["content"]) == ("42", "41")
     assert near["candidates"] == ["c1", "c1"]
     assert far["candidates"] == ["c2", "c3"]
@@ -108,7 +108,7 @@ def test_worse_attempts_are_paired_with_a_better_one_that_was_asked_alike(tmp_pa
 
 def test_pictures_are_parts_of_the_content(tmp_path: Path) -> None:
     talk = (Message("user", "What?", (Image("image/png", b"\x89"),)), Message("assistant", "A dot."))
-    ((row,),) = [sft_rows(attempts_of(run_of(tmp_path, ("a", 1.0, talk, "c"))), None)]
+    ((row,),) = [sft_rows(rollouts_of(run_of(tmp_path, ("a", 1.0, talk, "c"))), None)]
     assert row["messages"][0]["content"] == [
         {"type": "text", "text": "What?"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,iQ=="}},
@@ -122,5 +122,5 @@ def test_a_run_without_conversations_is_one_clear_error(tmp_path: Path) -> None:
         blob = folder.blobs.put(encode_many([episode]))
         folder.journal.append("submission.completed", {"outcomes": [{"score": 1.0}], "blob": blob})
     with pytest.raises(ConfigError, match="no conversations to train on"):
-        attempts_of(tmp_path)
+        rollouts_of(tmp_path)
     assert model_of(tmp_path) is None

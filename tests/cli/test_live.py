@@ -29,7 +29,7 @@ def make_runs(count: int) -> list[RunProgress]:
         run.end("done")
     for run, state in zip(runs[count // 2 :], ("evolving", "judging", "failed"), strict=False):
         run.begin()
-        run.session, run.attempts, run.state = Left(64), 10, state
+        run.session, run.rollouts, run.state = Left(64), 10, state
     return runs
 
 
@@ -90,6 +90,6 @@ def test_runs_by_commits_are_shown_in_their_own_words(monkeypatch: pytest.Monkey
     with console.capture() as captured:
         console.print(Live(runs, Path("runs/q"), report_of("resource-evolution").words)._render())
     lines = captured.get().splitlines()
-    assert "0 attempts" in lines[0]
+    assert "0 rollouts" in lines[0]
     assert lines[1].split()[0] == "taskset"
     assert lines[2].startswith("gsm8k + aime")

@@ -32,7 +32,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "name": "q",
         },
         "evolver": {"method": "reflection", "options": {"batch": 10, "candidates": 2, "rounds": 2, "confirm": 2}},
-        "budget": {"attempts": 90, "train_cases": 24},
+        "budget": {"rollouts": 90, "train_cases": 24},
         "views": {"heldout": 4},
         "gateway": {"execution": "offline/rule-follower", "optimisation": "offline/rule-inducer"},
         "suite": {"baselines": False},
@@ -61,7 +61,7 @@ def test_a_run_is_shown_with_its_totals_and_its_tree(run: Path) -> None:
     assert lines[0] == run.name
     kinds = {line.split()[0]: line.split()[1] for line in lines[2:9]}
     assert kinds["run"] == "1"
-    assert int(kinds["attempt"]) > 20
+    assert int(kinds["rollout"]) > 20
     assert any(line.startswith("  round  ") and "number 1" in line for line in lines)
     assert any(line.startswith("    commit  ") and "accepted" in line for line in lines)
     assert any("more of 'attempt'" in line for line in lines)
@@ -89,18 +89,18 @@ def test_spans_are_chosen_by_kind_and_by_how_long_they_took(run: Path) -> None:
 
 
 def test_an_attempt_is_shown_with_what_was_said_in_it(run: Path) -> None:
-    task = next(s["attributes"]["task"] for s in call_json(run)["spans"] if s["kind"] == "attempt")
-    shown = call(run, "--attempt", task)
+    task = next(s["attributes"]["task"] for s in call_json(run)["spans"] if s["kind"] == "rollout")
+    shown = call(run, "--rollout", task)
     assert "Answer the question." in shown
     assert "offline/rule-follower" in shown
-    assert call(run, "--attempt", task, "--depth", "1").count("offline/rule-follower") == 0
+    assert call(run, "--rollout", task, "--depth", "1").count("offline/rule-follower") == 0
 
 
 @pytest.mark.parametrize(
     ("words", "error", "message"),
     [
         (["--kind", "modle"], UnknownNameError, "did you mean model"),
-        (["--attempt", "train/9999"], UnknownNameError, "unknown task"),
+        (["--rollout", "train/9999"], UnknownNameError, "unknown task"),
         (["--export", "sft"], ConfigError, "expected FORM:FILE"),
         (["--export", "csv:x"], ConfigError, "otlp-json, sft, rl, preference"),
         (["--min-score", "0.5"], ConfigError, "is for --export sft"),

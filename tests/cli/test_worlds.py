@@ -97,13 +97,13 @@ def test_levels_are_verified_in_processes_of_their_own() -> None:
 
 def test_a_fault_is_told_and_changes_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
     from heredity.worlds import verify
-    from heredity.worlds.contract import Bound
+    from heredity.worlds.contract import UpperBound
 
     def low(names: Any, **options: Any) -> Any:
         from dataclasses import replace
 
         made = world(NAME)
-        level = replace(made.level("test-01"), bound=Bound(0.5, "exact", "wrong on purpose"))
+        level = replace(made.level("test-01"), upper_bound=UpperBound(0.5, "exact", "wrong on purpose"))
         yield verify.verify_level(made, level, seconds=0.05)
 
     monkeypatch.setattr(verify, "verify_worlds", low)

@@ -49,7 +49,7 @@ Solver = Callable[[Candidate, int], str]
 
 
 class SumsSession:
-    """Attempts sums in this process; a solver that raises RuntimeError fails as a program does.
+    """Rollouts sums in this process; a solver that raises RuntimeError fails as a program does.
 
     Attributes:
         trials: what was submitted, with the key; `decisions`: what was committed or refused, in order.

@@ -37,14 +37,14 @@ from heredity.tasks import Task
 
 
 class SumsRunner:
-    """Attempts sums in this process, and counts them."""
+    """Rollouts sums in this process, and counts them."""
 
     def __init__(self) -> None:
-        self.attempts = 0
+        self.rollouts = 0
 
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
         for place, job in enumerate(jobs):
-            self.attempts += 1
+            self.rollouts += 1
             said = self.answer(job.candidate, job.task.index)
             trajectory = attempt_at(job.candidate, job.task.index, said).trajectory
             assert trajectory is not None
@@ -69,7 +69,7 @@ async def guesses(candidate: Candidate) -> str:
 def evolve(
     folder: Path, name: str, model: Model, runner: SumsRunner, options: dict[str, Any], schedule: Schedule | None = None
 ) -> tuple[Decision, ...]:
-    """Evolve over a real session, with at most 200 attempts; under a schedule, by its batches."""
+    """Evolve over a real session, with at most 200 rollouts; under a schedule, by its batches."""
     plan = schedule and draw_plan(schedule, TRAIN, seed=0)
     tasks = [Task(f"train/{i}", "train", i, {}) for i in range(TRAIN)]
 
@@ -156,5 +156,5 @@ def interrupted(
             copy.write_bytes(blob.read_bytes())
         assert evolve(folder, name, again, rest, options, schedule) == decisions
         if length == len(journal):
-            assert (rest.attempts, len(again.requests)) == (0, 0)
-        assert rest.attempts < runner.attempts
+            assert (rest.rollouts, len(again.requests)) == (0, 0)
+        assert rest.rollouts < runner.rollouts

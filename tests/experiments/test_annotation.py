@@ -1,4 +1,4 @@
-"""Annotating a run: every attempt once, beside the record, whoever labels."""
+"""Annotating a run: every rollout once, beside the record, whoever labels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from heredity.errors import ConfigError, DamagedRecordError, ProviderError
 from heredity.experiments.results import rebuild_run
-from heredity.protocols.harness_evolution.analysis.labels import Attempt, read_rules
+from heredity.protocols.harness_evolution.analysis.labels import Rollout, read_rules
 from heredity.protocols.harness_evolution.annotation import ANNOTATIONS, annotate, by_rules, judge_of, read_annotations
 from heredity.reports.annotations import annotation_sections
 from heredity.results.page import Table
@@ -47,8 +47,8 @@ def test_every_attempt_gets_a_label_and_nothing_else_changes(run: Path) -> None:
     found = labelled(run)
     judged = events(run, "snapshot.assessed")
     trained = events(run, "submission.completed")
-    attempts = sum(len(e["tasks"]) for e in judged) + sum(len(e["outcomes"]) for e in trained)
-    assert len(found.rows) == found.asked == attempts
+    rollouts = sum(len(e["tasks"]) for e in judged) + sum(len(e["outcomes"]) for e in trained)
+    assert len(found.rows) == found.asked == rollouts
     after = contents(run)
     assert after.pop(str(run / ANNOTATIONS))
     assert after.keys() == before.keys()
@@ -71,7 +71,7 @@ def test_what_was_labelled_is_kept_and_other_views_stay(run: Path) -> None:
 
 
 def test_a_view_that_does_not_exist_is_named(run: Path) -> None:
-    with pytest.raises(ConfigError, match="has no attempts of heldout; its views are train, "):
+    with pytest.raises(ConfigError, match="has no rollouts of heldout; its views are train, "):
         labelled(run, "heldout")
 
 
@@ -104,10 +104,10 @@ def test_a_model_judges_within_the_labels_and_its_usage_is_said(run: Path, tmp_p
 def test_a_judge_that_fails_loses_no_label_that_it_gave(run: Path) -> None:
     given: list[str] = []
 
-    async def tiring(attempt: Attempt) -> tuple[str, str]:
+    async def tiring(rollout: Rollout) -> tuple[str, str]:
         if len(given) == 3:
             raise ProviderError("rate_limit", "come back later", transient=True)
-        given.append(attempt.task)
+        given.append(rollout.task)
         return "solved", ""
 
     with pytest.raises(ProviderError):
@@ -115,8 +115,8 @@ def test_a_judge_that_fails_loses_no_label_that_it_gave(run: Path) -> None:
     assert len(read_annotations(run)) == 3
     given.clear()
 
-    async def patient(attempt: Attempt) -> tuple[str, str]:
-        given.append(attempt.task)
+    async def patient(rollout: Rollout) -> tuple[str, str]:
+        given.append(rollout.task)
         return "solved", ""
 
     found = asyncio.run(annotate(run, "judge:x/y:1", patient, concurrent=4))

@@ -30,7 +30,7 @@ MUTE = '[[rule]]\nreply = "I do not know."\n'
 
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished suite of one run; tests that change it copy it, with its sealed cases."""
+    """A finished suite of one run; tests that change it copy it, with its hidden cases."""
     folder = tmp_path_factory.mktemp("evolved") / "runs" / "h"
     assert not ran(folder, config()).failures
     return folder
@@ -38,7 +38,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def own(suite: Path, tmp_path: Path) -> Path:
-    """A copy of the suite, with its sealed cases beside it, to be changed."""
+    """A copy of the suite, with its hidden cases beside it, to be changed."""
     shutil.copytree(suite.parents[1], tmp_path / "own")
     return tmp_path / "own" / "runs" / "h"
 
@@ -136,17 +136,17 @@ def test_another_version_of_the_taskset_is_refused(
 
 
 def test_without_the_sealed_cases_of_the_run_nothing_is_judged(own: Path, tmp_path: Path) -> None:
-    sealed = own.parents[1] / "sealed" / "h"
+    hidden_cases = own.parents[1] / "sealed" / "h"
     other = tmp_path / "other" / "runs" / "h"
     seal(other, entropy=2)
-    shutil.copy(tmp_path / "other" / "sealed" / "h" / "cases.json", sealed / "cases.json")
+    shutil.copy(tmp_path / "other" / "sealed" / "h" / "cases.json", hidden_cases / "cases.json")
     with pytest.raises(ConfigError, match=r"not those that .* was judged on"):
         judged(tmp_path / "e", own)
-    shutil.rmtree(sealed)
-    with pytest.raises(RecordError, match="expected a suite's sealed cases"):
+    shutil.rmtree(hidden_cases)
+    with pytest.raises(RecordError, match="expected a suite's hidden cases"):
         judged(tmp_path / "e", own)
     assert not (tmp_path / "e").exists()
-    assert not sealed.exists()
+    assert not hidden_cases.exists()
 
 
 def test_an_interrupted_evaluation_goes_on_where_it_stopped(suite: Path, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_an_interrupted_evaluation_goes_on_where_it_stopped(suite: Path, tmp_pat
     for kept in (1, 4, 6, 8, len(lines) - 1):
         journal.write_bytes(b"".join(lines[:kept]) + b'{"torn')
         told: list[str] = []
-        judged(out, suite, told=told.append, **wanted)
+        judged(out, suite, notify=told.append, **wanted)
         assert assessed(journal.parent) == whole
         again = events(journal.parent, "snapshot.assessed")
         assert len(again) == len(whole)

@@ -187,7 +187,7 @@ def test_replay_holds_trained_tasks_and_forgetting_is_measured_on_it(
     result = ran(tmp_path / "runs" / "h", chosen)
     (begun,) = events(run_of(tmp_path / "runs" / "h"), "batch.started")
     (replay,) = (e for e in events(run_of(tmp_path / "runs" / "h"), "snapshot.assessed") if e["view"] == "replay")
-    assert {task["id"] for task in replay["tasks"]} == {f"train/{handle}" for handle in begun["tasks"]}
+    assert {task["id"] for task in replay["tasks"]} == {f"train/{task_index}" for task_index in begun["tasks"]}
     harness = harness_of(result.runs[0])
     assert all(level.untrained == 0 for level in harness.views["replay"].snapshots.values())
     rates = [row for row in harness.transfer if row.metric == "FR"]
@@ -255,7 +255,7 @@ def test_evidence_is_whole_and_holds_no_secret(tmp_path: Path, monkeypatch: pyte
 @needs_sandbox
 def test_updates_that_fail_change_the_exit_code_and_are_in_the_report(tmp_path: Path) -> None:
     (tmp_path / "failing.toml").write_text('[[rule]]\nreply = {error = "auth"}\n')
-    gateway = {"optimisation": f"scripted/{tmp_path / 'failing.toml'}", "attempts": 1}
+    gateway = {"optimisation": f"scripted/{tmp_path / 'failing.toml'}", "rollouts": 1}
     suite = tmp_path / "runs" / "h"
     seal(suite)
     done = heredity("run", written(tmp_path, config(gateway=gateway)), "--out", suite)
@@ -272,7 +272,7 @@ def test_updates_of_which_some_fail_are_counted(tmp_path: Path) -> None:
     (tmp_path / "tired.toml").write_text(
         '[[rule]]\nwhen = {any = "\\"round\\": 2"}\nreply = {error = "server"}\n[[rule]]\nreply = "nothing"\n'
     )
-    gateway = {"optimisation": f"scripted/{tmp_path / 'tired.toml'}", "attempts": 1}
+    gateway = {"optimisation": f"scripted/{tmp_path / 'tired.toml'}", "rollouts": 1}
     result = ran(tmp_path / "runs" / "h", config(gateway=gateway))
     (why,) = result.evolver_failures.values()
     assert why == "1 of 2 updates could not be made (batches 2): every call of the model failed: server"

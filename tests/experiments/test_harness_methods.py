@@ -32,7 +32,7 @@ def test_a_harness_method_improves_held_out_accuracy_beyond_noise(name: str, tmp
         {
             "run": {"protocol": "resource-evolution", "tasksets": [KINDS], "name": "q"},
             "evolver": {"method": name, "options": METHODS[name]},
-            "budget": {"attempts": 120, "train_cases": 24},
+            "budget": {"rollouts": 120, "train_cases": 24},
             "views": {"heldout": 32},
             "gateway": {"execution": "offline/rule-follower", "optimisation": "offline/rule-inducer"},
             "suite": {"baselines": False},

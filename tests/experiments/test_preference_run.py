@@ -68,8 +68,8 @@ def test_a_run_on_preferences_says_what_is_won_at_equal_length(tmp_path: Path) -
     check(found["graded"], 40)
     check(found["heldout"], 30)
     kinds = {"judging.scored", "baseline.scored", "reference.scored"}
-    journalled = [e.data for e in read_journal(metrics.parent / "journal.jsonl") if e.kind in kinds]
-    assert {len(data["comparisons"]) == len(data["scores"]) for data in journalled} == {True}
+    recorded = [e.data for e in read_journal(metrics.parent / "journal.jsonl") if e.kind in kinds]
+    assert {len(data["comparisons"]) == len(data["scores"]) for data in recorded} == {True}
     page = (metrics.parent / "report.html").read_text()
     assert "Win rate over the reference answers" in page
     assert "Win rate at equal length" in (metrics.parent / "report.md").read_text()

@@ -48,7 +48,7 @@ async def test_attempts_are_counted_and_hidden_ones_show_that_the_run_is_judged(
         jobs = [Job(tasks.info, program("value 1"), task) for task in tasks.draw(split, 3, 1)]
         assert len([item async for item in counting.run(jobs, Limits())]) == 3
         assert run.state == state
-    assert run.attempts == 6
+    assert run.rollouts == 6
     await counting.close()
 
 

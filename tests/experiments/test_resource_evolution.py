@@ -29,7 +29,7 @@ def config(**changes: Any) -> Any:
     data: dict[str, Any] = {
         "run": {"protocol": "resource-evolution", "tasksets": [KINDS], "name": "q"},
         "evolver": {"method": "reflection", "options": {"batch": 9, "candidates": 3, "rounds": 6}},
-        "budget": {"attempts": 200, "train_cases": 24},
+        "budget": {"rollouts": 200, "train_cases": 24},
         "views": {"heldout": 30},
         "gateway": {"execution": "offline/rule-follower", "optimisation": "offline/rule-inducer"},
         "suite": {"baselines": False},
@@ -56,7 +56,7 @@ def test_an_optimizer_improves_held_out_accuracy_beyond_noise_and_leaves_its_lin
     assert {d.accepted for d in metrics.decisions} == {True, False}
     used = metrics.model_usage
     assert used.method.calls > 0
-    assert used.attempts.cost_usd == used.judging.cost_usd == 0.0
+    assert used.rollouts.cost_usd == used.judging.cost_usd == 0.0
 
     (run,) = (tmp_path / "runs" / "q" / "runs").iterdir()
     with Store(run / LINEAGE) as store:
@@ -79,7 +79,7 @@ def test_a_run_cut_anywhere_resumes_to_the_same_result(tmp_path: Path) -> None:
     whole = ran(tmp_path / "runs" / "a", config())
     (source,) = (tmp_path / "runs" / "a" / "runs").iterdir()
     lines = (source / "journal.jsonl").read_bytes().splitlines(keepends=True)
-    sealed = tmp_path / "sealed" / "a"
+    hidden_cases = tmp_path / "sealed" / "a"
     for number, cut in enumerate((1, len(lines) // 3, len(lines) // 2, len(lines) - 2)):
         folder = tmp_path / "runs" / f"cut{number}"
         open_suite(folder, config())
@@ -93,7 +93,7 @@ def test_a_run_cut_anywhere_resumes_to_the_same_result(tmp_path: Path) -> None:
         (copy / "journal.jsonl").write_bytes(b"".join(lines[:cut]))
         hidden = tmp_path / "sealed" / folder.name
         hidden.mkdir(mode=0o700)
-        (hidden / "cases.json").write_bytes((sealed / "cases.json").read_bytes())
+        (hidden / "cases.json").write_bytes((hidden_cases / "cases.json").read_bytes())
         resumed = ran(folder, None)
         for key in ("decisions", "heldout", "reference", "gain", "selected", "model_usage"):
             assert getattr(resumed, key) == getattr(whole, key), (cut, key)
@@ -108,9 +108,9 @@ def test_the_baselines_of_resource_evolution_share_the_optimizer_s_view() -> Non
     assert found["sequential-edits"].evolver.options == {"batch": 5}
 
 
-def test_attempts_are_another_name_of_episodes_and_not_a_second_budget() -> None:
+def test_rollouts_are_another_name_of_episodes_and_not_a_second_budget() -> None:
     assert config().budget.episodes == 200
-    with pytest.raises(ConfigError, match="attempts"):
+    with pytest.raises(ConfigError, match="rollouts"):
         config(budget={"episodes": 5})
 
 
@@ -124,7 +124,7 @@ def test_questions_without_a_model_are_refused_before_anything_runs(tmp_path: Pa
 def test_a_token_budget_ends_the_evolution_and_the_run_is_judged(tmp_path: Path) -> None:
     metrics = ran(tmp_path / "runs" / "q", config(budget={"tokens": 3000}))
     used = metrics.model_usage
-    spent = sum(part.input_tokens + part.output_tokens for part in (used.attempts, used.method))
+    spent = sum(part.input_tokens + part.output_tokens for part in (used.rollouts, used.method))
     assert spent >= 3000
     assert metrics.heldout.n == 30
     assert metrics.decisions
@@ -135,10 +135,10 @@ def test_why_attempts_are_missing_is_said(tmp_path: Path) -> None:
     rules = tmp_path / "rules.toml"
     rules.write_text('[[rule]]\nwhen = { user = "(?i)spell" }\nreply = { error = "auth" }\n[[rule]]\nreply = "0"\n')
     gateway = {"execution": f"scripted/{rules}"}
-    chosen = config(gateway=gateway, budget={"attempts": 9, "train_cases": 9}, views={"heldout": 3})
+    chosen = config(gateway=gateway, budget={"rollouts": 9, "train_cases": 9}, views={"heldout": 3})
     folder = tmp_path / "runs" / "q"
     (note,) = asyncio.run(run_suite(folder, open_suite(folder, chosen))).notes.values()
-    assert note.startswith("3 train and 1 held-out attempts are missing: auth: ")
+    assert note.startswith("3 train and 1 held-out rollouts are missing: auth: ")
 
 
 @needs_sandbox
@@ -146,12 +146,12 @@ def test_a_run_without_one_held_out_attempt_ends_with_a_code_and_resuming_judges
     rules, suite = tmp_path / "rules.toml", tmp_path / "runs" / "q"
     rules.write_text('[[rule]]\nreply = { error = "auth" }\n')
     gateway = {"execution": f"scripted/{rules}"}
-    chosen = config(gateway=gateway, budget={"attempts": 9, "train_cases": 9}, views={"heldout": 3})
+    chosen = config(gateway=gateway, budget={"rollouts": 9, "train_cases": 9}, views={"heldout": 3})
     (tmp_path / "q.toml").write_text(tomli_w.dumps(chosen.model_dump(exclude_none=True)))
     refused = heredity("run", tmp_path / "q.toml", "--out", suite)
     assert refused.returncode == 1
     told = " ".join(refused.stderr.split())
-    assert "did not end: none of the 3 heldout attempts of the run's reference could be made (auth: " in told
+    assert "did not end: none of the 3 heldout rollouts of the run's reference could be made (auth: " in told
     assert f"continue with: heredity resume {suite}" in told
     rules.write_text('[[rule]]\nreply = "0"\n')
     assert heredity("resume", suite).returncode == 0

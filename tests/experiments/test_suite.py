@@ -250,20 +250,20 @@ def test_hidden_cases_are_outside_every_run(tmp_path: Path) -> None:
 
 
 def test_the_cases_of_another_suite_are_taken_over_once(tmp_path: Path) -> None:
-    from heredity.judging.cases import Sealed
+    from heredity.judging.cases import HiddenCases
 
     one, two, three = (tmp_path / "runs" / name for name in ("one", "two", "three"))
-    secret = Sealed.create(sealed_folder(one))
+    secret = HiddenCases.create(sealed_folder(one))
     adopt_cases(two, one)
     adopt_cases(two, one)
-    assert Sealed.create(sealed_folder(two)) == secret
+    assert HiddenCases.create(sealed_folder(two)) == secret
     file = sealed_folder(two) / "cases.json"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
-    Sealed.create(sealed_folder(three))
+    HiddenCases.create(sealed_folder(three))
     with pytest.raises(ConfigError, match="has hidden cases of its own"):
         adopt_cases(three, one)
-    with pytest.raises(RecordError, match="expected a suite's sealed cases"):
+    with pytest.raises(RecordError, match="expected a suite's hidden cases"):
         adopt_cases(tmp_path / "runs" / "four", tmp_path / "runs" / "five")
 
 

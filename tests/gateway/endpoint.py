@@ -45,11 +45,11 @@ class Endpoint:
         self.answers = list(answers)
 
     def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(self.handle(reader, writer))
+        task = asyncio.create_task(self.task_index(reader, writer))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def task_index(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while (asked := await _read(reader)) is not None:
                 self.asked.append(asked)

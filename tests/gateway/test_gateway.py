@@ -225,7 +225,7 @@ async def test_the_judge_and_other_realms_share_no_answers(tmp_path: Path) -> No
     assert (await gateway.model("execution").reply(ASK)).cache == "miss: first time"
     assert (await gateway.model("judge").reply(ASK)).cache == "miss: first time"
     assert (await gateway.model("judge").reply(ASK)).cache == "hit"
-    other = Gateway(gateway.settings, realm="judging", resolver=lambda name, _: Fake(name=name))
+    other = Gateway(gateway.settings, namespace="judging", resolver=lambda name, _: Fake(name=name))
     assert (await other.model("execution").reply(ASK)).cache == "miss: first time"
     await gateway.close()
     await other.close()

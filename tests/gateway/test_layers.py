@@ -170,9 +170,9 @@ async def test_a_faulty_request_goes_nowhere_else() -> None:
 
 
 async def test_when_all_fail_the_error_tells_of_every_leg() -> None:
-    legs = [Fake([broken("auth", transient=False)], name="a/x"), Fake([broken("timeout")], name="b/y")]
+    backends = [Fake([broken("auth", transient=False)], name="a/x"), Fake([broken("timeout")], name="b/y")]
     with pytest.raises(ProviderError, match=r"a/x: .*auth.*; b/y: .*timeout") as caught:
-        await Routed("either", legs).reply(ASK)
+        await Routed("either", backends).reply(ASK)
     assert (caught.value.kind, caught.value.transient) == ("timeout", True)
 
 

@@ -49,9 +49,9 @@ class FakeRunner:
     """Scores `value N` as N plus a little of the task; `fail CATEGORY` as a candidate's failure; `noisy` by digest.
 
     Attributes:
-        delay_s: seconds that one attempt takes.
+        delay_s: seconds that one rollout takes.
         host_category: the category of those failures.
-        host_failures: how many attempts of each task fail through the host before one succeeds.
+        host_failures: how many rollouts of each task fail through the host before one succeeds.
         jobs: every job that was put to it.
         gate: attempts wait until it is set.
     """
@@ -115,9 +115,9 @@ def _succeeded(job: Job, total: float) -> Trajectory:
     return Trajectory(job.task.id, job.candidate.digest, "ok", "none", total, 2, True, columns, stdout="hi \ud800")
 
 
-def _failed(job: Job, category: str, blame: str, total: float) -> Trajectory:
+def _failed(job: Job, category: str, failure_source: str, total: float) -> Trajectory:
     failure = Failure(category, "it went wrong \udcff", "policy.py line 3", step_index=1)
-    return Trajectory(job.task.id, job.candidate.digest, category, blame, total, 1, False, {}, failure=failure)
+    return Trajectory(job.task.id, job.candidate.digest, category, failure_source, total, 1, False, {}, failure=failure)
 
 
 def open_session(folder, runner, *, budget=EPISODES_20, tasks=8, **options) -> Session:

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from fakes import FakeRunner, NumbersTaskset, climb, program
 
 from heredity.evolution import Budget
-from heredity.judging import Conditions, RunPlan, Sealed, ViewPlan, run_evolution
+from heredity.judging import Conditions, HiddenCases, RunPlan, ViewPlan, run_evolution
 from heredity.judging.bench import Reference
 from heredity.protocols.policy_evolution.judge import judge
 
@@ -32,7 +32,7 @@ PLAN = RunPlan(
 
 async def main(folder: Path) -> None:
     shared = Conditions(
-        NumbersTaskset(), FakeRunner(delay_s=0.001), Sealed(7, b"s" * 32), Reference(program("value -5"))
+        NumbersTaskset(), FakeRunner(delay_s=0.001), HiddenCases(7, b"s" * 32), Reference(program("value -5"))
     )
     os.write(1, b"begun\n")
     await run_evolution(folder, PLAN, shared, climb)

@@ -9,7 +9,7 @@ from typing import Any
 
 from heredity.evolution import Budget, Decision, Trial
 from heredity.ids import generator
-from heredity.judging import Conditions, RunPlan, Sealed, Session, ViewPlan
+from heredity.judging import Conditions, HiddenCases, RunPlan, Session, ViewPlan
 from heredity.judging.schedule import Schedule, draw_plan
 from heredity.protocols.harness_evolution.judge import judge
 from heredity.protocols.harness_evolution.terms import HarnessTerms, ood_views
@@ -19,7 +19,7 @@ from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
 
-SECRET = Sealed(987654321, b"t" * 32)
+SECRET = HiddenCases(987654321, b"t" * 32)
 DOMAINS = ("x", "y")
 
 
@@ -61,7 +61,7 @@ class Knowing:
             made = Trajectory(job.task.id, job.candidate.digest, "ok", "none", score, 1, True, columns, cost=cost)
             if text == "broken":
                 failure = Failure("act_error", "ContractError: before_model returned None")
-                made = replace(made, status="act_error", blame="candidate", total_reward=0.0, failure=failure)
+                made = replace(made, status="act_error", failure_source="candidate", total_reward=0.0, failure=failure)
             yield place, made
 
     async def close(self) -> None:

@@ -23,15 +23,15 @@ INFO = TasksetInfo("questions/none", "1", "question", {}, {}, "", 0.0)
 
 
 class Answering:
-    """Attempts questions in this process; every attempt costs ten tokens and a cent."""
+    """Rollouts questions in this process; every rollout costs ten tokens and a cent."""
 
     def __init__(self, cost: dict[str, float] | None = None) -> None:
         self.cost = cost if cost is not None else {"input_tokens": 8, "output_tokens": 2, "cost_usd": 0.01}
-        self.attempts = 0
+        self.rollouts = 0
 
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
         for place, job in enumerate(jobs):
-            self.attempts += 1
+            self.rollouts += 1
             trajectory = Trajectory(job.task.id, job.candidate.digest, "ok", "none", 1.0, 1, True, {"reward": [1.0]})
             yield place, replace(trajectory, cost=self.cost)
 
@@ -131,7 +131,7 @@ async def test_tokens_and_cost_are_counted_over_attempts_and_calls_and_end_the_s
     await session.recorded(Counting()).reply(Request.of("x"))
     assert session.remaining().tokens == 5
     await session.submit([Trial(prompt("b"), [0])], "b")
-    assert session.remaining().spent
+    assert session.remaining().exhausted
     with pytest.raises(ClosedError, match="spent"):
         await session.submit([Trial(prompt("c"), [0])], "c")
     with pytest.raises(ClosedError, match="spent"):
@@ -148,7 +148,7 @@ async def test_a_resumed_method_sees_the_tokens_that_it_saw_and_none_is_paid_twi
     await resumed.submit([Trial(prompt("a"), [0, 1, 2])], "a")
     assert resumed.remaining().tokens == 45
     await resumed.submit([Trial(prompt("b"), [0, 1])], "b")
-    assert (resumed.remaining().tokens, runner.attempts) == (25, 5)
+    assert (resumed.remaining().tokens, runner.rollouts) == (25, 5)
 
 
 async def test_a_limit_that_cannot_be_kept_breaks_the_session_rather_than_being_ignored(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ async def test_a_run_cut_anywhere_ends_as_if_it_had_not_been(tmp_path: Path, gat
 
 
 def facts(path: Path) -> list[tuple[str, str]]:
-    times = ("seconds", "at_s", "clock_s", "attempt_seconds")
+    times = ("seconds", "at_s", "clock_s", "rollout_seconds")
     return sorted(
         (e.kind, repr(sorted((k, repr(v)) for k, v in e.data.items() if k not in times)))
         for e in read_journal(path / "journal.jsonl")
@@ -246,7 +246,7 @@ async def test_a_run_without_one_held_out_attempt_has_not_ended_and_resuming_mak
             async for place, made in super().run(jobs, limits):
                 if jobs[place].task.split in down:
                     failure = Failure("provider_error", "no answer")
-                    made = replace(made, status="provider_error", blame="provider", failure=failure)
+                    made = replace(made, status="provider_error", failure_source="provider", failure=failure)
                 yield place, made
 
     runner = Unreachable()

@@ -10,7 +10,7 @@ import pytest
 
 from heredity.errors import ConfigError, HostError, IsolationError, RecordError, RunLockedError
 from heredity.evolution import Budget, Trial
-from heredity.judging import Conditions, RunPlan, Sealed, Session, ViewPlan, run_evolution
+from heredity.judging import Conditions, HiddenCases, RunPlan, Session, ViewPlan, run_evolution
 from heredity.judging.bench import Reference, Verdict
 from heredity.judging.views import ViewScores
 from heredity.protocols.policy_evolution.judge import judge
@@ -32,7 +32,7 @@ PLAN = RunPlan(
     config={"run": {"seeds": 1, "none": None}},
 )
 COUNTS = {view.split: view.count for view in PLAN.views}
-SECRET = Sealed(123456789, b"s" * 32)
+SECRET = HiddenCases(123456789, b"s" * 32)
 
 
 def conditions(runner: FakeRunner | None = None, **changes: object) -> Conditions:
@@ -262,7 +262,7 @@ async def test_a_folder_is_not_resumed_on_another_taskset_version_or_other_cases
     with pytest.raises(ConfigError, match="taskset_version"):
         await run_evolution(tmp_path, PLAN, conditions(taskset=NumbersTaskset(version="2")), climb)
     with pytest.raises(ConfigError, match="commitment"):
-        await run_evolution(tmp_path, PLAN, conditions(sealed=Sealed(1, b"t" * 32)), climb)
+        await run_evolution(tmp_path, PLAN, conditions(hidden_cases=HiddenCases(1, b"t" * 32)), climb)
 
 
 async def test_a_run_folder_in_use_is_refused(tmp_path: Path) -> None:

@@ -33,11 +33,11 @@ def test_epochs_have_orders_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("assess", "begun", "points"),
+    ("assess", "started", "points"),
     [(1, 4, [0, 1, 2, 3, 4]), (2, 5, [0, 2, 4, 5]), (0, 6, [0, 3, 6]), (0, 2, [0, 2]), (9, 4, [0, 4]), (1, 0, [0])],
 )
-def test_the_first_and_the_last_snapshot_are_always_judged(assess: int, begun: int, points: list[int]) -> None:
-    assert draw_plan(Schedule(batch_size=2, epochs=2, assess=assess), 6, 0).assessed(begun) == points
+def test_the_first_and_the_last_snapshot_are_always_judged(assess: int, started: int, points: list[int]) -> None:
+    assert draw_plan(Schedule(batch_size=2, epochs=2, assess=assess), 6, 0).assessed(started) == points
 
 
 def test_a_saved_plan_is_followed_by_another_suite(tmp_path: Path) -> None:

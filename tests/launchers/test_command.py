@@ -199,11 +199,13 @@ async def test_only_the_devices_that_were_named_are_there(run: Run) -> None:
 @pytest.mark.parametrize("shown", ["..", ".", "workspace", "sealed", "/", "missing", "sealed/inner"])
 async def test_a_folder_that_would_reveal_secrets_is_refused(run: Run, tmp_path: Path, shown: str) -> None:
     (run.folder / "sealed").mkdir(parents=True)
-    sealed = tmp_path / "sealed"
-    (sealed / "inner").mkdir(parents=True)
-    path = sealed if shown == "sealed" else sealed / "inner" if shown == "sealed/inner" else run.folder / shown
+    hidden_cases = tmp_path / "sealed"
+    (hidden_cases / "inner").mkdir(parents=True)
+    path = (
+        hidden_cases if shown == "sealed" else hidden_cases / "inner" if shown == "sealed/inner" else run.folder / shown
+    )
     with pytest.raises(ConfigError, match=r"reveal|does not exist"):
-        await run.agent("true", read_only=(path,), protected=(sealed,))
+        await run.agent("true", read_only=(path,), protected=(hidden_cases,))
 
 
 async def test_a_machine_without_bubblewrap_refuses_unless_told_otherwise(

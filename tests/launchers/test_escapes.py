@@ -1,4 +1,4 @@
-"""What a confined agent may try, one test for each attempt: it prints TRIED, and ESCAPED where it got through."""
+"""What a confined agent may try, one test for each rollout: it prints TRIED, and ESCAPED where it got through."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ ATTEMPTS = {
     "read the journal through a link": "os.symlink(RUN + '/journal.jsonl', 'j'); escaped(open('j').read())",
     "read the journal through the working folder of process 1": "escaped(open('/proc/1/cwd/../journal.jsonl').read())",
     "read the journal through another root": "escaped(open('/proc/1/root' + RUN + '/journal.jsonl').read())",
-    "read the sealed cases": "escaped(open(SEALED).read())",
-    "find the sealed cases anywhere": """
+    "read the hidden cases": "escaped(open(SEALED).read())",
+    "find the hidden cases anywhere": """
         for folder, _, names in os.walk('/'):
             if 'cases.json' in names or 'journal.jsonl' in names:
                 escaped(folder)""",
@@ -155,12 +155,12 @@ class Place:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("host")
-    run, sealed = folder / "runs" / "one", folder / "sealed" / "suite"
+    run, hidden_cases = folder / "runs" / "one", folder / "sealed" / "suite"
     workspace = Workspace(run / "workspace", make_terms(), BRIEFING)
     workspace.prepare(program(1.0))
-    sealed.mkdir(parents=True)
+    hidden_cases.mkdir(parents=True)
     (run / "journal.jsonl").write_text("{}")
-    (sealed / "cases.json").write_text("{}")
+    (hidden_cases / "cases.json").write_text("{}")
     (workspace.feedback / "kept").write_text("kept")
     import gymnasium
 
@@ -178,7 +178,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         abstract.listen()
         unix.bind(f"{short}/s")
         unix.listen()
-        secrets = (os.getpid(), str(run), str(sealed / "cases.json"), tcp.getsockname()[1], name, site, source)
+        secrets = (os.getpid(), str(run), str(hidden_cases / "cases.json"), tcp.getsockname()[1], name, site, source)
         yield Place(workspace, secrets, Path(short) / "s")
 
 

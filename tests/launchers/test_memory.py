@@ -20,7 +20,7 @@ HOLD = f"held = b'x' * {100 * MIB}; print(flush=True); time.sleep(60)"
 
 @contextmanager
 def running(script: str) -> Iterator[int]:
-    """Run a program of Python until the block ends; it has begun once it has printed a line."""
+    """Run a program of Python until the block ends; it has started once it has printed a line."""
     command = [sys.executable, "-c", f"import os, time, mmap, subprocess, sys\n{script}"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout is not None

@@ -145,7 +145,9 @@ async def test_parts_of_several_tasks_are_graded_each_by_its_own_solver(shelf: S
 async def test_a_checkpoint_that_was_not_kept_fails_alone(shelf: Shelf) -> None:
     stranger = Candidate({"model/weights": SourceTree({"checkpoint.json": "{}"})})
     found = await graded(shelf.runner, [*jobs(stranger), *jobs(shelf.weak)])
-    assert {(t.status, t.blame, t.total_reward) for t in found[:25]} == {(Status.MODEL_ERROR, "candidate", 0.0)}
+    assert {(t.status, t.failure_source, t.total_reward) for t in found[:25]} == {
+        (Status.MODEL_ERROR, "candidate", 0.0)
+    }
     assert found[0].failure is not None
     assert found[0].failure.message == "the weights of this checkpoint were not kept"
     assert Trajectory.decode(found[0].encode()).failure == found[0].failure
@@ -157,7 +159,7 @@ async def test_a_checkpoint_that_cannot_be_loaded_is_its_authors_failure(shelf: 
     shelf.kept[broken] = shutil.copytree(shelf.kept[shelf.weak], shelf.root / "broken")
     (shelf.kept[broken] / "tokenizer.json").write_text("{}")
     found = await graded(shelf.runner, jobs(broken)[:2])
-    assert {(t.status, t.blame) for t in found} == {(Status.MODEL_ERROR, "candidate")}
+    assert {(t.status, t.failure_source) for t in found} == {(Status.MODEL_ERROR, "candidate")}
 
 
 class Saboteur:
@@ -199,7 +201,7 @@ async def test_one_death_of_a_worker_costs_nothing_and_a_second_one_is_the_check
 
     runner = GradingRunner(shelf.resolve, sabotaged, sandbox=shelf.sandbox)
     found = await graded(runner, jobs(shelf.weak))
-    assert {(t.status, t.blame) for t in found} == {
+    assert {(t.status, t.failure_source) for t in found} == {
         ("ok", "none") if deaths == 1 else (Status.MODEL_ERROR, "candidate")
     }
     assert all("it was killed by SIGKILL" in t.stderr for t in found), "what another process answered says so"

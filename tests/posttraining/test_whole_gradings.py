@@ -110,7 +110,7 @@ async def room(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Room]:
 
 
 def tally(trajectories: list[Trajectory]) -> Counter[tuple[str, str]]:
-    return Counter((t.status, t.blame) for t in trajectories)
+    return Counter((t.status, t.failure_source) for t in trajectories)
 
 
 async def test_text_game_is_graded_whole_and_twice_alike(room: Room) -> None:
@@ -142,7 +142,7 @@ async def test_search_is_graded_by_a_judge_and_what_it_does_not_decide_is_missin
 
     judge = Judge(verdict)
     found = await room.grade("search-judged", room.parrot("answer[dk]"), 12, judge=judge)
-    assert [(t.status, t.blame) for t in found[:3]] == [("provider_error", "provider")] * 3
+    assert [(t.status, t.failure_source) for t in found[:3]] == [("provider_error", "provider")] * 3
     assert [(t.status, t.total_reward) for t in found[3:]] == [("ok", 1.0)] * 9
     assert len(judge.heard) == 9 + 2 * 3
 

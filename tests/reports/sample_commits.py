@@ -118,7 +118,7 @@ def commit_run(evolver: str = "reflection", seed: int = 0, after: float = 0.75) 
             }
         ],
         "model_usage": {
-            "attempts": dict(used),
+            "rollouts": dict(used),
             "method": {**used, "cost_usd": None, "calls": 7},
             "judging": dict(used),
             "failed_calls": 2,

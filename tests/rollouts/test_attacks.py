@@ -94,8 +94,8 @@ def test_what_the_host_sees_is_the_evidence(name: str, evidence: str, undefended
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"blame": "host", "status": "host_error"}, "blame fell on the host"),
-        ({"blame": "environment", "status": "environment_error"}, "blame fell on the environment"),
+        ({"failure_source": "host", "status": "host_error"}, "the failure is laid on the host"),
+        ({"failure_source": "environment", "status": "environment_error"}, "the failure is laid on the environment"),
         ({"total_reward": 100.0}, "100.0 of reward"),
         ({"length": 9, "total_reward": 9.0}, "9.0 of reward in 9 steps"),
         ({"columns": {"info/foreign": np.array([False, True])}}, "an action that its space does not hold"),

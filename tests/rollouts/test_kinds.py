@@ -13,7 +13,7 @@ import pytest
 from heredity.errors import ConfigError, HostError, IsolationError, ProviderError, UnknownNameError
 from heredity.gateway import Usage
 from heredity.gateway.settings import GatewaySettings
-from heredity.judging.attempts import Attempter, outcomes_of
+from heredity.judging.rollouts import Rollouts, outcomes_of
 from heredity.resources import Candidate, SourceTree
 from heredity.results.status import FailureSource, Status
 from heredity.rollouts.contract import Job
@@ -125,7 +125,7 @@ MUTE = Candidate({"memory/notes": SourceTree({"memory.md": "nothing"})})
 ENDS = {
     "well": None,
     "breaks": RolloutError("the echo is gone", "line 3"),
-    "cheats": RolloutError("it shouts", status="shouted", blame=FailureSource.CANDIDATE),
+    "cheats": RolloutError("it shouts", status="shouted", failure_source=FailureSource.CANDIDATE),
     "unheard": ProviderError("server", "down", transient=True),
     "ill": HostError("no air"),
     "open": IsolationError("no walls"),
@@ -161,13 +161,24 @@ class Echoes:
 class Echo:
     job: Job
 
-    def failed(self, status: str, blame: FailureSource, message: str, trace: str = "") -> Trajectory:
-        return self.trajectory(status, blame, Failure(status, message, trace))
+    def failed(self, status: str, failure_source: FailureSource, message: str, trace: str = "") -> Trajectory:
+        return self.trajectory(status, failure_source, Failure(status, message, trace))
 
-    def trajectory(self, status: str, blame: FailureSource, failure: Failure | None, reward: float = 0.0) -> Trajectory:
+    def trajectory(
+        self, status: str, failure_source: FailureSource, failure: Failure | None, reward: float = 0.0
+    ) -> Trajectory:
         cost = {"input_tokens": 3.0, "output_tokens": 2.0}
         return Trajectory(
-            self.job.task.id, self.job.candidate.digest, status, blame, reward, 1, True, {}, failure=failure, cost=cost
+            self.job.task.id,
+            self.job.candidate.digest,
+            status,
+            failure_source,
+            reward,
+            1,
+            True,
+            {},
+            failure=failure,
+            cost=cost,
         )
 
 
@@ -207,7 +218,7 @@ async def test_an_outside_kind_is_opened_and_each_failure_put_down_to_its_side(h
         assert engine.isolation == "none needed"
         jobs = [Job(INFO, CANDIDATE, task) for task in tasks()]
         found = {position: trajectory async for position, trajectory in engine.run(jobs, Limits())}
-    assert [(found[i].status, found[i].blame.value) for i in range(len(jobs))] == [
+    assert [(found[i].status, found[i].failure_source.value) for i in range(len(jobs))] == [
         ("ok", "none"),
         ("environment_error", "environment"),
         ("shouted", "candidate"),
@@ -245,7 +256,7 @@ async def test_a_kind_says_what_it_needs_a_model_for(house: House) -> None:
 
 async def test_the_judge_scores_an_outside_kind_by_what_it_declares(house: House) -> None:
     async with Engine(settings(), ["echo"]) as engine:
-        attempter = Attempter(engine, Limits(), retries=0)
+        attempter = Rollouts(engine, Limits(), retries=0)
         chosen = tasks()[:3]
         made = await attempter.tasks(INFO, chosen, CANDIDATE, 0)
         scored = outcomes_of(INFO, chosen, CANDIDATE, made)

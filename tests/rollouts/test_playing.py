@@ -15,7 +15,7 @@ from heredity.actors.contract import Solving
 from heredity.actors.player import WORDS, plain_player, read_player
 from heredity.errors import BudgetError, ConfigError, IsolationError
 from heredity.gateway import Model, Request
-from heredity.judging.attempts import outcome_of
+from heredity.judging.rollouts import outcome_of
 from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.contract import Job
 from heredity.rollouts.programs import SandboxedPrograms
@@ -72,7 +72,7 @@ def way(given: Task) -> list[str]:
 async def test_a_model_that_finds_the_treasure_gets_all_of_the_bound() -> None:
     model = ListedModel(acting(*way(task())))  # type: ignore[arg-type]
     found = await attempt(model, plain_player())
-    assert (found.status, found.blame, found.total_reward, found.terminated) == ("ok", "none", 1.0, True)
+    assert (found.status, found.failure_source, found.total_reward, found.terminated) == ("ok", "none", 1.0, True)
     assert found.length == len(model.asked) == len(way(task()))
     rows = list(found.rows())
     assert rows[0]["action"] == {"action": "move", "params": {"direction": way(task())[0]}}
@@ -179,13 +179,13 @@ async def test_repeats_of_an_attempt_have_seeds_of_their_own() -> None:
 @pytest.mark.parametrize("error", ["server", "connection"])
 async def test_a_provider_that_fails_is_to_blame_itself(error: str) -> None:
     found = await attempt(ListedModel([*acting()[:2], provider_error(error)]), plain_player())
-    assert (found.status, found.blame, found.length) == ("provider_error", "provider", 2)
+    assert (found.status, found.failure_source, found.length) == ("provider_error", "provider", 2)
     assert np.isnan(outcome_of(task(), found, 0.0).score)
 
 
 async def test_an_episode_that_takes_too_long_fails() -> None:
     found = await attempt(SlowModel(), plain_player(), settings=Solving(seconds=0.05))
-    assert (found.status, found.blame, found.length) == ("rollout_timeout", "candidate", 0)
+    assert (found.status, found.failure_source, found.length) == ("rollout_timeout", "candidate", 0)
 
 
 async def test_a_spent_budget_ends_the_run() -> None:
@@ -218,7 +218,7 @@ async def test_closing_the_stream_ends_what_is_going_on() -> None:
 )
 async def test_a_candidate_that_cannot_be_built_fails_by_its_own_fault(made: Candidate, words: str) -> None:
     found = await attempt(ListedModel([]), made)
-    assert (found.status, found.blame, found.length) == ("import_error", "candidate", 0)
+    assert (found.status, found.failure_source, found.length) == ("import_error", "candidate", 0)
     assert found.failure is not None
     assert words in found.failure.message
 
@@ -239,7 +239,7 @@ async def test_a_world_that_breaks_is_not_the_candidates_fault(monkeypatch: pyte
 
     monkeypatch.setattr(world(NAME).dynamics, "act", broken)
     found = await attempt(ListedModel(acting()), plain_player())  # type: ignore[arg-type]
-    assert (found.status, found.blame) == ("environment_error", "environment")
+    assert (found.status, found.failure_source) == ("environment_error", "environment")
 
 
 def test_the_plain_player_is_a_candidate_with_our_words() -> None:
@@ -321,7 +321,7 @@ class Player:
     assert [row["action"]["params"]["direction"] for row in found.rows()] == ["north"] * 3
     without = await play(programs, source, None, limits=Limits(steps=3))
     assert "there is no language model to ask" in without.stdout
-    assert (without.status, without.blame) == ("act_error", "candidate")
+    assert (without.status, without.failure_source) == ("act_error", "candidate")
 
 
 @needs_a_sandbox
@@ -342,7 +342,7 @@ class Player:
         return {"action": "call"}
 """
     found = await play(programs, source, ListedModel([provider_error("server")]))
-    assert (found.status, found.blame) == ("provider_error", "provider")
+    assert (found.status, found.failure_source) == ("provider_error", "provider")
 
 
 WRONG: Mapping[str, tuple[str, str, str]] = {
@@ -364,7 +364,7 @@ WRONG: Mapping[str, tuple[str, str, str]] = {
 async def test_a_program_that_fails_is_to_blame_with_its_traceback(programs: SandboxedPrograms, case: str) -> None:
     source, status, words = WRONG[case]
     found = await play(programs, source, limits=Limits(act_s=0.3))
-    assert (found.status, found.blame, found.total_reward) == (status, "candidate", 0.0)
+    assert (found.status, found.failure_source, found.total_reward) == (status, "candidate", 0.0)
     assert found.failure is not None
     assert words in found.failure.message
     if case in ("init", "act"):

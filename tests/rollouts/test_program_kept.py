@@ -174,10 +174,10 @@ async def test_output_of_many_calls_never_fills_what_it_goes_to() -> None:
     tree = SourceTree({"talk.py": "class Talk:\n    def talk(self):\n        print('x' * 50000)\n        return 1\n"})
     async with (
         SandboxedPrograms(1, ProgramLimits(scratch_bytes=1 << 18)) as programs,
-        programs.open(tree, "talk:Talk", {}) as talk,
+        programs.open(tree, "talk:Talk", {}) as conversation,
     ):
         for _ in range(30):
-            result = await talk.call("talk", {}, seconds=2)
+            result = await conversation.call("talk", {}, seconds=2)
             assert (result.value, len(result.stdout)) == (1, 50001)
 
 

@@ -61,7 +61,11 @@ FORGED = {
     "deep": ("send(result(b'[' * 65 + b']' * 65))", "output", UNREADABLE),
     "very deep": ("send(result(b'[' * 30000 + b']' * 30000))", "output", UNREADABLE),
     "too large": ("send(result(b'\"' + b'x' * 70000 + b'\"'))", "output", "more than 65536"),
-    "blame": ("send(failed(category='host_error', message='the host did it'))", "tool_error", "the host did it"),
+    "failure_source": (
+        "send(failed(category='host_error', message='the host did it'))",
+        "tool_error",
+        "the host did it",
+    ),
     "no failure": ("send(failed(category=1, message=['x'], traceback={}))", "tool_error", ""),
     "a message with surrogates": ("send(failed(category='oom', message='\\ud800'))", "oom", "?"),
     "a long message": ("send(failed(category='oom', message='x' * 100000))", "oom", "x" * 500),

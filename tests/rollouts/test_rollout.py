@@ -1,4 +1,4 @@
-"""An attempt: whose failure it is when something ends it."""
+"""A rollout: whose failure it is when something ends it."""
 
 from __future__ import annotations
 
@@ -36,18 +36,24 @@ async def raising(error: Exception) -> Trajectory:
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "blame"),
+    ("error", "status", "failure_source"),
     [
         (ProviderError("server", "down", transient=True), "provider_error", "provider"),
         (RolloutError("the level broke", "line 3"), "environment_error", "environment"),
-        (RolloutError("the folder's init took too long", status="init_error", blame="environment"), "init_error", "environment"),
+        (
+            RolloutError("the folder's init took too long", status="init_error", failure_source="environment"),
+            "init_error",
+            "environment",
+        ),
         (HostError("no memory"), "host_error", "host"),
         (IsolationError("no sandbox"), "isolation_error", "host"),
     ],
 )  # fmt: skip
-async def test_what_ends_an_attempt_is_put_down_to_whose_it_is(error: Exception, status: str, blame: str) -> None:
+async def test_what_ends_an_attempt_is_put_down_to_whose_it_is(
+    error: Exception, status: str, failure_source: str
+) -> None:
     ended = await attributed(record(), raising(error), 5.0)
-    assert (ended.status, ended.blame, ended.total_reward) == (status, blame, 0.0)
+    assert (ended.status, ended.failure_source, ended.total_reward) == (status, failure_source, 0.0)
     assert ended.failure is not None
     assert str(error) in ended.failure.message
     assert ended.failure.traceback == getattr(error, "traceback", "")
@@ -59,7 +65,7 @@ async def test_an_attempt_without_end_is_the_candidates_failure() -> None:
         raise AssertionError
 
     ended = await attributed(record(), forever(), 0.01)
-    assert (ended.status, ended.blame) == ("rollout_timeout", "candidate")
+    assert (ended.status, ended.failure_source) == ("rollout_timeout", "candidate")
     assert str(ended.failure).find("0.01 seconds") > 0
 
 

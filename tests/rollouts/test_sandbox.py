@@ -100,7 +100,7 @@ def test_a_failing_program_is_to_blame_and_learns_where_it_failed(name: str, fai
     trajectory = failures[name]
     category, step, place, message = EXPECTED[name]
     assert trajectory.failure is not None
-    assert (trajectory.status, trajectory.blame) == (category, "candidate"), trajectory.failure
+    assert (trajectory.status, trajectory.failure_source) == (category, "candidate"), trajectory.failure
     assert message in f"{trajectory.failure.message}\n{trajectory.failure.traceback}"
     assert place in trajectory.failure.traceback
     if step is not None:
@@ -232,7 +232,7 @@ def test_a_killed_environment_worker_is_the_hosts_fault_and_the_runner_goes_on()
             return lost, await play(runner, jobs("CartPole-v1", [BALANCE], 2))
 
     lost, after = asyncio.run(attempt())
-    assert {(t.status, t.blame) for t in lost} == {("host_error", "host")}
+    assert {(t.status, t.failure_source) for t in lost} == {("host_error", "host")}
     assert [t.status for t in after] == ["ok", "ok"]
 
 

@@ -16,7 +16,7 @@ from heredity.actors.contract import Programs, Solving
 from heredity.errors import BudgetError, ConfigError, HostError, IsolationError
 from heredity.gateway import Model, Reply, Request
 from heredity.gateway.scripted import Answer, Rule, Scripted, When
-from heredity.judging.attempts import Attempter, outcome_of
+from heredity.judging.rollouts import Rollouts, outcome_of
 from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.contract import Job
 from heredity.rollouts.kind import KINDS
@@ -71,8 +71,8 @@ def last(trajectory: Trajectory, key: str) -> Any:
 
 async def test_a_right_answer_scores_and_a_wrong_one_does_not() -> None:
     right, wrong = await attempt(ListedModel(["42"])), await attempt(ListedModel(["41"]))
-    assert (right.status, right.blame, right.total_reward, right.terminated) == ("ok", "none", 1.0, True)
-    assert (wrong.status, wrong.blame, wrong.total_reward, wrong.terminated) == ("ok", "none", 0.0, True)
+    assert (right.status, right.failure_source, right.total_reward, right.terminated) == ("ok", "none", 1.0, True)
+    assert (wrong.status, wrong.failure_source, wrong.total_reward, wrong.terminated) == ("ok", "none", 0.0, True)
     assert last(right, "correct") is True
     assert last(wrong, "correct") is False
     assert last(wrong, "extracted") == "41"
@@ -205,7 +205,7 @@ async def test_the_same_words_are_judged_once() -> None:
 )
 async def test_an_attempt_without_an_answer_is_the_candidates_zero(replies: list[Any], said: str) -> None:
     found = await attempt(ListedModel(replies), CALCULATING, max_turns=4)
-    assert (found.status, found.blame, found.total_reward) == ("no_answer", "candidate", 0.0)
+    assert (found.status, found.failure_source, found.total_reward) == ("no_answer", "candidate", 0.0)
     assert found.failure is not None
     assert found.failure.message.startswith(said)
     assert last(found, "question") == "What is 6*7?"
@@ -223,7 +223,7 @@ async def test_a_round_without_an_answer_is_scored_zero_after_the_others() -> No
 )
 async def test_a_provider_that_fails_is_to_blame_itself(kind: str) -> None:
     found = await attempt(ListedModel([provider_error(kind)]))
-    assert (found.status, found.blame, found.length) == ("provider_error", "provider", 0)
+    assert (found.status, found.failure_source, found.length) == ("provider_error", "provider", 0)
     assert found.failure is not None
     assert kind in found.failure.message
     assert math.isnan(outcome_of(task(), found, 0.0).score)
@@ -232,14 +232,14 @@ async def test_a_provider_that_fails_is_to_blame_itself(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["empty", "context"])
 async def test_a_candidate_cannot_erase_an_attempt_by_what_it_says(kind: str) -> None:
     found = await attempt(ListedModel([provider_error(kind)]))
-    assert (found.status, found.blame) == ("no_answer", "candidate")
+    assert (found.status, found.failure_source) == ("no_answer", "candidate")
 
 
 async def test_a_judge_that_fails_is_the_providers_fault() -> None:
     given = task("Why?", "Because.", verifier={"kind": "judge"})
     runner = SolvingRunner(saying(lambda r: "Hm."), judge=ListedModel([provider_error("server")]))
     [found] = await run(runner, job(given=given))
-    assert (found.status, found.blame) == ("provider_error", "provider")
+    assert (found.status, found.failure_source) == ("provider_error", "provider")
 
 
 async def test_a_verifier_that_fails_is_the_environments_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,7 +249,7 @@ async def test_a_verifier_that_fails_is_the_environments_fault(monkeypatch: pyte
     monkeypatch.setattr(solving, "verify", broken)
     for settings in ({}, {"rounds": 2, "feedback": "verdict"}):
         found = await attempt(ListedModel(["42", "42"]), **settings)
-        assert (found.status, found.blame) == ("environment_error", "environment")
+        assert (found.status, found.failure_source) == ("environment_error", "environment")
         assert math.isnan(outcome_of(task(), found, 0.0).score)
 
 
@@ -259,14 +259,14 @@ async def test_a_verifier_that_fails_is_the_environments_fault(monkeypatch: pyte
 async def test_a_sandbox_that_fails_is_the_hosts_fault(error: Any, status: str) -> None:
     model = saying(lambda r: calling(("times", {"left": 6, "right": 7})))
     found = await attempt(model, CALCULATING, programs=InProcessPrograms(fail=error))
-    assert (found.status, found.blame) == (status, "host")
+    assert (found.status, found.failure_source) == (status, "host")
 
 
 async def test_a_machine_that_cannot_confine_stops_the_run() -> None:
     model = saying(lambda r: calling(("times", {"left": 6, "right": 7})))
     runner = SolvingRunner(model, programs=InProcessPrograms(fail=IsolationError("no seccomp")))
     with pytest.raises(IsolationError, match="seccomp"):
-        await Attempter(runner, Limits(), retries=1).all([job(CALCULATING)])
+        await Rollouts(runner, Limits(), retries=1).all([job(CALCULATING)])
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ async def test_a_machine_that_cannot_confine_stops_the_run() -> None:
 async def test_a_candidate_that_cannot_be_built_is_told_so_and_costs_nothing(made: Candidate) -> None:
     model = ListedModel([])
     found = await attempt(model, made)
-    assert (found.status, found.blame, found.length) == ("import_error", "candidate", 0)
+    assert (found.status, found.failure_source, found.length) == ("import_error", "candidate", 0)
     assert found.failure is not None
     assert found.failure.message
     assert model.asked == []
@@ -289,7 +289,7 @@ async def test_a_candidate_that_cannot_be_built_is_told_so_and_costs_nothing(mad
 
 async def test_a_program_that_raises_reports_its_traceback() -> None:
     found = await attempt(ListedModel([]), candidate(agent_solver="def solve(problem, host):\n    return 1 / 0\n"))
-    assert (found.status, found.blame) == ("act_error", "candidate")
+    assert (found.status, found.failure_source) == ("act_error", "candidate")
     assert found.failure is not None
     assert "agent.py" in found.failure.traceback
     assert "line 2" in found.failure.traceback
@@ -307,7 +307,7 @@ async def test_an_attempt_that_takes_too_long_is_the_candidates_fault(which: str
     settings = Solving(seconds=0.05) if which == "settings" else Solving()
     runner = SolvingRunner(SlowModel(), settings=settings)
     [found] = await run(runner, job(), limits=Limits(episode_s=0.05 if which == "limits" else 300))
-    assert (found.status, found.blame, found.length) == ("rollout_timeout", "candidate", 0)
+    assert (found.status, found.failure_source, found.length) == ("rollout_timeout", "candidate", 0)
     assert found.columns["obs"] == ["timeout: no answer within 0.05 seconds"]
 
 
@@ -426,17 +426,17 @@ async def test_attempts_are_spans_with_their_rounds_tools_and_checks_inside() ->
     with collecting(seen.append):
         await attempt(ListedModel([calling(("times", {"left": 6, "right": 7})), "42"]), CALCULATING)
     by_name = {s.name: s for s in seen}
-    assert set(by_name) == {"attempt", "round", "tool", "verify"}
-    assert by_name["attempt"].attributes["task"] == "train/0"
-    assert by_name["attempt"].attributes["candidate"] == CALCULATING.digest
-    assert by_name["attempt"].attributes["score"] == 1.0
-    assert by_name["round"].parent_id == by_name["verify"].parent_id == by_name["attempt"].span_id
+    assert set(by_name) == {"rollout", "round", "tool", "verify"}
+    assert by_name["rollout"].attributes["task"] == "train/0"
+    assert by_name["rollout"].attributes["candidate"] == CALCULATING.digest
+    assert by_name["rollout"].attributes["score"] == 1.0
+    assert by_name["round"].parent_id == by_name["verify"].parent_id == by_name["rollout"].span_id
     assert by_name["tool"].parent_id == by_name["round"].span_id
 
 
 async def test_retried_attempts_are_answered_in_the_end() -> None:
     model = ListedModel([provider_error("server"), "42"])
-    [found] = await Attempter(SolvingRunner(model), Limits(), retries=1).all([job()])
+    [found] = await Rollouts(SolvingRunner(model), Limits(), retries=1).all([job()])
     assert found.total_reward == 1.0
 
 
@@ -538,7 +538,7 @@ async def test_a_program_that_fails_in_the_sandbox_is_the_candidates_failure(
 ) -> None:
     made = candidate(agent_solver=f"def solve(problem, host):\n    {body}\n")
     found = await attempt(ListedModel([]), made, programs=sandbox, seconds=1.0)
-    assert (found.status, found.blame) == (status, "candidate")
+    assert (found.status, found.failure_source) == (status, "candidate")
     assert found.failure is not None
     assert said in found.failure.message
     if status == "act_error":
@@ -556,7 +556,7 @@ def solve(problem, host):
         return "42"
 """
     found = await attempt(ListedModel([provider_error("server")]), candidate(agent_solver=code), programs=sandbox)
-    assert (found.status, found.blame) == ("provider_error", "provider")
+    assert (found.status, found.failure_source) == ("provider_error", "provider")
 
 
 @needs_a_sandbox

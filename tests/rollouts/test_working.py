@@ -1,4 +1,4 @@
-"""Harnesses on container tasks: what an attempt records, and what a bad harness cannot do."""
+"""Harnesses on container tasks: what a rollout records, and what a bad harness cannot do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from heredity import library
 from heredity.actors.contract import Solving
 from heredity.errors import ConfigError
 from heredity.gateway import Model
-from heredity.judging.attempts import outcome_of
+from heredity.judging.rollouts import outcome_of
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
 from heredity.rollouts.container.runner import ContainerRunner
@@ -70,7 +70,7 @@ class Place:
         return [found[position] for position in range(len(jobs))]
 
 
-Attempt = Callable[..., Awaitable[Trajectory]]
+Rollout = Callable[..., Awaitable[Trajectory]]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -82,7 +82,7 @@ async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Place
 
 
 @pytest.fixture
-def attempt(place: Place) -> Attempt:
+def attempt(place: Place) -> Rollout:
     async def attempted(
         candidate: Candidate = PLAIN, model: Model | None = None, task: Task | None = None, **settings: Any
     ) -> Trajectory:
@@ -100,17 +100,17 @@ def last(trajectory: Trajectory, key: str) -> Any:
     return trajectory.columns[f"info/{key}"][-1]
 
 
-# --- what an attempt records
+# --- what a rollout records
 
 
-async def test_work_that_passes_is_rewarded_and_work_that_does_not_says_why(place: Place, attempt: Attempt) -> None:
+async def test_work_that_passes_is_rewarded_and_work_that_does_not_says_why(place: Place, rollout: Rollout) -> None:
     task = place.task(
         "told", test="cat /app/greeting.txt; [ -e /app/greeting.txt ]; echo $((1 - $?)) > /logs/verifier/reward.txt\n"
     )
     good, bad = await attempt(task=task), await attempt(model=calling("ls"), task=task)
-    assert (good.status, good.blame, good.total_reward, good.terminated) == ("ok", "none", 1.0, True)
+    assert (good.status, good.failure_source, good.total_reward, good.terminated) == ("ok", "none", 1.0, True)
     assert (last(good, "correct"), last(good, "reason"), last(good, "ended")) == (True, "", "answered")
-    assert (bad.status, bad.blame, bad.total_reward) == ("ok", "none", 0.0)
+    assert (bad.status, bad.failure_source, bad.total_reward) == ("ok", "none", 0.0)
     assert last(bad, "correct") is False
     assert "No such file" in last(bad, "reason")
     assert bad.columns["obs"][-1] == f"reward 0: {last(bad, 'reason')}"
@@ -123,7 +123,7 @@ async def test_work_that_passes_is_rewarded_and_work_that_does_not_says_why(plac
 
 @pytest.mark.parametrize("candidate", [PLAIN, harness()], ids=["default loop", "own program"])
 async def test_the_shell_says_what_was_printed_and_how_the_command_ended(
-    attempt: Attempt, candidate: Candidate
+    rollout: Rollout, candidate: Candidate
 ) -> None:
     model = calling(
         "echo one; echo two >&2; false", "pwd; cd /; x=1", "pwd; echo $x", "printf %9000d 0", "no-such-command"
@@ -147,13 +147,13 @@ async def test_both_ends_of_what_is_too_long_are_shown() -> None:
     assert len(shown(ExecResult(0, "x" * 500, ""), 1)) < 100
 
 
-async def test_a_command_may_take_the_time_of_a_tool_and_no_more(attempt: Attempt) -> None:
+async def test_a_command_may_take_the_time_of_a_tool_and_no_more(rollout: Rollout) -> None:
     found = await attempt(model=calling("echo begun; sleep 60", GREET), tool_seconds=0.3)
     assert results(list(found.rows()))[0].startswith("begun\n[exit code: 137, ended")
     assert found.total_reward == 1.0
 
 
-async def test_a_model_without_tool_calls_may_write_its_actions(attempt: Attempt) -> None:
+async def test_a_model_without_tool_calls_may_write_its_actions(rollout: Rollout) -> None:
     about = json.dumps({"parameters": {"style": "react"}})
     react = Candidate({"prompt/system": SourceTree({"prompt.md": "Work.", "resource.json": about})})
     model = ListedModel([f'<action>{{"action": "shell", "params": {{"command": "{GREET}; ls"}}}}</action>', "done"])
@@ -163,7 +163,7 @@ async def test_a_model_without_tool_calls_may_write_its_actions(attempt: Attempt
     assert found.columns["obs"][1] == "<observation>\ngreeting.txt\n[exit code: 0]\n</observation>"
 
 
-async def test_tools_of_a_candidate_reach_the_shell(attempt: Attempt) -> None:
+async def test_tools_of_a_candidate_reach_the_shell(rollout: Rollout) -> None:
     tool = "from heredity_harness import shell\n\ndef run(command: str):\n    return shell(command).splitlines()\n"
     for program in (None, LOOP):
         found = await attempt(harness(program, tool_lines=tool), calling(f"{GREET}; ls", tool="lines"))
@@ -171,7 +171,7 @@ async def test_tools_of_a_candidate_reach_the_shell(attempt: Attempt) -> None:
         assert (found.total_reward, found.cost["tool_calls"]) == (1.0, 2.0)
 
 
-async def test_wrong_arguments_are_told_and_not_run(attempt: Attempt) -> None:
+async def test_wrong_arguments_are_told_and_not_run(rollout: Rollout) -> None:
     model = ListedModel([asks("shell", {"cmd": "ls"}), asks("shell", {"command": 7}, 1), "done"])
     for candidate in (PLAIN, harness()):
         told = results(list((await attempt(candidate, model)).rows()))
@@ -180,14 +180,14 @@ async def test_wrong_arguments_are_told_and_not_run(attempt: Attempt) -> None:
         model.asked.clear()
     asked = harness('from heredity_guest import ask\n\ndef solve(problem, host):\n    return ask("shell", "ls")\n')
     found = await attempt(asked)
-    assert (found.status, found.blame) == ("act_error", "candidate")
+    assert (found.status, found.failure_source) == ("act_error", "candidate")
     assert found.failure is not None
     assert "shell must be object" in found.failure.message
 
 
-async def test_a_candidate_may_not_have_a_shell_of_its_own(attempt: Attempt) -> None:
+async def test_a_candidate_may_not_have_a_shell_of_its_own(rollout: Rollout) -> None:
     found = await attempt(harness(None, tool_shell="def run(command: str):\n    return command\n"))
-    assert (found.status, found.blame, found.length) == ("import_error", "candidate", 0)
+    assert (found.status, found.failure_source, found.length) == ("import_error", "candidate", 0)
     assert found.failure is not None
     assert "tool/shell" in found.failure.message
 
@@ -204,7 +204,7 @@ async def test_project_files_are_in_the_container_and_fresh_in_every_attempt(pla
         assert "harness" not in results(list(found.rows()))[0]
 
 
-async def test_the_shipped_harness_does_a_task(attempt: Attempt) -> None:
+async def test_the_shipped_harness_does_a_task(rollout: Rollout) -> None:
     written = asks("write-file", {"path": "deep/folder/it's.txt", "text": "h\u00e9llo $HOME `x` \\n'\"\n" * 9000})
     repeated = [asks("shell", {"command": "seq 99999"}, n) for n in (2, 3, 4)]
     model = ListedModel(
@@ -220,12 +220,12 @@ async def test_the_shipped_harness_does_a_task(attempt: Attempt) -> None:
     assert told[4].startswith("Not called")
 
 
-# --- how an attempt ends
+# --- how a rollout ends
 
 
-async def test_what_is_done_when_the_turns_are_used_up_counts(attempt: Attempt) -> None:
+async def test_what_is_done_when_the_turns_are_used_up_counts(rollout: Rollout) -> None:
     found = await attempt(model=calling(GREET, *["ls"] * 9), max_turns=3)
-    assert (found.status, found.blame, found.total_reward, found.length) == ("ok", "none", 1.0, 3)
+    assert (found.status, found.failure_source, found.total_reward, found.length) == ("ok", "none", 1.0, 3)
     assert found.columns["truncated"].tolist() == [False, False, True]  # type: ignore[union-attr]
     assert last(found, "ended") == "turns"
     assert found.failure is not None
@@ -235,7 +235,7 @@ async def test_what_is_done_when_the_turns_are_used_up_counts(attempt: Attempt) 
 
 @pytest.mark.parametrize("least", ["settings", "limits", "task"])
 async def test_the_time_of_an_attempt_is_the_least_of_three_and_what_is_done_counts(
-    place: Place, attempt: Attempt, least: str
+    place: Place, rollout: Rollout, least: str
 ) -> None:
     task = place.task(least, toml=TOML.replace("[agent]\ntimeout_sec = 20", "[agent]\ntimeout_sec = 1"))
     limits = Limits(episode_s=1.0) if least == "limits" else LIMITS
@@ -250,40 +250,40 @@ async def test_the_time_of_an_attempt_is_the_least_of_three_and_what_is_done_cou
     assert found.failure.category == "rollout_timeout"
 
 
-async def test_an_empty_reply_ends_the_work_which_counts(attempt: Attempt) -> None:
+async def test_an_empty_reply_ends_the_work_which_counts(rollout: Rollout) -> None:
     found = await attempt(model=ListedModel([asks("shell", {"command": GREET}), ""]))
     assert (found.status, found.total_reward, last(found, "ended")) == ("ok", 1.0, "empty")
 
 
-async def test_a_provider_that_fails_is_to_blame(attempt: Attempt) -> None:
+async def test_a_provider_that_fails_is_to_blame(rollout: Rollout) -> None:
     for candidate in (PLAIN, harness()):
         found = await attempt(candidate, ListedModel([asks("shell", {"command": "ls"}), provider_error("server")]))
-        assert (found.status, found.blame, found.length) == ("provider_error", "provider", 1)
+        assert (found.status, found.failure_source, found.length) == ("provider_error", "provider", 1)
 
 
-async def test_a_verifier_without_a_reward_is_the_environments_fault(place: Place, attempt: Attempt) -> None:
+async def test_a_verifier_without_a_reward_is_the_environments_fault(place: Place, rollout: Rollout) -> None:
     found = await attempt(task=place.task("silent", test="echo I forgot\n"))
-    assert (found.status, found.blame) == ("environment_error", "environment")
+    assert (found.status, found.failure_source) == ("environment_error", "environment")
     assert found.failure is not None
     assert "reward_missing" in found.failure.message
     assert "I forgot" in found.failure.message
 
 
-async def test_a_task_that_has_changed_is_the_environments_fault(place: Place, attempt: Attempt) -> None:
+async def test_a_task_that_has_changed_is_the_environments_fault(place: Place, rollout: Rollout) -> None:
     task = place.task("changing")
     (place.folder / "changing" / "tests" / "test.sh").write_text("echo 1 > /logs/verifier/reward.txt\n")
     found = await attempt(task=task)
-    assert (found.status, found.blame) == ("environment_error", "environment")
+    assert (found.status, found.failure_source) == ("environment_error", "environment")
     assert found.failure is not None
     assert "has changed since the run began" in found.failure.message
 
 
-async def test_a_task_that_cannot_be_built_is_the_environments_fault(place: Place, attempt: Attempt) -> None:
+async def test_a_task_that_cannot_be_built_is_the_environments_fault(place: Place, rollout: Rollout) -> None:
     found = await attempt(task=place.task("unbuilt", dockerfile="FROM debian\nRUN false\n"))
-    assert (found.status, found.blame) == ("environment_error", "environment")
+    assert (found.status, found.failure_source) == ("environment_error", "environment")
 
 
-async def test_partial_rewards_and_what_was_left_behind_are_recorded(place: Place, attempt: Attempt) -> None:
+async def test_partial_rewards_and_what_was_left_behind_are_recorded(place: Place, rollout: Rollout) -> None:
     test = 'printf \'{"a": 1, "reward": 0.5}\' > /logs/verifier/reward.json; echo half\n'
     found = await attempt(
         model=calling("setsid sleep 300 & echo 1 > /logs/verifier/reward.txt; sleep 0.3"),
@@ -295,7 +295,7 @@ async def test_partial_rewards_and_what_was_left_behind_are_recorded(place: Plac
     assert last(found, "discarded") == ["/logs/verifier/reward.txt"]
 
 
-async def test_a_conversation_is_on_record_once_whatever_middleware_adds_to_it(attempt: Attempt) -> None:
+async def test_a_conversation_is_on_record_once_whatever_middleware_adds_to_it(rollout: Rollout) -> None:
     adding = harness(middleware="def before_model(self, messages):\n    return [*messages, Message('user', 'Look.')]")
     said = (await attempt(adding, calling("ls", GREET))).columns["messages"]
     assert [message["role"] for message in said] == [
@@ -335,38 +335,38 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-async def test_a_middleware_that_breaks_the_contract_is_named(attempt: Attempt, name: str) -> None:
+async def test_a_middleware_that_breaks_the_contract_is_named(rollout: Rollout, name: str) -> None:
     lines, message = WRONG[name]
     found = await attempt(harness(middleware=lines))
-    assert (found.status, found.blame, found.total_reward) == ("act_error", "candidate", 0.0)
+    assert (found.status, found.failure_source, found.total_reward) == ("act_error", "candidate", 0.0)
     assert found.failure is not None
     assert message in found.failure.message, found.failure.message
     assert "middleware/one.py" in found.failure.message
     assert "expected" in found.failure.message
 
 
-async def test_the_authors_line_is_in_the_traceback(attempt: Attempt) -> None:
+async def test_the_authors_line_is_in_the_traceback(rollout: Rollout) -> None:
     found = await attempt(harness(middleware=WRONG["raises"][0]))
     assert found.failure is not None
     assert 'File "middleware/one.py", line 5' in found.failure.traceback
     assert "heredity_harness.py" not in found.failure.traceback
 
 
-async def test_a_hook_that_loops_for_ever_ends_after_its_own_time(attempt: Attempt) -> None:
+async def test_a_hook_that_loops_for_ever_ends_after_its_own_time(rollout: Rollout) -> None:
     begun = time.monotonic()
     found = await attempt(
         harness(middleware="def before_model(self, messages):\n    while True: pass"), limits=Limits(act_s=0.5)
     )
     assert time.monotonic() - begun < 5
-    assert (found.status, found.blame, found.total_reward) == ("rollout_timeout", "candidate", 0.0)
+    assert (found.status, found.failure_source, found.total_reward) == ("rollout_timeout", "candidate", 0.0)
 
 
-async def test_waiting_for_the_shell_is_not_a_programs_own_time(attempt: Attempt) -> None:
+async def test_waiting_for_the_shell_is_not_a_programs_own_time(rollout: Rollout) -> None:
     found = await attempt(harness(), calling("sleep 0.8", GREET), limits=Limits(act_s=0.5))
     assert (found.status, found.total_reward) == ("ok", 1.0)
 
 
-async def test_a_hundred_megabytes_of_output_are_cut(attempt: Attempt) -> None:
+async def test_a_hundred_megabytes_of_output_are_cut(rollout: Rollout) -> None:
     printing = harness(
         middleware="def before_model(self, messages):\n    print('x' * 100_000_000)\n    return messages"
     )
@@ -375,7 +375,7 @@ async def test_a_hundred_megabytes_of_output_are_cut(attempt: Attempt) -> None:
     assert len(found.encode()) < 100_000
 
 
-async def test_killing_everything_ends_only_what_is_the_agents(attempt: Attempt) -> None:
+async def test_killing_everything_ends_only_what_is_the_agents(rollout: Rollout) -> None:
     found = await attempt(model=calling("sleep 61 & kill -9 -1", "grep -l '[s]leep.61' /proc/[0-9]*/cmdline", GREET))
     assert found.total_reward == 1.0
     assert results(list(found.rows()))[1] == "[exit code: 1]"
@@ -427,7 +427,7 @@ def solve(problem, host):
 """
 
 
-async def test_a_harness_learns_neither_name_nor_split_nor_reward(place: Place, attempt: Attempt) -> None:
+async def test_a_harness_learns_neither_name_nor_split_nor_reward(place: Place, rollout: Rollout) -> None:
     # Names that nothing else has, wherever they may come from.
     task = place.task("zebra-quilt", "heldout", toml=TOML.replace("heredity/greeting", "heredity/zebra-quilt"))
     found = await attempt(with_files(harness(DUMP), {"project/x": "y"}), task=task, tool_output_chars=200_000)
@@ -451,7 +451,7 @@ async def test_a_harness_learns_neither_name_nor_split_nor_reward(place: Place, 
     assert str(place.folder) not in seen
 
 
-async def test_the_verifiers_files_are_not_there_while_the_harness_works(attempt: Attempt) -> None:
+async def test_the_verifiers_files_are_not_there_while_the_harness_works(rollout: Rollout) -> None:
     found = await attempt(
         model=calling("find / -name 'test.sh' -o -name 'reward*' 2>/dev/null | grep -v ^/proc; ls /tests", GREET)
     )

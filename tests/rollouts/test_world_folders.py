@@ -67,7 +67,7 @@ def test_a_folder_says_what_its_files_say() -> None:
     assert folder.max_steps == 20
     assert [level.world_id for level in folder.levels(TEST)] == ["level_01", "level_02", "level_03"]
     assert folder.levels(VALIDATION)[0].world_id == "../val_levels/level_11"
-    assert [folder.bound(folder.level(name)) for name in ("level_01", "level_12", "level_13")] == [2.0, 1.0, 3.0]
+    assert [folder.upper_bound(folder.level(name)) for name in ("level_01", "level_12", "level_13")] == [2.0, 1.0, 3.0]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_bounds_are_read_in_whatever_shape_they_come(tmp_path: Path, shape: obje
     shutil.copytree(CANAL, tmp_path / "w")
     (tmp_path / "w" / "level_max_rewards.json").write_text(json.dumps(shape))
     folder = WorldFolder(tmp_path / "w")
-    assert folder.bound(folder.level("level_01")) == 4.0
+    assert folder.upper_bound(folder.level("level_01")) == 4.0
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ async def test_a_world_that_fails_is_an_environment_failure(
     programs: SandboxedPrograms, tmp_path: Path, lines: str, said: str
 ) -> None:
     found = await attempt(programs, in_step(lines, tmp_path / "w"), [LIGHT], act_s=0.5)
-    assert (found.status, found.blame, found.length) == ("environment_error", "environment", 0)
+    assert (found.status, found.failure_source, found.length) == ("environment_error", "environment", 0)
     assert found.failure is not None
     assert said in found.failure.message, found.failure
     if "Error" in said:
@@ -299,7 +299,7 @@ async def test_a_world_that_fails_is_an_environment_failure(
 async def test_a_world_that_cannot_begin_is_an_environment_failure(programs: SandboxedPrograms, tmp_path: Path) -> None:
     folder = changed(CANAL, tmp_path / "w", "env_obs.py", "class Near", "raise ImportError('no fog')\n\n\nclass Near")
     found = await attempt(programs, folder, [LIGHT])
-    assert (found.status, found.blame) == ("environment_error", "environment")
+    assert (found.status, found.failure_source) == ("environment_error", "environment")
     assert found.failure is not None
     assert "no fog" in found.failure.message
     assert 'File "w/env_obs.py"' in found.failure.traceback
@@ -317,7 +317,7 @@ async def test_a_world_that_answers_what_no_world_answers_is_contained(
 ) -> None:
     forged = "import sys\nsys.modules['world_folder_guest'].World.step = lambda self, action: {'reward': 'much'}"
     found = await attempt(programs, in_step(forged, tmp_path / "w"), [MOOR, MOOR])
-    assert (found.status, found.blame, found.length) == ("environment_error", "environment", 1)
+    assert (found.status, found.failure_source, found.length) == ("environment_error", "environment", 1)
 
 
 async def test_an_action_that_does_not_fit_and_breaks_the_world_is_the_candidates_fault(
@@ -328,7 +328,7 @@ async def test_an_action_that_does_not_fit_and_breaks_the_world_is_the_candidate
     )
     for wrong in (sail(None), {"action": "mutiny"}):  # type: ignore[arg-type]
         found = await attempt(programs, folder, [wrong])
-        assert (found.status, found.blame) == ("invalid_action", "candidate"), found.failure
+        assert (found.status, found.failure_source) == ("invalid_action", "candidate"), found.failure
         assert found.failure is not None
         assert "env_main.py" in found.failure.traceback
 
@@ -340,7 +340,7 @@ async def test_a_folder_that_changes_under_a_run_is_not_scored(programs: Sandbox
     (folder / "config.yaml").write_text((folder / "config.yaml").read_text().replace("max_steps: 20", "max_steps: 30"))
     runner = WorldRunner(ListedModel(replies([LIGHT])), programs=programs)  # type: ignore[arg-type]
     [found] = [each async for _, each in runner.run([Job(tasks.info, plain_player(), given)], Limits())]
-    assert (found.status, found.blame) == ("host_error", "host")
+    assert (found.status, found.failure_source) == ("host_error", "host")
 
 
 async def test_a_folder_without_a_sandbox_is_refused() -> None:

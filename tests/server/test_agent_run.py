@@ -9,7 +9,7 @@ import pytest
 
 from heredity.evolution import Budget
 from heredity.judging import Session
-from heredity.judging.cases import Sealed
+from heredity.judging.cases import HiddenCases
 from heredity.judging.run import Conditions, RunPlan, run_evolution
 from heredity.judging.views import ViewPlan
 from heredity.launchers import AgentExit, CommandAgent, available
@@ -38,8 +38,8 @@ class Rig:
     def __init__(self, folder: Path) -> None:
         self.run = folder / "runs" / "one"
         self.exits: list[AgentExit] = []
-        sealed = Sealed.create(folder / "sealed" / "suite")
-        self.conditions = Conditions(NumbersTaskset(), FakeRunner(), sealed)
+        hidden_cases = HiddenCases.create(folder / "sealed" / "suite")
+        self.conditions = Conditions(NumbersTaskset(), FakeRunner(), hidden_cases)
         self.plan = RunPlan(
             "one",
             "suite",

@@ -23,18 +23,18 @@ def test_half_open_ranges_leave_their_end_out(parts: list[tuple[int, int]]) -> N
 
 
 @given(st.lists(st.integers(0, 10**9), min_size=1, max_size=50))
-def test_a_list_is_taken_as_it_is(handles: list[int]) -> None:
-    assert parse_episodes(handles) == handles
+def test_a_list_is_taken_as_it_is(task_indices: list[int]) -> None:
+    assert parse_episodes(task_indices) == task_indices
 
 
 @given(st.text(max_size=20))
 def test_any_text_is_either_expanded_or_refused(text: str) -> None:
     try:
-        handles = parse_episodes(text)
+        task_indices = parse_episodes(text)
     except RejectedError:
         return
-    assert handles
-    assert all(type(h) is int and h >= 0 for h in handles)
+    assert task_indices
+    assert all(type(h) is int and h >= 0 for h in task_indices)
 
 
 @pytest.mark.parametrize(

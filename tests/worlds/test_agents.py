@@ -29,7 +29,7 @@ def test_search_practises_within_its_bound_and_finds_more_than_chance() -> None:
     found = play_search(reef, level, 0, practice=2000)
     assert found.total > 2 * chance
     assert 2000 <= found.practice <= 2000 + found.steps + 100
-    assert found.total <= level.bound.value
+    assert found.total <= level.upper_bound.value
 
 
 def test_an_unknown_agent_is_refused_with_the_nearest() -> None:

@@ -39,7 +39,7 @@ def test_a_valley_season_cannot_be_better_than_its_bound() -> None:
 
     for name in ("test-01", "validation-05"):
         data = {**farm.level(name).data, "steps": 4}
-        assert farm.levels.bound(data).value == farm.play(data) == best(farm.dynamics.start(data), 4)
+        assert farm.levels.upper_bound(data).value == farm.play(data) == best(farm.dynamics.start(data), 4)
 
 
 def test_no_way_to_seat_guests_pays_more_than_the_bound() -> None:
@@ -55,7 +55,7 @@ def test_no_way_to_seat_guests_pays_more_than_the_bound() -> None:
             pairs = [payment(first, other, rivals) + best([g for g in rest if g is not other]) for other in rest]
             return max([best(rest), *pairs])
 
-        assert ball.levels.bound(data).value == best(guests)
+        assert ball.levels.upper_bound(data).value == best(guests)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ its manifest):
 - `prompt/system`: `prompt.md` is the system message. `{{memory}}` in it is replaced by what the memories hold; without
   that place, memories that are not empty follow at the end.
 - `prompt/question`: the user's message, with the place `{{question}}`; without this part the question is asked as it is.
-- `prompt/critic`, `prompt/revise`: for attempts of several rounds (see `Solving`).
+- `prompt/critic`, `prompt/revise`: for rollouts of several rounds (see `Solving`).
 - `prompt/NAME` of any other name is not sent by itself; programs may use it.
 - `tool/NAME`: `tool.py` with a function `run(**arguments)` that returns JSON values, run in the sandbox, or `SKILL.md`
   alone: a text that the model may read.
@@ -32,7 +32,7 @@ REVISE = "prompt/revise"
 SOLVER = "agent/solver"
 
 RoundFeedback = Literal["none", "self", "public", "verdict"]
-"""What a solver is told between the rounds of an attempt: nothing, its own critique, public tests, or the verdict."""
+"""What a solver is told between the rounds of a rollout: nothing, its own critique, public tests, or the verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +54,15 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Solving:
-    """How an attempt at a question goes.
+    """How a rollout at a question goes.
 
     Attributes:
         max_turns: most model calls of one round (Autogenesis allows sub-agents 20 steps).
-        rounds: how often the answer may be given; above 1 the solver refines its solution inside the attempt (Solution-Evo).
+        rounds: how often the answer may be given; above 1 the solver refines its solution inside the rollout (Solution-Evo).
         feedback: what it is told between rounds. With `"verdict"` it sees ground truth: such a run is labelled oracle.
         temperature: passed to the model; None leaves it.
         max_tokens: most tokens of one reply; None leaves it.
-        seconds: wall seconds of the whole attempt.
+        seconds: wall seconds of the whole rollout.
         program_seconds: wall seconds that a program which drives the conversation may take of a round for itself, without what
             it waits for.
         tool_seconds: wall seconds of one tool call.

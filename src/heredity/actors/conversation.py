@@ -1,4 +1,4 @@
-"""The conversation of one attempt: everything that is said, and what it uses."""
+"""The conversation of one rollout: everything that is said, and what it uses."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from heredity.gateway.contract import NOTHING_USED
 from heredity.results.status import AnswerStatus
 
 _OWN_FAULTS = ("empty", "context")
-"""Provider errors that a candidate can bring about; as anybody else's fault they would let it erase its bad attempts."""
+"""Provider errors that a candidate can bring about; as anybody else's fault they would let it erase its bad rollouts."""
 
 
 class NoAnswerError(CandidateError):
-    """An attempt ends without an answer; `status` says how."""
+    """A rollout ends without an answer; `status` says how."""
 
     def __init__(self, status: AnswerStatus, detail: str) -> None:
         self.status = status
@@ -33,11 +33,11 @@ class Turn:
 
 @dataclass(slots=True)
 class Conversation:
-    """What is said in one attempt.
+    """What is said in one rollout.
 
     Attributes:
         model: who is asked.
-        settings: how the attempt goes.
+        settings: how the rollout goes.
         seed: passed to the model; None leaves it.
         turns: everything that was said, in order.
         rounds: the final words of every round so far.
@@ -98,7 +98,7 @@ class Conversation:
         return tuple(m for turn in self.turns for m in (*turn.told, turn.reply) if m is not None)
 
     def answer(self, status: AnswerStatus = AnswerStatus.OK, detail: str = "") -> Answer:
-        """Return what the attempt gave so far; an attempt that ends without an answer has no text."""
+        """Return what the rollout gave so far; a rollout that ends without an answer has no text."""
         text = self.rounds[-1] if self.rounds and status == AnswerStatus.OK else ""
         rounds, notes = tuple(self.rounds), tuple(self.notes)
         return Answer(text, rounds, self.messages, self.usage, self.calls, self.tool_calls, status, detail, notes)

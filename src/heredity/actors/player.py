@@ -192,13 +192,13 @@ class ReactPlayer:
     Args:
         parts: its prompts and memories.
         told: the world's instruction, and its actions and symbols, in words.
-        talk: the conversation of the attempt.
+        conversation: the conversation of the rollout.
         recent: how many of its last actions it is shown.
     """
 
     parts: Parts
     told: tuple[str, str]
-    talk: Conversation
+    conversation: Conversation
     recent: int = 10
     _notes: str = ""
     _last: str = ""
@@ -211,7 +211,7 @@ class ReactPlayer:
             self._done.append(f"{sight.t}. {self._last} -> {sight.message or 'done'}{paid}")
         system, turn = self._system(), self._turn(sight)
         try:
-            reply = await self.talk.ask([system, turn], [turn] if sight.t else [system, turn])
+            reply = await self.conversation.ask([system, turn], [turn] if sight.t else [system, turn])
         except NoAnswerError as error:
             self._last = "(no answer)"
             return Move(RefusedError(f"There was no answer: {error}"))

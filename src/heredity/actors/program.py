@@ -55,28 +55,28 @@ async def run_program(parts: Parts, problem: Problem, toolbox: Toolbox, earlier:
     """
     if parts.program is None or toolbox.programs is None:
         raise CandidateError("there is no program, or no sandbox to run it in")
-    services, settings = Services(toolbox.talk, toolbox), toolbox.talk.settings
+    services, settings = Services(toolbox.conversation, toolbox), toolbox.conversation.settings
     arguments = {"problem": _problem(problem), "host": _host(parts, problem, toolbox, earlier)}
     seconds = min(settings.seconds, settings.program_seconds)
     result = await toolbox.programs.call(parts.program, _SOLVE, arguments, seconds=seconds, services=services.all)
     if services.fatal is not None:
         raise services.fatal
-    return _answer(result, toolbox.talk)
+    return _answer(result, toolbox.conversation)
 
 
-def _answer(result: ToolResult, talk: Conversation) -> str:
+def _answer(result: ToolResult, conversation: Conversation) -> str:
     if result.error:
-        talk.notes.append(result.traceback or result.message)
+        conversation.notes.append(result.traceback or result.message)
         status = AnswerStatus.PROGRAM_TIMEOUT if result.error == "timeout" else AnswerStatus.PROGRAM_ERROR
         raise NoAnswerError(status, f"{result.error}: {result.message}")
     if not isinstance(result.value, str):
         detail = f"solve returned {json.dumps(result.value)[:80]}; expected the answer as text"
-        talk.notes.append(detail)
+        conversation.notes.append(detail)
         raise NoAnswerError(AnswerStatus.PROGRAM_ERROR, detail)
     if not result.value.strip():
         raise NoAnswerError(AnswerStatus.EMPTY, "solve returned an empty text")
     text = encodable(result.value)
-    talk.conclude(text)
+    conversation.conclude(text)
     return text
 
 
@@ -95,7 +95,7 @@ def _host(parts: Parts, problem: Problem, toolbox: Toolbox, earlier: Earlier) ->
     return {
         "system": parts.system_for(specs),
         "question": parts.question(problem),
-        "turns": toolbox.talk.settings.max_turns,
+        "turns": toolbox.conversation.settings.max_turns,
         "prompts": dict(parts.prompts),
         "memories": dict(parts.memories),
         "tools": [{"name": s.name, "description": s.description, "parameters": dict(s.parameters)} for s in specs],
@@ -108,7 +108,7 @@ def _host(parts: Parts, problem: Problem, toolbox: Toolbox, earlier: Earlier) ->
 class Services:
     """What a program may ask for in one round. A program cannot hide that a provider or the host failed: `fatal` keeps it."""
 
-    talk: Conversation
+    conversation: Conversation
     toolbox: Toolbox
     recorded: Counter[Message] = field(default_factory=Counter[Message])
     asked: int = 0
@@ -123,13 +123,13 @@ class Services:
     async def model(self, asked: Any) -> dict[str, Any]:
         """Answer `{"messages": […], "tools": […]}` with `{"text", "tool_calls", "finish"}`."""
         messages, tools = _request(asked)
-        most = self.talk.settings.max_turns
+        most = self.conversation.settings.max_turns
         if self.asked >= most:
             raise CandidateError(f"the {most} model calls of this round are used up; return an answer")
         self.asked += 1
         told = self._new(messages)
         try:
-            reply = await self.talk.ask(messages, told, tools)
+            reply = await self.conversation.ask(messages, told, tools)
         except (HostError, BudgetError, ConfigError) as error:
             # The request was checked, so that what the model cannot take at all, such as tools, is not the program's fault.
             if not isinstance(error, ConfigError) or not any(message.images for message in messages):
@@ -142,8 +142,8 @@ class Services:
     async def tool(self, asked: Any) -> dict[str, Any]:
         """Answer `{"name", "arguments"}` with `{"value": …}`, or `{"error": …}` in words."""
         name, arguments = _field(asked, "name", str), _field(asked, "arguments", dict, {})
-        most = 32 * self.talk.settings.max_turns
-        if self.talk.tool_calls >= most * self.talk.settings.rounds:
+        most = 32 * self.conversation.settings.max_turns
+        if self.conversation.tool_calls >= most * self.conversation.settings.rounds:
             raise CandidateError("too many tools were called in this attempt; return an answer")
         try:
             result = await self.toolbox.run(name, arguments)

@@ -10,7 +10,7 @@ from heredity.errors import ConfigError
 from heredity.gateway import Message
 
 Feedback = Callable[[str], Awaitable[str | None]]
-"""Told the words of an answer, returns what the solver is told of it; None if it is right, which ends the attempt."""
+"""Told the words of an answer, returns what the solver is told of it; None if it is right, which ends the rollout."""
 
 DEFAULT_CRITIC = """\
 Below are a question and somebody's answer to it. Find out whether the answer is right: check every step that it rests on, \
@@ -30,12 +30,14 @@ again, in the form that was asked for.
 {{feedback}}"""
 
 
-async def revision(parts: Parts, talk: Conversation, question: str, text: str, feedback: Feedback | None) -> str | None:
+async def revision(
+    parts: Parts, conversation: Conversation, question: str, text: str, feedback: Feedback | None
+) -> str | None:
     """Return what the solver is told after an answer that is not its last; None if there is nothing to improve.
 
     Args:
         parts: may have words of their own for it, `prompt/critic` and `prompt/revise`.
-        talk: where a critique is asked for, in a request of its own.
+        conversation: where a critique is asked for, in a request of its own.
         question: the question as it was asked.
         text: the answer.
         feedback: what tells of public tests or of the verdict.
@@ -47,16 +49,18 @@ async def revision(parts: Parts, talk: Conversation, question: str, text: str, f
     """
     words = parts.prompts.get("revise", DEFAULT_REVISE)
     note: str | None = ""
-    if talk.settings.feedback == "self":
-        note = await _critique(parts, talk, question, text)
-    elif talk.settings.feedback != "none":
+    if conversation.settings.feedback == "self":
+        note = await _critique(parts, conversation, question, text)
+    elif conversation.settings.feedback != "none":
         if feedback is None:
-            raise ConfigError(f"feedback {talk.settings.feedback!r} needs something that gives it; use none or self")
+            raise ConfigError(
+                f"feedback {conversation.settings.feedback!r} needs something that gives it; use none or self"
+            )
         note = await feedback(text)
     return None if note is None else fill(words, {"feedback": note}).strip()
 
 
-async def _critique(parts: Parts, talk: Conversation, question: str, text: str) -> str:
+async def _critique(parts: Parts, conversation: Conversation, question: str, text: str) -> str:
     words = fill(parts.prompts.get("critic", DEFAULT_CRITIC), {"question": question, "answer": text})
     asked = (Message("user", words),)
-    return (await talk.ask(asked, asked)).text.strip()
+    return (await conversation.ask(asked, asked)).text.strip()

@@ -54,7 +54,7 @@ class Solver:
     async def attempt(
         self,
         problem: Problem,
-        talk: Conversation,
+        conversation: Conversation,
         programs: Programs | None,
         feedback: Feedback | None = None,
         provided: Sequence[ProvidedTool] = (),
@@ -63,7 +63,7 @@ class Solver:
 
         Args:
             problem: what is asked.
-            talk: a new conversation.
+            conversation: a new conversation.
             programs: runs tools and programs; None if the candidate has none.
             feedback: tells of answers between rounds, where the settings say `"public"` or `"verdict"`. The time that it
                 takes is not the solver's.
@@ -78,53 +78,57 @@ class Solver:
         """
         if self.needs_programs and programs is None:
             raise ConfigError("the candidate has programs, and there is no sandbox to run them in; give programs")
-        seconds, toolbox = talk.settings.seconds, Toolbox(self.parts.tools, programs, talk, provided)
+        seconds, toolbox = conversation.settings.seconds, Toolbox(self.parts.tools, programs, conversation, provided)
         clock = asyncio.timeout(seconds)
         try:
             async with clock:
                 await self._rounds(problem, toolbox, feedback and _off(clock, feedback))
         except NoAnswerError as error:
-            return talk.answer(error.status, str(error))
+            return conversation.answer(error.status, str(error))
         except TimeoutError:
             if not clock.expired():
                 raise
-            return talk.answer(AnswerStatus.TIMEOUT, f"no answer within {seconds:g} seconds")
-        return talk.answer()
+            return conversation.answer(AnswerStatus.TIMEOUT, f"no answer within {seconds:g} seconds")
+        return conversation.answer()
 
     async def _rounds(self, problem: Problem, toolbox: Toolbox, feedback: Feedback | None) -> None:
-        talk, question, words = toolbox.talk, self.parts.question(problem), self.parts.system_for(toolbox.specs)
+        conversation, question, words = (
+            toolbox.conversation,
+            self.parts.question(problem),
+            self.parts.system_for(toolbox.specs),
+        )
         images = tuple(Image(*image) for image in problem.images)
         system = [Message("system", words)] if words else []
         context, told = list[Message](), [*system, Message("user", question, images)]
         earlier = Earlier()
-        for number in range(1, talk.settings.rounds + 1):
+        for number in range(1, conversation.settings.rounds + 1):
             with span("round", kind="round", number=number) as step:
                 if self.parts.program is not None:
                     text = await run_program(self.parts, problem, toolbox, earlier)
                 else:
                     text = await self._converse(context, told, toolbox)
                 step.set(text=text)
-            talk.rounds.append(text)
-            if number == talk.settings.rounds:
+            conversation.rounds.append(text)
+            if number == conversation.settings.rounds:
                 return
-            words = await revision(self.parts, talk, question, text, feedback)
+            words = await revision(self.parts, conversation, question, text, feedback)
             if words is None:
                 return
             told, earlier = [Message("user", words)], Earlier(number, text, words)
 
     async def _converse(self, context: list[Message], told: list[Message], toolbox: Toolbox) -> str:
         """Ask, run what the reply calls for, tell the results, until a reply calls for nothing: that is the answer."""
-        talk, native = toolbox.talk, self.parts.style == "tools"
+        conversation, native = toolbox.conversation, self.parts.style == "tools"
         tools = toolbox.specs if native else ()
-        for _ in range(talk.settings.max_turns):
+        for _ in range(conversation.settings.max_turns):
             context += told
-            reply = await talk.ask(context, told, tools)
+            reply = await conversation.ask(context, told, tools)
             _check_words(reply)
             context.append(reply.message)
             told = await (_tool_results(reply, toolbox) if native else _observation(reply, toolbox))
             if not told:
                 return reply.text
-        raise NoAnswerError(AnswerStatus.TURNS, f"no answer within {talk.settings.max_turns} model calls")
+        raise NoAnswerError(AnswerStatus.TURNS, f"no answer within {conversation.settings.max_turns} model calls")
 
 
 def _check_words(reply: Reply) -> None:
@@ -152,7 +156,7 @@ async def _observation(reply: Reply, toolbox: Toolbox) -> list[Message]:
 
 
 def _off(clock: asyncio.Timeout, feedback: Feedback) -> Feedback:
-    """Return the feedback with the attempt's clock stopped while it is made: a judge may be slow."""
+    """Return the feedback with the rollout's clock stopped while it is made: a judge may be slow."""
 
     async def stopped(text: str) -> str | None:
         now = asyncio.get_running_loop().time

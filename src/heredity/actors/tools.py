@@ -80,12 +80,12 @@ def specs_of(tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
 
 @dataclass(frozen=True)
 class Toolbox:
-    """The tools of one attempt: whatever a model asks of them, it gets a text back.
+    """The tools of one rollout: whatever a model asks of them, it gets a text back.
 
     Attributes:
         tools: what there is.
         programs: what runs the programs; None if there are none.
-        talk: the conversation they are used in, whose settings bound each call.
+        conversation: the conversation they are used in, whose settings bound each call.
         provided: what the place of the task provides beside them.
 
     Raises:
@@ -94,7 +94,7 @@ class Toolbox:
 
     tools: Sequence[Tool]
     programs: Programs | None
-    talk: Conversation
+    conversation: Conversation
     provided: Sequence[ProvidedTool] = ()
 
     def __post_init__(self) -> None:
@@ -141,7 +141,7 @@ class Toolbox:
     async def run(self, name: str, arguments: Any) -> ToolResult:
         """Check arguments and run a tool; what is wrong with either comes back as a result. Raises as `answer_all`."""
         with span("tool", kind="tool", tool=name, arguments=arguments) as step:
-            self.talk.tool_calls += 1
+            self.conversation.tool_calls += 1
             result = await self._run(name, arguments)
             step.set(error=result.error, message=result.message, seconds=result.seconds, value=result.value)
             return result
@@ -158,15 +158,15 @@ class Toolbox:
             return ToolResult(error="arguments", message=str(error))
         for tool in self.provided:
             if tool.spec.name == name:
-                begun = time.monotonic()
-                return ToolResult(await tool.run(arguments), seconds=time.monotonic() - begun)
+                started = time.monotonic()
+                return ToolResult(await tool.run(arguments), seconds=time.monotonic() - started)
         by_name = {tool.name: tool for tool in self.tools}
         if name == READ_SKILL:
             return ToolResult(by_name[arguments["name"]].text)
         tree = by_name[name].tree
         if tree is None or self.programs is None:
             raise ConfigError(f"tool/{name} is a program; give the solver a sandbox to run it in (programs)")
-        seconds = self.talk.settings.tool_seconds
+        seconds = self.conversation.settings.tool_seconds
         return await self.programs.call(tree, _RUN, arguments, seconds=seconds, services=self.services)
 
     async def _serve(self, name: str, arguments: Any) -> Any:
@@ -176,7 +176,7 @@ class Toolbox:
         return result.value
 
     def _shown(self, name: str, result: ToolResult) -> str:
-        limit = self.talk.settings.tool_output_chars
+        limit = self.conversation.settings.tool_output_chars
         if result.error:
             trace = f"\n{result.traceback.strip()}" if result.traceback else ""
             return _cut(f"error: {result.error}: {result.message}{trace}", limit)

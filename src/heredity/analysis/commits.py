@@ -60,17 +60,17 @@ def gain(heldout: HeldOut | None, reference: Reference | None, *, returns: bool)
 
 
 def model_usage(record: RunRecord) -> ModelUsage | None:
-    """Return what model calls used: of the attempts, of the method, of judging. None where no attempt makes any.
+    """Return what model calls used: of the rollouts, of the method, of judging. None where no rollout makes any.
 
     What is unknown stays None, and so does every sum it enters.
     """
-    attempts = [s.completion.get("usage") for s in record.submissions.values() if s.completion]
-    if not any(attempts) and not record.calls:
+    rollouts = [s.completion.get("usage") for s in record.submissions.values() if s.completion]
+    if not any(rollouts) and not record.calls:
         return None
     views = {(data["view"], data["candidate"]): data for data in record.scored.values()}
     method = _total(c["usage"] or _UNKNOWN for c in record.calls)
     return ModelUsage(
-        attempts=_tokens(_total(attempts)),
+        rollouts=_tokens(_total(rollouts)),
         method=MethodTokens(
             input_tokens=method.input_tokens,
             output_tokens=method.output_tokens,

@@ -11,7 +11,7 @@ Counts = dict[str, dict[str, dict[str, dict[str, int]]]]
 
 
 def counts(annotations: Iterable[Mapping[str, Any]]) -> Counts:
-    """Return how many attempts have each label: by annotator, view, place (snapshot, or batch of training) and label.
+    """Return how many rollouts have each label: by annotator, view, place (snapshot, or batch of training) and label.
 
     Places are in the order of training.
     """

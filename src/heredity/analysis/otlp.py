@@ -16,7 +16,7 @@ from heredity.spans import Span
 
 _INTERNAL, _CLIENT = 1, 3
 _ERROR = 2
-_OPERATIONS = {"model": "chat", "tool": "execute_tool", "attempt": "invoke_agent"}
+_OPERATIONS = {"model": "chat", "tool": "execute_tool", "rollout": "invoke_agent"}
 _NAMES = {
     "model": {
         "model": "gen_ai.request.model",
@@ -24,7 +24,7 @@ _NAMES = {
         "finish": "gen_ai.response.finish_reasons",
     },
     "tool": {"tool": "gen_ai.tool.name", "arguments": "gen_ai.tool.call.arguments", "value": "gen_ai.tool.call.result"},
-    "attempt": {"candidate": "gen_ai.agent.id"},
+    "rollout": {"candidate": "gen_ai.agent.id"},
     "verify": {"score": "gen_ai.evaluation.score.value", "reason": "gen_ai.evaluation.explanation"},
 }
 _USED = {

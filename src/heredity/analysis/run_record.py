@@ -48,7 +48,7 @@ class Submission:
     Attributes:
         id: its number in the run, from 1.
         candidate: digest of what was submitted.
-        tasks: train handles it was attempted on.
+        tasks: train task indices it was attempted on.
         charge: episodes it cost.
         parents: digests of the candidates it was made from.
         note: one line on what the edit was for.

@@ -139,20 +139,20 @@ def usage_of(span: Span) -> Usage:
 
 
 def selected(
-    roots: Sequence[Node], kinds: Sequence[str] = (), attempt: str = "", slowest: int | None = None
+    roots: Sequence[Node], kinds: Sequence[str] = (), rollout: str = "", slowest: int | None = None
 ) -> list[Node]:
     """Return the spans that are asked for.
 
     Args:
         roots: a whole tree.
         kinds: these kinds only; empty for all.
-        attempt: only what took place in attempts at this task, `"train/3"`; `""` for everything.
+        rollout: only what took place in attempts at this task, `"train/3"`; `""` for everything.
         slowest: that many, the one that took longest first; None for all of them by their start.
     """
     within = [node for root in roots for _, node in root.walk()]
-    if attempt:
-        attempts = [n for n in within if n.span.kind == "attempt" and n.span.attributes.get("task") == attempt]
-        within = [node for each in attempts for _, node in each.walk()]
+    if rollout:
+        rollouts = [n for n in within if n.span.kind == "rollout" and n.span.attributes.get("task") == rollout]
+        within = [node for each in rollouts for _, node in each.walk()]
     found = [node for node in within if not kinds or node.span.kind in kinds]
     if slowest is None:
         return found

@@ -1,7 +1,7 @@
 """Intervals, paired comparisons and what they can detect.
 
 Scores come as arrays of shape (runs, cases): the held-out cases are the same for every run of a suite, so runs and
-cases are crossed, and both are sources of chance. NaN is a missing attempt. Higher is better everywhere. All draws come
+cases are crossed, and both are sources of chance. NaN is a missing rollout. Higher is better everywhere. All draws come
 from `heredity.ids.generator`, so the same scores give the same numbers.
 
 Which interval is used where was decided by coverage in simulation (see `docs/analysis.md`): bootstrap intervals are too

@@ -1,4 +1,4 @@
-"""Training data out of a run's conversations: its attempts at train tasks, never those of judging."""
+"""Training data out of a run's conversations: its rollouts at train tasks, never those of judging."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class Rollout:
     """One attempt at a train task, as training data.
 
     Attributes:
         task: the task, `"train/3"`.
         candidate: digest of the candidate.
-        score: of the attempt, higher is better.
+        score: of the rollout, higher is better.
         contexts: what the model was shown and replied, as messages of the chat format. Most attempts have one; a program
             that begins anew with a system's message begins another one.
     """
@@ -42,16 +42,16 @@ class Attempt:
         return {"score": self.score, "task": self.task, "candidate": self.candidate}
 
 
-def attempts_of(folder: Path) -> list[Attempt]:
+def rollouts_of(folder: Path) -> list[Rollout]:
     """Return a run's attempts at train tasks in which something was said, in order, those that are alike once.
 
-    Attempts that are missing, through the fault of a provider or of this host, are left out.
+    Rollouts that are missing, through the fault of a provider or of this host, are left out.
 
     Raises:
-        ConfigError: if nothing was said in this run: it is one of episodes, or has no attempt yet.
+        ConfigError: if nothing was said in this run: it is one of episodes, or has no rollout yet.
         RecordError: if its records cannot be read; DamagedRecordError if they are damaged.
     """
-    blobs, found = BlobStore(folder / "blobs"), dict[str, Attempt]()
+    blobs, found = BlobStore(folder / "blobs"), dict[str, Rollout]()
     for event in read_journal(folder / "journal.jsonl"):
         if event.kind != "submission.completed" or event.data["blob"] is None:
             continue
@@ -62,11 +62,11 @@ def attempts_of(folder: Path) -> list[Attempt]:
             contexts = tuple(_contexts(conversation_of(trajectory)))
             if outcome["score"] is None or not contexts:
                 continue
-            attempt = Attempt(trajectory.task_id, trajectory.candidate, float(outcome["score"]), contexts)
-            found.setdefault(digest_json([attempt.about, contexts]), attempt)
+            rollout = Rollout(trajectory.task_id, trajectory.candidate, float(outcome["score"]), contexts)
+            found.setdefault(digest_json([rollout.about, contexts]), rollout)
     if not found:
         raise ConfigError(
-            f"{folder} has no conversations to train on; they come from attempts at questions (docs/tracing.md)"
+            f"{folder} has no conversations to train on; they come from rollouts at questions (docs/tracing.md)"
         )
     return list(found.values())
 
@@ -79,59 +79,59 @@ def model_of(folder: Path) -> str | None:
         return None
 
 
-def sft_rows(attempts: Sequence[Attempt], model: str | None, min_score: float = 1.0) -> list[Row]:
+def sft_rows(rollouts: Sequence[Rollout], model: str | None, min_score: float = 1.0) -> list[Row]:
     """Return conversations worth imitating: `{"messages", "score", "task", "candidate", "model"}`, each once.
 
     Args:
-        attempts: of a run.
+        rollouts: of a run.
         model: what answered in them.
         min_score: those that scored less are left out.
     """
     found: dict[str, Row] = {}
-    for attempt in attempts:
-        for context in attempt.contexts if attempt.score >= min_score else ():
-            found.setdefault(digest_json(context), {"messages": context, **attempt.about, "model": model})
+    for rollout in rollouts:
+        for context in rollout.contexts if rollout.score >= min_score else ():
+            found.setdefault(digest_json(context), {"messages": context, **rollout.about, "model": model})
     return list(found.values())
 
 
-def rl_rows(attempts: Sequence[Attempt], model: str | None) -> list[Row]:
+def rl_rows(rollouts: Sequence[Rollout], model: str | None) -> list[Row]:
     """Return one row for each reply: `{"prompt", "completion", "reward", "task", "candidate", "model"}`.
 
-    The prompt is what was said before, the reward the score of the whole attempt.
+    The prompt is what was said before, the reward the score of the whole rollout.
     """
     return [
         {
             "prompt": context[:place],
             "completion": [message],
-            "reward": attempt.score,
-            "task": attempt.task,
-            "candidate": attempt.candidate,
+            "reward": rollout.score,
+            "task": rollout.task,
+            "candidate": rollout.candidate,
             "model": model,
         }
-        for attempt in attempts
-        for context in attempt.contexts
+        for rollout in rollouts
+        for context in rollout.contexts
         for place, message in enumerate(context)
         if message["role"] == "assistant"
     ]
 
 
-def preference_rows(attempts: Sequence[Attempt], model: str | None) -> list[Row]:
-    """Return pairs of attempts at the same task, of which one scored more: `{"chosen", "rejected", …}`.
+def preference_rows(rollouts: Sequence[Rollout], model: str | None) -> list[Row]:
+    """Return pairs of rollouts at the same task, of which one scored more: `{"chosen", "rejected", …}`.
 
     Each attempt that is not among the best at its task is paired with one of the best, if possible with one that was asked
-    in the same words (`same_prompt`). Attempts of several contexts are left out.
+    in the same words (`same_prompt`). Rollouts of several contexts are left out.
     """
-    by_task: dict[str, list[Attempt]] = {}
-    for attempt in attempts:
-        if len(attempt.contexts) == 1:
-            by_task.setdefault(attempt.task, []).append(attempt)
+    by_task: dict[str, list[Rollout]] = {}
+    for rollout in rollouts:
+        if len(rollout.contexts) == 1:
+            by_task.setdefault(rollout.task, []).append(rollout)
     return [row for group in by_task.values() for row in _pairs(group, model)]
 
 
-def _pairs(group: Sequence[Attempt], model: str | None) -> Iterator[Row]:
-    top = max(attempt.score for attempt in group)
-    best = [attempt for attempt in group if attempt.score == top]
-    for worse in (attempt for attempt in group if attempt.score < top):
+def _pairs(group: Sequence[Rollout], model: str | None) -> Iterator[Row]:
+    top = max(rollout.score for rollout in group)
+    best = [rollout for rollout in group if rollout.score == top]
+    for worse in (rollout for rollout in group if rollout.score < top):
         alike = [better for better in best if _prompt(better) == _prompt(worse)]
         better = (alike or best)[0]
         yield {
@@ -146,12 +146,12 @@ def _pairs(group: Sequence[Attempt], model: str | None) -> Iterator[Row]:
         }
 
 
-def _prompt(attempt: Attempt) -> list[Row]:
-    context = attempt.contexts[0]
+def _prompt(rollout: Rollout) -> list[Row]:
+    context = rollout.contexts[0]
     return context[: next(place for place, message in enumerate(context) if message["role"] == "assistant")]
 
 
-FORMS: Mapping[str, Callable[[Sequence[Attempt], str | None], list[Row]]] = MappingProxyType(
+FORMS: Mapping[str, Callable[[Sequence[Rollout], str | None], list[Row]]] = MappingProxyType(
     {"sft": sft_rows, "rl": rl_rows, "preference": preference_rows}
 )
 """Name of a form of training data to what makes its rows."""

@@ -190,9 +190,9 @@ class _Siege:
 def judge(attack: Attack, trajectory: Trajectory, limits: Limits) -> list[str]:
     """Return what is wrong with an episode that was attacked: rewards, blame, limits that did not hold."""
     reasons: list[str] = []
-    if trajectory.blame not in ("none", "candidate"):
+    if trajectory.failure_source not in ("none", "candidate"):
         message = trajectory.failure.message if trajectory.failure else ""
-        reasons.append(f"blame fell on the {trajectory.blame}: {message}")
+        reasons.append(f"the failure is that of the {trajectory.failure_source}: {message}")
     if trajectory.total_reward != trajectory.length or trajectory.length > STEPS:
         reasons.append(f"{trajectory.total_reward} of reward in {trajectory.length} steps, of which there are {STEPS}")
     if any(trajectory.columns.get("info/foreign", ())):

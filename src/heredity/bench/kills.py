@@ -1,6 +1,6 @@
 """Kill a deterministic run with SIGKILL at random instants, resume it until it is done, and compare it with one left alone.
 
-Both are real `heredity run` processes on the same sealed cases. What must be equal: every submission with its scores, every
+Both are real `heredity run` processes on the same hidden cases. What must be equal: every submission with its scores, every
 charge, every validation score, the selected checkpoint and the held-out scores. Times and the count of resumes differ.
 """
 

@@ -21,7 +21,7 @@ import numpy as np
 from heredity.bench.rollouts import BALANCE
 from heredity.environments.taskset import make_from_spec
 from heredity.evolution import Budget
-from heredity.judging.cases import Sealed
+from heredity.judging.cases import HiddenCases
 from heredity.judging.session import Session, SessionRules
 from heredity.records import Committer, RunFolder
 from heredity.resources import Candidate, SourceTree
@@ -54,8 +54,8 @@ async def _measure(submissions: int, program: SourceTree) -> dict[str, Any]:
     candidate = Candidate.program(program)
     with tempfile.TemporaryDirectory(prefix="heredity-bench-") as name:
         root = Path(name)
-        sealed = Sealed.create(root / "sealed")
-        train = sealed.tasks(tasks, "train", 32)
+        hidden_cases = HiddenCases.create(root / "sealed")
+        train = hidden_cases.tasks(tasks, "train", 32)
         terms = RunTerms(taskset=tasks.info, train_tasks=32, episode_budget=submissions + 5)
         workspace = Workspace(root / "run" / "workspace", terms, _BRIEFING)
         workspace.prepare(candidate.agent)

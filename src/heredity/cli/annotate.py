@@ -1,4 +1,4 @@
-"""`heredity annotate`: what went wrong in the attempts of a run, by rules or by a model as judge; never part of a score."""
+"""`heredity annotate`: what went wrong in the rollouts of a run, by rules or by a model as judge; never part of a score."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def annotate(
     view: list[str] = typer.Option(None, "--view", help="train, canary, or a judged view; repeat for more (all)."),
     json_output: bool = typer.Option(False, "--json", help="Print the counts as JSON and nothing else on stdout."),
 ) -> None:
-    """Label the attempts of a run, training and judging, and count labels by snapshot."""
+    """Label the rollouts of a run, training and judging, and count labels by snapshot."""
     from heredity.experiments.results import is_run, run_folders
     from heredity.protocols.harness_evolution.analysis.labels import read_rules
 

@@ -60,7 +60,7 @@ class Live:
 
     def _render(self) -> RenderableType:
         done = sum(r.state in ("done", "failed") for r in self._runs)
-        attempts = sum(r.attempts for r in self._runs)
+        rollouts = sum(r.rollouts for r in self._runs)
         seconds = time.monotonic() - self._started
         table = Table(box=None, pad_edge=False, header_style="dim")
         # Only names give way on a narrow screen.
@@ -78,7 +78,7 @@ class Live:
             table.add_row(_name(short_task(run.taskset)), _name(run.label), str(run.seed), bar, state, heldout)
         rest = len(self._runs) - len(visible)
         more = f", {rest} not shown" if rest else ""
-        head = f"{done} of {len(self._runs)} runs{more}, {attempts} {self._words.attempts}, {seconds:.0f} s  {self._folder}"
+        head = f"{done} of {len(self._runs)} runs{more}, {rollouts} {self._words.rollouts}, {seconds:.0f} s  {self._folder}"
         return Group(_name(head, style="bold"), table)
 
     def _visible(self) -> Sequence[RunProgress]:

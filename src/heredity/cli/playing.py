@@ -61,7 +61,7 @@ def _check(played: Trajectory, tasks: Taskset) -> None:
     if failure is None:
         return
     where = f" at step {failure.step_index}" if failure.step_index is not None else ""
-    if played.blame is FailureSource.CANDIDATE:
+    if played.failure_source is FailureSource.CANDIDATE:
         trace = failure.traceback.strip()
         raise CandidateError(
             f"the policy failed{where}: {failure.category}: {failure.message}" + f"\n{trace}" * bool(trace)

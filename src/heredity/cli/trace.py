@@ -21,13 +21,13 @@ def trace(
     run: Annotated[Path, typer.Argument(help="A run's folder, or that of a suite of one run.", show_default=False)],
     kind: Annotated[str, typer.Option("--kind", help="Only these kinds, such as model,tool.")] = "",
     slowest: Annotated[int | None, typer.Option("--slowest", min=1, help="Only so many, the slowest first.")] = None,
-    attempt: Annotated[str, typer.Option("--attempt", help="Only attempts at this task, such as train/3.")] = "",
+    rollout: Annotated[str, typer.Option("--rollout", help="Only rollouts of this task, such as train/3.")] = "",
     depth: Annotated[int | None, typer.Option("--depth", min=1, help="How many levels; 3 of a whole run.")] = None,
     export: Annotated[
         str, typer.Option("--export", metavar="FORM:FILE", help="Write otlp-json, sft, rl or preference to a file.")
     ] = "",
     min_score: Annotated[
-        float | None, typer.Option("--min-score", help="Of attempts in sft; less is left out.", show_default="1")
+        float | None, typer.Option("--min-score", help="Of rollouts in sft; less is left out.", show_default="1")
     ] = None,
     *,
     full: Annotated[bool, typer.Option("--full", help="Every span, and texts in full.")] = False,
@@ -46,8 +46,8 @@ def trace(
     spans, damaged = read_spans(folder / NAME)
     roots = span_tree(spans)
     kinds = tuple(part.strip() for part in kind.split(",") if part.strip())
-    _check(roots, kinds, attempt)
-    flat = selected(roots, kinds, attempt, slowest)
+    _check(roots, kinds, rollout)
+    flat = selected(roots, kinds, rollout, slowest)
     if as_json:
         found = {"run": folder.name, "damaged": damaged, "totals": {k: t.to_json() for k, t in totals(roots).items()}}
         typer.echo(json.dumps({**found, "spans": [_row(node) for node in flat]}, indent=1))
@@ -56,8 +56,8 @@ def trace(
 
     if kinds or slowest is not None:
         show_list(roots, flat, full=full)
-    elif attempt:
-        chosen = selected(roots, ("attempt",), attempt)
+    elif rollout:
+        chosen = selected(roots, ("rollout",), rollout)
         show_tree(chosen, depth, full=full, texts=True)
     else:
         show_totals(folder.name, totals(roots))
@@ -79,16 +79,16 @@ def _run_of(folder: Path) -> Path:
     raise ConfigError(f"{folder} holds no run; give the folder of one, such as runs/SUITE/runs/RUN")
 
 
-def _check(roots: Sequence[Node], kinds: Sequence[str], attempt: str) -> None:
+def _check(roots: Sequence[Node], kinds: Sequence[str], rollout: str) -> None:
     spans = [node.span for root in roots for _, node in root.walk()]
     there = dict.fromkeys(span.kind for span in spans)
     for each in kinds:
         if each not in there:
             raise UnknownNameError("kind of span in this trace", each, there)
-    if attempt:
-        tasks = dict.fromkeys(str(s.attributes.get("task")) for s in spans if s.kind == "attempt")
-        if attempt not in tasks:
-            raise UnknownNameError("task among the attempts of this trace", attempt, tasks)
+    if rollout:
+        tasks = dict.fromkeys(str(s.attributes.get("task")) for s in spans if s.kind == "rollout")
+        if rollout not in tasks:
+            raise UnknownNameError("task among the rollouts of this trace", rollout, tasks)
 
 
 def _row(node: Node) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _row(node: Node) -> dict[str, Any]:
 
 
 def _exported(run: Path, export: str, min_score: float) -> str:
-    from heredity.analysis.training_data import FORMS, attempts_of, model_of, sft_rows
+    from heredity.analysis.training_data import FORMS, model_of, rollouts_of, sft_rows
     from heredity.records.run_folder import write_atomic
 
     form, _, file = export.partition(":")
@@ -105,11 +105,11 @@ def _exported(run: Path, export: str, min_score: float) -> str:
         raise ConfigError(f"--export {export}: expected FORM:FILE, with one of {', '.join((OTLP, *FORMS))} as FORM")
     if form == OTLP:
         return _exported_spans(run, Path(file))
-    attempts, model = attempts_of(run), model_of(run)
-    rows = sft_rows(attempts, model, min_score) if form == "sft" else FORMS[form](attempts, model)
+    rollouts, model = rollouts_of(run), model_of(run)
+    rows = sft_rows(rollouts, model, min_score) if form == "sft" else FORMS[form](rollouts, model)
     lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     write_atomic(Path(file), lines.encode("utf-8", "backslashreplace"))
-    return f"{len(rows)} rows from {len(attempts)} attempts: {file}"
+    return f"{len(rows)} rows from {len(rollouts)} attempts: {file}"
 
 
 def _exported_spans(run: Path, file: Path) -> str:

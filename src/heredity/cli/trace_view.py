@@ -29,10 +29,10 @@ _STYLES = {
     "tool": "yellow",
     "operator": "magenta",
     "commit": "green",
-    "attempt": "bold",
+    "rollout": "bold",
     "run": "bold",
 }
-_OBJECTS = {"model": "model", "tool": "tool", "attempt": "task", "run": "run"}
+_OBJECTS = {"model": "model", "tool": "tool", "rollout": "task", "run": "run"}
 """What a span of a kind is about, which is said beside its name."""
 _TEXTS = ("input", "arguments", "output", "text", "value", "extracted")
 _TOLD_APART = (
@@ -48,7 +48,14 @@ _TOLD_APART = (
     "place",
 )
 _UNTOLD = {*_TEXTS, *_OBJECTS.values(), *_TOLD_APART}
-_USUAL = {"cache": "off", "finish": "stop", "attempts": 1, "status": "ok", "purpose": "execution", "blame": "none"}
+_USUAL = {
+    "cache": "off",
+    "finish": "stop",
+    "rollouts": 1,
+    "status": "ok",
+    "purpose": "execution",
+    "failure_source": "none",
+}
 
 
 def show_totals(name: str, found: Mapping[str, Total]) -> None:

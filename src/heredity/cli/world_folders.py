@@ -60,7 +60,7 @@ def verify(paths: Sequence[str], seconds: float, *, as_json: bool) -> None:
 
 
 def show(path: str, level: str | None, *, as_json: bool) -> None:
-    """Show what a folder says, and what an agent sees first of a level, which is begun in the sandbox.
+    """Show what a folder says, and what an agent sees first of a level, which is started in the sandbox.
 
     Raises:
         ConfigError: if it is no world folder.
@@ -77,7 +77,7 @@ def show(path: str, level: str | None, *, as_json: bool) -> None:
             "instruction": folder.instruction,
             "steps": folder.max_steps,
         }
-        levels = {each.path: folder.bound(each) for split in (TEST, VALIDATION) for each in folder.levels(split)}
+        levels = {each.path: folder.upper_bound(each) for split in (TEST, VALIDATION) for each in folder.levels(split)}
         more = {"actions": list(folder.actions), "bounds": levels, "level": spec["level"], "example": first}
         typer.echo(json.dumps({**about, **more}, indent=1, ensure_ascii=False))
         return
@@ -112,22 +112,22 @@ def _opened(path: str, level: str | None, seed: int | None) -> tuple[WorldFolder
 
 async def _seen_first(spec: Mapping[str, Any]) -> str:
     from heredity.rollouts.programs import SandboxedPrograms
-    from heredity.rollouts.world.folder_process import folder_stage
+    from heredity.rollouts.world.folder_process import folder_world_process
     from heredity.sandbox.limits import Limits
 
-    async with SandboxedPrograms(1) as programs, folder_stage(spec, programs, Limits()) as stage:
-        return stage.sight.text
+    async with SandboxedPrograms(1) as programs, folder_world_process(spec, programs, Limits()) as world:
+        return world.sight.text
 
 
 async def _played(folder: WorldFolder, spec: Mapping[str, Any]) -> None:
     from heredity.cli.worlds_play import HELP, parse_line, typed_lines
     from heredity.rollouts.programs import SandboxedPrograms
-    from heredity.rollouts.world.folder_process import folder_stage
+    from heredity.rollouts.world.folder_process import folder_world_process
     from heredity.sandbox.limits import Limits
 
     total = 0.0
-    async with SandboxedPrograms(1) as programs, folder_stage(spec, programs, Limits()) as stage:
-        typer.echo(stage.sight.text)
+    async with SandboxedPrograms(1) as programs, folder_world_process(spec, programs, Limits()) as world:
+        typer.echo(world.sight.text)
         for line in typed_lines():
             try:
                 action = folder.action_text if line in HELP else parse_line(line)
@@ -136,18 +136,18 @@ async def _played(folder: WorldFolder, spec: Mapping[str, Any]) -> None:
             if isinstance(action, str):
                 typer.echo(action)
                 continue
-            step = await stage.take(action)
+            step = await world.take(action)
             total += step.reward
-            typer.echo(stage.sight.text)
+            typer.echo(world.sight.text)
             if step.message:
                 typer.echo(step.message)
             if step.reward:
                 typer.echo(f"reward {step.reward:g}, in all {total:g}")
-            if stage.done:
+            if world.done:
                 break
-        state = "the end" if stage.done else "left before the end"
+        state = "the end" if world.done else "left before the end"
         typer.echo(
-            f"{state}, {stage.sight.t} of {folder.max_steps} steps, reward {total:g}; the bounds of a folder are declared"
+            f"{state}, {world.sight.t} of {folder.max_steps} steps, reward {total:g}; the bounds of a folder are declared"
         )
 
 

@@ -188,16 +188,16 @@ def levels(
 
 
 def _level(made: World, level: Level) -> dict[str, Any]:
-    bound = level.bound
+    upper_bound = level.upper_bound
     return {
         "level": level.id,
         "seed": level.seed,
         "difficulty": level.difficulty,
         "steps": level.data.get("steps", made.description.max_steps),
-        "bound": bound.value,
-        "kind": bound.kind,
-        "reason": bound.reason,
-        "reference": level.reference / bound.value,
+        "bound": upper_bound.value,
+        "kind": upper_bound.kind,
+        "reason": upper_bound.reason,
+        "reference": level.reference / upper_bound.value,
     }
 
 

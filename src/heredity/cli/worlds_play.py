@@ -56,10 +56,10 @@ def play(
     except KeyboardInterrupt:
         typer.echo()
     state = "the end" if episode.done else "left before the end"
-    share = episode.total / chosen.bound.value
+    share = episode.total / chosen.upper_bound.value
     typer.echo(
         f"{chosen.id}: {state}, {episode.t} of {episode.steps} steps, reward {episode.total:g} of at most"
-        f" {chosen.bound.value:g} ({chosen.bound.kind} bound): {share:.1%}"
+        f" {chosen.upper_bound.value:g} ({chosen.upper_bound.kind} bound): {share:.1%}"
     )
 
 

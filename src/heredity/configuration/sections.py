@@ -207,7 +207,7 @@ class BudgetSection(Section):
     """`[budget]`: the bounded supply of feedback.
 
     Attributes:
-        episodes: train episodes of the whole run (paper: 128); of questions, attempts. `attempts` is another name for it.
+        episodes: train episodes of the whole run (paper: 128); of questions, attempts. `rollouts` is another name for it.
         submissions: most submissions; no limit by default.
         tokens: most tokens of the solver's and the method's models together; no limit by default.
         cost_usd: most US dollars likewise; refused if a model's prices are unknown.
@@ -219,7 +219,7 @@ class BudgetSection(Section):
 
     varied: ClassVar[bool] = True
 
-    episodes: Annotated[Count | None, Field(validation_alias=AliasChoices("episodes", "attempts"))] = 128
+    episodes: Annotated[Count | None, Field(validation_alias=AliasChoices("episodes", "rollouts"))] = 128
     submissions: Count | None = None
     tokens: Count | None = None
     cost_usd: Annotated[float, Field(gt=0)] | None = None
@@ -252,7 +252,7 @@ class OpenBudgetSection(BudgetSection):
         max_per_submit: likewise, more than anybody asks for.
     """
 
-    episodes: Annotated[Count | None, Field(validation_alias=AliasChoices("episodes", "attempts"))] = None
+    episodes: Annotated[Count | None, Field(validation_alias=AliasChoices("episodes", "rollouts"))] = None
     max_per_submit: Count = 10_000
 
     def agree(self, config: Config) -> None:
@@ -293,8 +293,8 @@ class SolverSection(Section):
     """`[solver]`: how a question is attempted; see `heredity.actors.contract.Solving`.
 
     Attributes:
-        seconds: wall seconds of an attempt; by default those of an episode (`limits.episode_s`), which bound it in any case.
-        concurrent: attempts at the same time.
+        seconds: wall seconds of a rollout; by default those of an episode (`limits.episode_s`), which bound it in any case.
+        concurrent: rollouts at the same time.
     """
 
     max_turns: Count = 20

@@ -24,7 +24,7 @@ class Trial:
 
     Attributes:
         candidate: what is attempted.
-        tasks: train handles in order; repeats are allowed and each entry costs one episode.
+        tasks: train task indices in order; repeats are allowed and each entry costs one episode.
         repeats: how often the whole list is attempted.
         parents: digests of the candidates this one was made from, for the lineage.
         note: one line for people: what the edit was for.
@@ -42,8 +42,8 @@ class Outcome:
     """One attempt as the evolver sees it.
 
     Attributes:
-        task: the train handle.
-        score: the return; for a failed attempt, at most the taskset's `failure_return`.
+        task: the train task index.
+        score: the return; for a failed rollout, at most the taskset's `failure_return`.
         length: steps taken.
         status: `"ok"`, or a failure category such as `"act_error"`, `"rollout_timeout"`, `"oom"`, `"missing"`.
         failure: category, message, traceback and step of what went wrong; None when ok.
@@ -78,12 +78,12 @@ class Feedback:
 
     @property
     def scores(self) -> np.ndarray:
-        """Scores of the outcomes, shape (episodes,), higher is better; missing attempts are NaN."""
+        """Scores of the outcomes, shape (episodes,), higher is better; missing rollouts are NaN."""
         return np.array([o.score for o in self.outcomes], dtype=np.float64)
 
     @property
     def mean(self) -> float:
-        """Mean score over the attempts that are not missing; NaN if there are none."""
+        """Mean score over the rollouts that are not missing; NaN if there are none."""
         scores = self.scores[~np.isnan(self.scores)]
         return float(scores.mean()) if scores.size else float("nan")
 
@@ -99,7 +99,7 @@ class Budget:
     seconds: float | None = None
 
     @property
-    def spent(self) -> bool:
+    def exhausted(self) -> bool:
         """Whether any bounded supply is used up."""
         amounts = (self.episodes, self.submissions, self.tokens, self.cost_usd, self.seconds)
         return any(a is not None and a <= 0 for a in amounts)
@@ -139,7 +139,7 @@ class Batch:
     Attributes:
         number: counts batches from 1 over the run.
         epoch: counts passes over the train tasks from 1.
-        tasks: train handles; until the next batch begins, only these can be attempted.
+        tasks: train task indices; until the next batch begins, only these can be attempted.
         updates: how many updates a method may make on it.
         reset: whether what was learned before is to be forgotten: the batch begins from the initial candidate.
     """
@@ -194,7 +194,7 @@ class SessionContract(Protocol):
 
         Raises:
             ConfigError: if the run has no schedule.
-            RejectedError: if the next batch is begun while submissions are in flight.
+            RejectedError: if the next batch is started while submissions are in flight.
             ClosedError: if the session is closed.
         """
         ...
@@ -208,10 +208,10 @@ class EvolverContext:
         taskset: the public description of the tasks.
         initial: the candidate it starts from.
         seed: the run's seed; all random draws come from `heredity.ids.generator(seed, "method", name, …)`.
-        train_tasks: how many train handles there are (0 .. train_tasks - 1).
+        train_tasks: how many train task indices there are (0 .. train_tasks - 1).
         options: the method's own options, from the configuration.
         model: the language model that proposes edits (`[gateway] optimisation`); None if none is configured. Its replies
-            are journalled, and a resumed method is given the same ones again.
+            are recorded, and a resumed method is given the same ones again.
         scheduled: whether the run has a schedule: train tasks then come from `SessionContract.batches` alone.
     """
 

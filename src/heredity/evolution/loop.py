@@ -158,7 +158,7 @@ class _Search:
         return measured
 
     async def follow(self) -> None:
-        """Play the rounds of a schedule: as many for each batch as it allows updates. Its attempts are made anew."""
+        """Play the rounds of a schedule: as many for each batch as it allows updates. Its rollouts are made anew."""
         number = 0
         async for batch in self.session.batches():
             self.batch = batch
@@ -303,7 +303,7 @@ class _Search:
         Fresh are tasks outside of the round's, those first that nothing was attempted on: a gain that was selected is
         flattered by the tasks it was selected on.
         """
-        tasks = list(turn.base.attempts)
+        tasks = list(turn.base.rollouts)
         order = self.rng("confirm", turn.number, turn.stage).permutation(self.context.train_tasks)
         others = [int(task) for task in order if int(task) not in tasks]
         fresh = sorted(others, key=lambda task: task in self.attempted)[: self.options.confirm]

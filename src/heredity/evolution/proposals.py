@@ -67,7 +67,7 @@ class Turn:
         number: the round, from 1; `stage`: from 0.
         base: the committed candidate, and how it did on this round's tasks.
         targets: what may change in this stage.
-        evidence: attempts of the committed candidate, worst first.
+        evidence: rollouts of the committed candidate, worst first.
         rejected: the latest proposals that were not committed, and why.
         signals: what the candidates of the stage before were worth.
         options: the method's.

@@ -1,6 +1,6 @@
 """Targets: which of a candidate's variables an optimizer may change (the mask g of Autogenesis, section 3.2.1).
 
-Prompt-Evo is the target `prompt`, Solution-Evo is `solution` (how an attempt of several rounds criticises and revises its
+Prompt-Evo is the target `prompt`, Solution-Evo is `solution` (how a rollout of several rounds criticises and revises its
 own answer), PS-Joint-Evo is both, and Agent-Evo is all five.
 """
 

@@ -15,7 +15,7 @@ from heredity.rollouts.kind import Workers
 def engine_settings(config: Config) -> EngineSettings:
     """Return what an experiment's engine is to be like."""
     section, solver = config.engine, config.solver
-    # A matrix may vary how long an attempt may take; each run's own limits then bound its attempts.
+    # A matrix may vary how long a rollout may take; each run's own limits then bound its rollouts.
     longest = max([config.limits.episode_s, *config.matrix.get("limits.episode_s", ())])
     return EngineSettings(
         gateway=config.gateway,

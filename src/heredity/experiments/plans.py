@@ -23,7 +23,7 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str) -> RunPlan:
 
     Args:
         cell: the run.
-        suite_id: the suite whose sealed cases it is judged on.
+        suite_id: the suite whose hidden cases it is judged on.
         setup: what its protocol made of it.
         isolation: the tier in which candidates run.
     """

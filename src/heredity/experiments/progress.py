@@ -31,10 +31,10 @@ class RunProgress:
         taskset: its taskset.
         label: its evolver.
         seed: its seed.
-        episodes: its budget of train episodes; under a schedule, those of one attempt per task.
+        episodes: its budget of train episodes; under a schedule, those of one rollout per task.
         state: `waiting`, `evolving`, `judging`, `done`, `failed` or `stopped`.
         session: its session while it evolves.
-        attempts: episodes run so far, hidden ones included.
+        rollouts: episodes run so far, hidden ones included.
         trained: train episodes run so far.
         heldout: mean held-out return once it is judged.
         started: monotonic time at which it started.
@@ -49,7 +49,7 @@ class RunProgress:
     episodes: int
     state: str = "waiting"
     session: Remaining | None = None
-    attempts: int = 0
+    rollouts: int = 0
     trained: int = 0
     heldout: float | None = None
     started: float = 0.0
@@ -119,7 +119,7 @@ class CountingRunner:
             self.progress.state = "judging"
         async with closing(self.runner.run(jobs, limits)) as stream:
             async for item in stream:
-                self.progress.attempts += 1
+                self.progress.rollouts += 1
                 self.progress.trained += jobs[0].task.split == "train"
                 yield item
 

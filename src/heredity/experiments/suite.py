@@ -1,4 +1,4 @@
-"""Suites: many runs on one engine, one set of sealed cases, one comparison at the end."""
+"""Suites: many runs on one engine, one set of hidden cases, one comparison at the end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from heredity.experiments.plans import plan_of
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
 from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
 from heredity.judging.bench import Verdict
-from heredity.judging.cases import FILE_NAME, Sealed
+from heredity.judging.cases import FILE_NAME, HiddenCases
 from heredity.judging.references import References
 from heredity.judging.run import Conditions, run_evolution
 from heredity.judging.session import Session
@@ -62,7 +62,7 @@ class SuiteResult:
         failures: name of each run that did not end, to the reason; `REPORT` if the suite's report could not be written.
         evolver_failures: name of each run whose evolver raised, to what it raised, or whose updates could not all be made or came
             to nothing. What it had submitted was judged.
-        notes: name of a run to what is to be known of it, such as a trace with gaps, or why attempts are missing.
+        notes: name of a run to what is to be known of it, such as a trace with gaps, or why rollouts are missing.
     """
 
     folder: Path
@@ -106,9 +106,9 @@ def adopt_cases(folder: Path, other: Path) -> None:
         RecordError: if there are none to adopt, or they cannot be written.
     """
     source, target = sealed_folder(other) / FILE_NAME, sealed_folder(folder)
-    theirs = Sealed.open(source.parent)
+    theirs = HiddenCases.open(source.parent)
     if (target / FILE_NAME).exists():
-        if Sealed.open(target) != theirs:
+        if HiddenCases.open(target) != theirs:
             raise ConfigError(f"{folder} has hidden cases of its own, not those of {other}; choose a new --out folder")
         return
     try:
@@ -148,7 +148,7 @@ def open_suite(folder: Path, config: Config | None = None) -> Config:
 
 
 def forget_unbegun(folder: Path) -> None:
-    """Remove a suite's folder if no run of it was begun, so that a corrected configuration can take its place."""
+    """Remove a suite's folder if no run of it was started, so that a corrected configuration can take its place."""
     if not (folder / "runs").exists():
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -245,25 +245,25 @@ class _Suite:
             for name in (cell.config.gateway.execution, *self.needs[cell.id].models):
                 engine.under(name)
             engine.asked_by(cell)
-        sealed = Sealed.create(self.hidden)
-        references = References(self.folder / _REFERENCES, sealed, engine, self.config.limits.limits())
+        hidden_cases = HiddenCases.create(self.hidden)
+        references = References(self.folder / _REFERENCES, hidden_cases, engine, self.config.limits.limits())
         gate = asyncio.Semaphore(self.config.engine.parallel_runs)
 
         async def guarded(cell: Cell) -> None:
             async with gate:
-                await self._run_cell(cell, engine, sealed, references)
+                await self._run_cell(cell, engine, hidden_cases, references)
 
         async with asyncio.TaskGroup() as group:
             for cell in self.cells:
                 group.create_task(guarded(cell))
 
-    async def _run_cell(self, cell: Cell, engine: Engine, sealed: Sealed, references: References) -> None:
+    async def _run_cell(self, cell: Cell, engine: Engine, hidden_cases: HiddenCases, references: References) -> None:
         progress = self.progress[cell.id]
         progress.begin()
         self.watcher.changed(progress)
         try:
             async with self.gpus.lease(self.needs[cell.id].gpus) as lease:
-                context = RunContext(cell, self.context, engine, sealed, references, lease, engine.asked_by(cell))
+                context = RunContext(cell, self.context, engine, hidden_cases, references, lease, engine.asked_by(cell))
                 verdict = await self._judged(context, engine)
             await asyncio.to_thread(rebuild_run, self._path(cell))
             missing = _missing(self._path(cell), verdict)
@@ -299,7 +299,7 @@ class _Suite:
         conditions = Conditions(
             context.taskset,
             CountingRunner(setup.runner or engine.under(execution), progress),
-            context.sealed,
+            context.hidden_cases,
             setup.reference,
             others={name: CountingRunner(engine.under(name), progress) for name in self.needs[cell.id].models},
             probe=engine.probe(context.taskset.info.kind),
@@ -326,7 +326,7 @@ class _Suite:
 
 
 def _missing(folder: Path, verdict: Verdict) -> str:
-    """Say how many attempts no provider or host could make, and why, as far as the journal knows; or `""`."""
+    """Say how many rollouts no provider or host could make, and why, as far as the journal knows; or `""`."""
     made = [e.data for e in read_journal(folder / "journal.jsonl") if e.kind == "submission.completed"]
     train = [outcome for data in made for outcome in data["outcomes"] if outcome["status"] == Status.MISSING]
     heldout = verdict.heldout.statuses.count(Status.MISSING) if verdict.heldout else 0
@@ -334,7 +334,7 @@ def _missing(folder: Path, verdict: Verdict) -> str:
         return ""
     why = train[-1]["failure"]["message"] if train else verdict.heldout and verdict.heldout.why
     return (
-        f"{len(train)} train and {heldout} held-out attempts are missing: {why or f'heredity trace {folder} says why'}"
+        f"{len(train)} train and {heldout} held-out rollouts are missing: {why or f'heredity trace {folder} says why'}"
     )
 
 

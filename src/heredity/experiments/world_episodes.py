@@ -13,7 +13,7 @@ from typing import Any
 
 from heredity.analysis.worlds import GROUPS
 from heredity.errors import ConfigError, DamagedRecordError
-from heredity.judging.attempts import Attempter
+from heredity.judging.rollouts import Rollouts
 from heredity.resources import Candidate
 from heredity.results.status import Status
 from heredity.rollouts.contract import Job, Runner
@@ -25,7 +25,7 @@ from heredity.worlds.world import world
 
 FILE = "episodes.jsonl"
 Row = dict[str, Any]
-Told = Callable[[], None]
+Notify = Callable[[], None]
 """Called once for every episode that has ended."""
 
 
@@ -85,7 +85,7 @@ class Episodes:
         """The episodes of the exam that have not been played."""
         return [episode for episode in self.exam.episodes() if self._key(episode) not in self._rows]
 
-    def play_agent(self, name: str, told: Told) -> None:
+    def play_agent(self, name: str, notify: Notify) -> None:
         """Let a built-in agent play what is missing, in as many processes as there are cores.
 
         Raises:
@@ -103,11 +103,11 @@ class Episodes:
             try:
                 for future in as_completed(waiting):
                     self._keep(waiting[future], future.result())
-                    told()
+                    notify()
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
 
-    async def play_candidate(self, candidate: Candidate, runner: Runner, limits: Limits, told: Told) -> None:
+    async def play_candidate(self, candidate: Candidate, runner: Runner, limits: Limits, notify: Notify) -> None:
         """Let a candidate play what is missing. What a provider or this host failed, after retries, stays missing.
 
         Raises:
@@ -121,11 +121,11 @@ class Episodes:
         ]
 
         def ended(position: int, trajectory: Trajectory) -> None:
-            told()
-            if not trajectory.blame.excused:
+            notify()
+            if not trajectory.failure_source.excused:
                 self._keep(missing[position], _row(trajectory, float(jobs[position].task.spec["bound"])))
 
-        await Attempter(runner, limits).attempt(jobs, ended)
+        await Rollouts(runner, limits).attempt(jobs, ended)
 
     def _level(self, name: str, place: int) -> str:
         return str(self._tasks[name][place].spec["id"])
@@ -186,18 +186,18 @@ def _play(name: str, world_name: str, level: str, run: int) -> Row:
     made = world(world_name)
     chosen = made.level(level)
     played = agent(name)(made, chosen, run)
-    score = played.total / chosen.bound.value
+    score = played.total / chosen.upper_bound.value
     return {"score": score, "total": played.total, "steps": played.steps, "practice": played.practice, "cost_usd": 0.0}
 
 
-def _row(trajectory: Trajectory, bound: float) -> Row:
+def _row(trajectory: Trajectory, upper_bound: float) -> Row:
     score, cost = trajectory.total_reward, trajectory.cost
     if trajectory.status != Status.OK:
         score = min(score, 0.0)
     tokens = [cost.get("input_tokens"), cost.get("output_tokens")]
     return {
         "score": score,
-        "total": score * bound,
+        "total": score * upper_bound,
         "steps": trajectory.length,
         "status": trajectory.status,
         "failure": trajectory.failure.message if trajectory.failure else None,

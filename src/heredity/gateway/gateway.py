@@ -36,7 +36,7 @@ class Gateway:
     Args:
         settings: the configuration.
         sink: takes the transcript of every call, as bytes; None for none.
-        realm: gateways of different realms share no cached replies: judging has one of its own. So has the role `judge`.
+        namespace: gateways of different namespaces share no cached replies: judging has one of its own. So has the role `judge`.
         entropy: what the waits between retries are drawn from.
         resolver: opens a model by its full name.
 
@@ -50,13 +50,13 @@ class Gateway:
         settings: GatewaySettings | None = None,
         *,
         sink: Callable[[bytes], None] | None = None,
-        realm: str = "",
+        namespace: str = "",
         entropy: int = 0,
         resolver: Callable[[str, GatewaySettings], Model] = resolve,
     ) -> None:
         self.settings = settings or GatewaySettings()
         self.meter = Meter()
-        self._sink, self._realm, self._entropy, self._resolver = sink, realm, entropy, resolver
+        self._sink, self._namespace, self._entropy, self._resolver = sink, namespace, entropy, resolver
         self._store = _store(self.settings.cache)
         self._models: dict[tuple[str, str], Model] = {}
         self._legs: dict[str, Model] = {}
@@ -72,18 +72,21 @@ class Gateway:
             ConfigError: if no model is configured for the role, or the model cannot be opened as configured.
             MissingExtraError: if it needs an optional dependency.
         """
-        name, realm = self._named(name_or_role), self._realm
+        name, namespace = self._named(name_or_role), self._namespace
         if name_or_role == "judge":
-            realm += "/judge"
-        if (name, realm) not in self._models:
-            self._models[name, realm] = Transcribed(self._core(name, realm), self._sink)
-        return self._models[name, realm]
+            namespace += "/judge"
+        if (name, namespace) not in self._models:
+            self._models[name, namespace] = Transcribed(self._core(name, namespace), self._sink)
+        return self._models[name, namespace]
 
     def explain(self, name_or_role: str, request: Request) -> str:
         """Say for people whether and why the cache would answer a request: one line for each model that may be asked."""
         core = cast("Transcribed", self.model(name_or_role)).model
-        legs = core.models if isinstance(core, Routed) else (core,)
-        return "\n".join(f"{leg.name}: {leg.explain(request) if isinstance(leg, Cached) else 'off'}" for leg in legs)
+        backends = core.models if isinstance(core, Routed) else (core,)
+        return "\n".join(
+            f"{backend.name}: {backend.explain(request) if isinstance(backend, Cached) else 'off'}"
+            for backend in backends
+        )
 
     async def close(self) -> None:
         """Close all models and the cache."""
@@ -113,26 +116,26 @@ class Gateway:
         kinds = [f"{kind}/MODEL" for kind in known_kinds(self.settings)]
         raise UnknownNameError("model, route or role", name, [*self.settings.routes, *ROLES, *kinds])
 
-    def _core(self, name: str, realm: str) -> Model:
+    def _core(self, name: str, namespace: str) -> Model:
         route = self.settings.routes.get(name)
         if route is None:
-            return self._cached(name, realm)
-        if nested := [leg for leg in route.models if leg in self.settings.routes]:
+            return self._cached(name, namespace)
+        if nested := [backend for backend in route.models if backend in self.settings.routes]:
             raise ConfigError(
                 f"the route {name!r} leads to another route, {nested[0]!r}; name that one's models instead"
             )
-        return Routed(name, [self._cached(leg, realm) for leg in route.models], route.policy)
+        return Routed(name, [self._cached(backend, namespace) for backend in route.models], route.policy)
 
-    def _cached(self, name: str, realm: str) -> Model:
-        leg = self._leg(name)
+    def _cached(self, name: str, namespace: str) -> Model:
+        backend = self._backend(name)
         first = name.partition("/")[0]
         if self._store is None or first in _UNCACHED:
-            return leg
+            return backend
         provider = self.settings.providers.get(first) or WELL_KNOWN.get(first)
-        salt = digest_json([realm, provider.identity if provider else ""])
-        return Cached(leg, self._store, salt=salt, sampled=self.settings.cache_sampled)
+        salt = digest_json([namespace, provider.identity if provider else ""])
+        return Cached(backend, self._store, salt=salt, sampled=self.settings.cache_sampled)
 
-    def _leg(self, name: str) -> Model:
+    def _backend(self, name: str) -> Model:
         """Return one model with what is around it whoever asks: its places and its accounts are shared."""
         if name not in self._legs:
             s = self.settings

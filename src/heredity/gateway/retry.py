@@ -19,7 +19,7 @@ class Retrying(Layer):
 
     The wait before attempt n + 1 is drawn uniformly from 0 to `base_s` · 2^(n - 1) seconds, at most `cap_s`. A provider that
     says how long to wait (Retry-After) is given that long besides, at most `longest_s` altogether. A stream that breaks off
-    after its first words is not begun anew: they cannot be unsaid.
+    after its first words is not started anew: they cannot be unsaid.
 
     Args:
         model: which model.

@@ -20,7 +20,7 @@ class Routed(Layer):
     """Asks models one after the other until one answers; `Reply.model` says which did.
 
     The next is asked when one has failed for good, retries included, unless the request itself is at fault (`"request"`): that
-    fails everywhere. A stream that has begun stays with its model. Every failed leg is noted in the span `"route"`.
+    fails everywhere. A stream that has started stays with its model. Every failed backend is noted in the span `"route"`.
 
     Args:
         name: what it is called.
@@ -60,8 +60,8 @@ class Routed(Layer):
         error = failed[-1]
         if len(failed) == 1:
             return error
-        legs = "; ".join(f"{m.name}: {e}" for m, e in zip(self.models, failed, strict=False))
-        message = f"no model of the route {self.name!r} answered: {legs}"
+        backends = "; ".join(f"{m.name}: {e}" for m, e in zip(self.models, failed, strict=False))
+        message = f"no model of the route {self.name!r} answered: {backends}"
         transient = any(e.transient for e in failed)
         return ProviderError(error.kind, message, transient=transient, retry_after_s=error.retry_after_s)
 

@@ -1,7 +1,7 @@
-"""Judging: budgets, sessions, sealed cases, and views."""
+"""Judging: budgets, sessions, hidden cases, and views."""
 
 from heredity.judging.budget import BudgetLedger
-from heredity.judging.cases import Opening, Sealed
+from heredity.judging.cases import HiddenCases, Opening
 from heredity.judging.run import Conditions, RunPlan, run_evolution
 from heredity.judging.session import Session, SessionRules
 from heredity.judging.session_log import Submission
@@ -12,7 +12,7 @@ __all__ = [
     "Conditions",
     "Opening",
     "RunPlan",
-    "Sealed",
+    "HiddenCases",
     "Session",
     "SessionRules",
     "Submission",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from heredity.errors import BudgetError, RejectedError, SessionError
 from heredity.evolution import Trial
 from heredity.ids import digest_json
-from heredity.judging.attempts import encodable
+from heredity.judging.rollouts import encodable
 from heredity.judging.session_log import SessionLog
 from heredity.records import Blob
 from heredity.records.events import CANDIDATE, SUBMISSION_ADMITTED, CandidateMade, SubmissionAdmitted
@@ -22,7 +22,7 @@ MAX_TRIALS = 1000
 
 
 class MalformedError(RejectedError):
-    """A malformed request, with the category under which it is journalled: EvoPolicyGym's name for it."""
+    """A malformed request, with the category under which it is recorded: EvoPolicyGym's name for it."""
 
     def __init__(self, category: str, message: str) -> None:
         self.category = category
@@ -30,13 +30,13 @@ class MalformedError(RejectedError):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class CheckedTrial:
     """One checked trial: what it costs and what it needs.
 
     Attributes:
         candidate: what is attempted.
         blob: the encoded candidate.
-        tasks: train handles, one for each episode, repeats written out.
+        tasks: train task indices, one for each episode, repeats written out.
         parents: digests of the candidates it was made from.
         note: one line for people.
     """
@@ -50,13 +50,13 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeRange:
-    """What one trial may ask for: `least` to `most` episodes on handles below `handles`."""
+    """What one trial may ask for: `least` to `most` episodes on tasks with indices below `train_cases`."""
 
     least: int
     most: int
-    handles: int
+    train_cases: int
 
-    def check(self, trials: Sequence[Trial], key: str) -> tuple[Order, ...]:
+    def check(self, trials: Sequence[Trial], key: str) -> tuple[CheckedTrial, ...]:
         """Check a request.
 
         Raises:
@@ -70,7 +70,7 @@ class EpisodeRange:
             raise MalformedError("invalid_request", f"the request has {len(trials)} trials; expected 1 to {MAX_TRIALS}")
         return tuple(self._check_trial(trial) for trial in trials)
 
-    def _check_trial(self, trial: Trial) -> Order:
+    def _check_trial(self, trial: Trial) -> CheckedTrial:
         repeats = _integer(trial.repeats, "repeats")
         if repeats < 1:
             raise MalformedError("invalid_request", f"repeats is {repeats}; expected 1 or more")
@@ -79,23 +79,23 @@ class EpisodeRange:
             raise MalformedError(
                 "budget_invalid", f"a submission asks for {episodes} episodes; expected {self.least} to {self.most}"
             )
-        handles = tuple(self._check_handle(task) for task in trial.tasks)
+        task_indices = tuple(self._check_task_index(task) for task in trial.tasks)
         blob = Blob.of(trial.candidate.to_bytes())
         note = encodable(" ".join(trial.note.split()))[:MAX_NOTE]
-        return Order(trial.candidate, blob, handles * repeats, tuple(trial.parents), note)
+        return CheckedTrial(trial.candidate, blob, task_indices * repeats, tuple(trial.parents), note)
 
-    def _check_handle(self, task: object) -> int:
-        handle = _integer(task, "a task's handle", "invalid_env_instance")
-        if not 0 <= handle < self.handles:
+    def _check_task_index(self, task: object) -> int:
+        task_index = _integer(task, "a task index", "invalid_env_instance")
+        if not 0 <= task_index < self.train_cases:
             raise MalformedError(
-                "invalid_env_instance", f"there is no train task {handle}; expected 0 to {self.handles - 1}"
+                "invalid_env_instance", f"there is no train task {task_index}; expected 0 to {self.train_cases - 1}"
             )
-        return handle
+        return task_index
 
 
-def request_digest(orders: Sequence[Order]) -> str:
+def request_digest(checked: Sequence[CheckedTrial]) -> str:
     """Return the digest of what determines a request's answer: candidates and tasks, not parents or notes."""
-    return digest_json([[order.candidate.digest, list(order.tasks)] for order in orders])
+    return digest_json([[trial.candidate.digest, list(trial.tasks)] for trial in checked])
 
 
 def category_of(error: SessionError) -> str:
@@ -107,17 +107,17 @@ def category_of(error: SessionError) -> str:
 
 def admission_lines(
     log: SessionLog,
-    orders: Sequence[Order],
+    checked: Sequence[CheckedTrial],
     key: str,
     request: tuple[str, Sequence[int]],
     left: int | None,
     at_s: float,
 ) -> list[Line]:
-    """Return what is journalled when a request is admitted, and note in the log what it says of lineage.
+    """Return what is recorded when a request is admitted, and note in the log what it says of lineage.
 
     Args:
         log: what the journal says so far.
-        orders: the checked trials.
+        checked: the trials.
         key: the request's key.
         request: its digest, and the numbers of its submissions.
         left: episodes that were left before it; None without a limit.
@@ -125,23 +125,23 @@ def admission_lines(
     """
     lines: list[Line] = []
     digest_of_request, ids = request
-    for position, (submit_id, order) in enumerate(zip(ids, orders, strict=True)):
-        digest = order.candidate.digest
-        lineage = (order.parents, order.note)
+    for position, (submit_id, trial) in enumerate(zip(ids, checked, strict=True)):
+        digest = trial.candidate.digest
+        lineage = (trial.parents, trial.note)
         if log.lineage.get(digest) != lineage:
             log.lineage[digest] = lineage
-            parents = list(order.parents)
-            made: CandidateMade = {"digest": digest, "blob": order.blob.digest, "parents": parents, "note": order.note}
+            parents = list(trial.parents)
+            made: CandidateMade = {"digest": digest, "blob": trial.blob.digest, "parents": parents, "note": trial.note}
             lines.append(CANDIDATE.line(made))
-        left = None if left is None else left - len(order.tasks)
+        left = None if left is None else left - len(trial.tasks)
         data: SubmissionAdmitted = {
             "submit_id": submit_id,
             "key": key,
             "request": digest_of_request,
-            "position": [position, len(orders)],
+            "position": [position, len(checked)],
             "candidate": digest,
-            "tasks": list(order.tasks),
-            "charge": len(order.tasks),
+            "tasks": list(trial.tasks),
+            "charge": len(trial.tasks),
             "remaining": left,
             "at_s": at_s,
         }

@@ -1,6 +1,6 @@
 """What judges work with, whatever the protocol: views, a reference, the journal; and what a run comes to.
 
-Every result is journalled as it arrives, so that judging continues where it stopped; nothing of it is fed back.
+Every result is recorded as it arrives, so that judging continues where it stopped; nothing of it is fed back.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, cast
 
 from heredity.errors import ConfigError, HostError
 from heredity.evolution import Decision
-from heredity.judging.attempts import Attempter, Comparison, listed_comparisons
 from heredity.judging.cases import Opening
+from heredity.judging.rollouts import Comparison, Rollouts, listed_comparisons
 from heredity.judging.session_log import Submission, score_to_json
 from heredity.judging.views import View, ViewScores, score_candidate
 from heredity.records import Committer
@@ -42,22 +42,22 @@ class Bench:
     """What the judge works with.
 
     Attributes:
-        records: where results are journalled.
-        attempter: attempts and retries jobs; it shares no scratch between them.
+        records: where results are recorded.
+        rollouts: attempts and retries jobs; it shares no scratch between them.
         taskset: what the tasks belong to.
         views: the hidden tasks, by the names of the views.
         opening: opens the commitment to the views.
-        train: the train tasks, by handle.
+        train: the train tasks, by task index.
         others: what attempts jobs under other execution models, by their names.
     """
 
     records: Committer
-    attempter: Attempter
+    rollouts: Rollouts
     taskset: TasksetInfo
     views: Mapping[str, View]
     opening: Opening
     train: Sequence[Task] = ()
-    others: Mapping[str, Attempter] = field(default_factory=dict[str, Attempter])
+    others: Mapping[str, Rollouts] = field(default_factory=dict[str, Rollouts])
 
     def view(self, name: str) -> View:
         """Return a view.
@@ -69,7 +69,7 @@ class Bench:
             raise ConfigError(f"this run has no view {name!r}, which its judge needs; it has {', '.join(self.views)}")
         return self.views[name]
 
-    def journalled(self, kind: EventKind[Data], **fields: Any) -> Data | None:
+    def recorded(self, kind: EventKind[Data], **fields: Any) -> Data | None:
         """Return the data of the latest event of a kind whose fields are these, if there is one."""
         for event in reversed(self.records.journal.events):
             if event.kind == kind.name and all(event.data[name] == value for name, value in fields.items()):
@@ -77,12 +77,12 @@ class Bench:
         return None
 
     def scored(self, kind: EventKind[Data], **fields: Any) -> Data | None:
-        """Return the latest journalled scores with these fields; None where there is anything to be gained by another try.
+        """Return the latest recorded scores with these fields; None where there is anything to be gained by another try.
 
-        That is so if every attempt is missing and the run has not ended.
+        That is so if every rollout is missing and the run has not ended.
         """
-        known = self.journalled(kind, **fields)
-        if known is None or self.journalled(RUN_FINISHED) is not None:
+        known = self.recorded(kind, **fields)
+        if known is None or self.recorded(RUN_FINISHED) is not None:
             return known
         return known if any(score is not None for score in cast("Scored", known)["scores"]) else None
 
@@ -100,7 +100,7 @@ class Evolved:
         submissions: all of them, in order.
         decisions: commits and refusals, in order.
         status: `"finished"`, or `"failed"` if the evolver failed.
-        batches: the data of each batch that was begun, in order, and how many decisions were made before it.
+        batches: the data of each batch that was started, in order, and how many decisions were made before it.
     """
 
     submissions: Sequence[Submission]
@@ -154,7 +154,7 @@ class Verdict:
 
 
 Judge = Callable[[Bench, Evolved, Reference | None], Awaitable[Verdict]]
-"""Judges a closed session and finishes the run's journal; what is journalled already is not attempted again."""
+"""Judges a closed session and finishes the run's journal; what is recorded already is not attempted again."""
 
 
 async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ...]:
@@ -172,7 +172,7 @@ async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ..
         return tuple(math.nan if s is None else s for s in known["scores"])
     scores = reference.scores
     if scores is None:
-        scores = (await score_candidate(bench.attempter, bench.taskset, view, reference.candidate)).scores
+        scores = (await score_candidate(bench.rollouts, bench.taskset, view, reference.candidate)).scores
     if len(scores) != len(view.tasks):
         raise ConfigError(
             f"the reference {reference.name!r} has {len(scores)} scores; expected {len(view.tasks)}, "
@@ -186,7 +186,7 @@ async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ..
 
 
 async def score(bench: Bench, view: View, digest: str, submit_id: int | None) -> ViewScores:
-    """Score a candidate on a view and journal it; what is journalled already is not attempted again.
+    """Score a candidate on a view and journal it; what is recorded already is not attempted again.
 
     Raises:
         HostError: if the runner fails.
@@ -195,7 +195,7 @@ async def score(bench: Bench, view: View, digest: str, submit_id: int | None) ->
     if known is not None:
         return ViewScores.from_json(known)
     candidate = await asyncio.to_thread(load_candidate, bench, digest)
-    scores = await score_candidate(bench.attempter, bench.taskset, view, candidate)
+    scores = await score_candidate(bench.rollouts, bench.taskset, view, candidate)
     data: JudgingScored = {"view": view.name, "candidate": digest, "submit_id": submit_id, **scores.to_json()}
     await bench.records.commit([JUDGING_SCORED.line(data)])
     return scores
@@ -209,7 +209,7 @@ def require(scores: ViewScores, what: str) -> ViewScores:
         what: what they are of, such as `"held-out attempts"`.
 
     Raises:
-        HostError: if every attempt is missing. The run has not ended then, and resuming it makes them again.
+        HostError: if every rollout is missing. The run has not ended then, and resuming it makes them again.
     """
     if scores.scores and math.isnan(scores.mean):
         raise HostError(
@@ -234,7 +234,7 @@ def load_candidate(bench: Bench, digest: str) -> Candidate:
         ConfigError: if the journal names none with this digest.
         DamagedRecordError: if its blob is missing or damaged.
     """
-    made = bench.journalled(CANDIDATE, digest=digest)
+    made = bench.recorded(CANDIDATE, digest=digest)
     if made is None:
         raise ConfigError(f"the journal names no candidate {digest}; judge the session that submitted it")
     return Candidate.from_bytes(bench.records.blobs.get(made["blob"]))

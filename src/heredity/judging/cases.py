@@ -1,4 +1,4 @@
-"""Sealed cases: hidden tasks of a suite, drawn from secret entropy, committed to before a run and opened after it."""
+"""Hidden cases: hidden tasks of a suite, drawn from secret entropy, committed to before a run and opened after it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Opening:
     """What opens a commitment: `commitment == sha256(salt + canonical JSON of the cases)`.
 
     Attributes:
-        commitment: what was journalled when the run started.
+        commitment: what was recorded when the run started.
         salt: 64 hexadecimal characters; belongs to these cases alone, so opening one commitment weakens no other.
         digest: SHA-256 of the cases' canonical JSON.
     """
@@ -41,7 +41,7 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class HiddenCases:
     """The secret of one suite. It is drawn once, so that all runs of the suite are judged on the same cases.
 
     Attributes:
@@ -53,7 +53,7 @@ class Sealed:
     salt: bytes = field(repr=False)
 
     @classmethod
-    def create(cls, folder: Path) -> Sealed:
+    def create(cls, folder: Path) -> HiddenCases:
         """Draw a suite's secret and store it, readable by its owner only; if there is one already, return that one.
 
         Of several processes that create at once, one wins and all return its secret.
@@ -61,13 +61,15 @@ class Sealed:
         Raises:
             RecordError: if the folder cannot be written.
         """
-        sealed = cls(int.from_bytes(secrets.token_bytes(_SECRET_BYTES), "big"), secrets.token_bytes(_SECRET_BYTES))
+        hidden_cases = cls(
+            int.from_bytes(secrets.token_bytes(_SECRET_BYTES), "big"), secrets.token_bytes(_SECRET_BYTES)
+        )
         temporary = folder / f".{FILE_NAME}.{secrets.token_hex(8)}"
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             with os.fdopen(fd, "wb") as file:
-                file.write(canonical_json(sealed._to_json()))
+                file.write(canonical_json(hidden_cases._to_json()))
                 file.flush()
                 os.fsync(file.fileno())
             try:
@@ -81,11 +83,11 @@ class Sealed:
         except OSError as error:
             with contextlib.suppress(OSError):
                 temporary.unlink()
-            raise RecordError(f"sealed cases cannot be written to {folder}: {error.strerror}") from error
-        return sealed
+            raise RecordError(f"hidden cases cannot be written to {folder}: {error.strerror}") from error
+        return hidden_cases
 
     @classmethod
-    def open(cls, folder: Path) -> Sealed:
+    def open(cls, folder: Path) -> HiddenCases:
         """Read a suite's secret.
 
         Raises:
@@ -96,16 +98,16 @@ class Sealed:
         try:
             raw = path.read_bytes()
         except OSError as error:
-            raise RecordError(f"{path} cannot be read: {error.strerror}; expected a suite's sealed cases") from error
+            raise RecordError(f"{path} cannot be read: {error.strerror}; expected a suite's hidden cases") from error
         try:
             fields = json.loads(raw)
-            sealed = cls(int(fields["entropy"], 16), bytes.fromhex(fields["salt"]))
-            intact = fields["check"] == sealed._to_json()["check"]
+            hidden_cases = cls(int(fields["entropy"], 16), bytes.fromhex(fields["salt"]))
+            intact = fields["check"] == hidden_cases._to_json()["check"]
         except (ValueError, KeyError, TypeError) as error:
             raise DamagedRecordError(f"{path} is damaged: {error}; restore it from a copy") from error
         if not intact:
             raise DamagedRecordError(f"{path} does not match its checksum; restore it from a copy")
-        return sealed
+        return hidden_cases
 
     def tasks(self, taskset: Taskset, split: str, count: int) -> tuple[Task, ...]:
         """Draw the first `count` tasks of a split.

@@ -9,9 +9,9 @@ from collections.abc import Callable
 class RunClock:
     """Seconds that a run has been running.
 
-    It is read and ticked at regular heartbeats, which are journalled. Between two ticks at most two intervals count, so
+    It is read and ticked at regular heartbeats, which are recorded. Between two ticks at most two intervals count, so
     a process that was stopped, or a machine that slept, does not lose the time it was away; and since a restart
-    continues from the last journalled heartbeat, a crash neither eats nor grants more than one interval.
+    continues from the last recorded heartbeat, a crash neither eats nor grants more than one interval.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Decisions of a session: commits and refusals, journalled once, and the contract gate that may stand before a commit."""
+"""Decisions of a session: commits and refusals, recorded once, and the contract gate that may stand before a commit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Probe = Callable[[Candidate], Awaitable[str]]
 """Loads a candidate and checks it against its contract: `""`, or one line on what is broken."""
 
 Submit = Callable[[Sequence[Trial], str], Awaitable[list[Feedback]]]
-"""Attempts trials under a key."""
+"""Rollouts trials under a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ContractGate:
 
     Attributes:
         probe: loads and checks a candidate.
-        canaries: train handles that it attempts, charged to the budget.
+        canaries: train task indices that it attempts, charged to the budget.
         submit: attempts them.
     """
 
@@ -90,7 +90,7 @@ class Decisions:
         return known
 
     async def make(self, asked: Decision, candidate: Candidate | None) -> Decision:
-        """Journal a new decision, after the gate has looked at it, and return what was journalled.
+        """Journal a new decision, after the gate has looked at it, and return what was recorded.
 
         Raises:
             RejectedError: if the candidate was never submitted and is not given.

@@ -7,7 +7,7 @@ from typing import Any
 
 from heredity.errors import ConfigError
 from heredity.ids import digest_json
-from heredity.judging.cases import Sealed
+from heredity.judging.cases import HiddenCases
 from heredity.judging.views import View, ViewPlan
 from heredity.tasks import Task, Taskset
 
@@ -16,18 +16,24 @@ class Cases:
     """The tasks of a run.
 
     Attributes:
-        train: those of training, by handle.
+        train: those of training, by task index.
         views: the views, by name.
         opening: opens the commitment to the views.
     """
 
     def __init__(
-        self, sealed: Sealed, taskset: Taskset, train: int, views: Sequence[ViewPlan], *, disjoint: bool = False
+        self,
+        hidden_cases: HiddenCases,
+        taskset: Taskset,
+        train: int,
+        views: Sequence[ViewPlan],
+        *,
+        disjoint: bool = False,
     ) -> None:
         """Draw them.
 
         Args:
-            sealed: the suite's secret.
+            hidden_cases: the suite's secret.
             taskset: the run's own.
             train: how many train tasks.
             views: what is drawn for each view.
@@ -36,16 +42,16 @@ class Cases:
         Raises:
             ConfigError: if a split has too few tasks, or a task is in two of them.
         """
-        self.train = sealed.tasks(taskset, "train", train)
+        self.train = hidden_cases.tasks(taskset, "train", train)
         self.views = {
             plan.name: View(
                 plan.name,
-                sealed.tasks(plan.taskset or taskset, plan.split, plan.count),
+                hidden_cases.tasks(plan.taskset or taskset, plan.split, plan.count),
                 plan.taskset.info if plan.taskset else None,
             )
             for plan in views
         }
-        self.opening = sealed.opening_of([(plan.taskset or taskset, plan.split, plan.count) for plan in views])
+        self.opening = hidden_cases.opening_of([(plan.taskset or taskset, plan.split, plan.count) for plan in views])
         if disjoint:
             check_disjoint(self.train, {name: view.tasks for name, view in self.views.items()})
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heredity.errors import ConfigError
-from heredity.judging.attempts import (
-    Attempter,
+from heredity.judging.rollouts import (
+    Rollouts,
     invalid_steps,
     outcomes_of,
     restarts_of,
@@ -42,15 +42,15 @@ class Evaluation:
 
 
 class Evaluator:
-    """Attempts submissions on the train tasks of a run."""
+    """Rollouts submissions on the train tasks of a run."""
 
-    def __init__(self, attempter: Attempter, taskset: TasksetInfo, tasks: Sequence[Task], seed: int) -> None:
+    def __init__(self, rollouts: Rollouts, taskset: TasksetInfo, tasks: Sequence[Task], seed: int) -> None:
         """Check the tasks.
 
         Args:
-            attempter: attempts and retries jobs.
+            rollouts: attempts and retries jobs.
             taskset: what the tasks belong to.
-            tasks: the train tasks; the handle of each is its position.
+            tasks: the train tasks; the index of each is its position.
             seed: the run's seed.
 
         Raises:
@@ -59,7 +59,7 @@ class Evaluator:
         if [t.index for t in tasks] != list(range(len(tasks))):
             raise ConfigError("the train tasks of a session are to be the first ones of their split, in order")
         self.tasks = tuple(tasks)
-        self._attempter = attempter
+        self._rollouts = rollouts
         self._taskset = taskset
         self._seed = seed
         self._usage = KINDS.load(taskset.kind).usage
@@ -67,8 +67,8 @@ class Evaluator:
     async def evaluate(self, submission: Submission, candidate: Candidate) -> Evaluation:
         """Attempt every episode of a submission."""
         started = time.monotonic()
-        tasks = [self.tasks[handle] for handle in submission.tasks]
-        trajectories = await self._attempter.tasks(self._taskset, tasks, candidate, self._seed)
+        tasks = [self.tasks[task_index] for task_index in submission.tasks]
+        trajectories = await self._rollouts.tasks(self._taskset, tasks, candidate, self._seed)
         outcomes = outcomes_of(self._taskset, tasks, candidate, trajectories)
         blob = await asyncio.to_thread(_blob_of, trajectories) if trajectories else None
         status = submission_status(outcomes)
@@ -87,7 +87,7 @@ class Evaluator:
         usage = total_usage([self._usage(t) for t in trajectories])
         if usage is not None:
             data["costs"] = [dict(t.cost) for t in trajectories]
-            data["attempt_seconds"] = [round(t.seconds, 6) for t in trajectories]
+            data["rollout_seconds"] = [round(t.seconds, 6) for t in trajectories]
         if restarts := restarts_of(self._taskset, trajectories):
             data["restarts"] = restarts
         if usage is not None:

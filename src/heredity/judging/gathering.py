@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-async def all_of(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+async def gather(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """Await all of `work`; when one fails or the caller is cancelled, the others end before this returns."""
     tasks = [asyncio.create_task(w) for w in work]
     if not tasks:

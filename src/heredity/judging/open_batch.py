@@ -7,7 +7,7 @@ from typing import cast
 
 from heredity.errors import ConfigError
 from heredity.evolution import Batch
-from heredity.judging.admission import MalformedError, Order
+from heredity.judging.admission import CheckedTrial, MalformedError
 from heredity.judging.decisions import GATE_KEYS, Record, frozen
 from heredity.judging.schedule import BatchPlan
 from heredity.judging.session_log import SessionLog
@@ -45,7 +45,7 @@ class OpenBatch:
 
     @property
     def repeating(self) -> bool:
-        """Whether the next batch was begun in an earlier process."""
+        """Whether the next batch was started in an earlier process."""
         return self._place < len(self._log.batches)
 
     def left(self) -> Sequence[Batch]:
@@ -68,7 +68,7 @@ class OpenBatch:
         self._place += 1
         self.batch = batch
 
-    def check(self, orders: Sequence[Order], key: str) -> None:
+    def check(self, checked: Sequence[CheckedTrial], key: str) -> None:
         """Check that a new request keeps to the batch that is open.
 
         Raises:
@@ -82,7 +82,7 @@ class OpenBatch:
             raise MalformedError(
                 "invalid_env_instance", "no batch is open: this run has a schedule; take tasks from session.batches()"
             )
-        outside = sorted({task for order in orders for task in order.tasks} - set(self.batch.tasks))
+        outside = sorted({task for trial in checked for task in trial.tasks} - set(self.batch.tasks))
         if outside:
             raise MalformedError(
                 "invalid_env_instance",
@@ -102,8 +102,8 @@ async def journal_plan(records: Committer, plan: BatchPlan, train: Sequence[Task
         await records.commit([SCHEDULE_PLANNED.line({**plan.to_json(), "tasks": [labelled(task) for task in train]})])
     elif planned["digest"] != plan.digest:
         raise ConfigError(
-            f"the run was begun with the batch plan {planned['digest'][:12]}, and is asked to go on with {plan.digest[:12]}; "
-            "restore the schedule that it was begun with, or start a new run"
+            f"the run was started with the batch plan {planned['digest'][:12]}, and is asked to go on with {plan.digest[:12]}; "
+            "restore the schedule that it was started with, or start a new run"
         )
 
 

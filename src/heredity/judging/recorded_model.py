@@ -1,4 +1,4 @@
-"""A language model whose replies are journalled, so that a method which asks it can be resumed.
+"""A language model whose replies are recorded, so that a method which asks it can be resumed.
 
 A method is resumed by running it again. A model would answer otherwise the second time; what it answered the first time
 is in the journal, and is given again.

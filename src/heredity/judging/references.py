@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from heredity.ids import digest_json
-from heredity.judging.attempts import Attempter, Comparison, comparisons_of, listed_comparisons
 from heredity.judging.bench import require
-from heredity.judging.cases import Sealed
+from heredity.judging.cases import HiddenCases
+from heredity.judging.rollouts import Comparison, Rollouts, comparisons_of, listed_comparisons
 from heredity.judging.session_log import score_to_json
 from heredity.judging.views import View, score_candidate
 from heredity.records.run_folder import write_atomic
@@ -43,16 +43,16 @@ class References:
         gate: is held while something is scored; whoever has to make a reference first holds it too.
     """
 
-    def __init__(self, path: Path, sealed: Sealed, runner: Runner, limits: Limits) -> None:
+    def __init__(self, path: Path, hidden_cases: HiddenCases, runner: Runner, limits: Limits) -> None:
         """Recall what was scored before.
 
         Args:
             path: the file of the scores.
-            sealed: the suite's secret.
+            hidden_cases: the suite's secret.
             runner: attempts tasks.
-            limits: what one attempt may use.
+            limits: what one rollout may use.
         """
-        self._path, self._sealed, self._runner, self._limits = path, sealed, runner, limits
+        self._path, self._hidden_cases, self._runner, self._limits = path, hidden_cases, runner, limits
         self.gate = asyncio.Lock()
         self._recorded: dict[str, dict[str, Any]] = json.loads(path.read_bytes()) if path.exists() else {}
 
@@ -77,7 +77,7 @@ class References:
             under: what else scores hang on, as JSON values; those of other conditions are not recalled.
 
         Raises:
-            HostError: if not one attempt could be made.
+            HostError: if not one rollout could be made.
         """
         async with self.gate:
             recorded = await self._scored(taskset, candidate, {split: count}, runner or self._runner, under)
@@ -93,15 +93,15 @@ class References:
         under: Mapping[str, Any] | None,
     ) -> Mapping[str, Any]:
         ((split, count),) = counts.items()
-        info, commitment = taskset.info, self._sealed.commitment([taskset], counts)
+        info, commitment = taskset.info, self._hidden_cases.commitment([taskset], counts)
         key = digest_json(
             [info.name, info.version, count, commitment, candidate.digest, *([dict(under)] if under else [])]
         )
         if key not in self._recorded:
-            attempter = Attempter(runner, self._limits)
-            view = View(split, self._sealed.tasks(taskset, split, count))
+            rollouts = Rollouts(runner, self._limits)
+            view = View(split, self._hidden_cases.tasks(taskset, split, count))
             result = require(
-                await score_candidate(attempter, info, view, candidate), f"{split} attempts of the run's reference"
+                await score_candidate(rollouts, info, view, candidate), f"{split} attempts of the run's reference"
             )
             listed = [score_to_json(score) for score in result.scores]
             self._recorded[key] = {"scores": listed, **listed_comparisons(result.comparisons)}

@@ -18,10 +18,10 @@ class SessionRules:
     Attributes:
         budget: what may be spent: episodes, submissions, tokens, cost, seconds.
         seed: the run's seed; seeds the candidates' own generators.
-        limits: what one attempt may use.
+        limits: what one rollout may use.
         min_episodes: the fewest episodes of one submission.
         max_episodes: the most episodes of one submission.
-        retries: how often an attempt is repeated that failed through no fault of the candidate.
+        retries: how often a rollout is repeated that failed through no fault of the candidate.
         replay: the evolver is deterministic and starts again from the beginning when the run is resumed. What it asked
             before is answered from the journal, and `remaining` shows what it would have shown the first time.
         plan: the batches of train tasks; None if the evolver chooses tasks freely.

@@ -19,12 +19,12 @@ from heredity.errors import (
     RecordError,
 )
 from heredity.evolution import Budget
-from heredity.judging.attempts import Attempter, encodable
 from heredity.judging.bench import Bench, Evolved, Judge, Reference, Verdict
-from heredity.judging.cases import Opening, Sealed
+from heredity.judging.cases import HiddenCases, Opening
 from heredity.judging.decisions import Probe
 from heredity.judging.drawn import Cases
 from heredity.judging.open_batch import journal_plan
+from heredity.judging.rollouts import Rollouts, encodable
 from heredity.judging.schedule import BatchPlan
 from heredity.judging.session import Publish, Session, SessionRules
 from heredity.judging.session_log import cut_torn_request
@@ -56,17 +56,17 @@ class RunPlan:
 
     Attributes:
         run_id: its name.
-        suite_id: the suite whose sealed cases it is judged on.
+        suite_id: the suite whose hidden cases it is judged on.
         protocol: the name of its protocol, for the record.
         evolver: name, kind and options of what evolves, as JSON values.
         seed: seeds the evolver and the candidates' own generators; never the hidden cases.
         budget: episodes, and optionally submissions, tokens, cost and seconds.
         judge: judges it when its session is closed.
         views: the hidden tasks that it is judged on.
-        train_tasks: how many train handles there are.
+        train_tasks: how many train task indices there are.
         min_episodes: the fewest episodes of one submission.
         max_episodes: the most episodes of one submission.
-        limits: what one attempt may use.
+        limits: what one rollout may use.
         replay: the evolver is deterministic, and resumed by running it again (see `SessionRules`).
         batches: how train tasks are pushed; None lets the evolver choose them.
         disjoint: whether no task may be in two views, or in one and in training.
@@ -74,7 +74,7 @@ class RunPlan:
         isolation: the tier in which candidates run.
         packages: versions of every package that can change a score.
         plugins: what other packages' code was loaded by name (see `heredity.plugins.Origin`).
-        execution: name of the model that attempts tasks, for the record; empty if none does.
+        execution: name of the model that rollouts tasks, for the record; empty if none does.
         record: what else is put on record when the run starts, by keys of the protocol's own.
     """
 
@@ -117,7 +117,7 @@ class Conditions:
     Attributes:
         taskset: where tasks come from.
         runner: what attempts them; the caller closes it.
-        sealed: the suite's secret.
+        hidden_cases: the suite's secret.
         reference: what every run is compared with; None leaves the comparison out.
         others: runners that use another execution model, by its name.
         probe: what a contract gate checks candidates with.
@@ -125,7 +125,7 @@ class Conditions:
 
     taskset: Taskset
     runner: Runner
-    sealed: Sealed
+    hidden_cases: HiddenCases
     reference: Reference | None = None
     others: Mapping[str, Runner] = field(default_factory=dict[str, Runner])
     probe: Probe | None = None
@@ -141,7 +141,7 @@ async def run_evolution(
     """Run, or continue, one run until it is judged.
 
     When it is cancelled or killed nothing is lost: calling it again with the same arguments continues. An evolver that
-    raises has failed: its traceback is journalled, and what it had submitted is judged. Exceptions that are not its
+    raises has failed: its traceback is recorded, and what it had submitted is judged. Exceptions that are not its
     fault (disk, runner) leave the run as it is, to be resumed.
 
     Args:
@@ -161,14 +161,16 @@ async def run_evolution(
     with RunFolder.open(path) as folder:
         cut_torn_request(folder.journal)
         records = Committer(folder.journal, folder.blobs)
-        cases = Cases(conditions.sealed, conditions.taskset, plan.train_tasks, plan.views, disjoint=plan.disjoint)
+        cases = Cases(conditions.hidden_cases, conditions.taskset, plan.train_tasks, plan.views, disjoint=plan.disjoint)
         await _begin(folder, records, plan, conditions, cases.opening)
         if plan.batches is not None:
             await journal_plan(records, plan.batches, cases.train)
         session = _open_session(records, plan, conditions, cases, publisher)
         await _evolve(session, evolve, records)
         failed = EVOLVER_FAILED.first(records.journal.events) is not None
-        evolved = Evolved(session.snapshot(), session.decisions, "failed" if failed else "finished", session.begun)
+        evolved = Evolved(
+            session.snapshot(), session.decisions, "failed" if failed else "finished", session.batches_started
+        )
         bench = _bench(records, plan, conditions, cases)
         with span("judge", kind="other", protocol=plan.protocol):
             return await plan.judge(bench, evolved, conditions.reference)
@@ -265,12 +267,12 @@ def _open_session(
 def _bench(records: Committer, plan: RunPlan, conditions: Conditions, cases: Cases) -> Bench:
     return Bench(
         records=records,
-        attempter=Attempter(conditions.runner, plan.limits),
+        rollouts=Rollouts(conditions.runner, plan.limits),
         taskset=conditions.taskset.info,
         views=cases.views,
         opening=cases.opening,
         train=cases.train,
-        others={name: Attempter(runner, plan.limits) for name, runner in conditions.others.items()},
+        others={name: Rollouts(runner, plan.limits) for name, runner in conditions.others.items()},
     )
 
 
@@ -284,7 +286,7 @@ async def _evolve(session: Session, evolve: Evolve, records: Committer) -> None:
         if failure is not None:
             failed = True
             await records.commit([EVOLVER_FAILED.line(_failure(failure))])
-    reason = "evolver_failed" if failed else ("budget" if session.remaining().spent else "finished")
+    reason = "evolver_failed" if failed else ("budget" if session.remaining().exhausted else "finished")
     await session.close(reason)
 
 
@@ -307,7 +309,7 @@ async def _drive(session: Session, evolve: Evolve) -> BaseException | None:
         if unfinished:
             await session.abandon()
     if not beating.cancelled() and beating.exception():
-        raise RecordError("the run's clock could not be journalled; resume the run") from beating.exception()
+        raise RecordError("the run's clock could not be recorded; resume the run") from beating.exception()
     if session.broken is not None:
         await session.abandon()
         raise session.broken

@@ -60,7 +60,7 @@ class BatchPlan:
         seed: what it was drawn from.
         train: how many train tasks there are.
         batches: in order.
-        canaries: train handles that the contract gate attempts.
+        canaries: train task indices that the contract gate attempts.
     """
 
     schedule: Schedule
@@ -74,12 +74,12 @@ class BatchPlan:
         """Identifies the batches and what they were drawn from; what is done with them may differ."""
         return digest_json([self.seed, self.train, self.schedule.batch_size, self.schedule.epochs, self._batches()])
 
-    def assessed(self, begun: int) -> list[int]:
-        """Return after how many batches snapshots are judged, if `begun` batches were begun: 0 first, `begun` last."""
+    def assessed(self, started: int) -> list[int]:
+        """Return after how many batches snapshots are judged, if `started` batches were started: 0 first, `started` last."""
         ends = [b.number for b, after in zip(self.batches, self.batches[1:], strict=False) if b.epoch != after.epoch]
         every = self.schedule.assess
-        inner = range(every, begun, every) if every else [n for n in ends if n < begun]
-        return sorted({0, *inner, begun})
+        inner = range(every, started, every) if every else [n for n in ends if n < started]
+        return sorted({0, *inner, started})
 
     def to_json(self) -> Plan:
         """Return the plan as JSON values, with its digest and the settings of its run."""

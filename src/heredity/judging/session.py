@@ -1,7 +1,7 @@
 """The session: the only door to evidence. It admits, charges, attempts, records and answers, each exactly once.
 
 The order of a submission on disk is what makes a run survive being killed at any instant: candidate, then the charge,
-then the attempts, then their trajectories, then the result, then the feedback, then the reply.
+then the rollouts, then their trajectories, then the result, then the feedback, then the reply.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from heredity.gateway import Model
 from heredity.judging.accounts import Accounts
 from heredity.judging.admission import (
     MAX_KEY,
+    CheckedTrial,
     EpisodeRange,
     MalformedError,
-    Order,
     admission_lines,
     category_of,
     request_digest,
 )
-from heredity.judging.attempts import Attempter, encodable
 from heredity.judging.clock import RunClock
 from heredity.judging.decisions import Decisions, gate_of
 from heredity.judging.evaluate import Evaluator
-from heredity.judging.gathering import all_of
+from heredity.judging.gathering import gather
 from heredity.judging.open_batch import OpenBatch
 from heredity.judging.recorded_model import RecordedModel
 from heredity.judging.requests import AdmittedRequest, earlier
+from heredity.judging.rollouts import Rollouts, encodable
 from heredity.judging.rules import SessionRules
 from heredity.judging.session_log import SessionLog, Submission
 from heredity.records import Blob, Committer
@@ -59,7 +59,7 @@ Publish = Callable[[Feedback, Sequence[Trajectory]], Awaitable[None] | None]
 """Told of each completed submission before its reply; told again of all of them when a run is resumed."""
 
 MAX_REJECTIONS = 1000
-"""How many refused requests are journalled: an agent that floods its session must not fill the disk."""
+"""How many refused requests are recorded: an agent that floods its session must not fill the disk."""
 
 
 class Session:
@@ -96,7 +96,7 @@ class Session:
         self._records = records
         self._rules = rules
         self._range = EpisodeRange(rules.min_episodes, rules.max_episodes, len(tasks))
-        self._evaluator = Evaluator(Attempter(runner, rules.limits, rules.retries), taskset, tasks, rules.seed)
+        self._evaluator = Evaluator(Rollouts(runner, rules.limits, rules.retries), taskset, tasks, rules.seed)
         self._log = SessionLog()
         self._log.apply(records.journal.events)
         self._accounts = Accounts(rules.budget, self._log, records.journal.events, replay=rules.replay)
@@ -117,7 +117,7 @@ class Session:
         """Attempt trials and return their feedback in the order of the request.
 
         The same key with the same request gives the same answer and is charged once: while the first is in flight,
-        after it ended, after the session was closed, and in a later process. Giving up on a reply stops no attempt.
+        after it ended, after the session was closed, and in a later process. Giving up on a reply stops no rollout.
 
         Raises:
             RejectedError: if the request is malformed, or its key belongs to another request; nothing is charged.
@@ -131,13 +131,13 @@ class Session:
 
     async def _submitted(self, trials: Sequence[Trial], key: str, *, evolvers: bool = False) -> list[Feedback]:
         try:
-            orders = self._range.check(trials, key)
-            digest = request_digest(orders)
+            checked = self._range.check(trials, key)
+            digest = request_digest(checked)
             request = self._requests.get(key)
             if request is None:
                 if evolvers:
-                    self._batches.check(orders, key)
-                request = self._admit(orders, key, digest)
+                    self._batches.check(checked, key)
+                request = self._admit(checked, key, digest)
             else:
                 if request.repeats(digest, key, replay=self._rules.replay):
                     self._accounts.show(request.charge, len(request.ids))
@@ -171,7 +171,7 @@ class Session:
 
         Raises:
             ConfigError: if the run has no schedule.
-            RejectedError: if the next batch is begun while submissions are in flight.
+            RejectedError: if the next batch is started while submissions are in flight.
             ClosedError: if the session is closed, or its budget is spent.
         """
         for batch in self._batches.left():
@@ -186,7 +186,7 @@ class Session:
             yield batch
 
     def recorded(self, model: Model) -> RecordedModel:
-        """Return a model for the evolver, whose calls are journalled and paid for by this session's budget."""
+        """Return a model for the evolver, whose calls are recorded and paid for by this session's budget."""
         return RecordedModel(model, self._records, self._check_unspent, self._accounts.pay)
 
     @property
@@ -195,8 +195,8 @@ class Session:
         return (*self._log.decisions,)
 
     @property
-    def begun(self) -> Sequence[tuple[BatchStarted, int]]:
-        """The data of each batch that was begun, and how many decisions were made before it."""
+    def batches_started(self) -> Sequence[tuple[BatchStarted, int]]:
+        """The data of each batch that was started, and how many decisions were made before it."""
         return tuple(self._log.batches)
 
     @property
@@ -282,20 +282,20 @@ class Session:
             await asyncio.wait(running)
         self._ended.set()
 
-    def _admit(self, orders: Sequence[Order], key: str, digest: str) -> AdmittedRequest:
+    def _admit(self, checked: Sequence[CheckedTrial], key: str, digest: str) -> AdmittedRequest:
         self._check_unbroken()
         self._check_open("submitted")
         left = self._accounts.left(self.clock.now())
-        if left.spent:
+        if left.exhausted:
             raise ClosedError("the session is closed: its budget is spent")
-        charge = sum(len(order.tasks) for order in orders)
-        self._accounts.buy(charge, len(orders))
-        ids = range(self._next_id, self._next_id + len(orders))
-        self._next_id += len(orders)
+        charge = sum(len(trial.tasks) for trial in checked)
+        self._accounts.buy(charge, len(checked))
+        ids = range(self._next_id, self._next_id + len(checked))
+        self._next_id += len(checked)
         request = self._requests[key] = AdmittedRequest(digest, ids, charge, earlier=False)
         at_s = round(self.clock.now(), 3)
-        lines = admission_lines(self._log, orders, key, (digest, ids), left.episodes, at_s)
-        self._start(request, lines, orders)
+        lines = admission_lines(self._log, checked, key, (digest, ids), left.episodes, at_s)
+        self._start(request, lines, checked)
         return request
 
     def _record_rejection(self, key: str, error: RejectedError | BudgetError) -> None:
@@ -307,12 +307,12 @@ class Session:
         self._log.apply(self._records.journal.append_many([line]))
 
     def _start(
-        self, request: AdmittedRequest, lines: Sequence[Line], orders: Sequence[Order] = ()
+        self, request: AdmittedRequest, lines: Sequence[Line], checked: Sequence[CheckedTrial] = ()
     ) -> asyncio.Task[list[Feedback]]:
         self._check_unbroken()
         if self._abandoned:
             raise ClosedError("the session was abandoned; resume the run")
-        task = asyncio.create_task(self._serve(request, lines, orders))
+        task = asyncio.create_task(self._serve(request, lines, checked))
         request.task = task
 
         def ended(task: asyncio.Task[list[Feedback]]) -> None:
@@ -325,11 +325,13 @@ class Session:
         task.add_done_callback(ended)
         return task
 
-    async def _serve(self, request: AdmittedRequest, lines: Sequence[Line], orders: Sequence[Order]) -> list[Feedback]:
+    async def _serve(
+        self, request: AdmittedRequest, lines: Sequence[Line], checked: Sequence[CheckedTrial]
+    ) -> list[Feedback]:
         if lines:
-            await self._commit(lines, [order.blob for order in orders])
-        candidates = [order.candidate for order in orders] or [None] * len(request.ids)
-        return await all_of([self._settle(i, c) for i, c in zip(request.ids, candidates, strict=True)])
+            await self._commit(lines, [trial.blob for trial in checked])
+        candidates = [trial.candidate for trial in checked] or [None] * len(request.ids)
+        return await gather([self._settle(i, c) for i, c in zip(request.ids, candidates, strict=True)])
 
     async def _settle(self, submit_id: int, candidate: Candidate | None) -> Feedback:
         submission = self.submission(submit_id)
@@ -378,7 +380,7 @@ class Session:
 
     def _check_unspent(self) -> None:
         self._check_unbroken()
-        if self.remaining().spent:
+        if self.remaining().exhausted:
             raise ClosedError("the session is closed: its budget is spent")
 
     def _running(self) -> list[asyncio.Task[list[Feedback]]]:
@@ -389,6 +391,6 @@ class Session:
             raise HostError(f"the session stopped: {self.broken}; then resume the run") from self.broken
 
     def _notice_end(self) -> None:
-        spent = self._accounts.left(self.clock.now()).spent
+        spent = self._accounts.left(self.clock.now()).exhausted
         if self.closed is not None or self.broken is not None or (spent and not self._running()):
             self._ended.set()

@@ -39,7 +39,7 @@ class Submission:
         request: digest of the request.
         position: which trial of the request it is, and of how many.
         candidate: digest of the candidate.
-        tasks: train handles, one for each episode.
+        tasks: train task indices, one for each episode.
         first_episode: how many episodes the run had bought before this submission.
         remaining: episodes left after the charge; None without a limit.
         admitted_at: Unix time in seconds.
@@ -48,9 +48,9 @@ class Submission:
         failure: what went wrong when `status` is not ok.
         outcomes: one for each episode, without trajectories.
         blob: digest of the encoded trajectories; None when nothing was attempted.
-        seconds: wall time of the attempts.
+        seconds: wall time of the rollouts.
         completed_at: Unix time in seconds.
-        usage: what the model calls of its attempts used; None where attempts make none.
+        usage: what the model calls of its rollouts used; None where attempts make none.
     """
 
     submit_id: int
@@ -93,14 +93,14 @@ class SessionLog:
         submissions: by number, in order.
         requests: key to the numbers of the request's submissions.
         candidates: digest to the blob that holds the candidate.
-        lineage: digest to the parents and note last journalled for it.
+        lineage: digest to the parents and note last recorded for it.
         rejections: key, category and message of the requests that were refused.
         closed: the reason, once the session is closed.
         clock_s: the run's clock at its last reading.
         episodes: how many were charged.
         decisions: commits and refusals, in order.
         probed: digest to what the contract gate's probe said of it.
-        batches: the data of each batch that was begun, in order, and how many decisions were made before it.
+        batches: the data of each batch that was started, in order, and how many decisions were made before it.
     """
 
     submissions: dict[int, Submission] = field(default_factory=dict[int, Submission])
@@ -201,7 +201,7 @@ def decision_from_json(data: CandidateDecided) -> Decision:
 
 
 def outcome_to_json(outcome: Outcome) -> OutcomeData:
-    """Return an outcome as JSON values; the score of a missing attempt is null."""
+    """Return an outcome as JSON values; the score of a missing rollout is null."""
     return {
         "task": outcome.task,
         "score": score_to_json(outcome.score),
@@ -219,7 +219,7 @@ def score_to_json(score: float) -> float | None:
 def cut_torn_request(journal: Journal) -> int:
     """Remove a request of which only some submissions reached the disk, and return how many events that were.
 
-    A request is charged as a whole or not at all. Its lines are written and synced together before any attempt starts,
+    A request is charged as a whole or not at all. Its lines are written and synced together before any rollout starts,
     so when some are absent nothing was attempted, and they are the last lines of the journal.
 
     Raises:

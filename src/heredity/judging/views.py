@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from heredity.errors import ConfigError
 from heredity.evolution import Outcome
 from heredity.gateway import Usage
-from heredity.judging.attempts import (
-    Attempter,
+from heredity.judging.rollouts import (
     Comparison,
+    Rollouts,
     comparison_of,
     comparisons_of,
     encodable,
@@ -74,12 +74,12 @@ class ViewScores:
     """How one candidate did on a view.
 
     Attributes:
-        scores: one for each task, higher is better; NaN where the attempt is missing.
-        lengths: steps of each attempt.
+        scores: one for each task, higher is better; NaN where the rollout is missing.
+        lengths: steps of each rollout.
         statuses: `"ok"`, a failure category, or `"missing"`.
-        seconds: wall time of the attempts, added up.
+        seconds: wall time of the rollouts, added up.
         usage: what their model calls used; None where attempts make none.
-        why: why the first missing attempt is; empty if none is, or nothing says it.
+        why: why the first missing rollout is; empty if none is, or nothing says it.
         restarts: why a model's process had to be started again on the way.
         comparisons: what a judge found of each answer, None where it found nothing; empty where answers are not compared.
     """
@@ -95,7 +95,7 @@ class ViewScores:
 
     @property
     def mean(self) -> float:
-        """Mean over the attempts that are not missing; NaN if all are."""
+        """Mean over the rollouts that are not missing; NaN if all are."""
         present = [s for s in self.scores if not math.isnan(s)]
         return math.fsum(present) / len(present) if present else math.nan
 
@@ -126,7 +126,7 @@ class ViewScores:
         return cls(scores, lengths, statuses, data["seconds"], usage, data.get("why", ""), restarts, compared)
 
 
-async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View, candidate: Candidate) -> ViewScores:
+async def score_candidate(rollouts: Rollouts, taskset: TasksetInfo, view: View, candidate: Candidate) -> ViewScores:
     """Attempt every task of a view with one candidate. Trajectories are not kept.
 
     Raises:
@@ -155,7 +155,7 @@ async def score_candidate(attempter: Attempter, taskset: TasksetInfo, view: View
         Job(taskset, candidate, task, episode_index=place, policy_seed=policy_seed(JUDGE_SEED, task))
         for place, task in enumerate(view.tasks)
     ]
-    await attempter.attempt(jobs, ended)
+    await rollouts.attempt(jobs, ended)
     rows = [found[position] for position in range(len(jobs))]
     return ViewScores(
         scores=tuple(outcome.score for outcome in rows),

@@ -17,7 +17,7 @@ from heredity.rollouts.kind import KINDS, Kind, Needs, Opening
 from heredity.rollouts.trajectory import Trajectory
 
 CONCURRENT = 64
-"""Attempts at the same time: what a worker on a processor answers in one batch."""
+"""Rollouts at the same time: what a worker on a processor answers in one batch."""
 
 
 def inner_runner(kind: str, opening: Opening) -> Runner:

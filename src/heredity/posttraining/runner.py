@@ -30,9 +30,9 @@ class GradingRunner:
     """Attempts the tasks of post-training tasksets with submitted checkpoints, one checkpoint at a time.
 
     Each checkpoint has a worker of its own, whose process ends with the grading. Greedy answers by transformers are exact: they
-    do not depend on what else is asked. With a temperature each attempt has a seed of its own, from the job's `policy_seed`,
-    its prompt and how often the task came before, so repeated attempts measure the noise of sampling. Where the process dies on
-    the way and another one goes on, the `stderr` of the attempts that end after that says why.
+    do not depend on what else is asked. With a temperature each rollout has a seed of its own, from the job's `policy_seed`,
+    its prompt and how often the task came before, so repeated rollouts measure the noise of sampling. Where the process dies on
+    the way and another one goes on, the `stderr` of the rollouts that end after that says why.
 
     Args:
         resolve: gives the folder of a candidate's checkpoint, a private copy; raises `CandidateError` if there is none.
@@ -71,7 +71,7 @@ class GradingRunner:
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory); jobs of a checkpoint are attempted together, in the order of the first.
 
-        An attempt may take the seconds of its task's `solving`; `limits.episode_s` does not bound it.
+        A rollout may take the seconds of its task's `solving`; `limits.episode_s` does not bound it.
 
         Raises:
             ConfigError: if a taskset is no post-training taskset.
@@ -98,11 +98,11 @@ class GradingRunner:
             worker = InferenceWorker(self._resolve(jobs[0].candidate), bounds=self._bounds, sandbox=self._sandbox)
             await worker.start()
         except CandidateError as error:
-            failure, blame = Failure(Status.MODEL_ERROR, str(error)), FailureSource.CANDIDATE
+            failure, failure_source = Failure(Status.MODEL_ERROR, str(error)), FailureSource.CANDIDATE
         except IsolationError as error:
-            failure, blame = Failure(Status.ISOLATION_ERROR, str(error)), FailureSource.HOST
+            failure, failure_source = Failure(Status.ISOLATION_ERROR, str(error)), FailureSource.HOST
         except HostError as error:
-            failure, blame = Failure(Status.HOST_ERROR, str(error)), FailureSource.HOST
+            failure, failure_source = Failure(Status.HOST_ERROR, str(error)), FailureSource.HOST
         else:
             async with aclosing(self._attempted(jobs, worker, limits)) as attempted:
                 async for each in attempted:
@@ -112,7 +112,7 @@ class GradingRunner:
             if worker is not None:
                 await worker.close()
         for at, job in enumerate(jobs):
-            yield at, _failed(job, failure, blame)
+            yield at, _failed(job, failure, failure_source)
 
     async def _attempted(
         self, jobs: Sequence[Job], worker: InferenceWorker, limits: Limits
@@ -136,7 +136,7 @@ class GradingRunner:
     ) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt the jobs of one part."""
         runner = self._inner(inner.info.kind, CheckpointModel(worker), inner.solving)
-        # What one attempt waits for depends on all that are answered beside it, so the task says how long that may be: with a bound
+        # What one rollout waits for depends on all that are answered beside it, so the task says how long that may be: with a bound
         # for policies' episodes the score would be one of this machine's load.
         unhurried = replace(limits, episode_s=inner.solving.seconds)
         try:
@@ -149,20 +149,20 @@ class GradingRunner:
 
 def _blamed(trajectory: Trajectory, fault: str) -> Trajectory:
     """Put a failure down to the checkpoint whose process died of it."""
-    if trajectory.blame not in (FailureSource.PROVIDER, FailureSource.HOST):
+    if trajectory.failure_source not in (FailureSource.PROVIDER, FailureSource.HOST):
         return trajectory
     step = trajectory.failure.step_index if trajectory.failure else None
     failure = Failure(Status.MODEL_ERROR, fault, "", step)
-    return replace(trajectory, status=failure.category, blame=FailureSource.CANDIDATE, failure=failure)
+    return replace(trajectory, status=failure.category, failure_source=FailureSource.CANDIDATE, failure=failure)
 
 
-def _failed(job: Job, failure: Failure, blame: FailureSource) -> Trajectory:
-    """Return the record of an attempt that did not begin."""
+def _failed(job: Job, failure: Failure, failure_source: FailureSource) -> Trajectory:
+    """Return the record of a rollout that did not begin."""
     return Trajectory(
         task_id=job.task.id,
         candidate=job.candidate.digest,
         status=failure.category,
-        blame=blame,
+        failure_source=failure_source,
         total_reward=0.0,
         length=0,
         terminated=False,

@@ -28,7 +28,7 @@ from heredity.configuration.sections import Section as ConfigSection
 from heredity.evolution import Feedback
 from heredity.gateway import Model
 from heredity.judging.bench import Judge, Reference
-from heredity.judging.cases import Sealed
+from heredity.judging.cases import HiddenCases
 from heredity.judging.references import References
 from heredity.judging.schedule import BatchPlan
 from heredity.judging.session import Session
@@ -90,7 +90,7 @@ class RunContext:
         cell: the run.
         suite: its suite.
         engine: what attempts tasks.
-        sealed: the suite's secret, from which hidden tasks are drawn.
+        hidden_cases: the suite's secret, from which hidden tasks are drawn.
         references: scores of what runs are compared with, kept for the whole suite.
         lease: the GPUs of this run.
         model: what the evolver may ask; None if it asks none.
@@ -99,7 +99,7 @@ class RunContext:
     cell: Cell
     suite: SuiteContext
     engine: Engine
-    sealed: Sealed
+    hidden_cases: HiddenCases
     references: References
     lease: Lease
     model: Model | None
@@ -165,7 +165,7 @@ class Setting(typing.Protocol):
         ...
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
-        """Check what can be known to be wrong with a run before any is begun.
+        """Check what can be known to be wrong with a run before any is started.
 
         Raises:
             ConfigError: if something is missing or wrong; the message names the key.

@@ -33,9 +33,9 @@ class Committer:
         self._turn = asyncio.Lock()
 
     async def commit(self, events: Sequence[Line], blobs: Sequence[Blob] = ()) -> list[Event]:
-        """Make blobs and events durable, the events as one unit; returns the events as journalled.
+        """Make blobs and events durable, the events as one unit; returns the events as recorded.
 
-        A cancelled caller still waits for a write that has begun, so that nobody closes the files under it.
+        A cancelled caller still waits for a write that has started, so that nobody closes the files under it.
 
         Raises:
             RecordError: if the disk is full or fails. Then nothing of this commit is in the journal.

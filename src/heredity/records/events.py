@@ -9,7 +9,7 @@ error. A protocol declares events of its own in the same way, in its folder:
     CODE_REVISED = EventKind("code.revised", CodeRevised)
     EVENTS = by_name(CODE_REVISED)
 
-Scores of missing attempts are null. What may be absent is `NotRequired`. Times are seconds, amounts of money US dollars.
+Scores of missing rollouts are null. What may be absent is `NotRequired`. Times are seconds, amounts of money US dollars.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from heredity.records.journal import Event, Line
 Data = TypeVar("Data", bound=Mapping[str, object])
 
 Scores = Sequence[float | None]
-"""One score for each task of a view or a submission; null where the attempt is missing."""
+"""One score for each task of a view or a submission; null where the rollout is missing."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def by_name(*kinds: EventKind[Any]) -> dict[str, type]:
 
 
 class FailureData(TypedDict):
-    """What went wrong in an attempt (see `heredity.rollouts.trajectory.Failure`)."""
+    """What went wrong in a rollout (see `heredity.rollouts.trajectory.Failure`)."""
 
     category: str
     message: str
@@ -175,7 +175,7 @@ class SubmissionCompleted(TypedDict):
     seconds: float
     invalid_steps: Sequence[int]
     costs: NotRequired[Sequence[Mapping[str, float]]]
-    attempt_seconds: NotRequired[Sequence[float]]
+    rollout_seconds: NotRequired[Sequence[float]]
     restarts: NotRequired[Sequence[str]]
     usage: NotRequired[UsageData]
 

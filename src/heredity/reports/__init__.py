@@ -70,7 +70,7 @@ def page_of(
     sources: Sources | None = None,
     labels: Sequence[Section] = (),
 ) -> Page:
-    """Return what the page of a run or a suite says; see `write_reports`, `labels` being sections about labels of attempts."""
+    """Return what the page of a run or a suite says; see `write_reports`, `labels` being sections about labels of rollouts."""
     from heredity.reports.run_page import run_page
     from heredity.reports.suite_page import suite_page
     from heredity.results.run import RunResults

@@ -1,4 +1,4 @@
-"""The labels of a run's attempts as tables, where the run has been annotated; they are never part of a score."""
+"""The labels of a run's rollouts as tables, where the run has been annotated; they are never part of a score."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def annotation_sections(folder: Path) -> list[Section]:
         tables = count_tables(counts(rows))
     except (OSError, ValueError, KeyError, TypeError):
         return []
-    about = "What an annotator made of the attempts, counted by snapshot. Labels are never part of a score."
+    about = "What an annotator made of the rollouts, counted by snapshot. Labels are never part of a score."
     return [Section("labels", "Labels", (Text(about, "about"), *tables))] if tables else []
 
 

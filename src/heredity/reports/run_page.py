@@ -27,7 +27,7 @@ def run_page(run: RunResults, report: Report, sources: Sources | None = None, la
         run: its results; it may be unfinished.
         report: what its protocol has to say.
         sources: what its candidates consist of; None if their records are not at hand.
-        labels: sections about the labels of its attempts.
+        labels: sections about the labels of its rollouts.
     """
     words = report.words.against(run.reference.name if run.reference else None)
     own = [*report.run(run), *labels]
@@ -67,7 +67,7 @@ def _facts(run: RunResults, words: Words) -> Facts:
         facts.append(Fact("Selected on validation", Number(run.selected.validation_mean, places), where))
     bought = "" if budget.episodes is None else f"of {text.number(budget.episodes)}"
     facts += [
-        Fact(f"{words.attempts.capitalize()} used", budget.used, bought or None),
+        Fact(f"{words.rollouts.capitalize()} used", budget.used, bought or None),
         Fact("Submissions", len(run.submissions), f"{budget.rejected} rejected"),
         Fact(
             "Wall time of the evolver",
@@ -86,7 +86,7 @@ def _warnings(run: RunResults, words: Words) -> tuple[Part, ...]:
         )
         warnings.append(Text(f"This run {state_of(run)}, so it has no final result{partial}.", "warning"))
     if run.heldout and run.heldout.missing:
-        missing = f"{text.plural(run.heldout.missing, 'held-out attempt')} missing and left out of the mean."
+        missing = f"{text.plural(run.heldout.missing, 'held-out rollout')} missing and left out of the mean."
         warnings.append(Text(missing, "warning"))
     if run.evolver_failure:
         warnings += failure_parts(run.evolver_failure)
@@ -178,9 +178,9 @@ def _problems(run: RunResults, words: Words) -> Section:
         if not (s.failures or s.failure or s.status not in ("ok", None)):
             continue
         kind = s.failure.category if s.failure else s.status or "unfinished"
-        one_by_one = f"The {words.attempts} failed one by one; their errors are in the feedback of this submission."
+        one_by_one = f"The {words.rollouts} failed one by one; their errors are in the feedback of this submission."
         inner = failure_parts(s.failure) if s.failure else (Text(one_by_one),)
-        note = f"{kind} · {s.failures} of {s.episodes} {words.attempts} failed"
+        note = f"{kind} · {s.failures} of {s.episodes} {words.rollouts} failed"
         parts.append(Folded(f"Submission {s.index}", inner, note))
     return Section("problems", "Failures", tuple(parts) or (Text("No submission failed."),), "detail", "page")
 

@@ -114,13 +114,13 @@ def suite_caution(suite: SuiteResults, words: Words) -> str:
 
 def trouble_summary(suite: SuiteResults, words: Words) -> str:
     """Say in one line how much failed or is missing in judging; empty when nothing."""
-    rows, attempt = suite.problems, words.attempt
+    rows, rollout = suite.problems, words.rollout
     counts = [
         (sum(len(row.unfinished) for row in rows), "run not finished", "runs not finished"),
         (sum(len(row.absent) for row in rows), "held-out score absent", "held-out scores absent"),
-        (sum(row.heldout_missing for row in rows), "held-out attempt missing", "held-out attempts missing"),
-        (sum(row.heldout_failures for row in rows), "held-out attempt failed", "held-out attempts failed"),
-        (sum(row.missing_episodes for row in rows), f"train {attempt} missing", f"train {attempt}s missing"),
+        (sum(row.heldout_missing for row in rows), "held-out attempt missing", "held-out rollouts missing"),
+        (sum(row.heldout_failures for row in rows), "held-out attempt failed", "held-out rollouts failed"),
+        (sum(row.missing_episodes for row in rows), f"train {rollout} missing", f"train {rollout}s missing"),
     ]
     said = [f"{text.number(n)} {one if n == 1 else many}" for n, one, many in counts if n]
     return f"{', '.join(said).capitalize()}." if said else ""
@@ -133,7 +133,7 @@ def state_of(run: RunResults) -> str:
 
 def run_summary(run: RunResults, words: Words) -> str:
     """Say what the run reached, against the reference on the same cases, and on what budget."""
-    used, heldout = plural(run.budget.used, words.attempt), run.heldout
+    used, heldout = plural(run.budget.used, words.rollout), run.heldout
     if heldout is None or heldout.mean is None:
         best = f" The best validation mean so far is {text.number(run.best_so_far[-1][1])}." if run.best_so_far else ""
         submissions = plural(len(run.submissions), "submission")

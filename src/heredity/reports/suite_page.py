@@ -108,7 +108,7 @@ def _facts(suite: SuiteResults, words: Words) -> Facts:
             Fact("Evolvers", len(suite.evolvers)),
             *(() if facts else (Fact(words.tasksets.capitalize(), len(suite.tasksets)),)),
             Fact("Runs finished", f"{suite.finished} of {suite.runs}"),
-            Fact(f"{words.attempts.capitalize()} used", used, allowed),
+            Fact(f"{words.rollouts.capitalize()} used", used, allowed),
             Fact("Wall time of evolvers", Number(seconds, form="duration"), "added up, without judging"),
         )
     )
@@ -292,7 +292,7 @@ class _Shown:
         """Return what each evolver used; tokens where any are on record."""
         words, rows = self._words, self._suite.budget
         tokens = any(v is not None for r in rows for v in (r.input_tokens, r.cache_tokens, r.output_tokens, r.cost_usd))
-        head = ["evolver", "runs", f"{words.attempts} used", "submissions", f"{words.attempts} per submission"]
+        head = ["evolver", "runs", f"{words.rollouts} used", "submissions", f"{words.rollouts} per submission"]
         head += ["rejected", "resumes", "wall time", *(("input tokens", "cached", "output", "cost") if tokens else ())]
         shown = [
             [
@@ -318,11 +318,11 @@ class _Shown:
         """Return what failed or is missing."""
         words = self._words
         about = (
-            f"Failures of a {words.subject} count as scores. Attempts that the host, {words.faulty} or a provider broke are "
+            f"Failures of a {words.subject} count as scores. Rollouts that the host, {words.faulty} or a provider broke are "
             "missing: they are left out, never counted as zero."
         )
         troubled = [row for row in self._suite.problems if any(self._counts(row)) or row.unfinished or row.absent]
-        head = ["evolver", "failed submissions", f"failed {words.attempts}", f"missing {words.attempts}"]
+        head = ["evolver", "failed submissions", f"failed {words.rollouts}", f"missing {words.rollouts}"]
         head += ["held-out failures", "held-out missing", "runs not finished, or without a score"]
         shown = [[self._named(row.evolver), *self._counts(row), self._absent(row)] for row in troubled]
         none = () if shown else (Text("Nothing failed and nothing is missing."),)
@@ -350,7 +350,7 @@ class _Shown:
         words = self._words
         gains = any(run.gain for run in self._runs)
         head = ["run", words.taskset, "evolver", "seed", "status", f"held-out {words.score}"]
-        head += [*(("paired gain",) if gains else ()), "submissions", words.attempts]
+        head += [*(("paired gain",) if gains else ()), "submissions", words.rollouts]
         rows = [
             [
                 Named(run.run_id or "unnamed run", run=run.run_id),

@@ -4,7 +4,7 @@ class Report(PlainReport):
     def run(self, run: RunResults) -> list[Section]:
         return [Section("rounds", "Rounds", (Text(f"{run.budget.submissions} rounds."),))]
 
-REPORT = Report(Words(score="accuracy", attempt="question"))
+REPORT = Report(Words(score="accuracy", rollout="question"))
 """
 
 from __future__ import annotations

@@ -235,7 +235,7 @@ class MethodTokens(ModelTokens):
 class ModelUsage(Result):
     """What model calls used: of rollouts on train tasks, of the method, of judging; `failed_calls` are the method's."""
 
-    attempts: ModelTokens
+    rollouts: ModelTokens
     method: MethodTokens
     judging: ModelTokens
     failed_calls: int

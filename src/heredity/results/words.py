@@ -11,13 +11,13 @@ class Words:
 
     Attributes:
         score: what is measured, higher is better.
-        attempt: what the budget buys, one of it.
+        rollout: what the budget buys, one of it.
         taskset: a taskset, to a reader.
         product: what is selected and scored; `products` are several.
         chosen: how it became the result: `selected` or `committed`.
         case: one hidden thing that it is scored on.
         subject: whose failures count as scores.
-        faulty: what may break an attempt without being to blame, besides host and provider.
+        faulty: what may break a rollout without being to blame, besides host and provider.
         reference: what every run is compared with.
         mark: the same in pictures, in one word.
         reference_id: the same in results.
@@ -25,7 +25,7 @@ class Words:
     """
 
     score: str = "return"
-    attempt: str = "episode"
+    rollout: str = "episode"
     taskset: str = "environment"
     product: str = "policy"
     products: str = "policies"
@@ -39,9 +39,9 @@ class Words:
     foot: str = "The held-out score is the result. Validation only selects, and train scores are what the evolver saw."
 
     @property
-    def attempts(self) -> str:
+    def rollouts(self) -> str:
         """Several of what the budget buys."""
-        return f"{self.attempt}s"
+        return f"{self.rollout}s"
 
     @property
     def tasksets(self) -> str:

@@ -20,7 +20,7 @@ class Job:
         taskset: where the task belongs; its `kind` names the runner.
         candidate: what attempts it.
         task: what is attempted.
-        episode_index: what the policy's `reset` is told: the attempt's place in its submission, from 0.
+        episode_index: what the policy's `reset` is told: the rollout's place in its submission, from 0.
         policy_seed: seeds the candidate's own generators; never derived from the task's secret seed.
         options: how to record it: `{"frames": 10}` keeps every tenth frame, `{"video": true}` all of them.
     """

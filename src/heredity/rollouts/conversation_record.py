@@ -1,4 +1,4 @@
-"""What runners of conversations share: building solvers, seeds of attempts, and how a conversation becomes a trajectory."""
+"""What runners of conversations share: building solvers, seeds of rollouts, and how a conversation becomes a trajectory."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ _CATEGORIES = {
 
 @dataclass
 class ConversationRecord:
-    """What is known of one attempt while it lasts, and how it becomes a trajectory.
+    """What is known of one rollout while it lasts, and how it becomes a trajectory.
 
     Attributes:
         keys: the columns `info/KEY`, whose values stand in the last row.
         job: what is attempted.
-        talk: the conversation.
+        conversation: the conversation.
         question: what is asked; None while it is not known.
     """
 
     keys: ClassVar[tuple[str, ...]] = ()
 
     job: Job
-    talk: Conversation
+    conversation: Conversation
     question: str | None = None
     started: float = field(default_factory=time.monotonic)
 
-    def failed(self, status: str, blame: FailureSource, message: str, trace: str = "") -> Trajectory:
-        """Return the record of an attempt that something else ended."""
+    def failed(self, status: str, failure_source: FailureSource, message: str, trace: str = "") -> Trajectory:
+        """Return the record of a rollout that something else ended."""
         failure = Failure(status, message, trace, self._last_step())
-        return self.trajectory({"reason": message}, message, failure=failure, blame=blame)
+        return self.trajectory({"reason": message}, message, failure=failure, failure_source=failure_source)
 
     def failure_of(self, answer: Answer) -> Failure:
         """Return why there is no answer."""
@@ -66,38 +66,38 @@ class ConversationRecord:
         *,
         score: float = 0.0,
         failure: Failure | None = None,
-        blame: FailureSource = FailureSource.CANDIDATE,
+        failure_source: FailureSource = FailureSource.CANDIDATE,
         truncated: bool = False,
     ) -> Trajectory:
-        """Return the record of an attempt.
+        """Return the record of a rollout.
 
         Args:
             info: values of `keys`; others are left out.
             told: what the last step led to.
             score: the whole reward.
             failure: what went wrong.
-            blame: whose fault that is; with `NONE` the score counts and the status is ok.
-            truncated: whether the attempt was cut.
+            failure_source: whose fault that is; with `NONE` the score counts and the status is ok.
+            truncated: whether the rollout was cut.
         """
-        steps = [turn for turn in self.talk.turns if turn.reply is not None]
-        length, failed = len(steps), failure is not None and blame != FailureSource.NONE
+        steps = [turn for turn in self.conversation.turns if turn.reply is not None]
+        length, failed = len(steps), failure is not None and failure_source != FailureSource.NONE
         known = {"question": self.question, **info}
-        if self.talk.notes:
-            known["notes"] = list(self.talk.notes)
+        if self.conversation.notes:
+            known["notes"] = list(self.conversation.notes)
         columns: dict[str, Column] = {
             "obs": [*(_text(turn.told) for turn in steps), told],
             "action": [_said(turn.reply) for turn in steps if turn.reply is not None],
             "reward": _at_end(length, score, np.float64),
             "terminated": _at_end(length, failure is None, np.bool_),
             "truncated": _at_end(length, truncated, np.bool_),
-            "messages": [message.to_json() for message in self.talk.messages],
+            "messages": [message.to_json() for message in self.conversation.messages],
             **{f"info/{key}": [None] * (length - 1) + [known.get(key)] * bool(length) for key in self.keys},
         }
         return Trajectory(
             task_id=self.job.task.id,
             candidate=self.job.candidate.digest,
             status=failure.category if failure and failed else Status.OK,
-            blame=blame if failed else FailureSource.NONE,
+            failure_source=failure_source if failed else FailureSource.NONE,
             total_reward=score,
             length=length,
             terminated=failure is None,
@@ -110,14 +110,14 @@ class ConversationRecord:
     def cost(self) -> dict[str, float]:
         """Return what the conversation used; what is unknown is absent."""
         amounts: dict[str, Any] = {
-            **self.talk.usage.to_json(),
-            "model_calls": self.talk.calls,
-            "tool_calls": self.talk.tool_calls,
+            **self.conversation.usage.to_json(),
+            "model_calls": self.conversation.calls,
+            "tool_calls": self.conversation.tool_calls,
         }
         return {name: float(amount) for name, amount in amounts.items() if amount is not None}
 
     def _last_step(self) -> int | None:
-        steps = sum(turn.reply is not None for turn in self.talk.turns)
+        steps = sum(turn.reply is not None for turn in self.conversation.turns)
         return steps - 1 if steps else None
 
 
@@ -130,7 +130,7 @@ def built(candidate: Candidate) -> Solver | ConfigError:
 
 
 def seeds_of(jobs: Sequence[Job], settings: Solving) -> list[int]:
-    """Return the model's seed of each job: the policy's, and for repeats of an attempt others, or they would all be alike."""
+    """Return the model's seed of each job: the policy's, and for repeats of a rollout others, or they would all be alike."""
     seen: Counter[tuple[Candidate, str]] = Counter()
     seeds: list[int] = []
     for job in jobs:

@@ -41,8 +41,8 @@ class EngineSettings:
 
     Attributes:
         gateway: the models.
-        solving: how an attempt with a language model goes.
-        concurrent: most such attempts of a runner at the same time.
+        solving: how a rollout with a language model goes.
+        concurrent: most such rollouts of a runner at the same time.
         workers: how processes are made.
         containers: what runs container tasks, one of `heredity.sandbox.containers.backends.BACKENDS`.
     """
@@ -98,7 +98,7 @@ class Engine:
             kind.check(settings.gateway.execution)
         self._gateway = Gateway(settings.gateway)
         # Judging shares no cache with the evolution: what was answered there must be answered anew.
-        self._judging = Gateway(settings.gateway, realm="judging") if settings.gateway.cache else self._gateway
+        self._judging = Gateway(settings.gateway, namespace="judging") if settings.gateway.cache else self._gateway
         self._programs: SandboxedPrograms | None = None
         self._backend: Backend | None = None
         self._shared = Shared()
@@ -155,7 +155,7 @@ class Engine:
         Args:
             kind: one of those that the engine was made for.
             execution: name of the execution model; by default the configured one.
-            placement: where attempts are computed, of the class that the kind says; None for the kind's own choice.
+            placement: where rollouts are computed, of the class that the kind says; None for the kind's own choice.
             judging: whether it is for hidden tasks, whose runners share no cached answers with the others'.
 
         Raises:
@@ -197,7 +197,7 @@ class Engine:
         if any(need.confined or need.programs for need in needs):
             self.isolation = isolations.resolve(unsafe=workers.unsafe).tier
         if any(need.programs for need in needs):
-            # A program that drives a conversation waits for as long as its attempt may take, which has a bound of its own.
+            # A program that drives a conversation waits for as long as its rollout may take, which has a bound of its own.
             limits = ProgramLimits(wall_s=max(ProgramLimits().wall_s, settings.solving.seconds + _SLACK_S))
             programs = SandboxedPrograms(workers.count, limits, unsafe=workers.unsafe)
             self._programs = await self._stack.enter_async_context(programs)

@@ -49,7 +49,7 @@ class Needs:
         programs: the sandbox for programs.
         containers: a backend of containers.
         confined: whether the runner confines processes of candidates by itself.
-        placement: class of what says where attempts are computed; None where there is no choice.
+        placement: class of what says where rollouts are computed; None where there is no choice.
     """
 
     model: Literal["none", "optional", "required"] = "none"
@@ -95,8 +95,8 @@ class Opening:
     """What a runner is opened with. What its kind does not need may be None.
 
     Attributes:
-        settings: how an attempt with a language model goes.
-        concurrent: most attempts at the same time.
+        settings: how a rollout with a language model goes.
+        concurrent: most rollouts at the same time.
         model: what attempts tasks.
         judge: what judges attempts.
         programs: the sandbox for programs; whoever opened it closes it, as the backend.
@@ -130,7 +130,7 @@ class Candidates:
         starter: what a run begins with that names nothing else, from the taskset's public description alone.
         read: reads one from a folder; raises `ConfigError` if it holds none.
         refusal: what keeps a candidate from being attempted with at all; None if nothing does.
-        probe: checks one against the contract before it costs an attempt, and returns what is wrong, `""` if nothing is.
+        probe: checks one against the contract before it costs a rollout, and returns what is wrong, `""` if nothing is.
     """
 
     starter: Callable[[TasksetInfo], Candidate] = plain_starter
@@ -155,7 +155,7 @@ class Kind:
         open: returns a runner, which starts its processes with its first job and ends them in `close`.
         needs: what it is to be opened with.
         candidates: what attempts its tasks.
-        usage: what the model calls of a rollout used; None for kinds that make none, whose costs are not journalled.
+        usage: what the model calls of a rollout used; None for kinds that make none, whose costs are not recorded.
         restarts: why something that rollouts share died in one of them and was started anew.
         shown: what may be shown of a task beside its id.
     """

@@ -18,7 +18,7 @@ class RolloutError(HeredityError):
 
     Attributes:
         status: the category of the failure.
-        blame: whose it is.
+        failure_source: whose it is.
         traceback: the lines of whoever wrote what failed, if there are any.
     """
 
@@ -28,9 +28,9 @@ class RolloutError(HeredityError):
         traceback: str = "",
         *,
         status: str = Status.ENVIRONMENT_ERROR,
-        blame: FailureSource = FailureSource.ENVIRONMENT,
+        failure_source: FailureSource = FailureSource.ENVIRONMENT,
     ) -> None:
-        self.traceback, self.status, self.blame = traceback, status, blame
+        self.traceback, self.status, self.failure_source = traceback, status, failure_source
         super().__init__(message)
 
 
@@ -39,7 +39,7 @@ class Record(Protocol):
 
     job: Job
 
-    def failed(self, status: str, blame: FailureSource, message: str, trace: str = "") -> Trajectory:
+    def failed(self, status: str, failure_source: FailureSource, message: str, trace: str = "") -> Trajectory:
         """Return the record of a rollout that something ended before its time."""
         ...
 
@@ -56,14 +56,14 @@ async def attributed(record: Record, rollout: Awaitable[Trajectory], seconds: fl
         seconds: most wall seconds that it may take; None for as many as it likes.
     """
     job, clock = record.job, asyncio.timeout(seconds)
-    with span("attempt", kind="attempt", task=job.task.id, candidate=job.candidate.digest) as step:
+    with span("rollout", kind="rollout", task=job.task.id, candidate=job.candidate.digest) as step:
         try:
             async with clock:
                 trajectory = await rollout
         except ProviderError as error:
             trajectory = record.failed(Status.PROVIDER_ERROR, FailureSource.PROVIDER, f"{error.kind}: {error}")
         except RolloutError as error:
-            trajectory = record.failed(error.status, error.blame, str(error), error.traceback)
+            trajectory = record.failed(error.status, error.failure_source, str(error), error.traceback)
         except HostError as error:
             trajectory = record.failed(Status.HOST_ERROR, FailureSource.HOST, str(error))
         except IsolationError as error:
@@ -73,5 +73,5 @@ async def attributed(record: Record, rollout: Awaitable[Trajectory], seconds: fl
                 raise
             message = f"no end within {seconds:g} seconds"
             trajectory = record.failed(Status.ROLLOUT_TIMEOUT, FailureSource.CANDIDATE, message)
-        step.set(status=trajectory.status, blame=trajectory.blame, score=trajectory.total_reward)
+        step.set(status=trajectory.status, failure_source=trajectory.failure_source, score=trajectory.total_reward)
         return trajectory

@@ -1,4 +1,4 @@
-"""Trajectories: the record of one attempt, kept as columns.
+"""Trajectories: the record of one rollout, kept as columns.
 
 A trajectory is encoded as one msgpack map with raw array bytes, and turned into rows (`trajectory.jsonl`) only for
 whoever reads it.
@@ -48,13 +48,13 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """The record of one attempt. A failed attempt is a trajectory too.
+    """The record of one rollout. A failed rollout is a trajectory too.
 
     Attributes:
         task_id: the task attempted.
         candidate: digest of the candidate.
         status: `"ok"` or the category of `failure`.
-        blame: whose failure it is.
+        failure_source: whose failure it is.
         total_reward: sum of the rewards received, as collected (see `Session` for how failures are scored).
         length: steps taken.
         terminated: whether the environment ended the episode (as against a truncation or a failure).
@@ -65,14 +65,14 @@ class Trajectory:
         stderr: likewise.
         failure: what went wrong; None when ok.
         media: pictures and videos that were asked for: file name to content.
-        seconds: wall time of the attempt.
+        seconds: wall time of the rollout.
         cost: resources used, such as `{"act_s": 0.1}`; what is unknown is absent.
     """
 
     task_id: str
     candidate: str
     status: str
-    blame: FailureSource
+    failure_source: FailureSource
     total_reward: float
     length: int
     terminated: bool
@@ -86,7 +86,7 @@ class Trajectory:
 
     def __post_init__(self) -> None:
         # Recorded trajectories, and runners of other packages, have plain words.
-        object.__setattr__(self, "blame", FailureSource(self.blame))
+        object.__setattr__(self, "failure_source", FailureSource(self.failure_source))
 
     def rows(self, *, observations: bool = True) -> Iterator[dict[str, Any]]:
         """Yield one JSON row per step: t, obs, action, reward, terminated, truncated, info (EvoPolicyGym's fields).

@@ -1,4 +1,4 @@
-"""What one attempt may use."""
+"""What one rollout may use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one attempt may use.
+    """What one rollout may use.
 
     Attributes:
         init_s: wall seconds for importing and constructing the program.

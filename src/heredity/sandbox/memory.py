@@ -57,7 +57,7 @@ def family(root: int) -> dict[int, Process]:
     """Return a process, all that descends from it, and what else is in its session, by process id.
 
     Whoever loses its parent gets the first process of its namespace for one, so that of a sandbox nothing is left out. Without
-    a sandbox, what has begun a session of its own and lost its parent is not found, as it is not ended either.
+    a sandbox, what has started a session of its own and lost its parent is not found, as it is not ended either.
     """
     # In order, so that the parent is read before the child: one that ends meanwhile has handed its children on by then.
     every = {pid: found for pid in sorted(_pids()) if (found := _process(pid)) is not None}

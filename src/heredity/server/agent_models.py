@@ -1,4 +1,4 @@
-"""The language model of an outside agent: behind a broker of its own, every call journalled when it ends."""
+"""The language model of an outside agent: behind a broker of its own, every call recorded when it ends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def models_for_agent(
 ) -> AsyncGenerator[BrokerDoor]:
     """Serve one model to an agent, under whatever name it asks for, until the block ends.
 
-    Each call is journalled as an `agent.usage` of source `broker`; what is unknown of a call stays unknown.
+    Each call is recorded as an `agent.usage` of source `broker`; what is unknown of a call stays unknown.
 
     Args:
         model: what answers.
@@ -38,7 +38,7 @@ async def models_for_agent(
         limits: how much may be used.
 
     Raises:
-        RecordError: when the block ends, if a call could not be journalled.
+        RecordError: when the block ends, if a call could not be recorded.
     """
     ended = asyncio.Queue[CallRecord | None]()
     account = Account(run, {"*": model.name}, limits)

@@ -110,7 +110,7 @@ class SessionApp:
     @property
     def finalized(self) -> bool:
         """Whether nothing more can be submitted."""
-        return self._finished or self.session.remaining().spent
+        return self._finished or self.session.remaining().exhausted
 
     def state(self) -> dict[str, Any]:
         """Return the changing part of `GET /info`."""

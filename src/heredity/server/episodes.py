@@ -19,7 +19,7 @@ _ITEM = re.compile(r"(\d{1,9})(?:([-:])(\d{1,9}))?")
 
 
 def parse_episodes(value: Any) -> list[int]:
-    """Return the train handles that a request names, in order, repeats kept.
+    """Return the train task indices that a request names, in order, repeats kept.
 
     Args:
         value: a list of non-negative integers, or a text such as `"0-3,7"` (inclusive) or `"0:2,4:8"` (half-open).
@@ -28,33 +28,35 @@ def parse_episodes(value: Any) -> list[int]:
         RejectedError: if the value is neither, is empty, or expands to more than `MAX_EPISODES` entries.
     """
     if isinstance(value, str):
-        handles = _expand(value)
+        task_indices = _expand(value)
     elif isinstance(value, list):
-        handles = [_checked_handle(v) for v in cast("list[Any]", value)]
+        task_indices = [_checked_task_index(v) for v in cast("list[Any]", value)]
     else:
         given = "nothing" if value is None else repr(value)[:80]
         raise RejectedError(f'env_instances is {given}; give a list such as [0, 1] or a text such as "0-3,7"')
-    if not handles:
+    if not task_indices:
         raise RejectedError("env_instances is empty; name at least one train case")
-    if len(handles) > MAX_EPISODES:
-        raise RejectedError(f"env_instances has {len(handles)} entries; at most {MAX_EPISODES} are accepted")
-    return handles
+    if len(task_indices) > MAX_EPISODES:
+        raise RejectedError(f"env_instances has {len(task_indices)} entries; at most {MAX_EPISODES} are accepted")
+    return task_indices
 
 
-def _checked_handle(value: Any) -> int:
+def _checked_task_index(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise RejectedError(f"env_instances has the entry {repr(value)[:80]}; every entry is a train handle, 0 or more")
+        raise RejectedError(
+            f"env_instances has the entry {repr(value)[:80]}; every entry is a train task index, 0 or more"
+        )
     return value
 
 
 def _expand(text: str) -> list[int]:
-    handles: list[int] = []
+    task_indices: list[int] = []
     for item in text.split(",") if text.strip() else []:
-        for handle in _expand_item(item.strip()):
-            handles.append(handle)
-            if len(handles) > MAX_EPISODES:
+        for task_index in _expand_item(item.strip()):
+            task_indices.append(task_index)
+            if len(task_indices) > MAX_EPISODES:
                 raise RejectedError(f"env_instances {text[:80]!r} names more than {MAX_EPISODES} episodes")
-    return handles
+    return task_indices
 
 
 def _expand_item(item: str) -> Iterator[int]:

@@ -44,7 +44,7 @@ def summarise(
 ) -> dict[str, Any]:
     """Return `summary.json`: every field of EvoPolicyGym's summary, and the candidate's digest.
 
-    `returns` are scores: higher is better, a failed attempt counts as at most the taskset's failure return, a
+    `returns` are scores: higher is better, a failed rollout counts as at most the taskset's failure return, a
     missing one is null. When the submission as a whole failed, every aggregate is null.
     """
     ok = feedback.status == "ok"

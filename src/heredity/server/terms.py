@@ -21,11 +21,11 @@ class RunTerms:
 
     Attributes:
         taskset: the tasks; only `name`, `description` and `public` are ever shown.
-        train_tasks: how many train handles there are (0 .. train_tasks - 1).
+        train_tasks: how many train task indices there are (0 .. train_tasks - 1).
         episode_budget: episodes that the whole run may spend.
         min_episodes: fewest episodes of one submission.
         max_episodes: most episodes of one submission.
-        limits: what one attempt may use.
+        limits: what one rollout may use.
         allowed_imports: packages beyond the standard library that a policy may import.
         denied_imports: packages named as forbidden, for clarity; whatever is not allowed is not there.
     """

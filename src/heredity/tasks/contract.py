@@ -40,7 +40,7 @@ class TasksetInfo:
         spec: what that runner needs to build the place where tasks are attempted (JSON values).
         public: what evolvers may know, as JSON: spaces, horizon, units, reward components.
         description: the task in Markdown, for people and coding agents.
-        failure_return: the return that a failed attempt counts as, at most; a lower bound of what an attempt can score.
+        failure_return: the return that a failed rollout counts as, at most; a lower bound of what a rollout can score.
         group: `"synthesis"` or `"tuning"` (EvoPolicyGym, section 5.1), or another label to aggregate by.
         family: label of the simulator family, to aggregate by.
     """

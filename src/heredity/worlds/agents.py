@@ -65,7 +65,7 @@ def play_search(world: World, level: Level, seed: int, practice: int = PRACTICE)
     It knows what any agent may: the text that a reset or a step returns, the reward, and the action space. Each text seen is a
     place; an episode goes back to a place by the actions that led there (a world has no chance in it, so they do), and on from
     it with actions not tried there yet. The place is chosen by an upper confidence bound: what had been collected there, and how
-    seldom it was begun from (after Go-Explore, Ecoffet et al. 2021, "First return, then explore").
+    seldom it was started from (after Go-Explore, Ecoffet et al. 2021, "First return, then explore").
 
     Args:
         world: the world.
@@ -107,7 +107,7 @@ class _Place:
 
     actions: tuple[Any, ...]
     total: float
-    begun: int = 0
+    started: int = 0
     tried: set[str] = field(default_factory=set[str])
 
 
@@ -123,7 +123,7 @@ class _Search:
     def episode(self) -> None:
         """Go back to a promising place, and on from there to the end."""
         place = self._promising()
-        place.begun += 1
+        place.started += 1
         episode = self._world.start(self._level.data)
         for action in place.actions:
             episode.step(action)
@@ -142,8 +142,8 @@ class _Search:
         places = list(self._places.values())
         totals = np.array([place.total for place in places])
         spread = float(np.ptp(totals)) or 1.0
-        begun = np.array([place.begun for place in places])
-        bonus = np.sqrt(math.log(2 + begun.sum()) / (1 + begun))
+        started = np.array([place.started for place in places])
+        bonus = np.sqrt(math.log(2 + started.sum()) / (1 + started))
         scores = totals / spread + _EXPLORE * bonus + 1e-6 * self._rng.random(len(places))
         return places[int(scores.argmax())]
 

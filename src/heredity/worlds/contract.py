@@ -62,7 +62,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class UpperBound:
     """The most reward that any agent can collect on a level, even one that sees everything.
 
     Attributes:
@@ -127,7 +127,7 @@ class Levels(ABC):
         """
 
     @abstractmethod
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the certified bound of a level."""
 
     @abstractmethod

@@ -105,5 +105,10 @@ class WorldEnv(gymnasium.Env[Any, dict[str, Any]]):
         assert self.level is not None
         omega, skin = self._omega(), self.world.description.skin
         observation = picture(skin, omega) if self.skin.endswith("picture") else render(skin, omega)
-        info = {"level": self.level.id, "bound": self.level.bound.value, "omega": omega, "invalid_action": refused}
+        info = {
+            "level": self.level.id,
+            "bound": self.level.upper_bound.value,
+            "omega": omega,
+            "invalid_action": refused,
+        }
         return observation, info

@@ -105,7 +105,7 @@ class WorldFolder:
         return SourceTree({**_guest_files(), **{f"world/{path}": data for path, data in self.files.items()}})
 
     def check(self) -> None:
-        """Read everything that an attempt needs.
+        """Read everything that a rollout needs.
 
         Raises:
             ConfigError: for the first file that is missing or wrong.
@@ -116,7 +116,7 @@ class WorldFolder:
         if not self.levels(TEST):
             raise ConfigError(f"{self.path / TEST} has no level_NN.yaml; put the test levels there")
         for level in (*self.levels(TEST), *self.levels(VALIDATION)):
-            self.bound(level)
+            self.upper_bound(level)
 
     @cached_property
     def config(self) -> Mapping[str, Any]:
@@ -176,7 +176,7 @@ class WorldFolder:
             raise UnknownNameError(f"level of {self.name}", name, found)
         return found[name]
 
-    def bound(self, level: FolderLevel) -> float:
+    def upper_bound(self, level: FolderLevel) -> float:
         """Return the declared bound of a level: its `max_reward` in `level_max_rewards.json`, which may well be wrong.
 
         Raises:
@@ -192,9 +192,9 @@ class WorldFolder:
         return found
 
     @cached_property
-    def mean_bound(self) -> float:
+    def mean_upper_bound(self) -> float:
         """The mean of all declared bounds, for levels that are generated and have none of their own."""
-        bounds = [self.bound(level) for split in (TEST, VALIDATION) for level in self.levels(split)]
+        bounds = [self.upper_bound(level) for split in (TEST, VALIDATION) for level in self.levels(split)]
         return sum(bounds) / len(bounds)
 
     @cached_property
@@ -206,8 +206,8 @@ class WorldFolder:
             raise ConfigError(f"{self.path / file} is no JSON: {error}") from error
         stems = {level.stem for split in (TEST, VALIDATION) for level in self.levels(split)}
         found: dict[tuple[bool, str], float] = {}
-        for key, bound in _bounds_in(value, stems, False):
-            found.setdefault(key, bound)
+        for key, upper_bound in _bounds_in(value, stems, False):
+            found.setdefault(key, upper_bound)
         return found
 
     def yaml(self, path: str) -> Any:
@@ -244,10 +244,10 @@ def _bounds_in(value: Any, stems: set[str], validation: bool) -> Iterator[tuple[
     elif isinstance(value, dict):
         for key, inner in cast(dict[str, Any], value).items():
             within = validation or "val" in key.lower()
-            bound = cast(Any, inner).get("max_reward") if isinstance(inner, dict) else inner
+            upper_bound = cast(Any, inner).get("max_reward") if isinstance(inner, dict) else inner
             if _stem(key) in stems:
-                if isinstance(bound, int | float) and not isinstance(bound, bool):
-                    yield (within, _stem(key)), float(bound)
+                if isinstance(upper_bound, int | float) and not isinstance(upper_bound, bool):
+                    yield (within, _stem(key)), float(upper_bound)
             else:
                 yield from _bounds_in(inner, stems, within)
 

@@ -111,7 +111,7 @@ class WorldTaskset:
         return {
             "world": self.world.name,
             "level": dict(level.data),
-            "bound": level.bound.value,
+            "bound": level.upper_bound.value,
             "skin": self.skin,
             "id": level.id,
         }

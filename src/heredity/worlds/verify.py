@@ -42,7 +42,7 @@ class LevelReport:
 
     Attributes:
         world: the world's name; `level`: the level's.
-        kind: of the bound, `"exact"` or `"proven"`; `bound`: its value.
+        kind: of the bound, `"exact"` or `"proven"`; `upper_bound`: its value.
         solvable: whether the reference solution earns something (of a binary world: succeeds).
         reference: what the reference solution gets.
         random: mean over random agents; `random_best`: the best of them.
@@ -56,7 +56,7 @@ class LevelReport:
     world: str
     level: str
     kind: str
-    bound: float
+    upper_bound: float
     solvable: bool
     reference: float
     random: float
@@ -81,8 +81,8 @@ def verify_level(world: World, level: Level, *, seconds: float = 1.0, random_age
         seconds: how long the greedy searcher may try.
         random_agents: how many random episodes are played.
     """
-    bound = level.bound.value
-    unit = bound if bound > 0 else 1.0
+    upper_bound = level.upper_bound.value
+    unit = upper_bound if upper_bound > 0 else 1.0
     reference = world.play(level.data)
     rng = generator(level.seed, "verify", world.name, level.id)
     randoms = [_play(world, level, _random_actions(rng, world.description)) for _ in range(random_agents)]
@@ -99,8 +99,8 @@ def verify_level(world: World, level: Level, *, seconds: float = 1.0, random_age
     return LevelReport(
         world=world.name,
         level=level.id,
-        kind=level.bound.kind,
-        bound=bound,
+        kind=level.upper_bound.kind,
+        upper_bound=upper_bound,
         solvable=reference > 0,
         reference=reference / unit,
         random=float(np.mean(randoms)) / unit,
@@ -146,20 +146,20 @@ def _verify_one(name: str, level: str, seconds: float) -> LevelReport:
 def _faults(
     world: World, level: Level, reference: float, found: dict[str, float], nothing: tuple[float, float]
 ) -> tuple[str, ...]:
-    bound, faults = level.bound.value, list[str]()
-    if bound <= 0:
-        faults.append(f"the bound is {bound:g}; nothing can be had")
+    upper_bound, faults = level.upper_bound.value, list[str]()
+    if upper_bound <= 0:
+        faults.append(f"the bound is {upper_bound:g}; nothing can be had")
     if reference <= 0:
         faults.append("the reference solution earns nothing: the level is not shown to be solvable")
     if abs(reference - level.reference) > SLACK:
         faults.append(f"the reference solution gets {reference:g}, and levels.json says {level.reference:g}")
-    if world.description.meta.reward == "binary" and bound != 1.0:
-        faults.append(f"a binary world pays 1 at most, and the bound is {bound:g}")
-    if level.bound.kind == "exact" and reference < bound - SLACK:
-        faults.append(f"the bound is called exact, and the reference solution gets {reference:g} of {bound:g}")
+    if world.description.meta.reward == "binary" and upper_bound != 1.0:
+        faults.append(f"a binary world pays 1 at most, and the bound is {upper_bound:g}")
+    if level.upper_bound.kind == "exact" and reference < upper_bound - SLACK:
+        faults.append(f"the bound is called exact, and the reference solution gets {reference:g} of {upper_bound:g}")
     for name, total in {"reference": reference, **found}.items():
-        if total > bound + SLACK:
-            faults.append(f"the {name} agent gets {total:g}, more than the bound of {bound:g}")
+        if total > upper_bound + SLACK:
+            faults.append(f"the {name} agent gets {total:g}, more than the bound of {upper_bound:g}")
     faults += [
         f"{what} actions earn {paid:g}" for what, paid in zip(("refused", "idle"), nothing, strict=True) if paid > SLACK
     ]

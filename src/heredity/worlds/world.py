@@ -15,7 +15,7 @@ from typing import Any
 from heredity.errors import ConfigError, HeredityError, UnknownNameError
 from heredity.ids import canonical_json, digest_json, generator
 from heredity.plugins import Group
-from heredity.worlds.contract import Bound, Dynamics, Levels
+from heredity.worlds.contract import Dynamics, Levels, UpperBound
 from heredity.worlds.description import Description, read_description
 from heredity.worlds.episode import Episode
 
@@ -41,27 +41,31 @@ class Level:
         seed: what it was generated from.
         difficulty: 1 to 3.
         data: what the dynamics starts from.
-        bound: the most that can be had; `reference`: what the reference solution gets.
+        upper_bound: the most that can be had; `reference`: what the reference solution gets.
     """
 
     id: str
     seed: int
     difficulty: int
     data: Mapping[str, Any]
-    bound: Bound
+    upper_bound: UpperBound
     reference: float
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in `levels.json`."""
-        bound = {"value": self.bound.value, "kind": self.bound.kind, "reason": self.bound.reason}
+        upper_bound = {
+            "value": self.upper_bound.value,
+            "kind": self.upper_bound.kind,
+            "reason": self.upper_bound.reason,
+        }
         head = {"id": self.id, "seed": self.seed, "difficulty": self.difficulty}
-        return {**head, "data": dict(self.data), "bound": bound, "reference": self.reference}
+        return {**head, "data": dict(self.data), "bound": upper_bound, "reference": self.reference}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Level:
         """Read what `to_json` gave."""
         given: dict[str, Any] = dict(value)
-        given["bound"] = Bound(**given["bound"])
+        given["upper_bound"] = UpperBound(**given.pop("bound"))
         given["data"] = MappingProxyType(given["data"])
         return cls(**given)
 
@@ -112,13 +116,13 @@ class World:
         """
         made = self.levels.generate(generator(seed, "world", self.name, difficulty), difficulty)
         data: dict[str, Any] = json.loads(canonical_json(made))
-        bound, reference = self.levels.bound(data), self.play(data)
-        if reference > bound.value + 1e-9 or (self.description.meta.reward == "binary" and reference != 1.0):
+        upper_bound, reference = self.levels.upper_bound(data), self.play(data)
+        if reference > upper_bound.value + 1e-9 or (self.description.meta.reward == "binary" and reference != 1.0):
             raise ConfigError(
                 f"{self.name}, seed {seed}, difficulty {difficulty}: the reference solution gets {reference:g} of"
-                f" {bound.value:g}; the generator, the bound or the solution is wrong"
+                f" {upper_bound.value:g}; the generator, the bound or the solution is wrong"
             )
-        return Level(name or f"seed-{seed}-{difficulty}", seed, difficulty, data, bound, reference)
+        return Level(name or f"seed-{seed}-{difficulty}", seed, difficulty, data, upper_bound, reference)
 
     def play(self, data: Mapping[str, Any]) -> float:
         """Return what the reference solution gets on a level."""

@@ -145,7 +145,7 @@ def test_under_a_schedule_each_batch_has_its_tasks_and_predictions_are_checked_w
 ) -> None:
     model = Played(lambda block: edit(SYSTEM, f"Remember to carry, {block['round']}.", *range(TRAIN)))
     decisions = evolve(tmp_path, "ahe", model, runner := SumsRunner(), {}, Schedule(batch_size=6, epochs=2))
-    assert runner.attempts == 2 * TRAIN
+    assert runner.rollouts == 2 * TRAIN
     assert [d.accepted for d in decisions] == [True] * 5
     seen = [sorted(item["task"] for item in block["evidence"]) for block in model.blocks]
     assert sorted(seen[0] + seen[1]) == sorted(seen[2] + seen[3]) == list(range(TRAIN))

@@ -269,8 +269,8 @@ def test_metric_calls_of_each_batch_are_bounded(tmp_path: Path) -> None:
     (tmp_path / "many").mkdir()
     scheduled(tmp_path, Instructing(*(f"Try {n}." for n in range(99))), few, batch_calls=7)
     scheduled(tmp_path / "many", Instructing(*(f"Try {n}." for n in range(99))), many)
-    assert 2 * 6 <= few.attempts < 2 * (7 + 2 * 3)
-    assert few.attempts < many.attempts < 2 * (8 * 6 + 6)
+    assert 2 * 6 <= few.rollouts < 2 * (7 + 2 * 3)
+    assert few.rollouts < many.rollouts < 2 * (8 * 6 + 6)
 
 
 def test_what_the_contract_gate_refuses_is_no_start_and_is_told(tmp_path: Path) -> None:

@@ -259,7 +259,7 @@ def test_missing_attempts_teach_nothing() -> None:
 
 
 class Wavering(SumsSession):
-    """Solves the first attempt of a task from six on and fails the second, unless it was taught."""
+    """Solves the first rollout of a task from six on and fails the second, unless it was taught."""
 
     def _feedback(self, trial: Any, number: int) -> Any:
         whole = super()._feedback(trial, number)

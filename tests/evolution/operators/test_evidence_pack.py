@@ -13,7 +13,7 @@ from heredity.errors import ConfigError
 from heredity.evolution.operators.dialogue import Dialogue
 from heredity.evolution.operators.evidence_pack import Course, grouped_failures, normalised, statistics
 from heredity.evolution.operators.manifest import Manifest, manifest_in
-from heredity.evolution.operators.measure import Attempt, Measured
+from heredity.evolution.operators.measure import Measured, Rollout
 from heredity.evolution.proposals import LoopOptions, Turn
 from heredity.resources import Candidate
 
@@ -23,7 +23,7 @@ NAN = float("nan")
 def measured(candidate: Candidate, scores: dict[int, float | list[float]], status: str = "ok") -> Measured:
     lists = {task: each if isinstance(each, list) else [each] for task, each in scores.items()}
     return Measured(
-        candidate, {t: tuple(Attempt(s, status, {}, {"task": t}) for s in each) for t, each in lists.items()}
+        candidate, {t: tuple(Rollout(s, status, {}, {"task": t}) for s in each) for t, each in lists.items()}
     )
 
 
@@ -40,10 +40,10 @@ def failed(task: int, error: str | None, score: float = 0.0, status: str = "ok")
     return task, error, score, status
 
 
-def groups(attempts: list[Told], solved: float = 1.0) -> list[dict[str, Any]]:
-    made: dict[int, tuple[Attempt, ...]] = {}
-    for task, error, score, status in attempts:
-        made[task] = (*made.get(task, ()), Attempt(score, status, {}, {"task": task, "error": error}))
+def groups(rollouts: list[Told], solved: float = 1.0) -> list[dict[str, Any]]:
+    made: dict[int, tuple[Rollout, ...]] = {}
+    for task, error, score, status in rollouts:
+        made[task] = (*made.get(task, ()), Rollout(score, status, {}, {"task": task, "error": error}))
     return grouped_failures(Measured(agent(), made), solved)
 
 

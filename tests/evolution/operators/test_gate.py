@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.evolution.sums import agent
 
 from heredity.evolution.operators.commit import GateRules, decision, paired_interval, weigh
-from heredity.evolution.operators.measure import Attempt, Measured
+from heredity.evolution.operators.measure import Measured, Rollout
 from heredity.ids import generator
 from heredity.resources import Candidate
 
@@ -20,11 +20,11 @@ def measured(
     candidate: Candidate, *scores: float | tuple[float, ...], cost: float | None = None, failure: str = ""
 ) -> Measured:
     used = {} if cost is None else {"cost_usd": cost}
-    attempts = {
-        task: tuple(Attempt(s, "ok", used, {}) for s in (given if isinstance(given, tuple) else (given,)))
+    rollouts = {
+        task: tuple(Rollout(s, "ok", used, {}) for s in (given if isinstance(given, tuple) else (given,)))
         for task, given in enumerate(scores)
     }
-    return Measured(candidate, attempts, (1,), failure)
+    return Measured(candidate, rollouts, (1,), failure)
 
 
 def passes(before: Measured, after: Measured, **rules: float) -> bool:
@@ -85,7 +85,7 @@ def test_no_interval_is_given_where_no_spread_can_be_told(differences: list[floa
 
 
 def test_a_decision_names_the_evidence() -> None:
-    before, after = measured(OLD, 0.0, 1.0), Measured(NEW, measured(NEW, 1.0, 1.0).attempts, (3, 4))
+    before, after = measured(OLD, 0.0, 1.0), Measured(NEW, measured(NEW, 1.0, 1.0).rollouts, (3, 4))
     rules = GateRules(tolerance=0.1)
     made = decision(rules, before, after, weigh(rules, before, after, generator(0, "test")))
     assert (made.candidate, made.baseline, made.submissions) == (NEW.digest, OLD.digest, (1, 3, 4))

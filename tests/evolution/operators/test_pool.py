@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.evolution.operators.measure import Attempt, Measured
+from heredity.evolution.operators.measure import Measured, Rollout
 from heredity.evolution.operators.pool import SELECTIONS, Member, pareto_front
 from heredity.resources import Candidate, SourceTree
 
 
 def member(scores: dict[int, float], tokens: float | None = None, children: int = 0) -> Member:
     cost = {} if tokens is None else {"input_tokens": tokens, "output_tokens": 0.0}
-    attempts = {t: (Attempt(s, "ok", cost, {}),) for t, s in scores.items()}
-    made = Measured(Candidate({"prompt/system": SourceTree({"prompt.md": str(scores)})}), attempts)
+    rollouts = {t: (Rollout(s, "ok", cost, {}),) for t, s in scores.items()}
+    made = Measured(Candidate({"prompt/system": SourceTree({"prompt.md": str(scores)})}), rollouts)
     return Member(made, made.mean, children=children)
 
 

@@ -76,12 +76,12 @@ async def test_checkpoints_of_any_floats_are_answered(
 
 
 async def test_a_model_without_a_template_is_asked_what_the_user_said_last(sandbox: WarmSandbox, folder: Path) -> None:
-    talk = Request(
+    conversation = Request(
         (Message("system", "be right"), Message("user", "4"), Message("assistant", "5"), Message("user", "1+2=")),
         sampling=sampling(),
     )
     worker = InferenceWorker(folder, sandbox=sandbox)
-    assert (await worker.reply(talk)).usage.input_tokens == 4
+    assert (await worker.reply(conversation)).usage.input_tokens == 4
     await worker.close()
 
 

@@ -52,12 +52,12 @@ async def test_a_model_without_a_template_is_asked_what_the_user_said_last(
 ) -> None:
     templated = shutil.copytree(folder, tmp_path / "templated")
     (templated / "chat_template.jinja").write_text("{{ messages[0].content }}+1=")
-    talk = Request(
+    conversation = Request(
         (Message("system", "be right"), Message("user", "4"), Message("assistant", "5"), Message("user", "1+2=")),
         sampling=sampling(),
     )
     plain, own = InferenceWorker(folder, sandbox=sandbox), InferenceWorker(templated, sandbox=sandbox)
-    assert (await plain.reply(talk)).usage.input_tokens == 4
+    assert (await plain.reply(conversation)).usage.input_tokens == 4
     assert (await own.reply(Request.of("1+2", sampling=sampling()))).usage.input_tokens == 6
     await plain.close()
     await own.close()

@@ -106,14 +106,14 @@ async def test_a_chore_is_done_in_the_real_engine_as_its_planner_does_it(tmp_pat
 @installed
 async def test_an_engine_that_fails_is_its_own_failure(tmp_path: Path) -> None:
     write(generate(3, 0), tmp_path / "game")
-    async with open_household(tmp_path / "game") as stage:
-        stage.process.kill()
+    async with open_household(tmp_path / "game") as game_process:
+        game_process.process.kill()
         with pytest.raises(RolloutError, match="ALFWorld"):
-            await stage.reset()
+            await game_process.reset()
     (tmp_path / "game" / "game.tw-pddl").write_text("{}")
-    async with open_household(tmp_path / "game") as stage:
+    async with open_household(tmp_path / "game") as game_process:
         with pytest.raises(RolloutError, match="holds 0 playable games"):
-            await stage.reset()
+            await game_process.reset()
 
 
 @installed

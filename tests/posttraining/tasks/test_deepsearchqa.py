@@ -309,7 +309,7 @@ async def test_without_a_verdict_an_attempt_is_missing_and_half_right_is_wrong(f
 
     for say in (fail, lambda _: "I cannot say"):
         (trajectory,) = await graded(one, searcher, Says(say), 1)
-        assert (trajectory.status, trajectory.blame) == ("provider_error", "provider")
+        assert (trajectory.status, trajectory.failure_source) == ("provider_error", "provider")
     (half,) = await graded(one, searcher, Says(lambda _: '{"score": 0.5, "reason": "partly"}'), 1)
     assert (half.status, half.total_reward) == ("ok", 0.0)
     with pytest.raises(ConfigError, match=r"set gateway\.judge"):
@@ -368,7 +368,7 @@ async def test_a_search_that_fails_leaves_the_attempt_missing(
     one = the_task()
     engine.says, told = FAILURES[failing]
     (trajectory,) = await graded(one, searcher, Judge().model, 1)
-    assert (trajectory.status, trajectory.blame) == ("host_error", "host")
+    assert (trajectory.status, trajectory.failure_source) == ("host_error", "host")
     assert trajectory.failure is not None
     assert re.search(told, trajectory.failure.message), trajectory.failure.message
     assert len(engine.heard) == 2

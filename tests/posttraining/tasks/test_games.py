@@ -21,7 +21,14 @@ from heredity.library.tasks.posttraining.corridor import Corridor
 from heredity.posttraining.tasks import posttraining_task, workspace_files
 from heredity.posttraining.tasks.env.ranking import Index
 from heredity.posttraining.tasks.env.rollout import Transcript, Turn, asked, read_reply, written
-from heredity.posttraining.tasks.episodes import DIALOGUE, GLIMPSE, LocalStage, demonstrated, episode_info, opening_of
+from heredity.posttraining.tasks.episodes import (
+    DIALOGUE,
+    GLIMPSE,
+    LocalGameProcess,
+    demonstrated,
+    episode_info,
+    opening_of,
+)
 from heredity.posttraining.tasks.playing import EpisodeRunner
 from heredity.posttraining.tasks.taskset import PostTrainingTaskset
 from heredity.resources import Candidate, SourceTree, retrieval
@@ -151,7 +158,7 @@ def test_no_reference_of_a_view_is_in_a_workspace() -> None:
 async def test_a_model_that_does_nothing_runs_out_of_steps_and_gets_nothing() -> None:
     (trajectory,) = await played("shop", Says(lambda _: ""))
     assert (trajectory.total_reward, trajectory.length, trajectory.terminated) == (0.0, 15, False)
-    assert (trajectory.status, trajectory.blame) == ("ok", "none")
+    assert (trajectory.status, trajectory.failure_source) == ("ok", "none")
     assert list(trajectory.columns["truncated"]) == [False] * 14 + [True]
     assert len(list(trajectory.rows())) == 15
 
@@ -161,7 +168,7 @@ async def test_a_provider_that_fails_leaves_the_episode_missing() -> None:
         raise ProviderError("server", "down", transient=True)
 
     (trajectory,) = await played("search", Says(fail))
-    assert (trajectory.status, trajectory.blame) == ("provider_error", "provider")
+    assert (trajectory.status, trajectory.failure_source) == ("provider_error", "provider")
 
 
 async def test_a_model_without_words_loses_its_step_and_nothing_else() -> None:
@@ -180,7 +187,7 @@ async def test_an_episode_that_takes_too_long_is_the_candidates_failure() -> Non
             return Reply("")
 
     (trajectory,) = await played("search", Slow(str), solving=Solving(max_turns=1, seconds=0.05))
-    assert (trajectory.status, trajectory.blame) == ("rollout_timeout", "candidate")
+    assert (trajectory.status, trajectory.failure_source) == ("rollout_timeout", "candidate")
 
 
 async def test_a_judge_decides_where_a_game_says_so() -> None:
@@ -193,7 +200,7 @@ async def test_a_judge_decides_where_a_game_says_so() -> None:
 async def test_a_judge_without_a_verdict_leaves_the_episode_missing() -> None:
     taught = {row["prompt"]: row["completion"] for row in rows("search-judged")}
     (trajectory,) = await played("search-judged", Says(taught.__getitem__), judge=Says(lambda _: "perhaps"))
-    assert (trajectory.status, trajectory.blame) == ("provider_error", "provider")
+    assert (trajectory.status, trajectory.failure_source) == ("provider_error", "provider")
 
 
 async def test_a_judged_game_without_a_judge_is_refused() -> None:
@@ -210,13 +217,13 @@ async def test_a_solver_with_a_program_plays_no_game() -> None:
 
 
 @pytest.mark.parametrize("kind", [DIALOGUE, GLIMPSE])
-@pytest.mark.parametrize("stage", ["broken", "wrong"])
-async def test_a_game_that_breaks_is_its_own_failure(kind: str, stage: str) -> None:
+@pytest.mark.parametrize("game_process", ["broken", "wrong"])
+async def test_a_game_that_breaks_is_its_own_failure(kind: str, game_process: str) -> None:
     task = posttraining_task("search")
-    info = replace(task.inner.info, kind=kind, spec={"stage": f"{__name__}:{stage}"})
+    info = replace(task.inner.info, kind=kind, spec={"game_process": f"{__name__}:{game_process}"})
     job = Job(info, task.solver, Task("train/0", "train", 0, {}))
     ((_, trajectory),) = [each async for each in EpisodeRunner(Says(str)).run([job], Limits())]
-    assert (trajectory.status, trajectory.blame) == ("environment_error", "environment")
+    assert (trajectory.status, trajectory.failure_source) == ("environment_error", "environment")
     assert "is gone" in str(trajectory.failure)
 
 
@@ -238,7 +245,7 @@ class Wrong:
 
 @asynccontextmanager
 async def wrong(spec: Any, judge: Any) -> AsyncGenerator[Any]:
-    yield LocalStage(Wrong())
+    yield LocalGameProcess(Wrong())
 
 
 @pytest.mark.parametrize("name", ["search", "text-game"])
@@ -247,7 +254,7 @@ async def test_a_host_that_cannot_ask_the_model_is_not_taken_for_a_broken_game(n
         raise HostError("no worker can be started")
 
     (trajectory,) = await played(name, Says(fail))
-    assert (trajectory.status, trajectory.blame) == ("host_error", "host")
+    assert (trajectory.status, trajectory.failure_source) == ("host_error", "host")
 
 
 async def test_a_glimpse_shows_the_game_as_it_is_now_and_the_reply_is_the_action() -> None:
@@ -265,7 +272,7 @@ async def test_a_glimpse_shows_the_game_as_it_is_now_and_the_reply_is_the_action
 
 async def test_a_taskset_may_want_fewer_episodes_at_the_same_time() -> None:
     task = posttraining_task("search")
-    info = replace(task.inner.info, spec={"stage": f"{__name__}:counted", "concurrent": 2})
+    info = replace(task.inner.info, spec={"game_process": f"{__name__}:counted", "concurrent": 2})
     jobs = [Job(info, task.solver, Task(f"train/{i}", "train", i, {})) for i in range(6)]
     _OPEN.clear()
     ended = [each async for each in EpisodeRunner(Says(str)).run(jobs, Limits())]
@@ -280,7 +287,7 @@ _OPEN: list[int] = []
 async def counted(spec: Any, judge: Any) -> AsyncGenerator[Any]:
     _OPEN.append((_OPEN[-1] if _OPEN else 0) + 1)
     await asyncio.sleep(0.01)
-    yield LocalStage(Ends())
+    yield LocalGameProcess(Ends())
     _OPEN.append(_OPEN[-1] - 1)
 
 
@@ -296,7 +303,7 @@ class Ends:
 
 def test_a_taskset_of_another_kind_opens_no_game() -> None:
     info = episode_info("x", "y:z", version="1", description="", family="")
-    with pytest.raises(ConfigError, match="with a stage in its spec"):
+    with pytest.raises(ConfigError, match="with a game_process in its spec"):
         opening_of(replace(info, kind="question"))
 
 

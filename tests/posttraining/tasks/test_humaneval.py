@@ -52,7 +52,7 @@ async def test_an_answer_that_solves_nothing_passes_nothing(task: PostTrainingTa
         return f"```python\ndef {name}(*arguments):\n    {body}\n```"
 
     found = await graded(task, views.draw("train", 2, 0), cheat)
-    assert [(t.total_reward, t.blame) for t in found] == [(0.0, "none")] * 2
+    assert [(t.total_reward, t.failure_source) for t in found] == [(0.0, "none")] * 2
 
 
 def test_a_workspace_has_the_first_problems_and_nothing_of_the_others(task: PostTrainingTask) -> None:

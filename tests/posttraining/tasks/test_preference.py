@@ -14,7 +14,7 @@ import pytest
 from heredity.actors.contract import Solving
 from heredity.errors import ConfigError, ProviderError
 from heredity.gateway import Reply, Request
-from heredity.judging.attempts import comparison_of
+from heredity.judging.rollouts import comparison_of
 from heredity.library.tasks.posttraining.preference.instructions import FORMS, instructions, quality, rule, topics
 from heredity.posttraining.tasks import PostTrainingTaskset, plain_solver, posttraining_task, workspace_files
 from heredity.posttraining.tasks.preference.judges import RuleJudge, points
@@ -103,7 +103,7 @@ async def test_good_answers_win_or_tie_and_bad_ones_do_not() -> None:
 
 async def test_an_answer_without_words_loses() -> None:
     (trajectory,) = await judged("preference", Says(lambda _: " "), 1)
-    assert (trajectory.total_reward, trajectory.blame, trajectory.status) == (0.0, "none", "ok")
+    assert (trajectory.total_reward, trajectory.failure_source, trajectory.status) == (0.0, "none", "ok")
     won, length, reference = comparison_of(trajectory)
     assert (won, length) == (0.0, 0)
     assert reference > 10
@@ -134,7 +134,7 @@ async def test_a_judge_that_fails_leaves_the_comparison_missing() -> None:
 
     for judge in (Says(fail), Says(lambda _: "I cannot say")):
         (trajectory,) = await judged("preference-judged", Says(lambda _: "An answer."), 1, judge)
-        assert (trajectory.status, trajectory.blame) == ("provider_error", "provider")
+        assert (trajectory.status, trajectory.failure_source) == ("provider_error", "provider")
 
 
 async def test_without_a_judge_or_with_a_program_nothing_is_judged() -> None:

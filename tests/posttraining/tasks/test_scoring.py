@@ -44,19 +44,19 @@ async def test_what_evaluate_returns_is_the_reward(say: str, extra: dict[str, An
 
 async def test_an_answer_that_evaluate_cannot_take_is_wrong() -> None:
     found = await scores("def evaluate(q, a, r):\n    return float(int(a) == int(r))\n", "seven")
-    assert (found.total_reward, found.blame) == (0.0, "none")
+    assert (found.total_reward, found.failure_source) == (0.0, "none")
     assert "invalid literal" in found.columns["info/reason"][-1]
 
 
 @pytest.mark.parametrize("body", ["return 1 / 0", "return 2.0", "return None", "return float('nan')"])
 async def test_an_evaluate_that_takes_no_answer_is_the_tasks_fault(body: str) -> None:
     found = await scores(f"def evaluate(q, a, r):\n    {body}\n", "7")
-    assert (found.status, found.blame) == ("environment_error", "environment")
+    assert (found.status, found.failure_source) == ("environment_error", "environment")
 
 
 async def test_an_evaluate_that_cannot_be_imported_is_the_tasks_fault() -> None:
     found = await scores("import missing_module\n", "7")
-    assert found.blame == "environment"
+    assert found.failure_source == "environment"
 
 
 async def test_evaluate_reaches_neither_files_nor_network() -> None:

@@ -51,10 +51,10 @@ def test_items_of_the_parts_take_turns_and_are_those_of_each_alone(task: Several
     found = [part_of(parts, t) for t in drawn]
     assert [name for name, _ in found[:4]] == ["arithmetic", "rewriting", "text-game", "arithmetic"]
     assert Counter(name for name, _ in found) == {"arithmetic": 17, "rewriting": 17, "text-game": 16}
-    handles = taskset.handles(50)
+    task_indices = taskset.task_indices(50)
     for name in PARTS:
-        alone = PostTrainingTaskset(single_task(name)).draw("train", len(handles[name]), ENTROPY)
-        assert [found[h][1].spec for h in handles[name]] == [t.spec for t in alone]
+        alone = PostTrainingTaskset(single_task(name)).draw("train", len(task_indices[name]), ENTROPY)
+        assert [found[h][1].spec for h in task_indices[name]] == [t.spec for t in alone]
 
 
 def test_more_than_a_part_has_is_refused(task: SeveralTasks) -> None:

@@ -233,7 +233,7 @@ async def test_a_shopper_is_graded_in_the_environment_by_its_reward(standin: Sta
 
     jobs = drawn(one, 12)
     good = await graded(one, jobs, shopper)
-    assert [(t.total_reward, t.terminated, t.length, t.blame) for t in good] == [(1.0, True, 4, "none")] * 12
+    assert [(t.total_reward, t.terminated, t.length, t.failure_source) for t in good] == [(1.0, True, 4, "none")] * 12
     for spec, trajectory in zip((t.spec for t in jobs), await graded(one, jobs, hasty), strict=True):
         assert trajectory.total_reward == (0.5 if "a red lamp" in spec["question"] else 1.0)
     first = next(row for row in map(json.loads, workspace_files(one, ENTROPY)["data/train.jsonl"].splitlines()))
@@ -286,7 +286,7 @@ async def test_a_process_that_is_killed_leaves_attempts_missing_and_is_started_a
         return shopper(prompt)
 
     trajectories = await graded(one, jobs, killing)
-    assert {(t.status, t.blame) for t in trajectories} == {("host_error", "host")}
+    assert {(t.status, t.failure_source) for t in trajectories} == {("host_error", "host")}
     assert all(t.failure and "WebShop ended with exit code -9" in t.failure.message for t in trajectories)
     again = await graded(one, jobs, shopper)
     assert [t.total_reward for t in again] == [1.0] * 3
@@ -299,7 +299,7 @@ async def test_a_shop_that_dies_again_and_again_is_given_up_with_its_last_words(
     reasons: list[str] = []
     for _ in range(3):
         (trajectory,) = await graded(one, (job,), lambda _: "search[crash now]")
-        assert (trajectory.status, trajectory.blame) == ("host_error", "host")
+        assert (trajectory.status, trajectory.failure_source) == ("host_error", "host")
         assert trajectory.failure is not None
         reasons.append(trajectory.failure.message)
     assert reasons[0] == reasons[1] == "WebShop ended with exit code 1, after “a crash, in the words of the shop”"
@@ -314,7 +314,10 @@ async def test_a_shop_that_hangs_is_ended(standin: StandIn, monkeypatch: pytest.
     monkeypatch.setattr(process, "_ANSWER_SECONDS", 0.5)
     (trajectory,) = await graded(one, (job,), lambda _: "search[sleep now]")
     assert trajectory.failure is not None
-    assert (trajectory.blame, trajectory.failure.message) == ("host", "WebShop gave no answer within 0.5 seconds")
+    assert (trajectory.failure_source, trajectory.failure.message) == (
+        "host",
+        "WebShop gave no answer within 0.5 seconds",
+    )
 
 
 async def test_an_error_of_the_environment_ends_one_attempt_and_not_the_process(standin: StandIn) -> None:
@@ -331,7 +334,7 @@ async def test_an_error_of_the_environment_ends_one_attempt_and_not_the_process(
     )
     assert broken.failure is not None
     assert broken.failure.message == "WebShop failed: ZeroDivisionError: division by zero"
-    assert (broken.blame, good.total_reward, standin.pid()) == ("host", 1.0, before)
+    assert (broken.failure_source, good.total_reward, standin.pid()) == ("host", 1.0, before)
 
 
 async def test_goals_that_are_others_than_those_dealt_out_are_not_played(standin: StandIn) -> None:

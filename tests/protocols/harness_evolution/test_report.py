@@ -129,7 +129,7 @@ def test_the_sections_of_a_run_are_those_that_its_navigation_names() -> None:
 def test_a_collapse_is_said_at_the_top_and_in_markdown() -> None:
     broken, sound = runs()[2], runs()[3]
     assert "Collapse at E_3: nothing that A_0 solved is solved on" in words(page(broken))
-    assert "It works again at the end. What most attempts there end with: hook_error" in words(page(broken))
+    assert "It works again at the end. What most rollouts there end with: hook_error" in words(page(broken))
     assert "Collapse at E\\_3" in markdown.render(run_page(broken, REPORT))
     assert "Collapse at" not in words(page(sound))
 

@@ -219,7 +219,7 @@ class PostTrainingJournal:
             usage = {"input_tokens": 20_000, "cache_tokens": 5_000, "output_tokens": 2_000, "cost_usd": 0.02}
             self.add("agent.usage", source="claude-code", **usage)
         if self.told.interrupted and self.submitted == 1:
-            self.add("run.resumed", attempt=1, reason="killed")
+            self.add("run.resumed", rollout=1, reason="killed")
         if act.skill == "base":
             self.add(
                 "submission.rejected", key="output/copy", category="base_model", message="the untouched base model"

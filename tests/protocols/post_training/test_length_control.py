@@ -9,7 +9,7 @@ import pytest
 
 from heredity.errors import ConfigError
 from heredity.ids import generator
-from heredity.judging.attempts import comparison_of
+from heredity.judging.rollouts import comparison_of
 from heredity.protocols.post_training.analysis import length_controlled, posttraining_metrics
 from heredity.protocols.post_training.analysis.length_control import described
 from heredity.rollouts.trajectory import Trajectory, encode_many
@@ -54,18 +54,20 @@ def test_no_interval_is_made_up_where_all_answers_ended_alike() -> None:
     assert described([]) is None
 
 
-def attempt(winner: str | None, length: int, score: float, *, status: str = "ok", blame: str = "none") -> Trajectory:
+def attempt(
+    winner: str | None, length: int, score: float, *, status: str = "ok", failure_source: str = "none"
+) -> Trajectory:
     columns = {"obs": ["", ""], "action": [""], "reward": [score], "terminated": [True], "truncated": [False]}
     info = {"winner": winner, "length": length if winner else None, "reference_length": 100 if winner else None}
     columns |= {f"info/{name}": [value] for name, value in info.items()}
-    return Trajectory("train/0", "d", status, blame, score, 1, True, columns)
+    return Trajectory("train/0", "d", status, failure_source, score, 1, True, columns)
 
 
 def test_missing_comparisons_are_left_out_and_failed_ones_are_lost() -> None:
     assert comparison_of(attempt("tie", 120, 0.5)) == (0.5, 120, 100)
     assert comparison_of(attempt("a", 400, 0.375)) == (1.0, 400, 100), "the win, and not what it paid"
-    assert comparison_of(attempt(None, 0, 0.0, status="provider_error", blame="provider")) is None
-    assert comparison_of(attempt(None, 0, 0.0, status="model_error", blame="candidate")) == (0.0, 0, 0)
+    assert comparison_of(attempt(None, 0, 0.0, status="provider_error", failure_source="provider")) is None
+    assert comparison_of(attempt(None, 0, 0.0, status="model_error", failure_source="candidate")) == (0.0, 0, 0)
 
 
 def journal(blob: str) -> list[dict[str, Any]]:

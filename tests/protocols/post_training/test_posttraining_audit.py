@@ -57,7 +57,7 @@ def test_multi_task_mode_with_one_task_is_to_be_looked_at() -> None:
     assert [f.what for f in audited("multi-task", Act(0.5, "torch_sft")).findings] == [
         "multi-task mode, and one task was graded"
     ]
-    tasks = [{"name": "a", "handles": list(range(50))}, {"name": "b", "handles": list(range(50, 100))}]
+    tasks = [{"name": "a", "task_indices": list(range(50))}, {"name": "b", "task_indices": list(range(50, 100))}]
     assert audited("multi-task", Act(0.5, "torch_sft"), tasks=tasks).findings == []
 
 

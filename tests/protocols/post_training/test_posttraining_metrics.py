@@ -206,8 +206,8 @@ def test_every_revision_has_its_files_and_evidence() -> None:
 
 def test_several_tasks_of_one_run_are_told_apart() -> None:
     tasks = [
-        {"name": "a", "handles": list(range(0, 60, 3)), "heldout": [0, 2]},
-        {"name": "b", "handles": [i for i in range(60) if i % 3], "heldout": [1, 3]},
+        {"name": "a", "task_indices": list(range(0, 60, 3)), "heldout": [0, 2]},
+        {"name": "b", "task_indices": [i for i in range(60) if i % 3], "heldout": [1, 3]},
     ]
     found = metrics(Told((Act(0.9),), mode="multi-task", more={"tasks": tasks}))
     assert [(t.name, t.best.n) for t in found.tasks] == [("a", 20), ("b", 40)]

@@ -81,7 +81,7 @@ def test_modes_of_an_agent_are_entries_of_their_own_and_a_heatmap() -> None:
 
 
 def test_a_run_of_several_tasks_counts_for_each() -> None:
-    tasks = [{"name": "a", "handles": list(range(50))}, {"name": "b", "handles": list(range(50, 100))}]
+    tasks = [{"name": "a", "task_indices": list(range(50))}, {"name": "b", "task_indices": list(range(50, 100))}]
     found = study([Told(GOOD), Told(GOOD, mode="multi-task", tasks=100, more={"tasks": tasks})])
     assert {e.evolver for e in found.entries} == {"reference"}, "several tasks are no other agent"
     assert [(c.mode, c.task) for c in found.heatmap] == [

@@ -1,4 +1,4 @@
-"""Attempts at container tasks, and what a task or an agent may do wrong in them."""
+"""Rollouts at container tasks, and what a task or an agent may do wrong in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from heredity.errors import ConfigError
-from heredity.rollouts.container.verification import Agent, ContainerAttempt, attempt, oracle
+from heredity.rollouts.container.verification import Agent, ContainerRollout, attempt, oracle
 from heredity.sandbox.containers import BubblewrapBackend, ContainerSandbox
 from heredity.tasks.containers import ContainerTask, read_task
 from tasks.containers.folders import TEST, TOML, write_task
@@ -17,15 +17,15 @@ from tasks.containers.folders import TEST, TOML, write_task
 GREET = "printf hello > /app/greeting.txt"
 
 
-async def tried(backend: BubblewrapBackend, folder: Path, agent: Agent | None = GREET, **task: str) -> ContainerAttempt:
+async def tried(backend: BubblewrapBackend, folder: Path, agent: Agent | None = GREET, **task: str) -> ContainerRollout:
     return await attempt(backend, read_task(write_task(folder, **task)), agent)  # type: ignore[arg-type]
 
 
 async def test_the_solution_passes_and_doing_nothing_does_not(backend: BubblewrapBackend, tmp_path: Path) -> None:
     task = read_task(write_task(tmp_path))
     solved, idle = await oracle(backend, task), await attempt(backend, task, None)
-    assert (solved.verdict.status, solved.verdict.reward, solved.verdict.blame) == ("ok", 1.0, "none")
-    assert (idle.verdict.status, idle.verdict.reward, idle.verdict.blame) == ("ok", 0.0, "none")
+    assert (solved.verdict.status, solved.verdict.reward, solved.verdict.failure_source) == ("ok", 1.0, "none")
+    assert (idle.verdict.status, idle.verdict.reward, idle.verdict.failure_source) == ("ok", 0.0, "none")
 
 
 async def test_an_agent_may_be_a_function_that_is_given_the_sandbox(backend: BubblewrapBackend, tmp_path: Path) -> None:
@@ -106,12 +106,20 @@ async def test_what_was_put_into_the_verifiers_places_is_recorded(backend: Bubbl
 
 async def test_moving_a_systems_folder_away_is_the_agents_own_fault(backend: BubblewrapBackend, tmp_path: Path) -> None:
     found = await tried(backend, tmp_path, f"{GREET}; mv /etc /gone; echo x > /etc")
-    assert (found.verdict.status, found.verdict.blame, found.verdict.reward) == ("unrestorable", "candidate", 0.0)
+    assert (found.verdict.status, found.verdict.failure_source, found.verdict.reward) == (
+        "unrestorable",
+        "candidate",
+        0.0,
+    )
 
 
 async def test_too_many_files_are_the_agents_own_fault(backend: BubblewrapBackend, tmp_path: Path) -> None:
     found = await tried(backend, tmp_path, "cd /tmp; seq 3000 | xargs touch")
-    assert (found.verdict.status, found.verdict.blame, found.verdict.reward) == ("unrestorable", "candidate", 0.0)
+    assert (found.verdict.status, found.verdict.failure_source, found.verdict.reward) == (
+        "unrestorable",
+        "candidate",
+        0.0,
+    )
     assert "2000 files" in found.verdict.message
 
 
@@ -140,7 +148,7 @@ async def test_a_reward_that_is_none_is_an_error_and_not_a_zero(
     backend: BubblewrapBackend, tmp_path: Path, writing: str, status: str
 ) -> None:
     verdict = (await tried(backend, tmp_path, test=f"cd /logs/verifier\n{writing}\n")).verdict
-    assert (verdict.status, verdict.blame, verdict.reward) == (status, "environment", None)
+    assert (verdict.status, verdict.failure_source, verdict.reward) == (status, "environment", None)
     assert verdict.message
 
 
@@ -153,7 +161,7 @@ async def test_json_wins_over_text_and_may_have_several_rewards(backend: Bubblew
 async def test_a_verifier_that_does_not_end_is_an_error(backend: BubblewrapBackend, tmp_path: Path) -> None:
     test = "echo 1 > /logs/verifier/reward.txt; sleep 60\n"
     verdict = (await tried(backend, tmp_path, test=test, toml="[verifier]\ntimeout_sec = 0.3\n")).verdict
-    assert (verdict.status, verdict.blame, verdict.reward) == ("verifier_timeout", "environment", None)
+    assert (verdict.status, verdict.failure_source, verdict.reward) == ("verifier_timeout", "environment", None)
 
 
 @pytest.mark.parametrize("as_function", [False, True])

@@ -144,14 +144,14 @@ async def test_neither_records_nor_hidden_items_nor_the_host_can_be_read(rig: Ri
     other.mkdir(parents=True)
     (other / "train.py").write_text("SECRET of another run")
     (rig.root / "host.txt").write_text("SECRET of the host")
-    sealed = rig.root / "sealed" / "suite"
-    hidden = (other / "train.py", rig.root / "host.txt", rig.run / "journal.jsonl", sealed, rig.run / "models")
+    hidden_cases = rig.root / "sealed" / "suite"
+    hidden = (other / "train.py", rig.root / "host.txt", rig.run / "journal.jsonl", hidden_cases, rig.run / "models")
     reads = "\n".join(f"cat {path} 2> /dev/null; ls {path} 2> /dev/null" for path in hidden)
     up = "cat ../*/journal.jsonl ../../two/workspace/code/train.py /proc/*/root/host.txt /proc/1/environ 2> /dev/null"
     await rig.train(
         f"{reads}\n{up}\nfind / -path /proc -prune -o -name '*.jsonl' -print -o -name host.txt -print 2> /dev/null; echo end"
     )
-    assert any(sealed.iterdir())
+    assert any(hidden_cases.iterdir())
     log = rig.log
     assert log.endswith("/workspace/data/train.jsonl\nend\n")
     assert "SECRET" not in log

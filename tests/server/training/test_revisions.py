@@ -19,7 +19,7 @@ from .tiny import checkpoint, terms
 
 
 class Kept:
-    """A workspace, and what was journalled of its code."""
+    """A workspace, and what was recorded of its code."""
 
     def __init__(self, folder: Path) -> None:
         self.workspace = TrainingWorkspace(folder / "workspace", terms(checkpoint(folder / "base")))
@@ -30,7 +30,7 @@ class Kept:
         self.revisions = self.begin()
 
     def begin(self) -> Revisions:
-        """Begin as a process that finds what is journalled."""
+        """Begin as a process that finds what is recorded."""
         return Revisions(self.workspace, self.note, list(self.lines))
 
     async def note(self, line: Line, blobs: Sequence[Blob] = ()) -> None:

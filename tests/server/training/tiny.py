@@ -15,7 +15,7 @@ import numpy as np
 
 from heredity.errors import HostError
 from heredity.evolution import Budget
-from heredity.judging import Conditions, RunPlan, Sealed, Session, SessionRules, ViewPlan, run_evolution
+from heredity.judging import Conditions, HiddenCases, RunPlan, Session, SessionRules, ViewPlan, run_evolution
 from heredity.judging.bench import Reference
 from heredity.launchers import AgentExit, CommandAgent
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect
@@ -158,8 +158,8 @@ class Rig:
         """Begin the run, or continue it, until it is judged; return how the agent ended."""
         exits: list[AgentExit | None] = []
         base = checkpoint(self.root / "base")
-        sealed = self.root / "sealed" / "suite"
-        given: dict[str, Any] = {"end_grace_s": 0.0, "protected": (sealed,), **options}
+        hidden_cases = self.root / "sealed" / "suite"
+        given: dict[str, Any] = {"end_grace_s": 0.0, "protected": (hidden_cases,), **options}
         agent = CommandAgent(script, **given)
         told = terms(base, self.seconds)
 
@@ -171,7 +171,9 @@ class Rig:
             [ViewPlan("heldout", "heldout", 3)], train_tasks=GRADED,
         )  # fmt: skip
         reference = Reference(candidate_of(told.base), (0.0,) * 3, "base", graded=(0.25,) * GRADED)
-        await run_evolution(self.run, plan, Conditions(Tiny(), self.runner, Sealed.create(sealed), reference), evolve)
+        await run_evolution(
+            self.run, plan, Conditions(Tiny(), self.runner, HiddenCases.create(hidden_cases), reference), evolve
+        )
         return exits[0] if exits else None
 
     def events(self, kind: str) -> list[dict[str, Any]]:

@@ -50,7 +50,7 @@ def most_that_any_orders_earn(level: dict[str, Any]) -> float:
 )
 def test_the_bound_is_what_trying_every_order_finds(changed: dict[str, Any]) -> None:
     level = {**LEVEL, **changed}
-    assert most_that_any_orders_earn(level) == LEVELS.bound(level).value
+    assert most_that_any_orders_earn(level) == LEVELS.upper_bound(level).value
 
 
 def test_what_sounds_foul_feeds_and_what_sounds_sweet_kills_and_spoils() -> None:

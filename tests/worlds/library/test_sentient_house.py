@@ -54,4 +54,4 @@ def test_the_bound_is_the_best_of_all_courses_of_three_turns() -> None:
             if outcome.done:
                 break
         totals.append(total)
-    assert LEVELS.bound(level).value == max(totals) > 0
+    assert LEVELS.upper_bound(level).value == max(totals) > 0

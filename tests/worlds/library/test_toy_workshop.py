@@ -41,7 +41,7 @@ def test_the_bound_is_the_most_that_any_actions_earn(steps: int) -> None:
             seen[key] = best
         return seen[key] if left else 0.0
 
-    assert LEVELS.bound({**LEVEL, "steps": steps}).value == most(DYNAMICS.start(LEVEL), steps)
+    assert LEVELS.upper_bound({**LEVEL, "steps": steps}).value == most(DYNAMICS.start(LEVEL), steps)
 
 
 def played(*actions: Action) -> tuple[State, float]:

@@ -58,4 +58,4 @@ def test_a_search_with_more_hope_finds_nothing_better(name: str) -> None:
             max(0, hall.worth - now.day - 1) for hall in city.halls if not (now.settled | now.ruined) >> hall.cell & 1
         ),
     )
-    assert most == LEVELS.bound(data).value
+    assert most == LEVELS.upper_bound(data).value

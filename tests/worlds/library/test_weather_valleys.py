@@ -43,4 +43,4 @@ def test_the_bound_is_the_best_of_all_courses_of_four_days() -> None:
     for course in itertools.product(deeds, repeat=4):
         state = DYNAMICS.start(level)
         totals.append(sum(DYNAMICS.act(state, action).reward for action in course))
-    assert LEVELS.bound(level).value == max(totals) > 0
+    assert LEVELS.upper_bound(level).value == max(totals) > 0

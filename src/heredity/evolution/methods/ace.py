@@ -1,4 +1,4 @@
-"""ACE: a skillbook that grows by reflection on every attempt and is curated after every batch (arXiv:2510.04618)."""
+"""ACE: a skillbook that grows by reflection on every rollout and is curated after every batch (arXiv:2510.04618)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class AceOptions(LibraryOptions):
 
 
 async def propose(book: Library, gate: bool, turn: Turn) -> list[Proposed]:
-    """Reflect on each attempt, count what helped and what harmed, and curate.
+    """Reflect on each rollout, count what helped and what harmed, and curate.
 
     If the curation fails, the counts are kept all the same. Behind a gate they are not worth an evaluation of their own.
     """

@@ -36,7 +36,7 @@ class BestOfN:
         tasks = evaluator.tasks(episodes_per_candidate(evaluator.total, options.candidates))
         drawn = 0
         with until_closed():
-            while not evaluator.spent:
+            while not evaluator.exhausted:
                 proposals: list[Proposal] = []
                 for _ in range(options.batch):
                     drawn += 1

@@ -28,7 +28,7 @@ async def _edits(turn: Turn) -> list[Proposed]:
 
 
 class BestOfNEdits:
-    """Draws N edits of the initial candidate from its first attempts, and commits the best of them if it gains."""
+    """Draws N edits of the initial candidate from its first rollouts, and commits the best of them if it gains."""
 
     name = "best-of-n-edits"
     scheduled = True

@@ -71,7 +71,7 @@ class Parametric:
                 draws = max(2, round(options.explore * evaluator.total / max(1, episodes // 2)))
                 best = await _explore(evaluator, context, rng, draws, episodes)
             state = _restarted(best, options.step, rng)
-            while not evaluator.spent:
+            while not evaluator.exhausted:
                 await _generation(evaluator, state, options, episodes, rng)
 
 

@@ -1,4 +1,4 @@
-"""Prompt refinement: the system prompt is rewritten after every batch, from all of its attempts at once."""
+"""Prompt refinement: the system prompt is rewritten after every batch, from all of its rollouts at once."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class SelectOptimiseEvaluateOptions(LearningOptions):
 
 
 class SelectOptimiseEvaluate:
-    """Selects a candidate from the pool, has its attempts analysed, edits its target by that, and evaluates the result."""
+    """Selects a candidate from the pool, has its rollouts analysed, edits its target by that, and evaluates the result."""
 
     name = "select-optimise-evaluate"
     options_model = SelectOptimiseEvaluateOptions

@@ -48,7 +48,7 @@ class Sequential:
         with until_closed():
             start = await evaluator.evaluate([Proposal(best.candidate, (), "starting point")], tasks)
             best_score = start[0].mean if start else float("-inf")
-            while not evaluator.spent:
+            while not evaluator.exhausted:
                 changed = best.with_values(jitter(rng, best.values, step, options.share))
                 note = f"constants moved from a mean of {best_score:.6g}"
                 results = await evaluator.evaluate([Proposal(changed.candidate, (best.candidate.digest,), note)], tasks)

@@ -103,7 +103,7 @@ class Structural:
         with until_closed():
             await search.round([search.founders(island) for island in search.islands], 0)
             number = 1
-            while not search.evaluator.spent:
+            while not search.evaluator.exhausted:
                 await search.round([search.offspring(island) for island in search.islands], number)
                 if options.migrate and number % options.migrate == 0:
                     search.migrate()

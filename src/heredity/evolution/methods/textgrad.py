@@ -1,4 +1,4 @@
-"""TextGrad: critiques of attempts as gradients of prompts and memories (Autogenesis, section E.3.5; arXiv:2406.07496)."""
+"""TextGrad: critiques of rollouts as gradients of prompts and memories (Autogenesis, section E.3.5; arXiv:2406.07496)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def _descend(turn: Turn, draw: int, gradients: Gradients) -> Proposed:
 
 
 class TextGrad:
-    """Descends along textual gradients: what critiques of failed attempts say of each prompt."""
+    """Descends along textual gradients: what critiques of failed rollouts say of each prompt."""
 
     name = "textgrad"
     scheduled = True

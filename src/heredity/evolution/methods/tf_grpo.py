@@ -1,4 +1,4 @@
-"""Training-Free GRPO: experiences distilled from groups of attempts, in place of gradients (arXiv:2510.08191)."""
+"""Training-Free GRPO: experiences distilled from groups of rollouts, in place of gradients (arXiv:2510.08191)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TfGrpoOptions(LibraryOptions):
 
 
 async def propose(library: Library, comparison: Comparison, turn: Turn) -> list[Proposed]:
-    """Summarise the attempts, compare them inside of each group, and merge what the groups propose."""
+    """Summarise the rollouts, compare them inside of each group, and merge what the groups propose."""
     entries = library.read(turn.base.candidate)
     groups = groups_of(turn, comparison)
     if not groups:

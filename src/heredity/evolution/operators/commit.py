@@ -61,7 +61,7 @@ def weigh(rules: GateRules, baseline: Measured, candidate: Measured, rng: np.ran
     """
     mine, theirs = candidate.scores, baseline.scores
     tasks = sorted(mine.keys() & theirs.keys())
-    asked = len(baseline.attempts)
+    asked = len(baseline.rollouts)
     if not tasks or 2 * len(tasks) < asked:
         detail = f" ({candidate.failure})" if candidate.failure else ""
         return Finding(False, f"only {len(tasks)} of {asked} tasks have scores of both{detail}", pairs=len(tasks))
@@ -132,10 +132,10 @@ def _broken(rules: GateRules, baseline: Measured, candidate: Measured) -> str:
 
 def _crashes(measured: Measured) -> list[tuple[int, str]]:
     return [
-        (task, attempt.status)
-        for task, attempts in measured.attempts.items()
-        for attempt in attempts
-        if attempt.status in PROGRAM_FAILURES
+        (task, rollout.status)
+        for task, rollouts in measured.rollouts.items()
+        for rollout in rollouts
+        if rollout.status in PROGRAM_FAILURES
     ]
 
 

@@ -1,4 +1,4 @@
-"""Textual gradients: a critique of each attempt, assigned to the variables it blames (Autogenesis, section E.3.5)."""
+"""Textual gradients: a critique of each rollout, assigned to the variables it blames (Autogenesis, section E.3.5)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Gradients = dict[str, list[str]]
 
 
 async def textual_loss(turn: Turn) -> list[Gradients | Failed]:
-    """Critique the attempts that did not solve their task; if there is none, all that are shown.
+    """Critique the rollouts that did not solve their task; if there is none, all that are shown.
 
     Each critique says how single variables should change. One that blames none is meant for all of them, as in the paper.
     Variables that are not there yet can be blamed too.

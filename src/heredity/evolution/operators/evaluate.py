@@ -31,8 +31,8 @@ class Evaluation:
 
     Attributes:
         candidate: what was evaluated.
-        tasks: train handles, one per score.
-        scores: shape (episodes,), higher is better; NaN where the attempt is missing.
+        tasks: train task indices, one per score.
+        scores: shape (episodes,), higher is better; NaN where the rollout is missing.
     """
 
     candidate: Candidate
@@ -41,7 +41,7 @@ class Evaluation:
 
     @property
     def mean(self) -> float:
-        """Mean score; minus infinity if every attempt is missing, so that it ranks last."""
+        """Mean score; minus infinity if every rollout is missing, so that it ranks last."""
         known = self.scores[~np.isnan(self.scores)]
         return float(known.mean()) if known.size else float("-inf")
 
@@ -75,12 +75,12 @@ class Evaluator:
         self._requests = 0
 
     @property
-    def spent(self) -> bool:
+    def exhausted(self) -> bool:
         """Whether nothing more can be requested."""
         return self.left < 1 or (self._submissions is not None and self._submissions < 1)
 
     def tasks(self, count: int, first: int = 0) -> tuple[int, ...]:
-        """Return `count` train handles from `first` on, beginning again after the last one."""
+        """Return `count` train task indices from `first` on, beginning again after the last one."""
         return tuple((first + i) % self._train for i in range(count))
 
     def reserve(self, proposals: Sequence[Proposal], tasks: Sequence[int]) -> Request | None:
@@ -88,7 +88,7 @@ class Evaluator:
 
         If not even the first can be paid in full, it gets the episodes that are left; None means that none are left.
         """
-        if self.spent or not proposals or not tasks:
+        if self.exhausted or not proposals or not tasks:
             return None
         tasks = tuple(tasks)[: self.left]
         count = min(len(proposals), self.left // len(tasks))

@@ -1,4 +1,4 @@
-"""Evidence: attempts in the form in which a model is shown them."""
+"""Evidence: rollouts in the form in which a model is shown them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from heredity.results.status import Status
 from heredity.rollouts.trajectory import Trajectory, to_json
 
 _STEPS = 40
-"""How many steps of a long attempt a transcript shows; those in the middle are left out."""
+"""How many steps of a long rollout a transcript shows; those in the middle are left out."""
 
 
 def evidence_item(outcome: Outcome, chars: int) -> dict[str, Any]:
-    """Return one attempt as a JSON object; what is not known of it is null.
+    """Return one rollout as a JSON object; what is not known of it is null.
 
-    Its keys: `task` (the train handle), `question`, `expected`, `answer`, `transcript` (what the solver was told and what
-    it said, in turn), `score` (null if the attempt is missing), `error` (what failed, or why the answer is not right).
+    Its keys: `task` (the train task index), `question`, `expected`, `answer`, `transcript` (what the solver was told and what
+    it said, in turn), `score` (null if the rollout is missing), `error` (what failed, or why the answer is not right).
 
     Args:
-        outcome: the attempt, of any kind of task, with or without its trajectory.
+        outcome: the rollout, of any kind of task, with or without its trajectory.
         chars: the most characters of each text.
     """
     trajectory = outcome.trajectory
@@ -41,7 +41,7 @@ def evidence_item(outcome: Outcome, chars: int) -> dict[str, Any]:
 
 
 def worst_first(items: Iterable[dict[str, Any]], count: int) -> list[dict[str, Any]]:
-    """Return the worst item of each of up to `count` tasks, the worst tasks first; missing attempts come last."""
+    """Return the worst item of each of up to `count` tasks, the worst tasks first; missing rollouts come last."""
     worst: dict[int, dict[str, Any]] = {}
     for item in items:
         if item["task"] not in worst or _badness(item) < _badness(worst[item["task"]]):

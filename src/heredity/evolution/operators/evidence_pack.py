@@ -14,7 +14,7 @@ from typing import Any
 
 from heredity.evolution.operators.evidence import shortened
 from heredity.evolution.operators.manifest import Manifest
-from heredity.evolution.operators.measure import Attempt, Measured
+from heredity.evolution.operators.measure import Measured, Rollout
 from heredity.evolution.proposals import Turn
 from heredity.resources import Candidate
 from heredity.resources.assembly import variables
@@ -22,26 +22,26 @@ from heredity.results.status import Status
 
 
 def statistics(measured: Measured, solved: float) -> dict[str, Any]:
-    """Return the mean score (null if unknown), and how many tasks were solved, were not, and had an attempt not end well.
+    """Return the mean score (null if unknown), and how many tasks were solved, were not, and had a rollout not end well.
 
     Tasks of `errors` are also among the `failed` ones, unless they are missing.
     """
     known = len(measured.scores)
     good = len(measured.solved(solved))
-    errors = sum(any(a.status != Status.OK for a in attempts) for attempts in measured.attempts.values())
+    errors = sum(any(a.status != Status.OK for a in rollouts) for rollouts in measured.rollouts.values())
     return {"score": measured.mean if known else None, "solved": good, "failed": known - good, "errors": errors}
 
 
 def grouped_failures(measured: Measured, solved: float) -> list[dict[str, Any]]:
-    """Return the failed attempts by what went wrong, the largest group first: `error` (of one of them) and `tasks`.
+    """Return the failed rollouts by what went wrong, the largest group first: `error` (of one of them) and `tasks`.
 
-    Attempts are of a group if their errors differ in numbers, paths and quoted texts alone.
+    Rollouts are of a group if their errors differ in numbers, paths and quoted texts alone.
     """
     groups: dict[str, tuple[str, dict[int, None]]] = {}
-    for task, attempts in measured.attempts.items():
-        for attempt in attempts:
-            if not attempt.score >= solved:
-                error = _telling(attempt) or "no reason is given"
+    for task, rollouts in measured.rollouts.items():
+        for rollout in rollouts:
+            if not rollout.score >= solved:
+                error = _telling(rollout) or "no reason is given"
                 groups.setdefault(normalised(error), (error, {}))[1][task] = None
     found = [{"error": error, "tasks": sorted(tasks)} for error, tasks in groups.values()]
     return sorted(found, key=lambda group: (-len(group["tasks"]), group["tasks"]))
@@ -62,7 +62,7 @@ class _State:
         candidate: the harness.
         round: when it was proposed; 0 for the first.
         manifest: of the change that led to it; None for the first.
-        solved: train handle to whether it was solved when last attempted; `first`: when first attempted.
+        solved: train task index to whether it was solved when last attempted; `first`: when first attempted.
         means: its mean score of each turn; None if unknown.
     """
 
@@ -166,14 +166,14 @@ def _diff(old: str, new: str) -> Iterable[str]:
     return unified_diff(old.splitlines(), new.splitlines(), "before", "after", lineterm="")
 
 
-def _telling(attempt: Attempt) -> str:
-    """Return the lines of an attempt's error that say what went wrong.
+def _telling(rollout: Rollout) -> str:
+    """Return the lines of a rollout's error that say what went wrong.
 
     Of a failure the first one, its category and message; of a verifier's output the last, with the one before if it is a
     single word, such as `AssertionError`.
     """
-    lines = [line.strip() for line in (attempt.evidence["error"] or "").splitlines() if not _FRAME.match(line)]
-    if attempt.status != Status.OK:
+    lines = [line.strip() for line in (rollout.evidence["error"] or "").splitlines() if not _FRAME.match(line)]
+    if rollout.status != Status.OK:
         return shortened("\n".join(lines[:1]), _SHOWN)
     kept = lines[-1:] if lines and " " in lines[-1] else lines[-2:]
     return shortened("\n".join(kept), _SHOWN)

@@ -1,4 +1,4 @@
-"""Experiences from groups of attempts at the same task: the advantage put into words (Training-Free GRPO, arXiv:2510.08191)."""
+"""Experiences from groups of rollouts at the same task: the advantage put into words (Training-Free GRPO, arXiv:2510.08191)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def groups_of(turn: Turn, comparison: Comparison) -> list[Group]:
 
     Args:
         turn: where the loop stands; `evidence` of its options bounds the number of groups.
-        comparison: `"mixed"`: attempts with different scores, as in the paper, since only these have an advantage;
-            `"unsolved"`: also tasks that every attempt failed alike.
+        comparison: `"mixed"`: rollouts with different scores, as in the paper, since only these have an advantage;
+            `"unsolved"`: also tasks that every rollout failed alike.
     """
     found: list[tuple[float, Group]] = []
-    for _, attempts in sorted(turn.base.attempts.items()):
-        known = [a for a in attempts if math.isfinite(a.score)]
+    for _, rollouts in sorted(turn.base.rollouts.items()):
+        known = [a for a in rollouts if math.isfinite(a.score)]
         scores = [a.score for a in known]
         if len(set(scores)) > 1 or (comparison == "unsolved" and scores and min(scores) < turn.options.solved):
             found.append((sum(scores) / len(scores), [a.evidence for a in known]))
@@ -56,7 +56,7 @@ async def summarised(turn: Turn, groups: Sequence[Group]) -> tuple[list[Group], 
 
 
 async def compare(turn: Turn, library: Library, entries: Sequence[Entry], group: Group, draw: int) -> Changes | Failed:
-    """Ask what the attempts at one task teach when they are held against each other."""
+    """Ask what the rollouts at one task teach when they are held against each other."""
     return await _asked("compare", turn, library, entries, (turn.number, draw), {"draw": draw, "evidence": group})
 
 

@@ -61,7 +61,7 @@ class GepaSearch:
     """What the package asks for, as coroutines of the event loop.
 
     Attributes:
-        budget: how many attempts the session allows.
+        budget: how many rollouts the session allows.
         initial: the texts that may change, as they are where the search begins.
     """
 
@@ -101,7 +101,7 @@ class GepaSearch:
         )
 
     def open(self, batch: Batch) -> None:
-        """Begin a batch of a schedule; its attempts are made anew."""
+        """Begin a batch of a schedule; its rollouts are made anew."""
         self._measurements.forget()
         if batch.reset:
             self._committed = self._context.initial
@@ -143,7 +143,7 @@ class GepaSearch:
             return Failed(f"improve: {error}")
 
     async def evaluate(self, tasks: Sequence[int], texts: Texts) -> tuple[list[float], list[dict[str, Any]]]:
-        """Return scores and evidence; a missing attempt counts as the mean of the others, what cannot be built as failed."""
+        """Return scores and evidence; a missing rollout counts as the mean of the others, what cannot be built as failed."""
         worst, made = self._context.taskset.failure_return, self.made(texts)
         if isinstance(made, Failed):
             self._failures.append(made.reason)
@@ -156,7 +156,7 @@ class GepaSearch:
         measured = await self._measure(made, tasks, " ".join(note.split()), parents)
         scores = measured.scores
         usual = measured.mean if scores else worst
-        return [scores.get(t, usual) for t in tasks], [measured.attempts[t][0].evidence for t in tasks]
+        return [scores.get(t, usual) for t in tasks], [measured.rollouts[t][0].evidence for t in tasks]
 
     def reflects_on(self, texts: Texts) -> None:
         """Remember whose child comes next."""
@@ -298,7 +298,7 @@ class GepaAdapter:
     def make_reflective_dataset(
         self, candidate: Texts, eval_batch: Any, components_to_update: list[str]
     ) -> dict[str, list[dict[str, Any]]]:
-        """Return the attempts in the form that the request takes."""
+        """Return the rollouts in the form that the request takes."""
         self._search.reflects_on(candidate)
         items: list[dict[str, Any]] = eval_batch.trajectories
         if self.propose_new_texts is None:
@@ -350,7 +350,7 @@ class Silent:
 
 
 def _record(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an attempt with the keys that the package's request names."""
+    """Return a rollout with the keys that the package's request names."""
     parts = [f"Score: {item['score']}"]
     parts += [f"{label}: {item[key]}" for label, key in (("Expected", "expected"), ("Error", "error")) if item.get(key)]
     said = item.get("transcript") or item.get("answer") or "(nothing)"

@@ -17,7 +17,7 @@ class Manifest:
     Attributes:
         values: variable to its new text; None removes it.
         reasons: variable to why it is changed, one line each.
-        fixes: train handles that are expected to be solved from now on.
+        fixes: train task indices that are expected to be solved from now on.
         risks: one line on what the change may break.
     """
 
@@ -39,7 +39,7 @@ def manifest_in(unsolved: Collection[int], reply: Mapping[str, Any]) -> Manifest
     """Read a reply of the form `engineer`; an empty list of edits leaves the harness as it is.
 
     Args:
-        unsolved: train handles that can get better. Others are left out of `fixes`, so that no prediction is right for
+        unsolved: train task indices that can get better. Others are left out of `fixes`, so that no prediction is right for
             nothing.
         reply: the reply's object.
 

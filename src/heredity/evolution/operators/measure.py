@@ -1,4 +1,4 @@
-"""Measuring: attempts of candidates on train tasks, bought once for each candidate and task and remembered."""
+"""Measuring: rollouts of candidates on train tasks, bought once for each candidate and task and remembered."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from heredity.results.status import Status
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """What is remembered of one attempt.
+class Rollout:
+    """What is remembered of one rollout.
 
     Attributes:
         score: higher is better; NaN if it is missing.
@@ -34,40 +34,40 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A candidate's attempts on some tasks.
+    """A candidate's rollouts on some tasks.
 
     Attributes:
         candidate: what attempted them.
-        attempts: train handle to its attempts; no entry where there are none.
+        rollouts: train task index to its rollouts; no entry where there are none.
         submissions: numbers of the submissions they come from, sorted.
         failure: what went wrong with a submission as a whole; `""` if nothing did.
     """
 
     candidate: Candidate
-    attempts: Mapping[int, tuple[Attempt, ...]]
+    rollouts: Mapping[int, tuple[Rollout, ...]]
     submissions: tuple[int, ...] = ()
     failure: str = ""
 
     @property
     def scores(self) -> dict[int, float]:
-        """Mean score of each task of which at least one attempt is not missing."""
-        known = {task: [a.score for a in each if math.isfinite(a.score)] for task, each in self.attempts.items()}
+        """Mean score of each task of which at least one rollout is not missing."""
+        known = {task: [a.score for a in each if math.isfinite(a.score)] for task, each in self.rollouts.items()}
         return {task: sum(scores) / len(scores) for task, scores in known.items() if scores}
 
     @property
     def mean(self) -> float:
-        """Mean over the tasks; minus infinity if every attempt is missing, so that it ranks last."""
+        """Mean over the tasks; minus infinity if every rollout is missing, so that it ranks last."""
         scores = self.scores.values()
         return sum(scores) / len(scores) if scores else float("-inf")
 
     def solved(self, threshold: float) -> set[int]:
-        """Return the tasks of which every attempt that is not missing scored at least `threshold`."""
-        known = {task: [a.score for a in each if math.isfinite(a.score)] for task, each in self.attempts.items()}
+        """Return the tasks of which every rollout that is not missing scored at least `threshold`."""
+        known = {task: [a.score for a in each if math.isfinite(a.score)] for task, each in self.rollouts.items()}
         return {task for task, scores in known.items() if scores and min(scores) >= threshold}
 
     def cost(self, *names: str) -> float | None:
-        """Return the mean over the attempts of the sum of some costs; None if any of it is unknown."""
-        each = [a.cost for attempts in self.attempts.values() for a in attempts]
+        """Return the mean over the rollouts of the sum of some costs; None if any of it is unknown."""
+        each = [a.cost for rollouts in self.rollouts.values() for a in rollouts]
         if not each or any(name not in cost for cost in each for name in names):
             return None
         return sum(cost[name] for cost in each for name in names) / len(each)
@@ -75,12 +75,12 @@ class Measured:
     @property
     def evidence(self) -> list[dict[str, Any]]:
         """All evidence items, in the order of the tasks."""
-        return [a.evidence for task in sorted(self.attempts) for a in self.attempts[task]]
+        return [a.evidence for task in sorted(self.rollouts) for a in self.rollouts[task]]
 
 
 @dataclass
 class _Known:
-    attempts: dict[int, tuple[Attempt, ...]] = field(default_factory=dict[int, tuple[Attempt, ...]])
+    rollouts: dict[int, tuple[Rollout, ...]] = field(default_factory=dict[int, tuple[Rollout, ...]])
     submissions: dict[int, int] = field(default_factory=dict[int, int])
     failures: dict[int, str] = field(default_factory=dict[int, str])
 
@@ -95,9 +95,9 @@ class Measurements:
         """Begin to spend what `session` has left, with keys `name/0`, `name/1` and so on.
 
         Args:
-            session: where attempts are bought.
+            session: where rollouts are bought.
             name: the method's name.
-            repeats: attempts of each task.
+            repeats: rollouts of each task.
             chars: the most characters of each text of an evidence item.
         """
         budget = session.remaining()
@@ -117,7 +117,7 @@ class Measurements:
         paid = 0
         for proposal in proposals:
             known = self._known.setdefault(proposal.candidate.digest, _Known())
-            missing = [task for task in tasks if task not in known.attempts]
+            missing = [task for task in tasks if task not in known.rollouts]
             if not self._reserve(missing):
                 break
             paid += 1
@@ -134,7 +134,7 @@ class Measurements:
         return [self._measured(proposal.candidate, tasks) for proposal in proposals[:paid]]
 
     def forget(self) -> None:
-        """Remember no attempt any more: what is asked for next is bought anew."""
+        """Remember no rollout any more: what is asked for next is bought anew."""
         self._known.clear()
 
     def payable(self, tasks: Sequence[int]) -> list[int]:
@@ -156,23 +156,23 @@ class Measurements:
         return True
 
     def _learn(self, known: _Known, tasks: Sequence[int], feedback: Feedback) -> None:
-        grouped: dict[int, list[Attempt]] = {task: [] for task in tasks}
+        grouped: dict[int, list[Rollout]] = {task: [] for task in tasks}
         for outcome in feedback.outcomes:
             grouped.setdefault(outcome.task, []).append(self._attempt(outcome))
-        for task, attempts in grouped.items():
-            known.attempts[task] = tuple(attempts)
+        for task, rollouts in grouped.items():
+            known.rollouts[task] = tuple(rollouts)
             known.submissions[task] = feedback.submit_id
             if feedback.status != Status.OK:
                 detail = f": {feedback.failure.message}" if feedback.failure else ""
                 known.failures[task] = f"{feedback.status}{detail}"
 
-    def _attempt(self, outcome: Outcome) -> Attempt:
+    def _attempt(self, outcome: Outcome) -> Rollout:
         cost = dict(outcome.trajectory.cost) if outcome.trajectory else {}
-        return Attempt(outcome.score, outcome.status, cost, evidence_item(outcome, self._chars))
+        return Rollout(outcome.score, outcome.status, cost, evidence_item(outcome, self._chars))
 
     def _measured(self, candidate: Candidate, tasks: Sequence[int]) -> Measured:
         known = self._known[candidate.digest]
-        attempts = {task: known.attempts[task] for task in tasks}
+        rollouts = {task: known.rollouts[task] for task in tasks}
         submissions = tuple(sorted({known.submissions[task] for task in tasks}))
         failures = [known.failures[task] for task in tasks if task in known.failures]
-        return Measured(candidate, attempts, submissions, failures[0] if failures else "")
+        return Measured(candidate, rollouts, submissions, failures[0] if failures else "")

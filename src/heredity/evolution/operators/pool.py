@@ -20,7 +20,7 @@ class Member:
     """A candidate in the pool.
 
     Attributes:
-        measured: its attempts.
+        measured: its rollouts.
         value: what it is selected by: the mean reward, or what a judge made of it; higher is better.
         parent: position of the member it was made from; None for the first.
         children: how many were made from it.
@@ -33,7 +33,7 @@ class Member:
 
     @property
     def cost(self) -> float:
-        """What an attempt costs: US dollars where known and not zero, else tokens, else 0."""
+        """What a rollout costs: US dollars where known and not zero, else tokens, else 0."""
         for names in (("cost_usd",), ("input_tokens", "output_tokens")):
             cost = self.measured.cost(*names)
             if cost:

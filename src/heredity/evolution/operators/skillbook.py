@@ -16,7 +16,7 @@ from heredity.evolution.proposals import Turn
 
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """What one attempt has taught: ids of bullets that helped it and that misled it, and lessons (`text`, `section`)."""
+    """What one rollout has taught: ids of bullets that helped it and that misled it, and lessons (`text`, `section`)."""
 
     helpful: tuple[str, ...]
     harmful: tuple[str, ...]
@@ -26,13 +26,13 @@ class Lessons:
 async def learn(
     turn: Turn, book: Library, entries: Sequence[Entry], item: dict[str, Any], draw: int
 ) -> Lessons | Failed:
-    """Reflect on one attempt.
+    """Reflect on one rollout.
 
     Args:
         turn: where the loop stands.
         book: how the skillbook is kept.
         entries: what is in it.
-        item: the attempt, an item of evidence.
+        item: the rollout, an item of evidence.
         draw: which attempt of the round this is, from 0.
     """
     known = {entry.id for entry in entries}
@@ -46,7 +46,7 @@ async def learn(
 
 
 def marked(entries: Sequence[Entry], learned: Sequence[Lessons]) -> list[Entry]:
-    """Return the entries with what attempts have said of them counted."""
+    """Return the entries with what rollouts have said of them counted."""
     helped = Counter(id_ for each in learned for id_ in each.helpful)
     harmed = Counter(id_ for each in learned for id_ in each.harmful)
     return [replace(e, helpful=e.helpful + helped[e.id], harmful=e.harmful + harmed[e.id]) for e in entries]

@@ -1,4 +1,4 @@
-"""Evaluation rules: what a candidate's attempts are worth, by reward, by a judge, or compared in pairs (AutoEnv, section 4.1)."""
+"""Evaluation rules: what a candidate's rollouts are worth, by reward, by a judge, or compared in pairs (AutoEnv, section 4.1)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def worth(
     """Return a candidate's value; higher is better.
 
     Args:
-        rule: `"reward"` is the mean score. `"judge"`: the mean of what a model makes of the attempts, from 0 to 1.
+        rule: `"reward"` is the mean score. `"judge"`: the mean of what a model makes of the rollouts, from 0 to 1.
             `"pairwise"` (SPO): the value of the candidate it is compared with, plus the share of tasks on which it is
             preferred, minus the share on which the other is.
         model: who judges; None only for `"reward"`.
@@ -59,7 +59,7 @@ async def _preferred(model: Model, measured: Measured, other: Measured, seed: in
 
 
 def _first(measured: Measured) -> dict[int, dict[str, Any]]:
-    return {task: attempts[0].evidence for task, attempts in measured.attempts.items() if attempts}
+    return {task: rollouts[0].evidence for task, rollouts in measured.rollouts.items() if rollouts}
 
 
 def _goal(item: dict[str, Any]) -> str:

@@ -1,9 +1,9 @@
 """Offline models: small deterministic programs in a language model's place, for experiments that need no account.
 
 They are honest about what they can do: `offline/rule-follower` answers by the rules that stand in its prompt and by nothing
-else, `offline/rule-inducer` writes such rules from the attempts it is shown, by search over a fixed list of skills, and
+else, `offline/rule-inducer` writes such rules from the rollouts it is shown, by search over a fixed list of skills, and
 `offline/world-learner` does the like for players of worlds. `offline/shell-worker` works on the container tasks that come
-with Heredity, with habits that its harness has to mend, and `offline/harness-writer` mends them by what attempts have shown.
+with Heredity, with habits that its harness has to mend, and `offline/harness-writer` mends them by what rollouts have shown.
 What they show is that a method, a session and a judge work as they should. What they cannot show is how well a method does
 with a language model.
 """

@@ -1,4 +1,4 @@
-"""What `offline/harness-writer` makes of attempts: which lessons they lacked, by their reports and by what verifiers said."""
+"""What `offline/harness-writer` makes of rollouts: which lessons they lacked, by their reports and by what verifiers said."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MIDDLEWARE = re.compile(r"middleware/[\w-]+\.py")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one attempt shows.
+    """What one rollout shows.
 
     Attributes:
         task: its train handle; None if that is not known.
@@ -57,7 +57,7 @@ def findings(block: Mapping[str, Any], rng: np.random.Generator) -> list[Finding
 
 
 def blamed(found: Sequence[Finding]) -> dict[str, list[int]]:
-    """Return the lessons that failed attempts lacked, with their tasks: those that most of them blame first come first."""
+    """Return the lessons that failed rollouts lacked, with their tasks: those that most of them blame first come first."""
     weights: dict[str, float] = {}
     tasks: dict[str, list[int]] = {}
     for each in found:
@@ -70,7 +70,7 @@ def blamed(found: Sequence[Finding]) -> dict[str, list[int]]:
 
 
 def broken_middleware(block: Mapping[str, Any]) -> list[str]:
-    """Return the variables of the middleware that attempts failed with: those that a breach of contract names."""
+    """Return the variables of the middleware that rollouts failed with: those that a breach of contract names."""
     items = cast(Sequence[Mapping[str, Any]], block.get("evidence") or ())
     errors = [str(item.get("error") or "") for item in items]
     files = [name for error in errors if "ContractError" in error for name in _MIDDLEWARE.findall(error)]

@@ -66,7 +66,7 @@ def rewritten(text: str, fresh: Sequence[str], heeded: Sequence[str], chars: int
     Args:
         text: the prompt as it is.
         fresh: lessons to put in, what matters most first.
-        heeded: lessons that attempts are known to have acted by; of those in the prompt they are the first to be kept.
+        heeded: lessons that rollouts are known to have acted by; of those in the prompt they are the first to be kept.
         chars: most characters of the new text.
     """
     lines = text.rstrip().splitlines()

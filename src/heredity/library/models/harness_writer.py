@@ -1,4 +1,4 @@
-"""`offline/harness-writer`: an optimizer's model that mends the harness of the shell worker by what attempts have shown."""
+"""`offline/harness-writer`: an optimizer's model that mends the harness of the shell worker by what rollouts have shown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from heredity.library.models.inducer import block_of
 from heredity.library.models.lessons import BRIEF, LESSONS, TABLES, lessons_in
 
 _EACH = 2
-"""How many lessons it takes from one attempt, and from one minibatch of GEPA."""
+"""How many lessons it takes from one rollout, and from one minibatch of GEPA."""
 _AT_ONCE = 2
 """How many lessons it adds with one update of the form `engineer`."""
 
@@ -40,7 +40,7 @@ _AT_ONCE = 2
 class HarnessWriter:
     """Answers the requests of optimizers (docs/optimizers.md, and those of the `gepa` package) with lessons for the worker.
 
-    It knows the worker's lessons, and sees of its attempts what any model sees. Of what a failed attempt took for granted
+    It knows the worker's lessons, and sees of its rollouts what any model sees. Of what a failed rollout took for granted
     it cannot tell for certain what did the harm: what verifiers and programs printed helps, and for the rest it guesses, by
     the request's seed. A prompt it rewrites as a whole, with few lessons; to libraries it adds entries; as an engineer it
     also writes a tool and a middleware. Deterministic in the request.

@@ -32,7 +32,7 @@ _ADVICE = "Add this rule: "
 class RuleInducer:
     """Answers an optimizer's requests: reflects, selects, criticises, and adds one rule at a time to the system prompt.
 
-    Of libraries it knows what rules they hold: it blames the rule that a failed attempt followed, and adds one for each skill.
+    Of libraries it knows what rules they hold: it blames the rule that a failed rollout followed, and adds one for each skill.
 
     Deterministic in the request; different seeds give different proposals.
     """
@@ -161,7 +161,7 @@ def _consolidate(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str
 
 
 def _followed(block: Mapping[str, Any], library: str) -> list[str]:
-    """Return the id of the entry that the follower heeds with the question of the first attempt; none if it heeds none."""
+    """Return the id of the entry that the follower heeds with the question of the first rollout; none if it heeds none."""
     question = str(block["evidence"][0].get("question"))
     for entry in cast(Sequence[Mapping[str, Any]], block[library]):
         for rule in read_rules(str(entry["text"])):

@@ -1,6 +1,6 @@
-"""`offline/world-learner`: an optimizer's model for players that keep rules and constants, by counting what attempts show.
+"""`offline/world-learner`: an optimizer's model for players that keep rules and constants, by counting what rollouts show.
 
-It reads the transcripts of attempts at worlds (docs/optimizers.md), and knows two forms of advice. In a prompt: lines such as
+It reads the transcripts of rollouts at worlds (docs/optimizers.md), and knows two forms of advice. In a prompt: lines such as
 `- Prefer {action}`, `- Avoid {action}` and `- When it says "words", do {action}`, with an action's name alone for any parameters.
 In a program: constants such as `EXPLORE = 0.4` or `SWEEP = False` at the beginning of a line. `harnesses/explorer` heeds both.
 What it proposes is often wrong, since it rests on a few attempts; evaluation has to sort it out.
@@ -32,7 +32,7 @@ _PROMPT = "prompt/system:prompt.md"
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One step of an attempt: what was seen, what was done, what it paid, and whether anything changed."""
+    """One step of a rollout: what was seen, what was done, what it paid, and whether anything changed."""
 
     seen: str
     action: str

@@ -42,7 +42,7 @@ class DealtTaskset:
 
 
 def dealt_info(name: str, *, version: str, description: str, family: str, kind: str = "question") -> TasksetInfo:
-    """Return the info of a dealt taskset: scores are from 0 to 1, a failed attempt counts as 0."""
+    """Return the info of a dealt taskset: scores are from 0 to 1, a failed rollout counts as 0."""
     return TasksetInfo(
         name=f"dealt/{name}",
         version=version,

@@ -1,7 +1,7 @@
 """Games of text as tasks: what a runner needs of one, and what an agent gets to train with.
 
-The spec of such a taskset names a function, `stage`, which opens the game of a task; its kind says how a model is asked. Rows to
-train on are the steps of a reference solution, each with the very text that a graded model is asked.
+The spec of such a taskset names a function, `game_process`, which opens the game of a task; its kind says how a model is asked.
+Rows to train on are the steps of a reference solution, each with the very text that a graded model is asked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DIALOGUE, GLIMPSE = "text-episode", "glimpse-game"
 has happened, or, for models too small to read that, with nothing but the game as it is now."""
 
 
-class Stage(Protocol):
+class GameProcess(Protocol):
     """A game that is open. `steps` is how many actions there are at most."""
 
     steps: int
@@ -49,11 +49,11 @@ class Stage(Protocol):
 
 
 _Told = TypeVar("_Told")
-Opening = Callable[[Spec, Model | None], AbstractAsyncContextManager[Stage]]
+Opening = Callable[[Spec, Model | None], AbstractAsyncContextManager[GameProcess]]
 """Opens the game of a task's spec; the model is the judge where there is one."""
 
 
-class LocalStage:
+class LocalGameProcess:
     """A game that is quick and trusted: it is stepped in this process.
 
     Args:
@@ -64,11 +64,11 @@ class LocalStage:
         self.steps, self._episode = episode.steps, episode
 
     async def reset(self) -> str:
-        """Begin (see `Stage.reset`)."""
+        """Begin (see `GameProcess.reset`)."""
         return self._told(self._episode.reset)
 
     async def step(self, action: str) -> tuple[str, float, bool]:
-        """Take an action (see `Stage.step`)."""
+        """Take an action (see `GameProcess.step`)."""
         return self._told(lambda: self._episode.step(action))
 
     def _told(self, ask: Callable[[], _Told]) -> _Told:
@@ -79,13 +79,13 @@ class LocalStage:
 
 
 def episode_info(
-    name: str, stage: str, *, version: str, description: str, family: str, kind: str = DIALOGUE, **more: Any
+    name: str, game_process: str, *, version: str, description: str, family: str, kind: str = DIALOGUE, **more: Any
 ) -> TasksetInfo:
     """Return the info of a game's taskset.
 
     Args:
         name: the task's.
-        stage: the function that opens a game, `"module:function"`; see `Opening`.
+        game_process: the function that opens a game, `"module:function"`; see `Opening`.
         version: changes whenever the same game may be scored differently.
         description: for people.
         family: label to aggregate by.
@@ -93,7 +93,7 @@ def episode_info(
         **more: further JSON values of the spec, such as `judge=True`.
     """
     info = dealt_info(name, version=version, description=description, family=family, kind=kind)
-    return replace(info, spec={**info.spec, "stage": stage, **more})
+    return replace(info, spec={**info.spec, "game_process": game_process, **more})
 
 
 def opening_of(info: TasksetInfo) -> Opening:
@@ -102,11 +102,11 @@ def opening_of(info: TasksetInfo) -> Opening:
     Raises:
         ConfigError: if it is no taskset of games.
     """
-    stage = info.spec.get("stage")
-    if info.kind not in (DIALOGUE, GLIMPSE) or not isinstance(stage, str):
+    game_process = info.spec.get("game_process")
+    if info.kind not in (DIALOGUE, GLIMPSE) or not isinstance(game_process, str):
         known = f"{DIALOGUE!r} or {GLIMPSE!r}"
-        raise ConfigError(f"{info.name} is of the kind {info.kind!r}; expected {known} with a stage in its spec")
-    return cast(Opening, resolve_name(stage))
+        raise ConfigError(f"{info.name} is of the kind {info.kind!r}; expected {known} with a game_process in its spec")
+    return cast(Opening, resolve_name(game_process))
 
 
 def episode_solving(max_tokens: int = 64, seconds: float = 4 * 3600.0) -> Solving:

@@ -26,7 +26,7 @@ from heredity.sandbox.limits import Limits
 
 
 class EpisodeRunner:
-    """Attempts games of text: tasksets of the kinds `"text-episode"` and `"glimpse-game"`.
+    """Rollouts games of text: tasksets of the kinds `"text-episode"` and `"glimpse-game"`.
 
     The solver's `prompt/question` is what the game is; `{{question}}` in it is replaced by what the kind shows of it, all that has
     happened or the game as it is now. The model sees one message at each step, and no reward.
@@ -55,7 +55,7 @@ class EpisodeRunner:
         An episode may take `Solving.seconds` or `Limits.episode_s`, whichever is less.
 
         Raises:
-            BudgetError: if the budget does not allow a model call; the attempts under way are dropped.
+            BudgetError: if the budget does not allow a model call; the rollouts under way are dropped.
             ConfigError: if the game needs a judge and there is none, or a candidate is no solver of prompts alone.
         """
         settings = replace(self.settings, seconds=min(self.settings.seconds, limits.episode_s))
@@ -80,12 +80,12 @@ class EpisodeRunner:
         judged = bool(job.taskset.spec.get("judge"))
         if judged and self._judge is None:
             raise ConfigError(f"{job.taskset.name} is decided by a model, and there is none; set gateway.judge")
-        async with opening_of(job.taskset)(job.task.spec, self._judge if judged else None) as stage:
-            observation, done = await stage.reset(), False
-            asking, most = ASKING[job.taskset.kind](observation), min(stage.steps, steps or stage.steps)
+        async with opening_of(job.taskset)(job.task.spec, self._judge if judged else None) as game_process:
+            observation, done = await game_process.reset(), False
+            asking, most = ASKING[job.taskset.kind](observation), min(game_process.steps, steps or game_process.steps)
             while not done and len(record.rewards) < most:
                 action = asking.action(await _said(record, asking.shown, parts))
-                observation, reward, done = await stage.step(action)
+                observation, reward, done = await game_process.step(action)
                 asking.follow(observation)
                 record.actions.append(action)
                 record.rewards.append(reward)
@@ -98,7 +98,7 @@ async def _said(record: _Record, shown: str, parts: Parts) -> str:
     if parts.system:
         messages.insert(0, Message("system", parts.system))
     try:
-        return (await record.talk.ask(messages, messages)).text
+        return (await record.conversation.ask(messages, messages)).text
     except NoAnswerError:
         return ""
 
@@ -122,7 +122,7 @@ class _Record(ConversationRecord):
         """Return the record of an episode that ended, or ran out of steps; it has a row for each step."""
         length = len(self.rewards)
         rewards, at_end = np.array(self.rewards, np.float64), np.arange(length) == length - 1
-        made = self.trajectory({}, last, score=float(rewards.sum()), blame=FailureSource.NONE)
+        made = self.trajectory({}, last, score=float(rewards.sum()), failure_source=FailureSource.NONE)
         columns: dict[str, Any] = {
             **made.columns,
             "obs": [*self._seen(length), last],
@@ -134,4 +134,4 @@ class _Record(ConversationRecord):
         return replace(made, columns=columns, length=length, terminated=done)
 
     def _seen(self, length: int) -> list[str]:
-        return [turn.told[-1].content for turn in self.talk.turns][:length]
+        return [turn.told[-1].content for turn in self.conversation.turns][:length]

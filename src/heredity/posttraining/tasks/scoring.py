@@ -77,7 +77,7 @@ def scored_question(
 
 
 class ScoringRunner:
-    """Attempts questions and has `eval.py` score the answers, each in a fresh process.
+    """Rollouts questions and has `eval.py` score the answers, each in a fresh process.
 
     Args:
         solving: attempts the questions; its own verdict is replaced.
@@ -197,4 +197,4 @@ def _rescored(trajectory: Trajectory, points: float, problem: str) -> Trajectory
 def _unscored(trajectory: Trajectory, problem: str) -> Trajectory:
     failure = Failure(Status.ENVIRONMENT_ERROR, problem)
     source = FailureSource.ENVIRONMENT
-    return replace(trajectory, status=failure.category, blame=source, total_reward=0.0, failure=failure)
+    return replace(trajectory, status=failure.category, failure_source=source, total_reward=0.0, failure=failure)

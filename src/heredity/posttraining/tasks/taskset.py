@@ -95,7 +95,7 @@ class PostTrainingTaskset:
                 drawn[place] = Task(f"{split}/{place}", split, place, spec, t.attributes)
         return tuple(drawn[place] for place in range(count))
 
-    def handles(self, count: int) -> Mapping[str, range]:
+    def task_indices(self, count: int) -> Mapping[str, range]:
         """Return which of the first `count` tasks of a split are those of each part, by its name."""
         return {part.name: range(i, count, len(self.task.parts)) for i, part in enumerate(self.task.parts)}
 

@@ -67,10 +67,11 @@ def _space(
     def named(evolver: str, note: str) -> Cell:
         return Cell(Named(evolver, colours.get(evolver), swatch=True), (note,))
 
-    fixed, bound = space.best_fixed, space.upper_bound
+    fixed, upper_bound = space.best_fixed, space.upper_bound
     rows = [
         Row(
-            (Cell(_BOUND, ("the best method of each, picked afterwards",)), Number(bound.mean, 3), None, None), "chosen"
+            (Cell(_BOUND, ("the best method of each, picked afterwards",)), Number(upper_bound.mean, 3), None, None),
+            "chosen",
         ),
         Row((named(fixed.method, "best fixed method"), Number(fixed.mean, 3), Number(fixed.gap, 3), "0%")),
         *(
@@ -93,7 +94,7 @@ def _space(
             Named(p.method, colours.get(p.method), swatch=True),
             Number(p.mean, 3),
         ]
-        for p in bound.picked
+        for p in upper_bound.picked
     ]
     caption = f"What the bound picked: the best method of each {words.taskset}"
     chosen = of_rows([words.taskset, "method", "mean"], picked, left=2, caption=caption)
@@ -109,11 +110,11 @@ def _charts(space: LearningSpace, colours: Mapping[str, Tone], words: Words) -> 
     rows = space.by_methods
     means = tuple((float(row.methods), row.mean) for row in rows)
     band = tuple((float(row.methods), row.low, row.high) for row in rows)
-    bound = Series("mean over subsets", 0, means, band, dots=True)
+    upper_bound = Series("mean over subsets", 0, means, band, dots=True)
     title = f"Gain over the {words.reference}, by number of {words.tasksets}"
     return (
         Lines(title, f"{words.tasksets}, those of most gain first", "mean gain", gains, whole=True),
-        Lines("Upper bound by number of methods", "methods", "score", (bound,), whole=True),
+        Lines("Upper bound by number of methods", "methods", "score", (upper_bound,), whole=True),
     )
 
 

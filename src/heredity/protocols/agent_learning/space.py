@@ -45,15 +45,15 @@ def learning_space(tasksets: Sequence[TasksetScores]) -> LearningSpace | None:
     reference = [t.reference_mean for t in tasksets]
     columns = {m: [row[m] for row in means.values()] for m in everywhere}
     picked = {name: max(methods, key=row.__getitem__) for name, row in means.items()}
-    bound = [means[name][method] for name, method in picked.items()]
+    upper_bound = [means[name][method] for name, method in picked.items()]
     fixed = max(methods, key=lambda m: math.fsum(columns[m]))
-    best, top = _mean(columns[fixed]), _mean(bound)
-    gains = {**{m: _gains(columns[m], reference) for m in methods}, "upper bound": _gains(bound, reference)}
+    best, top = _mean(columns[fixed]), _mean(upper_bound)
+    gains = {**{m: _gains(columns[m], reference) for m in methods}, "upper bound": _gains(upper_bound, reference)}
     return LearningSpace(
         methods=methods,
         upper_bound=UpperBound(
             mean=top,
-            gain=_mean(_gains(bound, reference)),
+            gain=_mean(_gains(upper_bound, reference)),
             picked=[PickedMethod(taskset=n, method=m, mean=means[n][m]) for n, m in picked.items()],
         ),
         best_fixed=BestFixed(method=fixed, mean=best, gap=top - best),

@@ -1,7 +1,7 @@
-"""Assessment: a frozen snapshot of a harness on a view, with everything of each attempt kept (SEAGym, section 3.3).
+"""Assessment: a frozen snapshot of a harness on a view, with everything of each rollout kept (SEAGym, section 3.3).
 
-A snapshot is content-addressed and read from the disk, where it cannot change unnoticed. Whatever an attempt changes, in
-memories or files, stays with that attempt; that the snapshot itself is still the same is checked afterwards.
+A snapshot is content-addressed and read from the disk, where it cannot change unnoticed. Whatever a rollout changes, in
+memories or files, stays with that rollout; that the snapshot itself is still the same is checked afterwards.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 
 from heredity.errors import DamagedRecordError
-from heredity.judging.attempts import outcomes_of
 from heredity.judging.bench import Bench, load_candidate
 from heredity.judging.open_batch import labelled
+from heredity.judging.rollouts import outcomes_of
 from heredity.judging.session_log import score_to_json
 from heredity.judging.views import JUDGE_SEED, View
 from heredity.protocols.harness_evolution.events import SNAPSHOT_ASSESSED, SnapshotAssessed
@@ -21,7 +21,7 @@ from heredity.rollouts.trajectory import encode_many
 
 
 async def assess(bench: Bench, view: View, digest: str, model: str | None = None) -> SnapshotAssessed:
-    """Attempt every task of a view with a snapshot and journal it; what is journalled already is not attempted again.
+    """Attempt every task of a view with a snapshot and journal it; what is recorded already is not attempted again.
 
     Args:
         bench: what the judge works with.
@@ -40,9 +40,9 @@ async def assess(bench: Bench, view: View, digest: str, model: str | None = None
     if known is not None:
         return known
     candidate = await asyncio.to_thread(_frozen, bench, digest)
-    attempter = bench.attempter if model is None else bench.others[model]
+    rollouts = bench.rollouts if model is None else bench.others[model]
     info = view.taskset or bench.taskset
-    trajectories = await attempter.tasks(info, view.tasks, candidate, JUDGE_SEED)
+    trajectories = await rollouts.tasks(info, view.tasks, candidate, JUDGE_SEED)
     if candidate.digest != digest or Candidate.from_bytes(candidate.to_bytes()).digest != digest:
         raise DamagedRecordError(f"the snapshot {digest} was changed while it was assessed; nothing of it is kept")
     await asyncio.to_thread(_frozen, bench, digest)

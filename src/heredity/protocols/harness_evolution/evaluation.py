@@ -2,7 +2,7 @@
 
 What comes of it is a folder as a suite's, with a run folder for each run, execution model and repeat. Each has a journal of its
 own, which says what was judged, of which run, and is continued when the same is asked again. The tasks are those of the run:
-its sealed cases are drawn anew and must open the commitment that the run made when it began.
+its hidden cases are drawn anew and must open the commitment that the run made when it began.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from heredity.experiments.plans import package_versions
 from heredity.experiments.results import rebuild_run, rebuild_suite
 from heredity.ids import digest_json
 from heredity.protocols.harness_evolution.analysis.cross_model import Evaluation, cross_model
-from heredity.protocols.harness_evolution.judged_again import JudgedAgain, Part, Told
+from heredity.protocols.harness_evolution.judged_again import JudgedAgain, Notify, Part
 from heredity.protocols.harness_evolution.results import MatrixRow
 from heredity.protocols.harness_evolution.sections import HarnessRunSection, HarnessViewsSection
 from heredity.protocols.harness_evolution.snapshots import Snapshots, evolved_runs
@@ -95,14 +95,14 @@ class Evaluated:
     notes: list[str]
 
 
-async def evaluate(folder: Path, sources: Sequence[Path], wanted: Wanted, told: Told = len) -> Evaluated:
+async def evaluate(folder: Path, sources: Sequence[Path], wanted: Wanted, notify: Notify = len) -> Evaluated:
     """Judge snapshots of runs again, or continue doing so.
 
     Args:
         folder: where the results go; none of the runs' own folders.
         sources: runs of harness evolution, or suites of them.
         wanted: what is to be judged.
-        told: is given a line after every view of a snapshot.
+        notify: is given a line after every view of a snapshot.
 
     Raises:
         ConfigError: if a snapshot, view or model does not exist, a taskset is another version, or the folder holds something
@@ -120,7 +120,7 @@ async def evaluate(folder: Path, sources: Sequence[Path], wanted: Wanted, told: 
         stack.callback(_locked(folder).release)
         for judged in ready:
             snapshots = candidates[judged.part.source.folder]
-            await judged.run(folder / "runs" / judged.part.name, folder.name, snapshots, told)
+            await judged.run(folder / "runs" / judged.part.name, folder.name, snapshots, notify)
     judged = [_evaluation(part, rebuild_run(folder / "runs" / part.name)) for part in parts]
     matrix = cross_model(judged)
     write_atomic(

@@ -138,7 +138,7 @@ def _collapse(fallen: Sequence[Collapse], every: bool, recovered: bool, reason: 
         lost[name] = max(lost.get(name, 0), view.lost)
     views = text.listed([f"{name} ({text.plural(number, 'task')})" for name, number in lost.items()])
     reach = "every view that it could fall on" if every else "not on every view, so that it may be chance"
-    why = f" What most attempts there end with: {text.shorten(text.clean(reason), 200)}" if reason else ""
+    why = f" What most rollouts there end with: {text.shorten(text.clean(reason), 200)}" if reason else ""
     after = "It works again at the end." if recovered else "It does not recover."
     names = text.listed([collapse.snapshot for collapse in fallen])
     return f"Collapse at {names}: nothing that A_0 solved is solved on {views}, {reach}. {after}{why}"

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 from heredity.gateway import Usage
 from heredity.ids import generator
-from heredity.judging.attempts import total_usage
 from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require
 from heredity.judging.decisions import frozen
-from heredity.judging.gathering import all_of
+from heredity.judging.gathering import gather
+from heredity.judging.rollouts import total_usage
 from heredity.judging.session_log import Submission
 from heredity.judging.views import View, ViewScores
 from heredity.protocols.harness_evolution.assess import assess
@@ -45,12 +45,12 @@ class Point:
     role: str | None
 
     def to_json(self) -> PointData:
-        """Return the point as it is journalled."""
+        """Return the point as it is recorded."""
         return {"name": f"E_{self.batch}", "batch": self.batch, "candidate": self.candidate, "role": self.role}
 
 
 async def judge(terms: HarnessTerms, bench: Bench, evolved: Evolved, reference: Reference | None = None) -> Verdict:
-    """Judge a closed session and finish the run's journal; what is journalled already is not attempted again.
+    """Judge a closed session and finish the run's journal; what is recorded already is not attempted again.
 
     Args:
         terms: what the run is judged by.
@@ -59,7 +59,7 @@ async def judge(terms: HarnessTerms, bench: Bench, evolved: Evolved, reference: 
         reference: not used: the first snapshot is what a run is compared with.
 
     Raises:
-        HostError: if the runner fails, or not one attempt on update-validation, or on held-out of the first or the last
+        HostError: if the runner fails, or not one rollout on update-validation, or on held-out of the first or the last
             snapshot, could be made; judging continues from the journal when the run is resumed.
         RecordError: if the disk is full or fails.
     """
@@ -89,11 +89,11 @@ async def judge(terms: HarnessTerms, bench: Bench, evolved: Evolved, reference: 
 
 async def _on(bench: Bench, view: View, points: Sequence[Point], model: str | None = None) -> list[SnapshotAssessed]:
     digests = dict.fromkeys(point.candidate for point in points)
-    return await all_of([assess(bench, view, digest, model) for digest in digests])
+    return await gather([assess(bench, view, digest, model) for digest in digests])
 
 
 def macro(data: SnapshotAssessed) -> float:
-    """Return the mean over domains of the mean score of each; minus infinity if every attempt is missing."""
+    """Return the mean over domains of the mean score of each; minus infinity if every rollout is missing."""
     by_domain: dict[str, list[float]] = {}
     for task, score in zip(data["tasks"], data["scores"], strict=True):
         if score is not None:
@@ -110,9 +110,9 @@ def points_of(terms: HarnessTerms, evolved: Evolved) -> list[Point]:
         return []
     since = batches[-1][1] if batches and batches[-1][0]["reset"] else 0
     after = [*(str(data["candidate"]) for data, _ in batches[1:]), str(frozen(decisions[since:], first))]
-    begun = len(batches)
-    numbers = terms.plan.assessed(begun)
-    roles = {0: "A_0", begun: "A_T"} if begun else {0: "A_0"}
+    started = len(batches)
+    numbers = terms.plan.assessed(started)
+    roles = {0: "A_0", started: "A_T"} if started else {0: "A_0"}
     return [Point(n, first if n == 0 else after[n - 1], roles.get(n)) for n in numbers]
 
 
@@ -120,7 +120,7 @@ def trained_in(train: Sequence[Task], evolved: Evolved) -> dict[str, int]:
     """Return the ids of the tasks that were attempted in training, each with the first batch that had it.
 
     Args:
-        train: the train tasks, by handle.
+        train: the train tasks, by task index.
         evolved: what the session left.
     """
     attempted = {task for s in evolved.submissions if s.status is not None for task in s.tasks}
@@ -137,7 +137,7 @@ def replay_view(terms: HarnessTerms, train: Sequence[Task], trained: Mapping[str
 
     Args:
         terms: say how many.
-        train: the train tasks, by handle.
+        train: the train tasks, by task index.
         trained: see `trained_in`.
     """
     order = generator(terms.plan.seed, "schedule", "replay").permutation(len(train))
@@ -167,7 +167,7 @@ async def _concluded(
     reason = f"the last snapshot; {commits} commits, {len(evolved.decisions) - commits} refused"
     submit_id = _latest(evolved.submissions, final)
     await bench.journal_once(JUDGING_SELECTED.line({"submit_id": submit_id, "candidate": final, "reason": reason}))
-    if bench.journalled(JUDGING_SCORED, view="heldout", candidate=final) is None:
+    if bench.recorded(JUDGING_SCORED, view="heldout", candidate=final) is None:
         data: JudgingScored = {"view": "heldout", "candidate": final, "submit_id": submit_id, **scores.to_json()}
         await bench.records.commit([JUDGING_SCORED.line(data)])
     listed = before.to_json()["scores"]
@@ -182,7 +182,7 @@ def _latest(submissions: Sequence[Submission], candidate: str) -> int | None:
 
 
 def scores_of(data: SnapshotAssessed) -> ViewScores:
-    """Return the scores of a journalled assessment."""
+    """Return the scores of a recorded assessment."""
     used = total_usage([_usage(cost) for cost in data["costs"]])
     return ViewScores(
         scores=tuple(math.nan if score is None else float(score) for score in data["scores"]),

@@ -12,11 +12,11 @@ from heredity.errors import ConfigError, UnknownNameError
 from heredity.experiments.plans import package_versions
 from heredity.experiments.suite import sealed_folder
 from heredity.ids import canonical_json
-from heredity.judging.attempts import Attempter, policy_seed
 from heredity.judging.bench import Bench, conclude
-from heredity.judging.cases import Sealed
+from heredity.judging.cases import HiddenCases
 from heredity.judging.drawn import Cases
-from heredity.judging.gathering import all_of
+from heredity.judging.gathering import gather
+from heredity.judging.rollouts import Rollouts, policy_seed
 from heredity.judging.views import JUDGE_SEED, View, ViewScores
 from heredity.protocols.harness_evolution.assess import assess
 from heredity.protocols.harness_evolution.events import (
@@ -50,7 +50,7 @@ from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import taskset
 
-Told = Callable[[str], object]
+Notify = Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Reseeded:
-    """A runner whose attempts are seeded otherwise, so that a repeat is not the same attempt again."""
+    """A runner whose rollouts are seeded otherwise, so that a repeat is not the same rollout again."""
 
     runner: Runner
     repeat: int
@@ -121,29 +121,29 @@ class JudgedAgain:
         Raises:
             ConfigError: if the tasks are not those that the run was judged on.
             UnknownNameError: if there is no such view.
-            RecordError: if the suite's sealed cases cannot be read.
+            RecordError: if the suite's hidden cases cannot be read.
         """
         self.part, self._isolation = part, isolation
         self._runner = Reseeded(runner, part.repeat)
         source = part.source
-        sealed = Sealed.open(sealed_folder(source.suite))
-        self._cases = cases = self._draw(source.config, sealed)
+        hidden_cases = HiddenCases.open(sealed_folder(source.suite))
+        self._cases = cases = self._draw(source.config, hidden_cases)
         self._check(cases)
         if _ood(part.config) != _ood(source.config):
-            self._cases = cases = self._draw(part.config, sealed)
+            self._cases = cases = self._draw(part.config, hidden_cases)
         self._trained = trained_in(cases.train, source.evolved)
         replay = replay_view(source.terms, cases.train, self._trained)
         every = [*cases.views.values(), *([replay] if replay else [])]
         self.views = _chosen({view.name: view for view in every}, views)
 
-    async def run(self, folder: Path, suite_id: str, candidates: Sequence[Blob], told: Told) -> None:
+    async def run(self, folder: Path, suite_id: str, candidates: Sequence[Blob], notify: Notify) -> None:
         """Judge every snapshot on every view, or go on where that stopped.
 
         Args:
             folder: the run folder that holds the results.
             suite_id: names the whole evaluation.
             candidates: the snapshots, in the order of the part's points.
-            told: is given a line after every view.
+            notify: is given a line after every view.
 
         Raises:
             ConfigError: if the folder holds something else.
@@ -156,13 +156,13 @@ class JudgedAgain:
             bench = self._bench(records)
             digests = list(dict.fromkeys(point.candidate for point in self.part.points))
             for view in self.views.values():
-                await all_of([assess(bench, view, digest) for digest in digests])
-                told(f"{self.part.name}: {len(digests)} snapshots on {view.name}")
+                await gather([assess(bench, view, digest) for digest in digests])
+                notify(f"{self.part.name}: {len(digests)} snapshots on {view.name}")
             await self._conclude(bench)
 
-    def _draw(self, config: Config, sealed: Sealed) -> Cases:
+    def _draw(self, config: Config, hidden_cases: HiddenCases) -> Cases:
         own, ood = taskset(config.run.tasksets[0]), [taskset(name) for name in _ood(config)]
-        return Cases(sealed, own, config.budget.train_cases, views_of(config, own, ood), disjoint=True)
+        return Cases(hidden_cases, own, config.budget.train_cases, views_of(config, own, ood), disjoint=True)
 
     def _check(self, cases: Cases) -> None:
         source = self.part.source
@@ -182,7 +182,7 @@ class JudgedAgain:
         cases, config = self._cases, self.part.config
         return Bench(
             records=records,
-            attempter=Attempter(self._runner, config.limits.limits()),
+            rollouts=Rollouts(self._runner, config.limits.limits()),
             taskset=taskset(config.run.tasksets[0]).info,
             views=cases.views,
             opening=cases.opening,
@@ -276,7 +276,7 @@ class JudgedAgain:
 
     @staticmethod
     def _scored(bench: Bench, point: Point) -> ViewScores:
-        assessed = bench.journalled(SNAPSHOT_ASSESSED, view=ID, candidate=point.candidate)
+        assessed = bench.recorded(SNAPSHOT_ASSESSED, view=ID, candidate=point.candidate)
         assert assessed is not None, "every snapshot was judged on every view"
         return scores_of(assessed)
 

@@ -93,7 +93,7 @@ class CollapsedView(Result):
 
 
 class Collapse(Result):
-    """A snapshot at which execution success falls to 0; `reason` is the error that most attempts there end with."""
+    """A snapshot at which execution success falls to 0; `reason` is the error that most rollouts there end with."""
 
     snapshot: str
     train_batch_index: int | None

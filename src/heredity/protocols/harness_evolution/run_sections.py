@@ -55,7 +55,7 @@ _ABOUT_REPLAY = (
     "Trained tasks attempted again by each snapshot. What a snapshot had not been trained on is not counted for it."
 )
 _ABOUT_COST = (
-    "Attempts and updates apart; each judgement of a harness is counted once, at however many points it stands. A dash is a cost "
+    "Rollouts and updates apart; each judgement of a harness is counted once, at however many points it stands. A dash is a cost "
     "that no record holds, not a cost of zero; where only part of it is known, the total is of that part."
 )
 _TONES: dict[str, Tone] = {"S": "good", "F": "soft", "E": "bad", ".": "faint", "u": "faint"}
@@ -235,8 +235,8 @@ def _file(change: FileChange) -> str:
 def _cost(harness: HarnessRunResults) -> tuple[Part, ...]:
     costs = harness.costs
     rows = [_cost_row(view_name(view), costs.views[view]) for view in in_order(costs.views) if view != "agent_update"]
-    whole = Row(_cost_row("all attempts", costs.rollout).cells, "chosen")
-    head = ["for", "attempts or updates", "tokens", "tool calls", "time", "cost"]
+    whole = Row(_cost_row("all rollouts", costs.rollout).cells, "chosen")
+    head = ["for", "rollouts or updates", "tokens", "tool calls", "time", "cost"]
     table = Table(
         columns(head), (*rows, whole, _cost_row("updates", costs.update)), "Totals of the run", csv="cost.csv"
     )

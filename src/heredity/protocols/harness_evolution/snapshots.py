@@ -131,7 +131,7 @@ def read_snapshots(folder: Path) -> Snapshots:
     events = read_journal(folder / "journal.jsonl")
     started, planned = RUN_STARTED.first(events), SCHEDULE_PLANNED.first(events)
     if started is None or planned is None or started["protocol"] != NAME:
-        kind = started["protocol"] if started else "a run that has not begun"
+        kind = started["protocol"] if started else "a run that has not started"
         raise ConfigError(f"{folder} holds {kind}, which has no snapshots; give a run of {NAME}")
     config = resolve(load_config(folder), source=str(folder / "run.toml"))
     log = SessionLog()

@@ -53,7 +53,7 @@ class Cost(Result):
 
 
 class Costs(Result):
-    """What attempts or updates cost: tokens, calls, seconds, US dollars."""
+    """What rollouts or updates cost: tokens, calls, seconds, US dollars."""
 
     tokens: Cost
     input_tokens: Cost
@@ -65,7 +65,7 @@ class Costs(Result):
 
 
 class RunCosts(Result):
-    """What a run cost: attempts and updates apart, and attempts by view."""
+    """What a run cost: rollouts and updates apart, and rollouts by view."""
 
     rollout: Costs
     update: Costs

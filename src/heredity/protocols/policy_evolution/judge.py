@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require, score, score_reference
-from heredity.judging.gathering import all_of
+from heredity.judging.gathering import gather
 from heredity.judging.session_log import Submission
 from heredity.judging.views import ViewScores
 from heredity.records.events import JUDGING_SELECTED
@@ -17,7 +17,7 @@ AT_ONCE = 4
 
 
 async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None) -> Verdict:
-    """Judge a closed session and finish the run's journal; what is journalled already is not attempted again.
+    """Judge a closed session and finish the run's journal; what is recorded already is not attempted again.
 
     Args:
         bench: what the judge works with.
@@ -25,7 +25,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
         reference: scored on the same held-out cases.
 
     Raises:
-        HostError: if the runner fails, or not one attempt on validation or on held-out could be made; judging continues from
+        HostError: if the runner fails, or not one rollout on validation or on held-out could be made; judging continues from
             the journal when the run is resumed.
         RecordError: if the disk is full or fails.
     """
@@ -53,7 +53,7 @@ async def _validate(bench: Bench, checkpoints: Mapping[str, Submission]) -> dict
         async with gate:
             return await score(bench, view, submission.candidate, submission.submit_id)
 
-    found = await all_of([scored(s) for s in checkpoints.values()])
+    found = await gather([scored(s) for s in checkpoints.values()])
     if found and all(math.isnan(each.mean) for each in found):
         require(found[0], "validation attempts")
     return dict(zip(checkpoints, found, strict=True))

@@ -36,7 +36,7 @@ class GradingRepeated(TypedDict):
 
 
 class CodeRevised(TypedDict):
-    """The agent's code differs from what was journalled last; `blob` is null where it could not be kept, for `reason`.
+    """The agent's code differs from what was recorded last; `blob` is null where it could not be kept, for `reason`.
 
     `bytes` is the size of the blob, `full` says that nothing is kept from then on.
     """

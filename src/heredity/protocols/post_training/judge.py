@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 
 from heredity.ids import seed_sequence
-from heredity.judging.attempts import listed_comparisons, outcome_of
 from heredity.judging.bench import (
     Bench,
     Evolved,
@@ -23,6 +22,7 @@ from heredity.judging.bench import (
     score,
     score_reference,
 )
+from heredity.judging.rollouts import listed_comparisons, outcome_of
 from heredity.judging.session_log import Submission, score_to_json
 from heredity.protocols.post_training.events import BASELINE_SCORED, GRADING_REPEATED, GradingRepeated
 from heredity.records.events import JUDGING_SELECTED
@@ -30,7 +30,7 @@ from heredity.rollouts.contract import Job
 
 
 async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None, *, repeats: int = 0) -> Verdict:
-    """Judge a closed session and finish the run's journal; what is journalled already is not attempted again.
+    """Judge a closed session and finish the run's journal; what is recorded already is not attempted again.
 
     Args:
         bench: what the judge works with; the graded view is the session's own tasks.
@@ -68,14 +68,14 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
 
 async def _again(bench: Bench, digest: str, submit_id: int | None, repeat: int) -> None:
     """Grade a checkpoint once more on the graded view, with other seeds: how much of a score is noise."""
-    if bench.journalled(GRADING_REPEATED, candidate=digest, repeat=repeat) is not None:
+    if bench.recorded(GRADING_REPEATED, candidate=digest, repeat=repeat) is not None:
         return
     candidate = await asyncio.to_thread(load_candidate, bench, digest)
     jobs = [
         Job(bench.taskset, candidate, task, episode_index=place, policy_seed=_seed(repeat, task.index))
         for place, task in enumerate(bench.train)
     ]
-    found = await bench.attempter.all(jobs)
+    found = await bench.rollouts.all(jobs)
     outcomes = [outcome_of(job.task, t, bench.taskset.failure_return) for job, t in zip(jobs, found, strict=True)]
     scores = [score_to_json(outcome.score) for outcome in outcomes]
     data: GradingRepeated = {"submit_id": submit_id, "candidate": digest, "repeat": repeat, "scores": scores}

@@ -16,7 +16,7 @@ from heredity.results.words import Words
 
 WORDS = Words(
     score="score",
-    attempt="graded answer",
+    rollout="graded answer",
     taskset="task",
     product="checkpoint",
     products="checkpoints",

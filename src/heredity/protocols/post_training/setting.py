@@ -87,5 +87,7 @@ def _about(cell: Cell) -> dict[str, Any]:
 def _tasks(cell: Cell, task: PostTrainingTask | SeveralTasks) -> list[dict[str, Any]]:
     """Return which items of the graded view and of the held-out slice are those of each of several tasks."""
     taskset = PostTrainingTaskset(task)
-    graded, heldout = (taskset.handles(count) for count in (cell.config.budget.train_cases, cell.config.views.heldout))
-    return [{"name": PREFIX + n, "handles": list(graded[n]), "heldout": list(heldout[n])} for n in graded]
+    graded, heldout = (
+        taskset.task_indices(count) for count in (cell.config.budget.train_cases, cell.config.views.heldout)
+    )
+    return [{"name": PREFIX + n, "task_indices": list(graded[n]), "heldout": list(heldout[n])} for n in graded]

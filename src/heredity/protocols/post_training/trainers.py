@@ -166,7 +166,7 @@ def build_trainer(context: RunContext, base: Base, reference: Reference, grading
             mode=mode,
             parts=_parts(task, cell.config.budget.train_cases, reference),
             gpus=lease.names,
-            files=await asyncio.to_thread(workspace_files, task, context.sealed.entropy),
+            files=await asyncio.to_thread(workspace_files, task, context.hidden_cases.entropy),
         )
         if lease.gpus:
             await session.note(GPU_LEASED.line({"names": list(lease.names)}))
@@ -194,8 +194,8 @@ def _parts(task: PostTrainingTask | SeveralTasks, graded: int, reference: Refere
     if len(task.parts) < 2:
         return ()
     base = reference.graded or ()
-    handles = PostTrainingTaskset(task).handles(graded)
-    return tuple(Part(name, own, _mean([base[handle] for handle in own])) for name, own in handles.items())
+    task_indices = PostTrainingTaskset(task).task_indices(graded)
+    return tuple(Part(name, own, _mean([base[task_index] for task_index in own])) for name, own in task_indices.items())
 
 
 def _mean(scores: Sequence[float]) -> float:

@@ -11,7 +11,7 @@ from heredity.records.events import JUDGING_SELECTED
 
 
 async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None) -> Verdict:
-    """Judge a closed session and finish the run's journal; what is journalled already is not attempted again.
+    """Judge a closed session and finish the run's journal; what is recorded already is not attempted again.
 
     Args:
         bench: what the judge works with; its validation is not used.

@@ -31,7 +31,7 @@ from heredity.results.words import Words
 
 WORDS = Words(
     score="accuracy",
-    attempt="attempt",
+    rollout="rollout",
     taskset="taskset",
     product="candidate",
     products="candidates",
@@ -44,7 +44,7 @@ WORDS = Words(
     reference_id="initial",
     foot="The held-out score is the result. Train scores are what the evolver saw, and what it committed by.",
 )
-_PURPOSES = ("attempts", "method", "judging")
+_PURPOSES = ("rollouts", "method", "judging")
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Weighed:
 
 
 def weighed(run: RunResults) -> list[Weighed]:
-    """Return the decisions of a run in order; the train mean is over all attempts of a candidate."""
+    """Return the decisions of a run in order; the train mean is over all rollouts of a candidate."""
     sums: dict[str, tuple[float, int]] = {}
     for s in run.submissions:
         if s.train_mean is not None and s.episodes:
@@ -121,23 +121,23 @@ def committed_line(run: RunResults) -> tuple[tuple[float, float], ...]:
 
 def _progress(run: RunResults, words: Words) -> tuple[Part, ...]:
     about = (
-        f"The line is the train {words.score} of the committed {words.product}, the mean over all {words.attempts} it was "
+        f"The line is the train {words.score} of the committed {words.product}, the mean over all {words.rollouts} it was "
         "given; filled marks are commits, rings single submissions, crosses submissions with failures. Submissions are of "
         "different tasks, so their rings scatter."
     )
     marks: list[Mark] = []
     for s in run.submissions:
         if s.train_mean is not None:
-            tip = f"submission {s.index}: {text.number(s.train_mean)} over {s.episodes} {words.attempts}"
+            tip = f"submission {s.index}: {text.number(s.train_mean)} over {s.episodes} {words.rollouts}"
             marks.append(Mark(s.budget_used, s.train_mean, "ring", 6, tip, 0.85))
         if s.failures or s.failure:
             marks.append(Mark(s.budget_used, None, "cross", "bad", f"submission {s.index}: {s.status or 'unfinished'}"))
     for w in weighed(run):
         if w.decision.accepted and w.train_mean is not None:
-            tip = f"commit at {w.at} {words.attempts}: {text.number(w.train_mean)}; {w.decision.reason}"
+            tip = f"commit at {w.at} {words.rollouts}: {text.number(w.train_mean)}; {w.decision.reason}"
             marks.append(Mark(w.at, w.train_mean, "circle", 0, tip, 1.35))
     line = Series("", 0, committed_line(run), steps=True, until=run.budget.used)
-    title, x = "Train scores over the budget", f"{words.attempts} of budget used"
+    title, x = "Train scores over the budget", f"{words.rollouts} of budget used"
     span = (0.0, budget_of([run]))
     empty = "no submission yet"
     chart = Lines(title, x, f"train {words.score}", (line,), tuple(marks), x_range=span, empty=empty, wide=True)
@@ -164,7 +164,7 @@ def decision_table(decisions: Sequence[Weighed], words: Words, caption: str, *, 
     """Return decisions as a table; `accepted` for those alone that were accepted, without their reasons, on the page."""
     head = (
         *(Column("#", "right"), *((Column("decision"),) if not accepted else ())),
-        *(Column(f"{words.attempts} used", "right"), Column(f"train {words.score}", "right")),
+        *(Column(f"{words.rollouts} used", "right"), Column(f"train {words.score}", "right")),
         *(Column("difference", "right"), Column("paired tasks", "right")),
         *((Column("reason", prose=True),) if not accepted else ()),
         *(Column("edit", prose=True), Column("candidate")),
@@ -219,7 +219,7 @@ def _usage(run: RunResults, words: Words) -> tuple[Part, ...]:
     if used is None:
         return (Text("No model was asked.", "note"),)
     method = Cell("the method", (text.plural(used.method.calls, "call"),))
-    purposes = ((f"{words.attempts} at train tasks", used.attempts), (method, used.method), ("judging", used.judging))
+    purposes = ((f"{words.rollouts} at train tasks", used.rollouts), (method, used.method), ("judging", used.judging))
     names = ("calls for", "input tokens", "of them cached", "output tokens", "cost")
     head = tuple(Column(name, "right" if i else "left") for i, name in enumerate(names))
     rows = tuple(Row((name, *_tokens(spent))) for name, spent in purposes)
@@ -230,7 +230,7 @@ def _usage(run: RunResults, words: Words) -> tuple[Part, ...]:
 
 def _submissions(run: RunResults, words: Words) -> tuple[Part, ...]:
     head = (
-        *(Column("#", "right"), Column(f"{words.attempts} used", "right"), Column(words.attempts, "right")),
+        *(Column("#", "right"), Column(f"{words.rollouts} used", "right"), Column(words.rollouts, "right")),
         *(Column(f"train {words.score}", "right"), Column("failures", "right"), Column("status")),
         *(Column("edit", prose=True), Column("candidate")),
     )
@@ -253,7 +253,7 @@ def _gains(suite: SuiteResults, runs: Sequence[RunResults], words: Words) -> tup
     names, colours = taskset_names(suite, runs), tones(suite, runs)
     several = len(suite.tasksets) > 1
     head = ["evolver", *((words.taskset,) if several else ()), "seed", "before", "after", "gain", "verdict"]
-    head += ["detectable effect", "commits", "refused", words.attempts]
+    head += ["detectable effect", "commits", "refused", words.rollouts]
     rows: list[Row] = []
     for run in runs:
         gain, evolver = run.gain, run.evolver.name or "unknown evolver"
@@ -283,11 +283,11 @@ def _curves(suite: SuiteResults, runs: Sequence[RunResults], words: Words) -> tu
             own = [run for run in members if run.evolver.name == evolver]
             lines = [line for run in own if (line := committed_line(run))]
             series.append(mean_steps(evolver, colours.get(evolver), lines, float(max(r.budget.used for r in own))))
-        title, x = f"Commits on {names[taskset]}", f"{words.attempts} of budget used"
+        title, x = f"Commits on {names[taskset]}", f"{words.rollouts} of budget used"
         empty = "nothing committed yet"
         charts.append(Lines(title, x, f"train {words.score}", tuple(series), x_range=(0.0, budget), empty=empty))
     about = (
-        f"Train {words.score} of the committed {words.product}, from each commit on: the mean over all {words.attempts} it "
+        f"Train {words.score} of the committed {words.product}, from each commit on: the mean over all {words.rollouts} it "
         "was given. Lines are means over seeds, bands run from the least to the greatest seed. Train tasks are those that "
         f"the evolver sees; the result is the held-out {words.score}."
     )
@@ -296,7 +296,7 @@ def _curves(suite: SuiteResults, runs: Sequence[RunResults], words: Words) -> tu
 
 def _suite_usage(suite: SuiteResults, runs: Sequence[RunResults], words: Words) -> tuple[Part, ...]:
     about = (
-        f"What model calls used, over all runs of an evolver: {words.attempts} at train tasks, the method's own requests, "
+        f"What model calls used, over all runs of an evolver: {words.rollouts} at train tasks, the method's own requests, "
         "judging. What a provider did not say is unknown, and so is every sum it enters."
     )
     colours = tones(suite, runs)

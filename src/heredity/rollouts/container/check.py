@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heredity.errors import ConfigError, HostError
-from heredity.rollouts.container.verification import ContainerAttempt, attempt, oracle
+from heredity.rollouts.container.verification import ContainerRollout, attempt, oracle
 from heredity.sandbox.containers.contract import Backend
 from heredity.tasks.containers import ContainerTask, read_task
 
@@ -127,12 +127,12 @@ async def check_task(backend: Backend, folder: Path) -> CheckedTask:
     )
 
 
-def _errors(who: str, found: ContainerAttempt) -> list[str]:
+def _errors(who: str, found: ContainerRollout) -> list[str]:
     verdict = found.verdict
     return [] if verdict.status == "ok" else [f"{who}: {verdict.status}: {verdict.message}"]
 
 
-def _notes(task: ContainerTask, solved: ContainerAttempt) -> list[str]:
+def _notes(task: ContainerTask, solved: ContainerRollout) -> list[str]:
     notes = [f"unknown key {key}" for key in task.unknown_keys]
     if task.environment.network.mode != "no-network":
         notes.append(f"network_mode is {task.environment.network.mode}; without Docker there is no network")

@@ -1,4 +1,4 @@
-"""Probing: whether a harness can be run at all, found out before it costs an attempt.
+"""Probing: whether a harness can be run at all, found out before it costs a rollout.
 
 The first half of the contract gate: the harness is loaded, its hooks are called with samples, and it is run once with a model
 and a shell that are not there. That finds the paper's worst events (SEAGym, appendix C.3 and C.4): a middleware that breaks the
@@ -65,7 +65,7 @@ def run(names):
 async def probe(candidate: Candidate, programs: Programs) -> str:
     """Find out whether a harness can be run.
 
-    Its parts are read, its tools and middleware loaded in the sandbox, each hook called with samples, and then one attempt is
+    Its parts are read, its tools and middleware loaded in the sandbox, each hook called with samples, and then one rollout is
     made in which the model calls the shell once and says that it is done. No model and no container is used.
 
     Returns:
@@ -97,13 +97,13 @@ async def _call(programs: Programs, tree: SourceTree, text: str, arguments: Mapp
 
 
 async def _tried(solver: Solver, programs: Programs) -> str:
-    talk = Conversation(_Canned(), replace(_SETTINGS, program_seconds=PROGRAM_SECONDS))
-    answer = await solver.attempt(Problem(_PROBLEM), talk, programs, provided=[ProvidedTool(SHELL, _shell)])
+    conversation = Conversation(_Canned(), replace(_SETTINGS, program_seconds=PROGRAM_SECONDS))
+    answer = await solver.attempt(Problem(_PROBLEM), conversation, programs, provided=[ProvidedTool(SHELL, _shell)])
     if answer.status == AnswerStatus.OK:
         return ""
     said = (
-        talk.notes[-1].strip().splitlines()[-1]
-        if answer.status == AnswerStatus.PROGRAM_ERROR and talk.notes
+        conversation.notes[-1].strip().splitlines()[-1]
+        if answer.status == AnswerStatus.PROGRAM_ERROR and conversation.notes
         else answer.detail
     )
     return _line(f"agent/solver: a trial ended with {answer.status}: {said}")

@@ -19,7 +19,7 @@ from heredity.resources import Candidate, SourceTree
 from heredity.results.status import AnswerStatus, FailureSource, Status
 from heredity.rollouts.container.check import success_threshold
 from heredity.rollouts.container.shell import SHELL, shell_tool
-from heredity.rollouts.container.verification import ContainerAttempt, attempt
+from heredity.rollouts.container.verification import ContainerRollout, attempt
 from heredity.rollouts.contract import Job
 from heredity.rollouts.conversation_record import ConversationRecord, built, check_solving, seeds_of
 from heredity.rollouts.rollout import attributed
@@ -40,7 +40,7 @@ _CUT = (AnswerStatus.TURNS, AnswerStatus.TIMEOUT)
 
 
 class ContainerRunner:
-    """Attempts container tasks with harnesses: tasksets of the kind `"container"`.
+    """Rollouts container tasks with harnesses: tasksets of the kind `"container"`.
 
     A harness is a solver's candidate (docs/harnesses.md). It has the tool `shell`; its files below `agent/solver`'s `project/`
     are at `/harness` in the container. Of the task it learns the instruction and what the container holds, and nothing else.
@@ -49,8 +49,8 @@ class ContainerRunner:
         model: what harnesses converse with.
         backend: makes the containers; whoever made it closes it, and the programs.
         programs: the sandbox for candidates that have programs.
-        settings: how each attempt goes; `tool_seconds` bounds each command too.
-        concurrent: most attempts at the same time; by default two for each core.
+        settings: how each rollout goes; `tool_seconds` bounds each command too.
+        concurrent: most rollouts at the same time; by default two for each core.
 
     Raises:
         ConfigError: if the settings are out of range, or ask for feedback that these tasks do not have.
@@ -76,13 +76,13 @@ class ContainerRunner:
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory) as each one ends; what has not ended is dropped when it is closed.
 
-        An attempt may take `Solving.seconds`, `Limits.episode_s` or the time that the task gives its agent, whichever is least;
+        A rollout may take `Solving.seconds`, `Limits.episode_s` or the time that the task gives its agent, whichever is least;
         a harness's own program may take `Limits.act_s` of it for itself. What is on the disk when the time or the turns are
-        used up is verified all the same: then the status is ok, the reward counts, and `failure` says how the attempt ended.
+        used up is verified all the same: then the status is ok, the reward counts, and `failure` says how the rollout ended.
         A harness whose program fails is not verified.
 
         Raises:
-            BudgetError: if the budget does not allow a model call; the attempts under way are dropped.
+            BudgetError: if the budget does not allow a model call; the rollouts under way are dropped.
             ConfigError: if a candidate needs a sandbox for its programs, and there is none.
         """
         seeds = seeds_of(jobs, self.settings)
@@ -121,7 +121,7 @@ class ContainerRunner:
             return record.failed(Status.IMPORT_ERROR, FailureSource.CANDIDATE, str(harness))
         task = await asyncio.to_thread(_read, record.job.task)
         least, record.question = success_threshold(task), task.instruction.strip()
-        record.talk.settings = replace(
+        record.conversation.settings = replace(
             self.settings,
             seconds=min(self.settings.seconds, limits.episode_s, task.agent.timeout_s or AGENT_S),
             program_seconds=min(self.settings.program_seconds, limits.act_s),
@@ -131,8 +131,8 @@ class ContainerRunner:
         async def agent(sandbox: ContainerSandbox, _: ContainerTask) -> None:
             if harness.project is not None:
                 await _put(harness.project, sandbox)
-            shell = shell_tool(sandbox, record.talk.settings)
-            record.answer = await harness.solver.attempt(problem, record.talk, self._programs, provided=[shell])
+            shell = shell_tool(sandbox, record.conversation.settings)
+            record.answer = await harness.solver.attempt(problem, record.conversation, self._programs, provided=[shell])
             if record.answer.status in _BROKEN:
                 raise _BrokenError(record.failure_of(record.answer))
 
@@ -157,7 +157,7 @@ class _Harness:
 
 @dataclass
 class _Record(ConversationRecord):
-    """What is known of one attempt at a container task."""
+    """What is known of one rollout at a container task."""
 
     keys = (
         "question",
@@ -174,17 +174,17 @@ class _Record(ConversationRecord):
 
     answer: Answer | None = None
 
-    def verified(self, found: ContainerAttempt, least: float) -> Trajectory:
-        """Return the record of an attempt whose work was verified; `least` is the reward that counts as success."""
+    def verified(self, found: ContainerRollout, least: float) -> Trajectory:
+        """Return the record of a rollout whose work was verified; `least` is the reward that counts as success."""
         verdict, output = found.verdict, found.verdict.output.strip()
         if verdict.reward is None:
             why = f"the verifier gave no reward: {verdict.status}: {verdict.message}"
             return self.failed(
                 Status.ENVIRONMENT_ERROR, FailureSource.ENVIRONMENT, f"{why}; it said: {output}" if output else why
             )
-        if verdict.blame is FailureSource.CANDIDATE:
+        if verdict.failure_source is FailureSource.CANDIDATE:
             return self.failed(verdict.status, FailureSource.CANDIDATE, verdict.message)
-        answer = self.answer or self.talk.answer(AnswerStatus.TIMEOUT, "the time of the attempt was used up")
+        answer = self.answer or self.conversation.answer(AnswerStatus.TIMEOUT, "the time of the attempt was used up")
         told = f"reward {verdict.reward:g}"
         info = {
             "correct": verdict.reward >= least,
@@ -201,7 +201,7 @@ class _Record(ConversationRecord):
             f"{told}: {output}" if info["reason"] else told,
             score=verdict.reward,
             failure=None if answer.status == AnswerStatus.OK else self.failure_of(answer),
-            blame=FailureSource.NONE,
+            failure_source=FailureSource.NONE,
             truncated=answer.status in _CUT,
         )
 

@@ -39,12 +39,12 @@ _LARGEST = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the verifier says of an attempt.
+    """What the verifier says of a rollout.
 
     Attributes:
         status: `"ok"`, or why there is no reward: `"reward_missing"`, `"reward_empty"`, `"reward_invalid"` (no number, NaN,
             infinite), `"verifier_timeout"`, `"verifier_limit"` (it used too much); `"unrestorable"` is an agent's fault.
-        blame: that of the environment if the task's verifier is at fault: the score is missing, not zero.
+        failure_source: that of the environment if the task's verifier is at fault: the score is missing, not zero.
         reward: the main reward, higher is better; None where there is none. 0 where the candidate is to blame.
         rewards: every reward by name.
         message: one line.
@@ -53,7 +53,7 @@ class Verdict:
     """
 
     status: str
-    blame: FailureSource
+    failure_source: FailureSource
     reward: float | None
     rewards: Mapping[str, float] = field(default_factory=dict[str, float])
     message: str = ""
@@ -62,8 +62,8 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class ContainerAttempt:
-    """The record of one attempt.
+class ContainerRollout:
+    """The record of one rollout.
 
     Attributes:
         verdict: what the verifier says.
@@ -84,7 +84,7 @@ class ContainerAttempt:
     seconds: float = 0.0
 
 
-async def attempt(backend: Backend, task: ContainerTask, agent: Agent | None) -> ContainerAttempt:
+async def attempt(backend: Backend, task: ContainerTask, agent: Agent | None) -> ContainerRollout:
     """Let an agent attempt a task, and verify what it leaves.
 
     Args:
@@ -108,19 +108,19 @@ async def attempt(backend: Backend, task: ContainerTask, agent: Agent | None) ->
                 settled = await sandbox.settle()
             except CandidateError as error:
                 verdict = Verdict("unrestorable", FailureSource.CANDIDATE, 0.0, message=str(error))
-                return ContainerAttempt(verdict, result, status, seconds=time.monotonic() - begun)
+                return ContainerRollout(verdict, result, status, seconds=time.monotonic() - begun)
         finally:
             await sandbox.stop()
         try:
             verdict = await verify(backend, task, settled.image)
         finally:
             await backend.discard(settled.image)
-        step.set(status=verdict.status, blame=verdict.blame, score=verdict.reward, **_left(settled))
+        step.set(status=verdict.status, failure_source=verdict.failure_source, score=verdict.reward, **_left(settled))
     return _record(verdict, result, status, settled, time.monotonic() - begun)
 
 
 def _left(settled: Settled) -> dict[str, Any]:
-    """Return what is worth a word of what an attempt left behind; most leave nothing."""
+    """Return what is worth a word of what a rollout left behind; most leave nothing."""
     left = {
         "leftovers": len(settled.processes),
         "discarded": list(settled.discarded),
@@ -132,8 +132,8 @@ def _left(settled: Settled) -> dict[str, Any]:
 
 def _record(
     verdict: Verdict, result: ExecResult | None, status: str, settled: Settled, seconds: float
-) -> ContainerAttempt:
-    return ContainerAttempt(
+) -> ContainerRollout:
+    return ContainerRollout(
         verdict=verdict,
         agent=result,
         agent_status=settled.exceeded or status,
@@ -144,7 +144,7 @@ def _record(
     )
 
 
-async def oracle(backend: Backend, task: ContainerTask) -> ContainerAttempt:
+async def oracle(backend: Backend, task: ContainerTask) -> ContainerRollout:
     """Attempt a task with its own solution.
 
     Raises:
@@ -196,7 +196,7 @@ async def verify(backend: Backend, task: ContainerTask, image: Image) -> Verdict
         await sandbox.stop()
     return Verdict(
         status=status,
-        blame=FailureSource.NONE if status == "ok" else FailureSource.ENVIRONMENT,
+        failure_source=FailureSource.NONE if status == "ok" else FailureSource.ENVIRONMENT,
         reward=main_reward(rewards) if status == "ok" else None,
         rewards=rewards,
         message=message,

@@ -23,14 +23,14 @@ import gymnasium
 from heredity.environments.taskset import make_from_spec
 from heredity.errors import HeredityError
 from heredity.results.status import FailureSource, Status
-from heredity.rollouts.episode.episode import Attempt, EnvironmentPool, Episode
-from heredity.rollouts.episode.policy_channel import Ending, Lane, Phase
+from heredity.rollouts.episode.episode import EnvironmentPool, Episode, Rollout
+from heredity.rollouts.episode.policy_channel import Ending, Phase, PolicyChannel
 from heredity.rollouts.episode.recorder import Recorder
 from heredity.rollouts.trajectory import Failure
 from heredity.sandbox.guest.codec import Codec
 from heredity.sandbox.zygote import ZygoteProcess
 
-LANES = 4
+CHANNELS = 4
 """How many policy workers play at once: while one policy thinks, another one's environment is stepped."""
 
 _HEADER = 8
@@ -39,15 +39,15 @@ TICK_S = 0.05
 
 
 class EnvironmentWorker:
-    """The loop: start lanes, step environments as answers arrive, send trajectories."""
+    """The loop: start channels, step environments as answers arrive, send trajectories."""
 
     def __init__(self, host: socket.socket, settings: Mapping[str, Any]) -> None:
         self._host = host
         self._zygote = ZygoteProcess(settings)
         self._pool = EnvironmentPool(_build)
-        self._queue: collections.deque[Attempt] = collections.deque()
-        self._lanes: dict[int, Lane] = {}
-        self._writable: dict[int, Lane] = {}
+        self._queue: collections.deque[Rollout] = collections.deque()
+        self._channels: dict[int, PolicyChannel] = {}
+        self._writable: dict[int, PolicyChannel] = {}
         self._inbox = bytearray()
         self._outbox = bytearray()
         self._poll = select.epoll()
@@ -61,31 +61,31 @@ class EnvironmentWorker:
     def run(self) -> None:
         """Serve until the host closes its end."""
         while self._open:
-            while self._queue and len(self._lanes) < LANES:
-                self._start_lane()
+            while self._queue and len(self._channels) < CHANNELS:
+                self._start_channel()
             self._wait()
         self._zygote.close()
         self._pool.close()
 
     def _wait(self) -> None:
-        lanes = self._lanes
-        for fd, event in self._poll.poll(TICK_S if lanes else None):
-            lane = lanes.get(fd)
-            if lane is not None:
-                endings = lane.on_readable()
-                if endings or lane.outbox or self._writable:
-                    self._take(lane, endings)
+        channels = self._channels
+        for fd, event in self._poll.poll(TICK_S if channels else None):
+            channel = channels.get(fd)
+            if channel is not None:
+                endings = channel.on_readable()
+                if endings or channel.outbox or self._writable:
+                    self._take(channel, endings)
             elif fd == self._host.fileno():
                 self._on_host(event)
             elif fd in self._writable:
-                lane = self._writable[fd]
-                lane.on_writable()
-                self._watch_writing(lane)
+                channel = self._writable[fd]
+                channel.on_writable()
+                self._watch_writing(channel)
         now = time.monotonic()
         if now >= self._next_check:
             self._next_check = now + TICK_S
-            for lane in [la for la in lanes.values() if la.deadline <= now]:
-                self._take(lane, lane.expire())
+            for channel in [la for la in channels.values() if la.deadline <= now]:
+                self._take(channel, channel.expire())
 
     def _on_host(self, event: int) -> None:
         if event & select.EPOLLOUT:
@@ -110,85 +110,85 @@ class EnvironmentWorker:
             del self._inbox[: size + 8]
             if isinstance(message, int):
                 self._queue = collections.deque(a for a in self._queue if a.request != message)
-                for lane in [la for la in self._lanes.values() if la.belongs_to(message)]:
-                    self._drop(lane)
+                for channel in [la for la in self._channels.values() if la.belongs_to(message)]:
+                    self._drop(channel)
             else:
                 self._queue.extend(message)
 
-    def _start_lane(self) -> None:
+    def _start_channel(self) -> None:
         first = self._queue.popleft()
-        attempts = [first]
-        while len(attempts) < first.lockstep and self._queue and _together(first, self._queue[0]):
-            attempts.append(self._queue.popleft())
+        rollouts = [first]
+        while len(rollouts) < first.lockstep and self._queue and _together(first, self._queue[0]):
+            rollouts.append(self._queue.popleft())
         codecs = (Codec(first.profile["obs"]), Codec(first.profile["action"], texts=False))
         episodes: list[Episode] = []
         try:
-            for attempt in attempts:
-                env = self._pool.take(_env_key(attempt), attempt.environment, _render_mode(attempt))
-                episodes.append(Episode(attempt, env, Recorder(*codecs)))
-            lane = Lane(self._zygote, episodes, codecs)
+            for rollout in rollouts:
+                env = self._pool.take(_env_key(rollout), rollout.environment, _render_mode(rollout))
+                episodes.append(Episode(rollout, env, Recorder(*codecs)))
+            channel = PolicyChannel(self._zygote, episodes, codecs)
         except Exception as error:  # noqa: BLE001 - building an environment may raise anything; it is recorded with its side
-            self._cannot_start(attempts, error)
+            self._cannot_start(rollouts, error)
             return
-        self._lanes[lane.worker.response] = lane
-        self._poll.register(lane.worker.response, select.EPOLLIN)
-        self._take(lane, lane.start())
+        self._channels[channel.worker.response] = channel
+        self._poll.register(channel.worker.response, select.EPOLLIN)
+        self._take(channel, channel.start())
 
-    def _cannot_start(self, attempts: list[Attempt], error: Exception) -> None:
+    def _cannot_start(self, rollouts: list[Rollout], error: Exception) -> None:
         host = isinstance(error, HeredityError)
         failure = Failure(Status.HOST_ERROR if host else Status.ENVIRONMENT_ERROR, f"{type(error).__name__}: {error}")
-        for attempt in attempts:
-            empty = Recorder(Codec(attempt.profile["obs"]), Codec(attempt.profile["action"]))
-            episode = Episode(attempt, gymnasium.Env(), empty)
+        for rollout in rollouts:
+            empty = Recorder(Codec(rollout.profile["obs"]), Codec(rollout.profile["action"]))
+            episode = Episode(rollout, gymnasium.Env(), empty)
             self._reply(
-                attempt, episode.trajectory(failure, FailureSource.HOST if host else FailureSource.ENVIRONMENT).encode()
+                rollout, episode.trajectory(failure, FailureSource.HOST if host else FailureSource.ENVIRONMENT).encode()
             )
         self._flush()
 
-    def _take(self, lane: Lane, endings: list[Ending]) -> None:
+    def _take(self, channel: PolicyChannel, endings: list[Ending]) -> None:
         for ending in endings:
-            attempt = ending.episode.attempt
+            rollout = ending.episode.rollout
             if ending.retry:
-                self._queue.appendleft(_alone(attempt))
+                self._queue.appendleft(_alone(rollout))
             else:
-                self._reply(attempt, ending.episode.trajectory(ending.failure, ending.blame).encode())
-            if ending.blame is FailureSource.ENVIRONMENT:
+                self._reply(rollout, ending.episode.trajectory(ending.failure, ending.failure_source).encode())
+            if ending.failure_source is FailureSource.ENVIRONMENT:
                 ending.episode.env.close()
             else:
-                self._pool.give(_env_key(attempt), ending.episode.env)
+                self._pool.give(_env_key(rollout), ending.episode.env)
         if self._outbox:
             # Once for all episodes that have just ended: every message wakes the host, which needs a core for it.
             self._flush()
-        if lane.phase is Phase.DONE:
-            self._retire(lane)
-        elif lane.outbox or lane.worker.request in self._writable:
-            self._watch_writing(lane)
+        if channel.phase is Phase.DONE:
+            self._retire(channel)
+        elif channel.outbox or channel.worker.request in self._writable:
+            self._watch_writing(channel)
 
-    def _retire(self, lane: Lane) -> None:
-        worker = lane.worker
-        if self._lanes.pop(worker.response, None) is not None and not worker.closed:
+    def _retire(self, channel: PolicyChannel) -> None:
+        worker = channel.worker
+        if self._channels.pop(worker.response, None) is not None and not worker.closed:
             self._poll.unregister(worker.response)
         if self._writable.pop(worker.request, None) is not None and not worker.closed:
             self._poll.unregister(worker.request)
-        lane.close()
+        channel.close()
         self._zygote.drain()
 
-    def _drop(self, lane: Lane) -> None:
-        for episode in lane.unfinished():
-            self._pool.give(_env_key(episode.attempt), episode.env)
-        self._retire(lane)
+    def _drop(self, channel: PolicyChannel) -> None:
+        for episode in channel.unfinished():
+            self._pool.give(_env_key(episode.rollout), episode.env)
+        self._retire(channel)
 
-    def _watch_writing(self, lane: Lane) -> None:
-        fd = lane.worker.request
-        if lane.outbox and fd not in self._writable:
-            self._writable[fd] = lane
+    def _watch_writing(self, channel: PolicyChannel) -> None:
+        fd = channel.worker.request
+        if channel.outbox and fd not in self._writable:
+            self._writable[fd] = channel
             self._poll.register(fd, select.EPOLLOUT)
-        elif not lane.outbox and fd in self._writable:
+        elif not channel.outbox and fd in self._writable:
             del self._writable[fd]
             self._poll.unregister(fd)
 
-    def _reply(self, attempt: Attempt, trajectory: bytes) -> None:
-        header = attempt.request.to_bytes(8, "little") + attempt.position.to_bytes(4, "little")
+    def _reply(self, rollout: Rollout, trajectory: bytes) -> None:
+        header = rollout.request.to_bytes(8, "little") + rollout.position.to_bytes(4, "little")
         self._outbox += (len(trajectory) + 12).to_bytes(8, "little") + header + trajectory
 
     def _flush(self) -> None:
@@ -208,15 +208,15 @@ def _build(spec: Mapping[str, Any], render_mode: str | None) -> gymnasium.Env[An
     return make_from_spec(spec, render_mode)
 
 
-def _env_key(attempt: Attempt) -> str:
-    return json.dumps([attempt.environment, _render_mode(attempt)], sort_keys=True)
+def _env_key(rollout: Rollout) -> str:
+    return json.dumps([rollout.environment, _render_mode(rollout)], sort_keys=True)
 
 
-def _render_mode(attempt: Attempt) -> str | None:
-    return "rgb_array" if attempt.media else None
+def _render_mode(rollout: Rollout) -> str | None:
+    return "rgb_array" if rollout.media else None
 
 
-def _together(first: Attempt, other: Attempt) -> bool:
+def _together(first: Rollout, other: Rollout) -> bool:
     return (
         first.request == other.request
         and first.program == other.program
@@ -226,10 +226,10 @@ def _together(first: Attempt, other: Attempt) -> bool:
     )
 
 
-def _alone(attempt: Attempt) -> Attempt:
+def _alone(rollout: Rollout) -> Rollout:
     import dataclasses
 
-    return dataclasses.replace(attempt, lockstep=1)
+    return dataclasses.replace(rollout, lockstep=1)
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ _OF_POLICIES = PROGRAM_FAILURES | {Status.INVALID_ACTION}
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class Rollout:
     """One job as the environment worker gets it (pickled from the trusted host).
 
     Attributes:
@@ -59,13 +59,13 @@ class Episode:
     """One running episode."""
 
     __slots__ = (
-        "attempt",
         "ended",
         "env",
         "horizon",
         "media",
         "output",
         "recorder",
+        "rollout",
         "started",
         "step",
         "terminated",
@@ -73,10 +73,10 @@ class Episode:
         "truncated",
     )
 
-    def __init__(self, attempt: Attempt, env: gymnasium.Env[Any, Any], recorder: Recorder) -> None:
-        self.attempt, self.env, self.recorder = attempt, env, recorder
+    def __init__(self, rollout: Rollout, env: gymnasium.Env[Any, Any], recorder: Recorder) -> None:
+        self.rollout, self.env, self.recorder = rollout, env, recorder
         self.step, self.horizon = _bare_step(env)
-        self.media = MediaRecorder(attempt.media) if attempt.media else None
+        self.media = MediaRecorder(rollout.media) if rollout.media else None
         self.output = ["", ""]
         self.started = time.perf_counter()
         self.total = 0.0
@@ -84,7 +84,7 @@ class Episode:
 
     def reset(self) -> bytes | None:
         """Start the episode; return the encoded first observation, None if it has to travel pickled."""
-        task = self.attempt.task
+        task = self.rollout.task
         observation, _ = self.env.reset(seed=task["seed"], options=task.get("options") or None)
         if self.media:
             self.media.keep(self.env)
@@ -92,24 +92,24 @@ class Episode:
 
     def print(self, out: str, err: str) -> None:
         """Keep what the policy printed, up to the limit."""
-        limit = self.attempt.limits.output_bytes
+        limit = self.rollout.limits.output_bytes
         for index, text in enumerate((out, err)):
             self.output[index] = (self.output[index] + text)[:limit]
 
-    def trajectory(self, failure: Failure | None, blame: FailureSource | None = None) -> Trajectory:
+    def trajectory(self, failure: Failure | None, failure_source: FailureSource | None = None) -> Trajectory:
         """Return the record of the episode as it ended.
 
         Args:
             failure: what went wrong; None when ok.
-            blame: whose fault; by default what the failure's category implies.
+            failure_source: whose fault; by default what the failure's category implies.
         """
-        if blame is None and failure is not None:
-            blame = FailureSource.CANDIDATE if failure.category in _OF_POLICIES else FailureSource.HOST
+        if failure_source is None and failure is not None:
+            failure_source = FailureSource.CANDIDATE if failure.category in _OF_POLICIES else FailureSource.HOST
         return Trajectory(
-            task_id=self.attempt.task_id,
-            candidate=self.attempt.candidate,
+            task_id=self.rollout.task_id,
+            candidate=self.rollout.candidate,
             status=failure.category if failure else Status.OK,
-            blame=blame or FailureSource.NONE,
+            failure_source=failure_source or FailureSource.NONE,
             total_reward=float(self.total),
             length=len(self.recorder.rewards),
             terminated=self.terminated,

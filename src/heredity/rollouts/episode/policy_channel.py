@@ -1,6 +1,6 @@
-"""A lane: one confined policy worker and the episodes it plays, in lock-step where there are several.
+"""A channel: one confined policy worker and the episodes it plays, in lock-step where there are several.
 
-The lane never waits: the environment worker's loop calls `on_readable` when the policy has answered and `expire` when it
+The channel never waits: the environment worker's loop calls `on_readable` when the policy has answered and `expire` when it
 has not in time. Everything that comes from the policy's side is checked here.
 """
 
@@ -31,7 +31,7 @@ _CONFINE_S = 15.0
 
 
 class Phase(enum.Enum):
-    """What the lane is waiting for."""
+    """What the channel is waiting for."""
 
     CONFINED = "confined"
     READY = "ready"
@@ -41,29 +41,29 @@ class Phase(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How one episode of a lane ended: `failure` is None when ok; `retry` asks for the episode to be played again alone."""
+    """How one episode of a channel ended: `failure` is None when ok; `retry` asks for the episode to be played again alone."""
 
     episode: Episode
     failure: Failure | None
-    blame: FailureSource | None = None
+    failure_source: FailureSource | None = None
     retry: bool = False
 
 
 _NONE: list[Ending] = []
 
 
-class Lane:
+class PolicyChannel:
     """One policy worker and its episodes.
 
     Attributes:
         worker: the confined process.
         deadline: monotonic time by which it must have answered.
         outbox: bytes that the pipe has not taken yet.
-        phase: what the lane waits for.
+        phase: what the channel waits for.
     """
 
     def __init__(self, zygote: ZygoteProcess, episodes: Sequence[Episode], codecs: tuple[Codec, Codec]) -> None:
-        first = episodes[0].attempt
+        first = episodes[0].rollout
         self._zygote, self._limits = zygote, first.limits
         self._observation_codec, self._action_codec = codecs
         self._check = ActionCheck(first.profile["action"], codecs[1], episodes[0].env.action_space)
@@ -78,7 +78,7 @@ class Lane:
         self.phase = Phase.CONFINED
         self._episode_deadline = time.monotonic() + _CONFINE_S + first.limits.init_s + first.limits.episode_s
         self.deadline = time.monotonic() + _CONFINE_S
-        order = [(e.attempt.episode_index, e.attempt.policy_seed) for e in episodes]
+        order = [(e.rollout.episode_index, e.rollout.policy_seed) for e in episodes]
         self.worker: Worker = zygote.spawn(first.profile, first.program, order, first.limits)
 
     def start(self) -> list[Ending]:
@@ -136,7 +136,7 @@ class Lane:
             self._on_frame(payload)
 
     def expire(self) -> list[Ending]:
-        """End the lane because its deadline has passed."""
+        """End the channel because its deadline has passed."""
         if self.phase is Phase.CONFINED:
             self._fail_active(Status.HOST_ERROR, "the sandbox did not confine the policy in time")
         elif self.phase is Phase.READY:
@@ -152,8 +152,8 @@ class Lane:
         return self._take_endings()
 
     def belongs_to(self, request: int) -> bool:
-        """Return whether the lane plays for this request."""
-        return self._episodes[0].attempt.request == request
+        """Return whether the channel plays for this request."""
+        return self._episodes[0].rollout.request == request
 
     def unfinished(self) -> list[Episode]:
         """Return the episodes that have not ended."""
@@ -304,12 +304,17 @@ class Lane:
             self.outbox = frame[sent:]
 
     def _end(
-        self, position: int, failure: Failure | None, blame: FailureSource | None = None, *, retry: bool = False
+        self,
+        position: int,
+        failure: Failure | None,
+        failure_source: FailureSource | None = None,
+        *,
+        retry: bool = False,
     ) -> None:
         episode = self._episodes[position]
         episode.ended = True
         self._active.remove(position)
-        self._endings.append(Ending(episode, failure, blame, retry))
+        self._endings.append(Ending(episode, failure, failure_source, retry))
         if not self._active:
             self.phase = Phase.DONE
 

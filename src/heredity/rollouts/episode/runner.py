@@ -20,7 +20,7 @@ from heredity.errors import HostError
 from heredity.resources import SourceTree
 from heredity.results.status import FailureSource, Status
 from heredity.rollouts.contract import Job
-from heredity.rollouts.episode.episode import Attempt
+from heredity.rollouts.episode.episode import Rollout
 from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.sandbox import isolation as isolations
 from heredity.sandbox.engine_folder import EngineFolder
@@ -91,7 +91,7 @@ class EpisodeRunner:
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory) as each one ends.
 
-        Every job yields exactly one trajectory: a failed attempt is one too, with its side to blame. When the caller stops
+        Every job yields exactly one trajectory: a failed rollout is one too, with its side to blame. When the caller stops
         early, what has not started is dropped.
         """
         if not jobs:
@@ -104,9 +104,9 @@ class EpisodeRunner:
         try:
             shares = self._share(len(jobs))
             for child, positions in shares:
-                attempts = [self._attempt((request, p), jobs[p], limits, profiles) for p in positions]
+                rollouts = [self._attempt((request, p), jobs[p], limits, profiles) for p in positions]
                 child.owed.update((request, p) for p in positions)
-                self._tell(child, attempts)
+                self._tell(child, rollouts)
             for _ in range(len(jobs)):
                 yield await queue.get()
         finally:
@@ -148,13 +148,13 @@ class EpisodeRunner:
         job: Job,
         limits: Limits,
         profiles: dict[int, Mapping[str, Any]],
-    ) -> Attempt:
+    ) -> Rollout:
         info = job.taskset
         profile = profiles.get(id(info))
         if profile is None:
             spaces = {"obs": info.public["obs_space"], "action": info.public["action_space"]}
             profile = profiles[id(info)] = {**spaces, "meta": json.dumps(dict(info.public))}
-        return Attempt(
+        return Rollout(
             request=place[0],
             position=place[1],
             task_id=job.task.id,

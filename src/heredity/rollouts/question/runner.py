@@ -30,14 +30,14 @@ PublicTests = Callable[[Task, str], Awaitable[str | None]]
 
 
 class SolvingRunner:
-    """Attempts questions with solvers: tasksets of the kind `"question"`.
+    """Rollouts questions with solvers: tasksets of the kind `"question"`.
 
     Args:
         model: what solvers converse with; also the critic between rounds.
         judge: the model that checks answers where no rule can.
         programs: the sandbox for candidates that have programs; whoever made it closes it.
-        settings: how each attempt goes.
-        concurrent: most attempts at the same time.
+        settings: how each rollout goes.
+        concurrent: most rollouts at the same time.
         public: gives the feedback `"public"` between rounds.
 
     Raises:
@@ -62,11 +62,11 @@ class SolvingRunner:
     def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory) as each one ends; what has not ended is dropped when it is closed.
 
-        An attempt may take `Solving.seconds` or `Limits.episode_s`, whichever is less; waiting for a place is not
+        A rollout may take `Solving.seconds` or `Limits.episode_s`, whichever is less; waiting for a place is not
         counted, and neither is checking the answer.
 
         Raises:
-            BudgetError: if the budget does not allow a model call; the attempts under way are dropped.
+            BudgetError: if the budget does not allow a model call; the rollouts under way are dropped.
             ConfigError: if a candidate needs a sandbox or a question needs a judge, and there is none.
         """
         settings = replace(self.settings, seconds=min(self.settings.seconds, limits.episode_s))
@@ -75,8 +75,8 @@ class SolvingRunner:
 
         async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
             async with self._places:
-                talk = Conversation(self._model, settings, seeds[position])
-                record = _Record(job, talk)
+                conversation = Conversation(self._model, settings, seeds[position])
+                record = _Record(job, conversation)
                 return position, await attributed(record, self._attempt(record, solvers[job.candidate]))
 
         return as_completed(attempt(position, job) for position, job in enumerate(jobs))
@@ -90,7 +90,7 @@ class SolvingRunner:
         shown = present(record.job.task.spec)
         problem = Problem(shown.text, shown.choices, shown.images, shown.instructions)
         record.question = render(problem)
-        answer = await solver.attempt(problem, record.talk, self._programs, self._feedback(record))
+        answer = await solver.attempt(problem, record.conversation, self._programs, self._feedback(record))
         scores = [(await self._verdict(record, text)).score for text in answer.rounds]
         if answer.status != AnswerStatus.OK:
             return record.unanswered(answer, scores)
@@ -126,7 +126,7 @@ class SolvingRunner:
 
 @dataclass
 class _Record(ConversationRecord):
-    """What is known of one attempt at a question."""
+    """What is known of one rollout at a question."""
 
     keys = ("question", "expected", "extracted", "correct", "reason", "rounds", "notes")
 
@@ -144,7 +144,7 @@ class _Record(ConversationRecord):
         return self.trajectory(info, told, score=float(verdict.score))
 
     def unanswered(self, answer: Answer, scores: list[float]) -> Trajectory:
-        """Return the record of an attempt in which the candidate gave no answer in its last round."""
+        """Return the record of a rollout in which the candidate gave no answer in its last round."""
         info, failure = {"correct": False, "reason": answer.detail, "rounds": [*scores, 0.0]}, self.failure_of(answer)
         return self.trajectory(info, failure.message, failure=failure, truncated=answer.status == AnswerStatus.TURNS)
 
@@ -160,7 +160,7 @@ class _Record(ConversationRecord):
 
 
 def conversation_of(trajectory: Trajectory) -> tuple[Message, ...]:
-    """Return everything that was said in an attempt at a question, in order, as it was said."""
+    """Return everything that was said in a rollout at a question, in order, as it was said."""
     return tuple(Message.from_json(message) for message in trajectory.columns.get("messages", ()))
 
 

@@ -67,7 +67,7 @@ class LevelRow:
 
     Attributes:
         level: the `world_id`.
-        bound: the declared one; None if there is none.
+        upper_bound: the declared one; None if there is none.
         best: the play that paid most.
         moments: how many moments the search reached.
         solvable: `"shown"`: a play reached the bound; `"unsolvable"`: an exhaustive search showed that nothing pays; else
@@ -75,7 +75,7 @@ class LevelRow:
     """
 
     level: str
-    bound: float | None
+    upper_bound: float | None
     best: Played | None = None
     moments: int = 0
     solvable: str = "not shown"
@@ -83,8 +83,8 @@ class LevelRow:
     def to_json(self) -> dict[str, Any]:
         """Return the row as JSON values."""
         best = self.best.total if self.best else None
-        share = best / self.bound if best is not None and self.bound else None
-        head = {"level": self.level, "bound": self.bound, "best": best, "share": share}
+        share = best / self.upper_bound if best is not None and self.upper_bound else None
+        head = {"level": self.level, "bound": self.upper_bound, "best": best, "share": share}
         return {**head, "moments": self.moments, "solvable": self.solvable}
 
 
@@ -177,13 +177,13 @@ def _check_files(folder: WorldFolder, report: FolderReport) -> bool:
         [checked(lambda: folder.max_steps), checked(lambda: folder.actions)] if len(present) == 3 else [False]
     )
     for level in levels:
-        bound = None
+        upper_bound = None
         if "level_max_rewards.json" in folder.files:
             try:
-                bound = folder.bound(level)
+                upper_bound = folder.upper_bound(level)
             except ConfigError as error:
                 report.findings.append(Finding("no-bound", True, str(error), level.world_id))
-        report.levels.append(LevelRow(level.world_id, bound))
+        report.levels.append(LevelRow(level.world_id, upper_bound))
     _check_copies(folder, levels, report)
     return readable and bool(levels)
 
@@ -223,10 +223,10 @@ class _Audit:
         """Whether the environment is imported and begins at least one level."""
         for row in self._report.levels:
             start = await self._plays.play(row.level, ())
-            if start.begun:
+            if start.started:
                 self._begun.append(row)
             else:
-                self._find("fails", True, f"the level cannot be begun: {start.failed}", start)
+                self._find("fails", True, f"the level cannot be started: {start.failed}", start)
         return bool(self._begun)
 
     async def try_levels(self) -> None:
@@ -312,12 +312,12 @@ class _Audit:
         ends = time.monotonic() + seconds
         for place, row in enumerate(self._begun):
             left = max(ends - time.monotonic(), 0.0) / (len(self._begun) - place)
-            bound = float("inf") if row.bound is None else row.bound + SLACK
+            upper_bound = float("inf") if row.upper_bound is None else row.upper_bound + SLACK
             for greedy, until in ((False, time.monotonic() + left / 2), (True, time.monotonic() + left)):
-                limits = (self._steps, bound, until)
+                limits = (self._steps, upper_bound, until)
                 found = await search(self._plays, row.level, self._actions, limits, greedy=greedy)
                 self._best(row, found.best)
-                if found.exhausted or found.best.total > bound:
+                if found.exhausted or found.best.total > upper_bound:
                     break
             row.moments = found.moments
             if found.failed is not None:
@@ -327,19 +327,19 @@ class _Audit:
                 row.solvable = "unsolvable"
                 text = f"nothing pays: all {found.moments} moments that its actions lead to were tried"
                 self._find("unsolvable", True, text, found.best)
-            elif found.exhausted and self._complete and row.bound is not None and most < row.bound - SLACK:
-                text = f"the bound {row.bound:g} is out of reach: the most that can be had is {most:g}"
+            elif found.exhausted and self._complete and row.upper_bound is not None and most < row.upper_bound - SLACK:
+                text = f"the bound {row.upper_bound:g} is out of reach: the most that can be had is {most:g}"
                 self._find("bound-unreached", False, text, found.best)
 
     def conclude(self) -> None:
         """Sum up what all plays have shown."""
         for row in self._report.levels:
-            if row.best is None or row.bound is None:
+            if row.best is None or row.upper_bound is None:
                 continue
-            if row.best.total >= row.bound - SLACK:
+            if row.best.total >= row.upper_bound - SLACK:
                 row.solvable = "shown"
-            if row.best.total > row.bound * (1 + SLACK):
-                text = f"{row.best.total:g} was collected of at most {row.bound:g}"
+            if row.best.total > row.upper_bound * (1 + SLACK):
+                text = f"{row.best.total:g} was collected of at most {row.upper_bound:g}"
                 self._find("bound-beaten", True, text, row.best)
         for (kind, failed), (what, played, count) in self._failures.items():
             more = f", and {count - 1} more" if count > 1 else ""
@@ -358,7 +358,7 @@ class _Audit:
         return played
 
     def _best(self, row: LevelRow, played: Played) -> None:
-        if played.begun and (row.best is None or played.total > row.best.total):
+        if played.started and (row.best is None or played.total > row.best.total):
             row.best = played
 
     def _random(self, level: str, agent: int) -> list[Action]:

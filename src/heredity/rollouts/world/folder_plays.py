@@ -32,7 +32,7 @@ class Played:
         seed: what chance began with.
         actions: those that were taken, the one that failed included.
         failed: what was raised, or how the process ended; `""` if nothing was.
-        begun: whether the level could be begun at all.
+        started: whether the level could be started at all.
         ended: whether the episode is over.
         rewards: of each step.
         stream: digests of what was seen, from the beginning on.
@@ -43,7 +43,7 @@ class Played:
     seed: int
     actions: tuple[Action, ...]
     failed: str = ""
-    begun: bool = True
+    started: bool = True
     ended: bool = False
     rewards: tuple[float, ...] = ()
     stream: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class Plays:
         """Begin a level and take actions until it ends or fails."""
         self.count += 1
         taken = tuple(actions)
-        unknown = Played(level, seed, taken, begun=False)
+        unknown = Played(level, seed, taken, started=False)
         try:
             value = await self._call("play", {"level": level, "seed": seed, "actions": taken})
         except RolloutError as error:
@@ -157,7 +157,7 @@ async def search(
         greedy: whether to go on from what has paid most, which soon finds reward, rather than from what comes first, which is the
             shortest way to exhaust a level.
     """
-    horizon, bound, deadline = limits
+    horizon, upper_bound, deadline = limits
     best = start = await plays.play(level, ())
     most, order, failed = {start.moment: 0.0}, itertools.count(), start if start.failed else None
     frontier = [] if start.failed or start.ended else [((0.0, 0.0), next(order), start)]
@@ -166,7 +166,7 @@ async def search(
         if here.total < most[here.moment]:
             continue
         for action in actions:
-            if time.monotonic() >= deadline or best.total > bound:
+            if time.monotonic() >= deadline or best.total > upper_bound:
                 return Found(best, len(most), False, failed)
             there = await plays.play(level, (*here.actions, action))
             best = max(best, there, key=lambda played: played.total)

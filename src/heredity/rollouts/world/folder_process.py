@@ -1,4 +1,4 @@
-"""`FolderStage`: a level of a world folder being played. The folder's code runs in the sandbox, in a process of its own."""
+"""`FolderWorldProcess`: a level of a world folder being played. The folder's code runs in the sandbox, in a process of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from heredity.errors import ConfigError, HostError
 from heredity.results.status import FailureSource, Status
 from heredity.rollouts.rollout import RolloutError
 from heredity.rollouts.world.folder_actions import misfit
-from heredity.rollouts.world.process import Told
+from heredity.rollouts.world.process import WorldBriefing
 from heredity.sandbox.limits import Limits
 from heredity.worlds.contract import RefusedError
 from heredity.worlds.episode import Step
@@ -30,15 +30,15 @@ _TAKEN = {**_BEGUN, "reward": float, "info": dict}
 _FORM = '{"action": name, "params": {...}}'
 
 
-class FolderStage:
-    """A level of a world folder being played; made by `folder_stage`.
+class FolderWorldProcess:
+    """A level of a world folder being played; made by `folder_world_process`.
 
     What a player gives reaches the environment as it is, if it has the form of an action; whatever the environment makes of
     unknown names and odd parameters is its own rule. Anything else is refused here: it costs a step of the horizon and does not
     reach the environment, whose own time stands still.
 
     Attributes:
-        told: what a player is told before it begins.
+        briefing: what a player is told before it begins.
         sight: what a player is given now.
         done: whether the episode has ended.
     """
@@ -46,7 +46,7 @@ class FolderStage:
     def __init__(self, folder: WorldFolder, program: KeptProgram, seconds: float) -> None:
         self._folder, self._program, self._seconds = folder, program, seconds
         self._text, self._t = "", 0
-        self.told = Told(folder.instruction, folder.action_text, folder.actions)
+        self.briefing = WorldBriefing(folder.instruction, folder.action_text, folder.actions)
         self.done = False
         self.sight = self._look("", 0.0)
 
@@ -62,7 +62,7 @@ class FolderStage:
         self.sight = self._look("", 0.0)
 
     async def take(self, given: object) -> Step:
-        """Take an action (see `Stage.take`)."""
+        """Take an action (see `WorldProcess.take`)."""
         action = _action(given)
         if isinstance(action, str):
             return self._after(0.0, False, action, refused=True)
@@ -78,7 +78,7 @@ class FolderStage:
                 f"{wrong}, and the world failed: {error}",
                 error.traceback,
                 status=Status.INVALID_ACTION,
-                blame=FailureSource.CANDIDATE,
+                failure_source=FailureSource.CANDIDATE,
             ) from error
         self._text = _text(taken["observation"])
         return self._after(taken["reward"], taken["done"], message_of(taken["info"]))
@@ -107,9 +107,9 @@ class FolderStage:
 
 
 @asynccontextmanager
-async def folder_stage(
+async def folder_world_process(
     spec: Mapping[str, Any], programs: KeepingPrograms, limits: Limits
-) -> AsyncGenerator[FolderStage]:
+) -> AsyncGenerator[FolderWorldProcess]:
     """Begin the level that a task's `spec` names, in a fresh process.
 
     Args:
@@ -123,9 +123,9 @@ async def folder_stage(
     """
     folder = read_world_folder(spec["folder"], spec["digest"])
     async with programs.open(folder.tree, GUEST, {"name": folder.name}) as program:
-        stage = FolderStage(folder, program, limits.act_s)
-        await stage.begin(spec["level"], spec["seed"], limits.init_s)
-        yield stage
+        process = FolderWorldProcess(folder, program, limits.act_s)
+        await process.begin(spec["level"], spec["seed"], limits.init_s)
+        yield process
 
 
 @lru_cache(maxsize=64)

@@ -97,7 +97,7 @@ class FolderTaskset:
             seeds = _distinct_seeds(*self._key, count, entropy)
             if len(seeds) < count:
                 raise ConfigError(f"{count} train levels of {self.name} asked for; it generates about {len(seeds)}")
-            specs = [self._spec(None, seed, self.folder.mean_bound) for seed in seeds]
+            specs = [self._spec(None, seed, self.folder.mean_upper_bound) for seed in seeds]
         else:
             levels = self._of_split(split)
             if count > len(levels):
@@ -131,10 +131,10 @@ class FolderTaskset:
     def _shipped(self, level: FolderLevel, entropy: int) -> dict[str, Any]:
         # What is left to chance in a level is drawn from the entropy, so that the runs of a suite meet the same cases.
         seed = int(generator(entropy, "cases", self.folder.name, level.path).integers(_SEEDS))
-        return self._spec(level.world_id, seed, self.folder.bound(level))
+        return self._spec(level.world_id, seed, self.folder.upper_bound(level))
 
-    def _spec(self, level: str | None, seed: int, bound: float) -> dict[str, Any]:
-        return {**self._where, "level": level, "seed": seed, "bound": bound}
+    def _spec(self, level: str | None, seed: int, upper_bound: float) -> dict[str, Any]:
+        return {**self._where, "level": level, "seed": seed, "bound": upper_bound}
 
 
 class FolderTasksets:

@@ -1,4 +1,4 @@
-"""Stages: a level being played as players see it, whichever kind of world it belongs to."""
+"""World processes: a level being played as players see it, whichever kind of world it belongs to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from heredity.worlds.world import world
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class WorldBriefing:
     """What a player is told before it begins.
 
     Attributes:
@@ -31,11 +31,11 @@ class Told:
     listed: Sequence[Mapping[str, Any]]
 
 
-class Stage(Protocol):
+class WorldProcess(Protocol):
     """A level being played."""
 
     @property
-    def told(self) -> Told:
+    def briefing(self) -> WorldBriefing:
         """What a player is told before it begins."""
         ...
 
@@ -58,7 +58,7 @@ class Stage(Protocol):
         ...
 
 
-class LibraryStage:
+class LibraryWorldProcess:
     """A level of one of Heredity's own worlds, which are trusted and stepped in this process.
 
     Args:
@@ -71,10 +71,12 @@ class LibraryStage:
         self.sight = self._look(0.0)
 
     @property
-    def told(self) -> Told:
+    def briefing(self) -> WorldBriefing:
         """What a player is told before it begins."""
         described = self._world.description
-        return Told(described.instruction.strip(), actions_text(described), ActionSpace(described.actions).describe())
+        return WorldBriefing(
+            described.instruction.strip(), actions_text(described), ActionSpace(described.actions).describe()
+        )
 
     @property
     def done(self) -> bool:
@@ -82,7 +84,7 @@ class LibraryStage:
         return self._episode.done
 
     async def take(self, given: object) -> Step:
-        """Take an action (see `Stage.take`)."""
+        """Take an action (see `WorldProcess.take`)."""
         try:
             step = self._episode.step(given)
             self.sight = self._look(step.reward)

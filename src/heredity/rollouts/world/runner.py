@@ -36,15 +36,15 @@ from heredity.rollouts.contract import Job
 from heredity.rollouts.rollout import attributed
 from heredity.rollouts.streams import as_completed
 from heredity.rollouts.trajectory import Column, Failure, Trajectory
-from heredity.rollouts.world.folder_process import folder_stage
-from heredity.rollouts.world.process import LibraryStage, Stage, Told
+from heredity.rollouts.world.folder_process import folder_world_process
+from heredity.rollouts.world.process import LibraryWorldProcess, WorldBriefing, WorldProcess
 from heredity.sandbox.limits import Limits
 from heredity.worlds.contract import RefusedError
 from heredity.worlds.episode import Step
 
 
 class WorldRunner:
-    """Attempts levels of worlds: tasksets of the kind `"world"`.
+    """Rollouts levels of worlds: tasksets of the kind `"world"`.
 
     A candidate with `agent/player` plays itself; any other one is a language model that reasons and acts (see
     `heredity.actors.player`).
@@ -53,7 +53,7 @@ class WorldRunner:
         model: what plays, and what programs may ask; None if no candidate needs one.
         programs: the sandbox for candidates that have programs, and for worlds of folders; whoever made it closes it.
         settings: `seconds` bounds an episode, `max_turns` the model calls of a program for one action.
-        concurrent: most attempts at the same time.
+        concurrent: most rollouts at the same time.
         recent: how many of its last actions a language model is shown.
 
     Raises:
@@ -81,13 +81,13 @@ class WorldRunner:
     def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory) as each one ends; what has not ended is dropped when it is closed.
 
-        An attempt may take `Solving.seconds` or `Limits.episode_s`, whichever is less, a program `Limits.act_s` for an action.
+        A rollout may take `Solving.seconds` or `Limits.episode_s`, whichever is less, a program `Limits.act_s` for an action.
         The total reward of a trajectory is normalised: the sum of rewards over the level's bound. It is at most 1, but for
         worlds of folders, whose bounds are only declared. These have `Limits.init_s` to begin a level and `Limits.act_s` for
         each step.
 
         Raises:
-            BudgetError: if the budget does not allow a model call; the attempts under way are dropped.
+            BudgetError: if the budget does not allow a model call; the rollouts under way are dropped.
             ConfigError: if a candidate or a world needs a sandbox, or a candidate a model, and there is none.
         """
 
@@ -102,54 +102,56 @@ class WorldRunner:
 
     async def _attempt(self, job: Job, limits: Limits) -> Trajectory:
         settings = replace(self.settings, seconds=min(self.settings.seconds, limits.episode_s))
-        # Repeats of an attempt differ in their place alone; with one seed they would all be alike.
+        # Repeats of a rollout differ in their place alone; with one seed they would all be alike.
         seed = int(seed_sequence(job.policy_seed, "play", job.episode_index).generate_state(1)[0])
         record = _Record(job, Conversation(self._model or _NoModel(), settings, seed))
         return await attributed(record, self._played(record, limits), settings.seconds)
 
     async def _played(self, record: _Record, limits: Limits) -> Trajectory:
         try:
-            async with self._stage(record, limits) as stage:
-                record.seen.append(stage.sight.words)
+            async with self._world_process(record, limits) as process:
+                record.seen.append(process.sight.words)
                 try:
                     parts = read_player(record.job.candidate)
                 except ConfigError as error:
                     return record.failed(Status.IMPORT_ERROR, FailureSource.CANDIDATE, str(error))
-                async with self._player(parts, stage.told, record, limits) as player:
-                    while not stage.done and (limits.steps is None or len(record.steps) < limits.steps):
-                        move = await player.act(stage.sight)
-                        record.add(move, await stage.take(move.given), stage)
+                async with self._player(parts, process.briefing, record, limits) as player:
+                    while not process.done and (limits.steps is None or len(record.steps) < limits.steps):
+                        move = await player.act(process.sight)
+                        record.add(move, await process.take(move.given), process)
         except PlayerFailedError as error:
             return record.failed(error.status, FailureSource.CANDIDATE, str(error), error.traceback)
         return record.trajectory()
 
     @asynccontextmanager
-    async def _stage(self, record: _Record, limits: Limits) -> AsyncGenerator[Stage]:
+    async def _world_process(self, record: _Record, limits: Limits) -> AsyncGenerator[WorldProcess]:
         spec = record.job.task.spec
         if "folder" not in spec:
-            yield LibraryStage(spec)
+            yield LibraryWorldProcess(spec)
         elif self._programs is None:
             raise ConfigError("the world is a folder, and there is no sandbox to run it in; give programs")
         else:
-            async with folder_stage(spec, self._programs, limits) as stage:
-                yield stage
+            async with folder_world_process(spec, self._programs, limits) as process:
+                yield process
 
     @asynccontextmanager
-    async def _player(self, parts: Parts, told: Told, record: _Record, limits: Limits) -> AsyncGenerator[Player]:
-        talk = record.talk
+    async def _player(
+        self, parts: Parts, briefing: WorldBriefing, record: _Record, limits: Limits
+    ) -> AsyncGenerator[Player]:
+        conversation = record.conversation
         if parts.program is None:
             if self._model is None:
                 raise ConfigError(
                     "the candidate is played by a language model, and there is none; set gateway.execution"
                 )
-            yield ReactPlayer(parts, (told.instruction, told.actions), talk, self._recent)
+            yield ReactPlayer(parts, (briefing.instruction, briefing.actions), conversation, self._recent)
             return
         if self._programs is None:
             raise ConfigError("the candidate has a program, and there is no sandbox to run it in; give programs")
-        services = Services(talk, Toolbox(parts.tools, self._programs, talk))
+        services = Services(conversation, Toolbox(parts.tools, self._programs, conversation))
         given = {
-            "instruction": told.instruction,
-            "actions": told.listed,
+            "instruction": briefing.instruction,
+            "actions": briefing.listed,
             "prompts": dict(parts.prompts),
             "memories": dict(parts.memories),
         }
@@ -172,10 +174,10 @@ class _NoModel:
 
 @dataclass
 class _Record:
-    """What is known of one attempt while it lasts, and how it becomes a trajectory."""
+    """What is known of one rollout while it lasts, and how it becomes a trajectory."""
 
     job: Job
-    talk: Conversation
+    conversation: Conversation
     program: ProgramPlayer | None = None
     moves: list[Move] = field(default_factory=list[Move])
     steps: list[Step] = field(default_factory=list[Step])
@@ -183,31 +185,31 @@ class _Record:
     started: float = field(default_factory=time.monotonic)
 
     @property
-    def _bound(self) -> float:
+    def _upper_bound(self) -> float:
         return float(self.job.task.spec["bound"])
 
-    def add(self, move: Move, step: Step, stage: Stage) -> None:
+    def add(self, move: Move, step: Step, process: WorldProcess) -> None:
         """Keep what a player did, what came of it, and what it sees now."""
         self.moves.append(move)
         self.steps.append(step)
-        self.seen.append(stage.sight.words)
+        self.seen.append(process.sight.words)
 
     def trajectory(self) -> Trajectory:
         """Return the record of an episode that has ended."""
         return self._trajectory(None, FailureSource.NONE)
 
-    def failed(self, status: str, blame: FailureSource, message: str, trace: str = "") -> Trajectory:
-        """Return the record of an attempt that something ended before its time; what was collected stays on record."""
-        return self._trajectory(Failure(status, message, trace, len(self.steps)), blame)
+    def failed(self, status: str, failure_source: FailureSource, message: str, trace: str = "") -> Trajectory:
+        """Return the record of a rollout that something ended before its time; what was collected stays on record."""
+        return self._trajectory(Failure(status, message, trace, len(self.steps)), failure_source)
 
-    def _trajectory(self, failure: Failure | None, blame: FailureSource) -> Trajectory:
+    def _trajectory(self, failure: Failure | None, failure_source: FailureSource) -> Trajectory:
         terminated = bool(self.steps) and self.steps[-1].terminated
         return Trajectory(
             task_id=self.job.task.id,
             candidate=self.job.candidate.digest,
             status=failure.category if failure else Status.OK,
-            blame=blame,
-            total_reward=float(sum(step.reward for step in self.steps)) / self._bound,
+            failure_source=failure_source,
+            total_reward=float(sum(step.reward for step in self.steps)) / self._upper_bound,
             length=len(self.steps),
             terminated=terminated,
             columns=self._columns(failure is None and not terminated),
@@ -225,22 +227,22 @@ class _Record:
         return {
             "obs": self.seen,
             "action": [_action(move.given) for move in self.moves],
-            "reward": rewards / self._bound,
+            "reward": rewards / self._upper_bound,
             "terminated": np.array([step.terminated for step in steps], np.bool_),
             "truncated": last & truncated,
-            "messages": [message.to_json() for message in self.talk.messages],
+            "messages": [message.to_json() for message in self.conversation.messages],
             "info/message": [step.message for step in steps],
             "info/refused": [step.refused for step in steps],
             "info/thought": [move.thought or None for move in self.moves],
             "info/total": np.cumsum(rewards),
-            "info/bound": np.full(length, self._bound),
+            "info/bound": np.full(length, self._upper_bound),
         }
 
     def _cost(self) -> Mapping[str, float]:
         amounts: dict[str, Any] = {
-            **self.talk.usage.to_json(),
-            "model_calls": self.talk.calls,
-            "tool_calls": self.talk.tool_calls,
+            **self.conversation.usage.to_json(),
+            "model_calls": self.conversation.calls,
+            "tool_calls": self.conversation.tool_calls,
             "act_s": self.program.act_s if self.program else None,
         }
         return {name: float(amount) for name, amount in amounts.items() if amount is not None}

@@ -205,8 +205,10 @@ class BubblewrapSandbox:
                 await self._answer(self._streams[0])
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError) as error:
             self._process.kill()
-            said = await self._process.stderr.read() if self._process.stderr else b""
-            raise IsolationError(f"a sandbox did not start: {said.decode('utf-8', 'replace').strip()[:500]}") from error
+            output = await self._process.stderr.read() if self._process.stderr else b""
+            raise IsolationError(
+                f"a sandbox did not start: {output.decode('utf-8', 'replace').strip()[:500]}"
+            ) from error
 
     def _arguments(self, channel: int, files: Sequence[int]) -> list[str]:
         seccomp, passwd, group, hosts = map(str, files)

@@ -46,13 +46,13 @@ def engine() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Output:
     code: int
     stdout: str
     stderr: str
 
 
-async def _run(*words: str, seconds: float | None = _STEP_S) -> _Said:
+async def _run(*words: str, seconds: float | None = _STEP_S) -> _Output:
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*words, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe)
     try:
@@ -62,7 +62,7 @@ async def _run(*words: str, seconds: float | None = _STEP_S) -> _Said:
         process.kill()
         await process.wait()
         raise
-    return _Said(process.returncode or 0, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+    return _Output(process.returncode or 0, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
 
 
 class DockerSandbox:
@@ -92,9 +92,9 @@ class DockerSandbox:
         if self._phase.verifying:
             bounds += ["--tmpfs", LOGS]
         words = ["run", "--detach", "--init", "--name", self._name, *bounds, "--entrypoint", "sleep"]
-        said = await _run(self._engine, *words, self._image.name, "infinity")
-        if said.code != 0:
-            raise IsolationError(f"{self._engine} did not start a container: {said.stderr.strip()[-500:]}")
+        output = await _run(self._engine, *words, self._image.name, "infinity")
+        if output.code != 0:
+            raise IsolationError(f"{self._engine} did not start a container: {output.stderr.strip()[-500:]}")
         await self.exec(f"mkdir -p {LOGS} /logs/agent", workdir="/")
 
     async def exec(
@@ -115,14 +115,14 @@ class DockerSandbox:
         begun = time.monotonic()
         bounded = ["timeout", "--signal", "KILL", str(timeout_s), "bash", "-c", command]
         try:
-            said = await _run(self._engine, *words, self._name, *bounded, seconds=timeout_s + _STEP_S)
+            output = await _run(self._engine, *words, self._name, *bounded, seconds=timeout_s + _STEP_S)
         except TimeoutError as error:
             raise HostError(f"{self._engine} did not answer for {timeout_s + _STEP_S:g} seconds; restart it") from error
         seconds = time.monotonic() - begun
-        timed_out = said.code in (_TIMED_OUT, _KILLED) and seconds >= timeout_s
+        timed_out = output.code in (_TIMED_OUT, _KILLED) and seconds >= timeout_s
         most = self._limits.output_bytes
         reason = "timeout" if timed_out else "exited"
-        return ExecResult(said.code, _bounded(said.stdout, most), _bounded(said.stderr, most), reason, seconds)
+        return ExecResult(output.code, _bounded(output.stdout, most), _bounded(output.stderr, most), reason, seconds)
 
     async def upload(self, source: Path, target: str, *, mode: int | None = None) -> None:
         """Put a file at a path, or a folder's content into a folder.
@@ -133,9 +133,9 @@ class DockerSandbox:
         folder = await asyncio.to_thread(source.is_dir)
         parent = target if folder or target.endswith("/") else target.rpartition("/")[0] or "/"
         await self.exec(f"mkdir -p {shlex.quote(parent)}", workdir="/")
-        said = await _run(self._engine, "cp", f"{source}/." if folder else str(source), f"{self._name}:{target}")
-        if said.code != 0:
-            raise CandidateError(f"nothing can be put into {target} of the container: {said.stderr.strip()[-500:]}")
+        output = await _run(self._engine, "cp", f"{source}/." if folder else str(source), f"{self._name}:{target}")
+        if output.code != 0:
+            raise CandidateError(f"nothing can be put into {target} of the container: {output.stderr.strip()[-500:]}")
         if mode is not None:
             await self.exec(f"chmod {mode:o} {shlex.quote(target)}", workdir="/")
 
@@ -152,9 +152,9 @@ class DockerSandbox:
         folder = (await self.exec(f"test -d {quoted}", workdir="/")).code == 0
         if folder:
             await asyncio.to_thread(target.mkdir, parents=True, exist_ok=True)
-        said = await _run(self._engine, "cp", f"{self._name}:{source}{'/.' if folder else ''}", str(target))
-        if said.code != 0:
-            raise CandidateError(f"{source} of the container cannot be fetched: {said.stderr.strip()[-500:]}")
+        output = await _run(self._engine, "cp", f"{self._name}:{source}{'/.' if folder else ''}", str(target))
+        if output.code != 0:
+            raise CandidateError(f"{source} of the container cannot be fetched: {output.stderr.strip()[-500:]}")
         await asyncio.to_thread(_without_links, target)
 
     async def settle(self) -> Settled:
@@ -168,9 +168,9 @@ class DockerSandbox:
         found = await self.exec(f"find {LOGS} {TESTS} -mindepth 1 2>/dev/null; rm -rf {LOGS} {TESTS}", workdir="/")
         await _run(self._engine, "kill", self._name)
         name = f"heredity-left:{self._name}"
-        said = await _run(self._engine, "commit", self._name, name, seconds=None)
-        if said.code != 0:
-            raise CandidateError(f"the container cannot be kept: {said.stderr.strip()[-500:]}")
+        output = await _run(self._engine, "commit", self._name, name, seconds=None)
+        if output.code != 0:
+            raise CandidateError(f"the container cannot be kept: {output.stderr.strip()[-500:]}")
         return Settled(replace(self._image, name=name), running, tuple(found.stdout.splitlines()))
 
     async def stop(self) -> None:
@@ -215,17 +215,17 @@ class DockerBackend:
             ("pull", name) if task.environment.docker_image else ("build", "--tag", name, str(task.environment_folder))
         )
         try:
-            said = await _run(self._engine, *words, seconds=task.environment.build_timeout_s)
+            output = await _run(self._engine, *words, seconds=task.environment.build_timeout_s)
         except TimeoutError as error:
             raise ConfigError(f"{task.folder} was not built in time; raise environment.build_timeout_sec") from error
-        if said.code != 0:
-            raise ConfigError(f"{self._engine} cannot build {task.folder}: {said.stderr.strip()[-1500:]}; correct it")
+        if output.code != 0:
+            raise ConfigError(f"{self._engine} cannot build {task.folder}: {output.stderr.strip()[-1500:]}; correct it")
         env = host_free(task, "environment.env", task.environment.env)
         return Image(name, env, task.environment.workdir or await self._workdir(name))
 
     async def _workdir(self, name: str) -> str:
-        said = await _run(self._engine, "image", "inspect", "--format", "{{.Config.WorkingDir}}", name)
-        return said.stdout.strip() or "/"
+        output = await _run(self._engine, "image", "inspect", "--format", "{{.Config.WorkingDir}}", name)
+        return output.stdout.strip() or "/"
 
     def sandbox(self, task: ContainerTask, image: Image, phase: Phase) -> DockerSandbox:
         """Return a sandbox, not yet started, that begins from an image."""

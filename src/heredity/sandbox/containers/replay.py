@@ -115,10 +115,10 @@ class BubblewrapBackend:
             seconds = task.environment.build_timeout_s
             done = await sandbox.exec(command, timeout_s=seconds, env=step.env, workdir=step.workdir)
         if done.code != 0:
-            said = (done.stdout + done.stderr).strip()[-_SHOWN:]
+            output = (done.stdout + done.stderr).strip()[-_SHOWN:]
             raise ConfigError(
-                f"{file}: the line failed with code {done.code} when it was replayed ({done.reason}), without a network and "
-                f"with the host's /usr read-only: {said or 'it said nothing'}; change it, or run the task with Docker or Podman"
+                f"{file}: the line failed with code {done.code} when it was replayed ({done.reason}), without a network "
+                f"and with the host's /usr read-only: {output or 'no output'}; change it, or run the task with Docker or Podman"
             )
 
     async def _copy(self, task: ContainerTask, sandbox: BubblewrapSandbox, step: Copy, file: str) -> None:

@@ -112,7 +112,7 @@ class Reply:
 
 
 class Middleware:
-    """What stands between the loop and the model and the tools, one object for each attempt; these hooks change nothing."""
+    """What stands between the loop and the model and the tools, one object for each rollout; these hooks change nothing."""
 
     def before_model(self, messages: list[Message]) -> list[Message]:
         """Return what the model is shown of the conversation; the loop's own list stays as it is."""
@@ -132,7 +132,7 @@ class Middleware:
 
 
 class Harness:
-    """The plumbing of one attempt.
+    """The plumbing of one rollout.
 
     Args:
         host: what `solve` was given.

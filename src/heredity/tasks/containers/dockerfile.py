@@ -97,18 +97,18 @@ def read_dockerfile(file: Path, base_env: Mapping[str, str] | None = None) -> Do
 def _logical_lines(text: str) -> list[tuple[int, str]]:
     """Return instructions with the number of their first line: continued lines joined, comments and empty lines gone."""
     found: list[tuple[int, str]] = []
-    begun, parts = 0, list[str]()
+    started, parts = 0, list[str]()
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        begun = number if not parts else begun
+        started = number if not parts else started
         stripped = line.rstrip()
         parts.append(stripped.removesuffix("\\"))
         if not stripped.endswith("\\"):
-            found.append((begun, "".join(parts).strip()))
+            found.append((started, "".join(parts).strip()))
             parts = []
     if parts:
-        found.append((begun, "".join(parts).strip()))
+        found.append((started, "".join(parts).strip()))
     return found
 
 

@@ -117,7 +117,7 @@ def _scored(question: Question) -> list[Any]:
 
 
 def question_info(name: str, *, version: str, description: str, family: str, public: Mapping[str, Any]) -> TasksetInfo:
-    """Return the info of a taskset of questions: scores are from 0 to 1, a failed attempt counts as 0."""
+    """Return the info of a taskset of questions: scores are from 0 to 1, a failed rollout counts as 0."""
     return TasksetInfo(
         name=name,
         version=version,

@@ -36,7 +36,7 @@ class World:
     Args:
         name: the folder's name.
         watch: whether to note which files are opened, for `touched`.
-        often: whether levels are begun over and over, so that it pays to remember what YAML files hold.
+        often: whether levels are started over and over, so that it pays to remember what YAML files hold.
     """
 
     def __init__(self, name: str, watch: bool = False, often: bool = False) -> None:
@@ -121,7 +121,7 @@ class World:
     def _state_of(self, level: str | None, seed: int) -> str:
         try:
             return str(self.reset(level, seed)["state"])
-        except Exception:  # noqa: BLE001 - a level that cannot be begun has no state
+        except Exception:  # noqa: BLE001 - a level that cannot be started has no state
             return ""
 
     def _described(self, error: Exception) -> str:

@@ -119,5 +119,5 @@ PROTOCOL = Protocol(
     setting=Setting(),
     sections={"guess": GuessSection},
     metrics=Metrics(),
-    report=Report(Words(score="score", attempt="guess", product="guess", products="guesses")),
+    report=Report(Words(score="score", rollout="guess", product="guess", products="guesses")),
 )

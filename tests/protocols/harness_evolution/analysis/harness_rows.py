@@ -26,7 +26,7 @@ def row(task: str | None, score: float | None, view: str, *, mode: str = "", **t
         "cost": {},
         "runtime_seconds": None,
         "error": None,
-        "refs": {"job_dir": "jobs/1", "attempts": [1, {"deep": None}]},
+        "refs": {"job_dir": "jobs/1", "rollouts": [1, {"deep": None}]},
         "train_batch_index": None,
         "update_repeat_index": None,
         "global_update_index": None,

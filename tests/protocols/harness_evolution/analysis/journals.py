@@ -1,4 +1,4 @@
-"""Writes journals of harness evolution as a run does; what attempts score is made up, from a seed."""
+"""Writes journals of harness evolution as a run does; what rollouts score is made up, from a seed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Told:
         skill: chance of success of the harness after each batch, from 0 batches on; None repeats the harness before.
         broken: after which batches the harness fails with an error on everything.
         refusals: what the contract gate refuses, by batch.
-        costs: whether submissions tell the cost of each attempt.
+        costs: whether submissions tell the cost of each rollout.
     """
 
     evolver: str = "ahe"
@@ -211,14 +211,14 @@ class HarnessJournal:
             "submission.admitted", **named, request="r", position=[0, 1], tasks=list(tasks), charge=charge,
             remaining=None, at_s=float(self.submitted),
         )  # fmt: skip
-        found = self._attempts("train", charge, batch)
+        found = self._rollouts("train", charge, batch)
         outcomes = [
             {"task": task, "score": score, "length": 3, "status": status, "failure": failure}
             for task, score, status, failure in zip(
                 tasks, found["scores"], found["statuses"], found["failures"], strict=True
             )
         ]
-        told = {"costs": found["costs"], "attempt_seconds": found["seconds"]} if self.told.costs else {}
+        told = {"costs": found["costs"], "rollout_seconds": found["seconds"]} if self.told.costs else {}
         self.add(
             "submission.completed", **named, status="ok", failure=None, outcomes=outcomes, blob=None, seconds=1.0,
             invalid_steps=[0] * charge, usage=NOTHING, **told,
@@ -227,7 +227,7 @@ class HarnessJournal:
     def _skill(self, batch: int) -> float:
         return next(skill for skill in reversed(self.told.skill[: batch + 1]) if skill is not None)
 
-    def _attempts(self, view: str, count: int, batch: int) -> Json:
+    def _rollouts(self, view: str, count: int, batch: int) -> Json:
         chance = self._skill(batch) - (0.1 if view == "ood" else 0.0)
         broken = batch in self.told.broken
         solved = [not broken and bool(draw < chance) for draw in self.draws.random(count)]
@@ -273,7 +273,7 @@ class HarnessJournal:
         self.add("cases.opened", commitment="c" * 64, salt="s", digest="d")
 
     def _assess(self, view: str, digest: str, tasks: list[Json], batch: int, model: str | None) -> None:
-        found = self._attempts(view, len(tasks), batch)
+        found = self._rollouts(view, len(tasks), batch)
         del found["failures"]
         named = {"view": view, "candidate": digest, "taskset": self.told.taskset, "model": model}
         self.add("snapshot.assessed", **named, tasks=tasks, **found, blob="b" * 64)

@@ -1,4 +1,4 @@
-"""Labels of attempts by rules."""
+"""Labels of rollouts by rules."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 
 from heredity.analysis.labels import counts
 from heredity.errors import ConfigError, RecordError
-from heredity.protocols.harness_evolution.analysis.labels import Attempt, read_rules
+from heredity.protocols.harness_evolution.analysis.labels import Rollout, read_rules
 
-FAILED = Attempt(solved=False, status="ok", error="", reason="", transcript="")
+FAILED = Rollout(solved=False, status="ok", error="", reason="", transcript="")
 
 KINDS = {
     "not attempted": replace(FAILED, status="missing", error="provider_error: rate_limit"),
     "harness broken": replace(FAILED, status="act_error", error="act_error: ContractError: before_model returned None"),
-    "out of time": replace(FAILED, error="rollout_timeout: timeout: the time of the attempt was used up"),
+    "out of time": replace(FAILED, error="rollout_timeout: timeout: the time of the rollout was used up"),
     "out of turns": replace(FAILED, error="no_answer: turns: 20 turns were used up"),
     "no answer": replace(FAILED, status="no_answer", error="no_answer: empty: it said nothing"),
     "command not found": replace(FAILED, transcript="[tool]\nsh: 1: jq: command not found\nexit code 127"),

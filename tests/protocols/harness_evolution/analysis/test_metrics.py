@@ -73,11 +73,11 @@ def test_levels_are_those_of_the_definitions_and_views_never_pool_snapshots(rows
         assert table.snapshots.keys() == {reference.label(r) for r in here}
         for name, level in table.snapshots.items():
             batch = next(r["train_batch_index"] for r in here if reference.label(r) == name)
-            attempts = reference.of(kept, view, name)
-            known = reference.replayed(kept, view, name, batch) if view == "replay" else attempts
+            rollouts = reference.of(kept, view, name)
+            known = reference.replayed(kept, view, name, batch) if view == "replay" else rollouts
             assert level.attempted == len(known)
             assert level.attempted + level.untrained + level.missing == table.tasks
-            assert level.untrained >= len(attempts) - len(known)
+            assert level.untrained >= len(rollouts) - len(known)
             assert level.untrained == 0 or view == "replay"
             assert level.errors == sum(bool(r["error"]) for r in known.values())
             # A drawn duplicate changes the score and leaves the verifier's word, as a broken record might.

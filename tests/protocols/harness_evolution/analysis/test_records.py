@@ -38,7 +38,7 @@ def test_attempts_of_one_task_in_a_group_are_kept_apart() -> None:
     (completed,) = [data for kind, data in journal.events if kind == "submission.completed"]
     completed["outcomes"] = completed["outcomes"] * 3
     completed["costs"] = completed["costs"] * 3
-    completed["attempt_seconds"] = completed["attempt_seconds"] * 3
+    completed["rollout_seconds"] = completed["rollout_seconds"] * 3
     rows = listed(journal, mode="train")
     assert sorted({row["update_repeat_index"] for row in rows}) == [0, 1, 2]
     found = harness_metrics(rows_of_run(journal.lines))
@@ -62,7 +62,7 @@ def test_replay_rows_are_of_tasks_that_were_trained_by_then() -> None:
     counts = Counter(row["baseline_role"] or row["evaluation_point_id"] for row in rows)
     assert counts == {"A_0": 20, "E_1": 5, "E_2": 10, "E_3": 15, "A_T": 20}
     spent = JournalRows(HarnessJournal(Told()).lines).spent().frame
-    assert sum(row["view_name"] == "replay" for row in spent.to_dicts()) == 4 * 20, "attempts are paid, counted or not"
+    assert sum(row["view_name"] == "replay" for row in spent.to_dicts()) == 4 * 20, "rollouts are paid, counted or not"
 
 
 def test_costs_are_those_of_each_attempt_and_missing_where_only_the_sum_is_known() -> None:

@@ -120,7 +120,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 class Games:
-    """Games to practise on; an attempt is one game.
+    """Games to practise on; a rollout is one game.
 
     Args:
         games: open them.
@@ -137,7 +137,7 @@ class Games:
         self._curriculum = Curriculum(len(games), seed)
 
     def play(self, problems: int, group: int, temperature: float) -> list[list[Episode]]:
-        """Return a group of attempts at each of some games."""
+        """Return a group of rollouts at each of some games."""
         chosen = self._curriculum.choose(problems)
         games = [self._games[i]() for i in chosen for _ in range(group)]
         episodes = [Episode() for _ in games]
@@ -149,8 +149,8 @@ class Games:
                 games[n].take(self._policy.text(reply))
                 episodes[n].reward = games[n].reward
         groups = [episodes[n : n + group] for n in range(0, len(episodes), group)]
-        for problem, attempts in zip(chosen, groups, strict=True):
-            self._curriculum.learned(problem, [episode.reward for episode in attempts])
+        for problem, rollouts in zip(chosen, groups, strict=True):
+            self._curriculum.learned(problem, [episode.reward for episode in rollouts])
         return groups
 
 

@@ -1,6 +1,6 @@
-"""Group relative policy optimisation (DeepSeekMath, section 4): no critic; an attempt is measured against its own group.
+"""Group relative policy optimisation (DeepSeekMath, section 4): no critic; a rollout is measured against its own group.
 
-An attempt's advantage is its reward minus the mean of its group, over the group's standard deviation. Every token of the attempt
+A rollout's advantage is its reward minus the mean of its group, over the group's standard deviation. Every token of the rollout
 gets it, with PPO's clipped ratio. Groups that were all rewarded alike teach nothing and are left out. A penalty for straying
 from the first policy (the estimator r - log r - 1) can be had; it is off by default, since runs are short.
 """
@@ -28,10 +28,10 @@ class Recipe:
         problems: problems in a step.
         group: attempts at each.
         temperature: of sampling, above 0.
-        updates: gradient steps on one set of attempts.
+        updates: gradient steps on one set of rollouts.
         clip: how far the ratio of new to old probability counts.
         kl: weight of the penalty for straying from the first policy; 0 is none.
-        discount: factor of a reward for every turn of its attempt, above 0, at most 1.
+        discount: factor of a reward for every turn of its rollout, above 0, at most 1.
         batch: most turns that are computed at once.
     """
 
@@ -77,7 +77,7 @@ def improve(
 def advantages(groups: Sequence[Sequence[Episode]], discount: float = 1.0) -> tuple[list[Turn], list[float]]:
     """Return the turns of all groups that differ in reward, and the advantage of each.
 
-    A reward counts less, by `discount`, for every turn that the attempt took: games are to be won soon.
+    A reward counts less, by `discount`, for every turn that the rollout took: games are to be won soon.
     """
     turns, weights = list[Turn](), list[float]()
     for group in groups:

@@ -13,7 +13,7 @@ from policy import Policy, Turn
 from workspace import Workspace
 
 _RARELY = 0.2
-"""Weight of a problem at which all attempts were last rewarded alike, against 1 of the others: it taught nothing."""
+"""Weight of a problem at which all rollouts were last rewarded alike, against 1 of the others: it taught nothing."""
 
 _NO_ANSWER = (ValueError, TypeError, LookupError, ArithmeticError, SyntaxError)
 """What a rule may raise on a text that is no answer at all."""
@@ -21,7 +21,7 @@ _NO_ANSWER = (ValueError, TypeError, LookupError, ArithmeticError, SyntaxError)
 
 @dataclass
 class Episode:
-    """What the policy wrote in one attempt, and the reward, higher is better."""
+    """What the policy wrote in one rollout, and the reward, higher is better."""
 
     turns: list[Turn] = field(default_factory=list)
     reward: float = 0.0
@@ -34,7 +34,7 @@ class Rollouts(Protocol):
     """How many to attempt at once."""
 
     def play(self, problems: int, group: int, temperature: float) -> list[list[Episode]]:
-        """Return a group of attempts at each of some problems."""
+        """Return a group of rollouts at each of some problems."""
         ...
 
 
@@ -50,13 +50,13 @@ class Several:
         self.problems = max(part.problems for part in parts)
 
     def play(self, problems: int, group: int, temperature: float) -> list[list[Episode]]:
-        """Return a group of attempts at each of some problems, `problems` in all, and at least one of each task."""
+        """Return a group of rollouts at each of some problems, `problems` in all, and at least one of each task."""
         share = max(1, problems // len(self._parts))
         return [episodes for part in self._parts for episodes in part.play(share, group, temperature)]
 
 
 class Curriculum:
-    """Draws problems, those seldom at which all attempts were last rewarded alike: they taught nothing.
+    """Draws problems, those seldom at which all rollouts were last rewarded alike: they taught nothing.
 
     Args:
         count: how many problems there are.
@@ -73,12 +73,12 @@ class Curriculum:
         return sorted(range(len(keys)), key=keys.__getitem__, reverse=True)[:count]
 
     def learned(self, problem: int, rewards: Sequence[float]) -> None:
-        """Take note of how the attempts at a problem were rewarded."""
+        """Take note of how the rollouts at a problem were rewarded."""
         self._weights[problem] = 1.0 if len(set(rewards)) > 1 else _RARELY
 
 
 class Questions:
-    """Questions of the train data with the task's `eval.py`; an attempt is one answer.
+    """Questions of the train data with the task's `eval.py`; a rollout is one answer.
 
     Args:
         space: the workspace.
@@ -98,7 +98,7 @@ class Questions:
         self._curriculum = Curriculum(len(self._rows), seed)
 
     def play(self, problems: int, group: int, temperature: float) -> list[list[Episode]]:
-        """Return a group of attempts at each of some problems."""
+        """Return a group of rollouts at each of some problems."""
         groups: list[list[Episode]] = []
         chosen = self._curriculum.choose(problems)
         prompts = [self._policy.encode(self._rows[i]["prompt"]) for i in chosen for _ in range(group)]

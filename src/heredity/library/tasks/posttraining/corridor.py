@@ -28,7 +28,7 @@ class Corridor:
         self.reset()
 
     def reset(self) -> str:
-        """Begin, and return what is seen. A new game has begun."""
+        """Begin, and return what is seen. A new game has started."""
         self.place, self.has_key, self.taken = self._start, False, 0
         self.done, self.score = False, 0.0
         return self.observation

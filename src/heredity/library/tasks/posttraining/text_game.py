@@ -20,7 +20,7 @@ from heredity.library.tasks.posttraining import corridor
 from heredity.library.tasks.posttraining.corridor import ACTIONS, Corridor
 from heredity.posttraining.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
 from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
-from heredity.posttraining.tasks.episodes import GLIMPSE, LocalStage, Stage, episode_info
+from heredity.posttraining.tasks.episodes import GLIMPSE, GameProcess, LocalGameProcess, episode_info
 
 ALPHABET = ".@&kD^" + ACTIONS
 _SIZE = 8
@@ -63,7 +63,12 @@ def text_game() -> PostTrainingTask:
         return {TRAIN_FILE: jsonl(shown), "data/levels.jsonl": jsonl(deal(entropy)["train"]), "game.py": game}
 
     info = episode_info(
-        "text-game", f"{__name__}:open_stage", kind=GLIMPSE, version="1", description=_DESCRIPTION, family="games"
+        "text-game",
+        f"{__name__}:open_game_process",
+        kind=GLIMPSE,
+        version="1",
+        description=_DESCRIPTION,
+        family="games",
     )
     return PostTrainingTask(
         name="text-game",
@@ -85,9 +90,9 @@ def text_game() -> PostTrainingTask:
 
 
 @asynccontextmanager
-async def open_stage(spec: Spec, judge: Model | None) -> AsyncGenerator[Stage]:
+async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[GameProcess]:
     """Open the corridor of a task's spec; nothing but its rules decides the reward."""
-    yield LocalStage(Corridor(spec["level"]))
+    yield LocalGameProcess(Corridor(spec["level"]))
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from heredity.library.worlds.alien_colony.dynamics import PRESSED, colonists
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 _REASON = (
     "dynamic programming over portions eaten and stored, timber and buildings, with only what is useful: whatever poison,"
@@ -47,7 +47,7 @@ class Colonies(Levels):
             if 8 * _best(level).eaten >= 9 * _best(level, building=False).eaten:
                 return level
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the most portions that can be eaten.
 
         With the same buildings, let a colony have eaten at least as much as another, have at least as much eaten or in store, and
@@ -58,7 +58,7 @@ class Colonies(Levels):
         serving timber, which only lower them, never help; and of the plans whose buildings are the same only those
         that no other is ahead of need to be kept.
         """
-        return Bound(float(_best(level).eaten), "exact", _REASON)
+        return UpperBound(float(_best(level).eaten), "exact", _REASON)
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return the plan that eats most."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.backward_day.dynamics import NAMES, Event, evening, happen
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 
 class Days(Levels):
@@ -48,9 +48,9 @@ class Days(Levels):
         plain = _turned(level["morning"], [i for i in wrong if i in level["reach"]])
         return fired * 2 >= len(events) and len(wrong) >= 2 and evening(plain, events) != level["wanted"]
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: success pays 1 once, and the turns and the horizon suffice for the solution."""
-        return Bound(
+        return UpperBound(
             1.0, "exact", "success pays 1 once, and going back, turning and going on again fits into the horizon"
         )
 

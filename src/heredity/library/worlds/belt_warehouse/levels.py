@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.belt_warehouse.dynamics import DYNAMICS, MOVES, Hall, Now, after, read_hall
-from heredity.worlds.contract import Action, Bound, LevelData, Levels, RefusedError
+from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
 from heredity.worlds.mechanics.grids import Cell
 from heredity.worlds.mechanics.search import shortest_plan
 
@@ -38,9 +38,9 @@ class Halls(Levels):
                 shown = {name: [list(cell) for cell in of] for name, of in places.items()}
                 return {"floor": list(floor), "at": list(at), **shown, "steps": min(60, 2 * length + 12)}
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: success pays 1 once, and a plan was found that is shorter than the horizon."""
-        return Bound(1.0, "exact", "success pays 1 once, and the shortest plan fits into the horizon")
+        return UpperBound(1.0, "exact", "success pays 1 once, and the shortest plan fits into the horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return a shortest plan."""

@@ -19,7 +19,7 @@ from heredity.library.worlds.burrow_days.dynamics import (
     State,
     costs,
 )
-from heredity.worlds.contract import Action, Bound, LevelData, Levels, RefusedError
+from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
 from heredity.worlds.mechanics.grids import DIRECTIONS, Cell, cells_of, moved, shortest_path
 
 ROCKS = 0.28
@@ -51,17 +51,19 @@ class Lands(Levels):
                 for number, cell in enumerate(rest[:bushes])
             ]
             level = {"rows": drawn, "at": list(start), "energy": 10, "bushes": planted, "steps": days * DAY}
-            if 2 * self.bound(level).value >= sum(berries for _, _, berries, _ in planted) + SLEEP * days:
+            if 2 * self.upper_bound(level).value >= sum(berries for _, _, berries, _ in planted) + SLEEP * days:
                 return level
 
     @staticmethod
     def _ground(rng: np.random.Generator, size: int) -> list[str]:
         return ["".join("#" if rock else "." for rock in row) for row in rng.random((size, size)) < ROCKS]
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the most that can be had in this land."""
         value = int(_values(level)[0][_place(level, DYNAMICS.start(level))])
-        return Bound(float(value), "exact", "dynamic programming over every step, cell, eaten bush, energy and water")
+        return UpperBound(
+            float(value), "exact", "dynamic programming over every step, cell, eaten bush, energy and water"
+        )
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return a life that has it: at each step the action that keeps most within reach."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heredity.library.worlds.crystal_lab.dynamics import HEATS, MISFIT, MOST, SOURS
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 DOSES = ("plain", "catalyst", "poison")
 Ints = NDArray[np.int64]
@@ -45,9 +45,9 @@ class Batches(Levels):
             if abs(heat - last[0]) + abs(acid - last[1]) >= 5:
                 return heat, acid
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the most crystals that any order of actions yields."""
-        return Bound(
+        return UpperBound(
             float(_best(level)[0]), "exact", "dynamic programming over every step, batch, dose, heat and acidity"
         )
 

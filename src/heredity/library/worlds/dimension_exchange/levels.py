@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heredity.library.worlds.dimension_exchange.dynamics import DIMENSIONS, GLUT, GOODS, payment, true_prices
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 Place = tuple[int, int, tuple[int, ...]]
 """Dimension, sales since arriving, hold: all that matters besides the step."""
@@ -43,10 +43,10 @@ class Markets(Levels):
         tide = [1, 8, *(int(v) for v in rng.integers(2, 7, period - 2))]
         return [tide[int(i)] for i in rng.permutation(period)]
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the best that can be had, by dynamic programming over all states."""
         total, _ = _best(level)
-        return Bound(float(total), "exact", "dynamic programming over every step, dimension, glut and hold")
+        return UpperBound(float(total), "exact", "dynamic programming over every step, dimension, glut and hold")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return the actions that earn it."""

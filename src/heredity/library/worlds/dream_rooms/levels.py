@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.dream_rooms.dynamics import DOORS, DYNAMICS, HOURS, Dream, Now, after, awake
-from heredity.worlds.contract import Action, Bound, LevelData, Levels, RefusedError
+from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
 from heredity.worlds.mechanics.search import shortest_plan
 
 Move = tuple[str, int]
@@ -39,9 +39,9 @@ class Dreams(Levels):
             if plan is not None and _SHORTEST[difficulty] <= len(plan) <= _MOST_STEPS // 3:
                 return {**level, "steps": min(_MOST_STEPS, 3 * len(plan) + 12)}
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: waking pays 1 once, and the search finds a way that is shorter than the horizon."""
-        return Bound(1.0, "exact", "waking pays 1 once, and the shortest way out fits into the horizon")
+        return UpperBound(1.0, "exact", "waking pays 1 once, and the shortest way out fits into the horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return a shortest way out of the dream."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.ember_caves.dynamics import SIGNS, perilous
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 from heredity.worlds.mechanics.grids import Cell, shortest_path
 
 BACK: Mapping[str, str] = {"north": "south", "south": "north", "west": "east", "east": "west"}
@@ -63,9 +63,9 @@ class Caves(Levels):
             if way is not None and len(way) >= shortest:
                 return safe, way
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: the safe way there and back fits into the horizon."""
-        return Bound(
+        return UpperBound(
             1.0, "exact", "success pays 1 once, and the shortest safe way, there and back, fits into the horizon"
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heredity.library.worlds.entropy_door.dynamics import COST, DEEPEST, DYNAMICS, Particle, crossing
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 _NEVER = -(10**6)
 
@@ -38,9 +38,9 @@ class Gases(Levels):
         depth = int(rng.integers(3, DEEPEST + 1))
         return [int(rng.integers(2)), int(rng.integers(1, 4)), depth, int(rng.integers(1, 2 * depth))]
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the most that order can grow, by dynamic programming over all states."""
-        return Bound(
+        return UpperBound(
             float(_best(level)[0]),
             "exact",
             "dynamic programming over steps, sides and energy; when a particle is at the door does not depend on its side",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.field_probe.dynamics import NODE, patch
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 from heredity.worlds.mechanics.grids import Cell
 
 SIZES = (9, 11, 13)
@@ -64,9 +64,9 @@ class Fields(Levels):
             shape[outer[int(place)]] += 2 * int(rng.integers(2)) - 1
         return shape
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: success pays 1 once, and the way to the node and a mark fit into the horizon."""
-        return Bound(1.0, "exact", "success pays 1 once, and the way to the node and a mark fit into the horizon")
+        return UpperBound(1.0, "exact", "success pays 1 once, and the way to the node and a mark fit into the horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return the way to the node, and a mark."""

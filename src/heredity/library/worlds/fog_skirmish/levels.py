@@ -17,7 +17,7 @@ from heredity.library.worlds.fog_skirmish.dynamics import (
     left_to_win,
     ordered,
 )
-from heredity.worlds.contract import Action, Bound, LevelData, Levels, RefusedError
+from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
 from heredity.worlds.mechanics.grids import DIRECTIONS, Cell, shortest_path
 from heredity.worlds.mechanics.search import guided_plan
 
@@ -42,10 +42,10 @@ class Fields(Levels):
             if plan and 6 + 4 * difficulty <= len(plan) <= _MOST_STEPS - 20:
                 return {**level, "steps": min(_MOST_STEPS, len(plan) * 3 // 2 + 8)}
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the worth of all enemies and depots: each pays once, and the reference solution wins them all."""
         total = left_to_win(DYNAMICS.start(level).now)
-        return Bound(
+        return UpperBound(
             float(total), "exact", "every enemy and depot pays once and nothing else pays; a campaign wins all"
         )
 

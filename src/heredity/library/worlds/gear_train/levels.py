@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.gear_train.dynamics import PLACES
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 LOW, HIGH = 10, 40
 """Teeth of drivers and driven gears."""
@@ -52,9 +52,9 @@ class Trains(Levels):
             box += [(driver + driven) // 2 - shift, (driver + driven + 1) // 2 + shift]
         return [*box, int(rng.integers(LOW, HIGH + 1))]
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: success pays 1 once, and the train that the level was made from runs."""
-        return Bound(1.0, "exact", "success pays 1 once, and the train that the level was made from runs")
+        return UpperBound(1.0, "exact", "success pays 1 once, and the train that the level was made from runs")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return the train that the level was made from, and a turn of the crank."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.glowing_reef.dynamics import COLOURS, reply_to
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 KINDS = ("comb jelly", "lantern eel", "fire squid", "sea pen")
 ORDERS = ("same", "reversed", "turned")
@@ -49,9 +49,9 @@ class Reefs(Levels):
             if sum(c == place for place, c in enumerate(colours)) <= 1:
                 return colours
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the best sum of replies that the horizon has time for."""
-        return Bound(
+        return UpperBound(
             float(sum(paid for _, paid in _best(level))),
             "exact",
             "dynamic programming over animals and steps left: an animal is answered in whole, in part, or left",

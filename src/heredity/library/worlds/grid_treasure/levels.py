@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 from heredity.worlds.mechanics.grids import Cell, cells_of, maze, shortest_path
 
 _SHORTEST, _LONGEST = 8, 26
@@ -30,9 +30,9 @@ class Mazes(Levels):
             if _SHORTEST <= length <= _LONGEST:
                 return {"grid": grid, "at": list(start), "treasure": list(treasure), "steps": 2 * length + 8}
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: success pays 1 once, and the shortest way is within the horizon."""
-        return Bound(1.0, "exact", "success pays 1 once, and the shortest way fits into the horizon")
+        return UpperBound(1.0, "exact", "success pays 1 once, and the shortest way fits into the horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return a shortest way."""

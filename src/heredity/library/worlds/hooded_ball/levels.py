@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.hooded_ball.dynamics import COLOURS, MASKS, Guest, Rivals, payment
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 Couples = tuple[tuple[int, int], ...]
 
@@ -30,11 +30,11 @@ class Balls(Levels):
             "steps": 2 * count + 2 + 2 * difficulty,
         }
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return what the best couples pay; each needs two steps, and there are more steps than guests."""
         total, _ = _best(level)
         reason = "the couples of greatest sum, by dynamic programming over the sets of guests; all fit into the horizon"
-        return Bound(float(total), "exact", reason)
+        return UpperBound(float(total), "exact", reason)
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return the meetings of these couples."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.icy_grip.dynamics import Lake, Now, read_level, slid
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 from heredity.worlds.mechanics.grids import DIRECTIONS
 from heredity.worlds.mechanics.search import shortest_plan
 
@@ -32,9 +32,9 @@ class Lakes(Levels):
             if len(plan) >= _SHORTEST[difficulty] and changes >= _CHANGES[difficulty]:
                 return {**level, "steps": 2 * len(plan) + 12}
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: the shelter pays 1 once, and the search finds a way that is shorter than the horizon."""
-        return Bound(1.0, "exact", "the shelter pays 1 once, and the shortest way fits into the horizon")
+        return UpperBound(1.0, "exact", "the shelter pays 1 once, and the shortest way fits into the horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return a shortest way."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.laser_bench.dynamics import COLOURS, LAMPS, PIECES, lit, solved, trace
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 BLOCKS = 0.14
 """Share of the cells that are blocks."""
@@ -79,9 +79,11 @@ class Benches(Levels):
             cells[ends[int(rng.integers(len(ends)))]] = colour
         return solved(cells, size)
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: success pays 1 once, and the arrangement that the bench was made from succeeds."""
-        return Bound(1.0, "exact", "success pays 1 once, and the arrangement that the bench was made from succeeds")
+        return UpperBound(
+            1.0, "exact", "success pays 1 once, and the arrangement that the bench was made from succeeds"
+        )
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return the arrangement that the bench was made from, and a flash."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.magnet_needles.dynamics import WAYS, pointing
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 from heredity.worlds.mechanics.grids import Cell
 
 Arrangement = dict[Cell, str]
@@ -69,10 +69,10 @@ class Boards(Levels):
                 return needles
         return None
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return what all needles are worth: each is fixed once, and the plan fixes all."""
         total = sum(worth for *_, worth in level["needles"])
-        return Bound(
+        return UpperBound(
             float(total), "exact", "every needle pays once, and the planned arrangements fix all of them in time"
         )
 

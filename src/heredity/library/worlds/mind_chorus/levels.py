@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heredity.library.worlds.mind_chorus.dynamics import Village, read_village
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 _NAMES = ("Ada", "Bo", "Cyd", "Dov", "Eli", "Fen", "Gus", "Hal", "Ivo")
 _MINDS = {1: 6, 2: 8, 3: 9}
@@ -43,11 +43,13 @@ class Villages(Levels):
                 if rounds >= _ROUNDS[difficulty] and 5 * _trivial_gain(village, start, needed, steps) <= 2 * gap:
                     return {"minds": minds, "thoughts": start, "influence": needed, "steps": steps, "idle": idle}
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return what full agreement is better by than what comes by itself: there is nothing beyond it."""
         village = read_village(level)
         gain = sum(village.depths) - level["idle"]
-        return Bound(float(gain), "exact", "full agreement is the best there is, and the influence is enough for it")
+        return UpperBound(
+            float(gain), "exact", "full agreement is the best there is, and the influence is enough for it"
+        )
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return a shortest plan to full agreement."""

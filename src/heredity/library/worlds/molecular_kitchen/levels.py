@@ -17,7 +17,7 @@ from heredity.library.worlds.molecular_kitchen.dynamics import (
     read_pantry,
     stirred,
 )
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 from heredity.worlds.mechanics.grids import Cell, shortest_path
 
 _NAMES = ("pelin", "quorin", "rhodol", "sabene", "umbrol")
@@ -53,9 +53,11 @@ class Pantries(Levels):
             if _walkable(level) and len(self.solve(level)) <= _LONGEST:
                 return level
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: the right taste pays 1 once, and a brew that has it can be made within the horizon."""
-        return Bound(1.0, "exact", "serving pays 1 once, and a brew of the right taste can be made within the horizon")
+        return UpperBound(
+            1.0, "exact", "serving pays 1 once, and a brew of the right taste can be made within the horizon"
+        )
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return the shortest walk that makes one of the smallest brews of the right taste and serves it."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.old_chart.dynamics import DRAIN, EXIT, FLOOR, FORBIDDING, INVITING, TONIC, TRAPDOOR, WALL
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 from heredity.worlds.mechanics.grids import Cell, cells_of, maze, shortest_path
 
 LONGEST = 24
@@ -49,9 +49,9 @@ class Lands(Levels):
             row, column = cells[int(place)]
             ground[row][column] = role
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: the shortest safe way takes half of the strength."""
-        return Bound(1.0, "exact", "success pays 1 once, and the shortest safe way fits into strength and horizon")
+        return UpperBound(1.0, "exact", "success pays 1 once, and the shortest safe way fits into strength and horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return the shortest way over ground that does no harm."""

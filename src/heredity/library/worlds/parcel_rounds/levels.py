@@ -11,7 +11,7 @@ import numpy as np
 
 from heredity.ids import canonical_json
 from heredity.library.worlds.parcel_rounds.dynamics import Now, Town, driven, loaded, read_level, unloaded
-from heredity.worlds.contract import Action, Bound, LevelData, Levels, RefusedError
+from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
 from heredity.worlds.mechanics.grids import DIRECTIONS
 from heredity.worlds.mechanics.search import cheapest_plan
 
@@ -35,9 +35,9 @@ class Towns(Levels):
             if found is not None and low <= found[0] <= high:
                 return {**level, "steps": found[0] + found[0] // 3 + 8}
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: the last delivery pays 1 once, and the search finds a round that is shorter than the day."""
-        return Bound(1.0, "exact", "the last delivery pays 1 once, and the quickest round fits into the day")
+        return UpperBound(1.0, "exact", "the last delivery pays 1 once, and the quickest round fits into the day")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return a quickest round."""

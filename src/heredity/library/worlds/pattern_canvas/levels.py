@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from heredity.library.worlds.pattern_canvas.dynamics import SIZE
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 from heredity.worlds.mechanics.grids import Cell
 
 _HALF = SIZE // 2
@@ -107,10 +107,10 @@ class Pictures(Levels):
         level = {"picture": ["".join(map(str, row)) for row in picture], "masked": masked, "at": at, "peeks": _PEEKS}
         return {**level, "steps": len(self.solve(level)) + 6}
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the number of masked pixels: each pays 1 once, and the tour of `solve` paints them all."""
         reason = "every masked pixel pays 1 once, and a tour within the horizon paints them all"
-        return Bound(float(len(level["masked"])), "exact", reason)
+        return UpperBound(float(len(level["masked"])), "exact", reason)
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return the shorter of two tours, row by row or column by column, painting the true values."""

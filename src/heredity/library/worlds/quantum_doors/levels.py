@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.quantum_doors.dynamics import Maze, Now, after, read_level
-from heredity.worlds.contract import Action, Bound, LevelData, Levels, RefusedError
+from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
 from heredity.worlds.mechanics.grids import DIRECTIONS, maze
 from heredity.worlds.mechanics.search import shortest_plan
 
@@ -35,9 +35,9 @@ class EntangledMazes(Levels):
             if looks >= _LOOKS[difficulty] and _asks_for_thought(level, plan):
                 return {**level, "steps": min(_MOST_STEPS, 2 * len(plan) + 16)}
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: leaving pays 1 once, and the search finds a way that is shorter than the horizon."""
-        return Bound(1.0, "exact", "leaving pays 1 once, and the shortest way out fits into the horizon")
+        return UpperBound(1.0, "exact", "leaving pays 1 once, and the shortest way out fits into the horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return a shortest way out, doors looked at and blurred on the way included."""

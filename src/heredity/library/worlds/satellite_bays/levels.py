@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.satellite_bays.dynamics import EMPTY, SERVICES, refusal, temperatures
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 KINDS: dict[str, dict[str, tuple[int, int]]] = {
     "camera": {"mass": (2, 5), "power": (-5, -2), "heat": (1, 4), "sight": (2, 5)},
@@ -70,9 +70,9 @@ class Satellites(Levels):
         head = {"modules": modules, "bays": bays, "battery": BATTERY, "most_heat": most_heat}
         return {**head, **limits, "steps": 3 * bays + 4, "answer": [[ascii_uppercase[m], bay] for m, bay in answer]}
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: success pays 1 once, and the satellite that the limits were drawn around can be built."""
-        return Bound(
+        return UpperBound(
             1.0, "exact", "success pays 1 once, and the satellite that the limits were drawn around can be built"
         )
 

@@ -19,7 +19,7 @@ from heredity.library.worlds.sentient_house.dynamics import (
     answered,
     pleased,
 )
-from heredity.worlds.contract import Action, Bound, LevelData, Levels, RefusedError
+from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
 
 _GUESTS = {1: 3, 2: 4, 3: 5}
 _TURNS = {1: 15, 2: 18, 3: 21}
@@ -47,14 +47,14 @@ class Guests(Levels):
             everything = sum(worth for *_, worth, _ in level["guests"])
             if 4 * max(_trivial(level, verb, room) for verb, room in _MOVES) > everything:
                 continue
-            if 3 * self.bound(level).value >= 2 * everything:
+            if 3 * self.upper_bound(level).value >= 2 * everything:
                 return level
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the exact bound, by dynamic programming over every state of the house, every set of guests and every turn."""
         start = DYNAMICS.start(level)
         best = max(_hoped(_hopes(start.guests, level["steps"])[0], start, move) for move in _MOVES)
-        return Bound(
+        return UpperBound(
             float(best), "exact", "dynamic programming over all rooms, moods, turns and guests still to be pleased"
         )
 

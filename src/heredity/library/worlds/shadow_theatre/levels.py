@@ -21,7 +21,7 @@ from heredity.library.worlds.shadow_theatre.dynamics import (
     read_scene,
     shadows,
 )
-from heredity.worlds.contract import Action, Bound, LevelData, Levels, RefusedError
+from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
 from heredity.worlds.mechanics.search import shortest_plan
 
 _COUNTS = {1: 2, 2: 3, 3: 4}
@@ -47,9 +47,9 @@ class Silhouettes(Levels):
             if plan and len(plan) >= 5 * difficulty + 2 and shadows(start) != shadows(goal):
                 return {**level, "steps": min(_MOST_STEPS, 2 * len(plan) + 10)}
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: success pays 1 once, and a way to a scene that casts the silhouette fits into the horizon."""
-        return Bound(
+        return UpperBound(
             1.0, "exact", "success pays 1 once, and a way to the silhouette was found that fits into the horizon"
         )
 

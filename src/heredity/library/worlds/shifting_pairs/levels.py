@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 SIZES = {1: (3, 4), 2: (4, 4), 3: (4, 5)}
 BELTS = {1: 1, 2: 2, 3: 4}
@@ -24,9 +24,9 @@ class Tables(Levels):
         belts = sorted(int(row) for row in rng.permutation(rows)[: BELTS[difficulty]])
         return {"tiles": tiles.tolist(), "belts": belts, "peeks": 3 - difficulty, "steps": pairs * 9 // 2}
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: who knows the pictures needs one step a tile."""
-        return Bound(1.0, "exact", "success pays 1 once, and turning up pair after pair fits into the horizon")
+        return UpperBound(1.0, "exact", "success pays 1 once, and turning up pair after pair fits into the horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return pair after pair: nothing slides where nothing is missed."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from heredity.ids import canonical_json, generator
 from heredity.library.worlds.sinking_columns.dynamics import DYNAMICS, State, completing, four, landings, place
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 STEPS = 20
 TRIES = 400
@@ -39,9 +39,9 @@ class Positions(Levels):
             if _quiet(stones, columns) and len(_winning(canonical_json(level))) >= 2 + difficulty:
                 return level
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: a line of play that wins was found."""
-        return Bound(
+        return UpperBound(
             1.0, "exact", "success pays 1 once, and a line of play wins against this opponent within the horizon"
         )
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.terraform_belt.dynamics import COST, FORGES, MOST, SHARES, Climate, Needs, met, worked
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 Node = tuple[Climate, int, int]
 """A climate, the gusts used to come to it, and the forges worked."""
@@ -46,10 +46,12 @@ class Belts(Levels):
             if met(_climate(region), _needs(region)) <= 1 and 4 <= _cheapest(region)[0] <= 12:
                 return region
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the most that the energy can bring to life."""
         total = sum(pay for _, pay, _ in _best(level))
-        return Bound(float(total), "exact", "shortest paths in every region, dynamic programming over wind and energy")
+        return UpperBound(
+            float(total), "exact", "shortest paths in every region, dynamic programming over wind and energy"
+        )
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return the actions that do so: each region in its order, and its western neighbour as far as it needs gusts."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from heredity.ids import canonical_json
 from heredity.library.worlds.terrain_trek.dynamics import GEAR, Country, Now, read_level, rested, walked
-from heredity.worlds.contract import Action, Bound, LevelData, Levels, RefusedError
+from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
 from heredity.worlds.mechanics.grids import DIRECTIONS, Cell
 from heredity.worlds.mechanics.search import shortest_plan
 
@@ -42,9 +42,9 @@ class Countries(Levels):
             if len(plan) >= apart + _DETOUR[difficulty] and any(verb == "wear" for verb, _ in plan):
                 return {**level, "steps": min(_MOST_STEPS, len(plan) + len(plan) // 2 + 4)}
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: the hut pays 1 once, and the search finds a trek that is shorter than the day."""
-        return Bound(1.0, "exact", "the hut pays 1 once, and the quickest trek fits into the day")
+        return UpperBound(1.0, "exact", "the hut pays 1 once, and the quickest trek fits into the day")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return a quickest trek, rests and changes of gear included."""

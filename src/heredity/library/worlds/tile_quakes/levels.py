@@ -20,7 +20,7 @@ from heredity.library.worlds.tile_quakes.dynamics import (
     slid,
     turned,
 )
-from heredity.worlds.contract import Action, Bound, LevelData, Levels, RefusedError
+from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
 from heredity.worlds.mechanics.grids import DIRECTIONS
 from heredity.worlds.mechanics.search import meeting_plan
 
@@ -43,7 +43,7 @@ class Puzzles(Levels):
             if shortest >= _SHORTEST[difficulty]:
                 return {**level, "steps": 2 * shortest + 10}
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the worth of all tiles and the greatest prize; the plan of `solve` collects both.
 
         A tile pays once at most. The prize falls by 1 with every step, so it is greatest on a shortest way; and on any way to
@@ -57,7 +57,7 @@ class Puzzles(Levels):
         )
         prize = PRIZE + level["steps"] - len(_plan(*_question(level)))
         reason = "every tile pays once, and the prize is greatest on a shortest way, found by search from both ends"
-        return Bound(float(open_ + prize), "exact", reason)
+        return UpperBound(float(open_ + prize), "exact", reason)
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return a shortest way to the pattern."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from heredity.ids import canonical_json
 from heredity.library.worlds.toy_workshop.dynamics import KEY, House, Now, combined, gone, read_level, sold, taken
-from heredity.worlds.contract import Action, Bound, LevelData, Levels, RefusedError
+from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
 from heredity.worlds.mechanics.grids import neighbours
 from heredity.worlds.mechanics.search import best_within
 
@@ -36,10 +36,10 @@ class Houses(Levels):
             if len(level["orders"]) - len(now.open) >= 2 and (difficulty == 1 or not now.locked):
                 return level
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the best income: everything that can be reached within the horizon was looked at."""
         best, _ = _best(canonical_json(dict(level)))
-        return Bound(float(best), "exact", "the best of all situations that can be reached within the horizon")
+        return UpperBound(float(best), "exact", "the best of all situations that can be reached within the horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return a shortest way to the best income."""

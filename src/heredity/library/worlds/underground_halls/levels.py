@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from heredity.library.worlds.underground_halls.dynamics import City, Now, after, read_level
-from heredity.worlds.contract import Action, Bound, LevelData, Levels, RefusedError
+from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
 from heredity.worlds.mechanics.search import richest_plan
 
 _SIZES = {1: (4, 5), 2: (5, 5), 3: (5, 6)}
@@ -35,11 +35,13 @@ class Mountains(Levels):
             if all(ways[start][hall.cell] < _DAYS[difficulty] for hall in state.city.halls):
                 return level
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the exact bound, by best-first search over all that can be done."""
         state = read_level(level)
         best, _ = _best(state.city, state.now)
-        return Bound(float(best), "exact", "best-first search over all orders of digging, blasting and setting up fans")
+        return UpperBound(
+            float(best), "exact", "best-first search over all orders of digging, blasting and setting up fans"
+        )
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return a best order of work."""

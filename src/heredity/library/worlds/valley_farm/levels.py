@@ -22,7 +22,7 @@ from heredity.library.worlds.valley_farm.dynamics import (
     neighbour,
     start_stages,
 )
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 from heredity.worlds.mechanics.grids import DIRECTIONS
 
 STAGES = range(BARE + 1)
@@ -50,10 +50,10 @@ class Farms(Levels):
             "steps": 16,
         }
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the best season, by dynamic programming over all states."""
         total, _ = _best(canonical_json(dict(level)))
-        return Bound(
+        return UpperBound(
             float(total), "exact", "dynamic programming over every day, place of the farmer and stage of the fields"
         )
 

@@ -21,7 +21,7 @@ from heredity.library.worlds.weather_valleys.dynamics import (
     day,
     growing,
 )
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 _DEEDS = (("wait", 0), *((deed, valley) for deed in ("seed", "heat", "veil") for valley in (0, 1)))
 _SHAPE = (SOAKED + 1, SOAKED + 1, SATURATED + 1, SATURATED + 1, TORN + 2)
@@ -45,17 +45,17 @@ class Winds(Levels):
                 "steps": days,
             }
             level["usual"] = _usual(level)
-            best = self.bound(level).value
+            best = self.upper_bound(level).value
             gains = [_gain(level, deed, valley) for deed, valley in _DEEDS]
             if best >= days // 2 and 4 * max(gains) <= best:
                 return level
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return the exact bound, by dynamic programming over every state of the air, days and deeds."""
         hopes = _hopes(tuple(level["winds"]), tuple(level["worth"]))
         start = DYNAMICS.start(level)
         best = max(_hoped(hopes[0], start, move) for move in _DEEDS)
-        return Bound(
+        return UpperBound(
             float(best - sum(level["usual"])),
             "exact",
             "dynamic programming over every state of ground and sky, every day and every deed",

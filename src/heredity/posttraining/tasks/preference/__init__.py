@@ -1,1 +1,1 @@
-"""Answers that are compared with a reference answer: judges of two answers, and what attempts such tasks."""
+"""Answers that are compared with a reference answer: judges of two answers, and what rollouts such tasks."""

@@ -24,7 +24,7 @@ class PreferenceJudge(Protocol):
     """Compares a candidate's answer, `a`, with a reference answer, `b`."""
 
     async def compare(self, spec: Mapping[str, Any], answer: str, seed: int) -> Comparison:
-        """Compare an answer with the reference of a task's spec, in both orders; `seed` is the attempt's.
+        """Compare an answer with the reference of a task's spec, in both orders; `seed` is the rollout's.
 
         Raises:
             ProviderError: if the judge gives no verdict: the comparison is missing then, and no loss.

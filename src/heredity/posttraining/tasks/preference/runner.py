@@ -30,16 +30,16 @@ there is none, by a model."""
 
 
 class PreferenceRunner:
-    """Attempts instructions: tasksets of the kind `"preference"`.
+    """Rollouts instructions: tasksets of the kind `"preference"`.
 
-    An attempt scores 1 for an answer that the judge prefers to the reference, 0.5 for a tie, 0 for a loss, less where it is much
-    longer than the reference (`points`). An answer without words loses. A judge that gives no verdict leaves the attempt missing.
+    A rollout scores 1 for an answer that the judge prefers to the reference, 0.5 for a tie, 0 for a loss, less where it is much
+    longer than the reference (`points`). An answer without words loses. A judge that gives no verdict leaves the rollout missing.
 
     Args:
         model: what answers.
         judge: the model that compares, where the taskset wants one.
         settings: how the model is asked.
-        concurrent: most attempts at the same time.
+        concurrent: most rollouts at the same time.
 
     Raises:
         ConfigError: if a setting is out of range.
@@ -57,7 +57,7 @@ class PreferenceRunner:
         """Attempt jobs, yielding (position, trajectory) as each one ends; what has not ended is dropped when it is closed.
 
         Raises:
-            BudgetError: if the budget does not allow a model call; the attempts under way are dropped.
+            BudgetError: if the budget does not allow a model call; the rollouts under way are dropped.
             ConfigError: if answers are to be compared by a model and there is none, or a candidate is no solver of prompts alone.
         """
         settings = replace(self.settings, seconds=min(self.settings.seconds, limits.episode_s))
@@ -86,13 +86,13 @@ class PreferenceRunner:
         return ModelJudge(self._judge)
 
     async def _compared(self, record: _Record, solver: Solver, judge: PreferenceJudge) -> Trajectory:
-        answer = await solver.attempt(Problem(record.job.task.spec["question"]), record.talk, None)
+        answer = await solver.attempt(Problem(record.job.task.spec["question"]), record.conversation, None)
         spec = record.job.task.spec
         length, reference = len(answer.text), len(spec["reference"])
         lengths = {"length": length, "reference_length": reference}
         if answer.status != AnswerStatus.OK or not answer.text.strip():
             why = {"winner": "b", "reason": answer.detail or "no words"}
-            return record.trajectory({**why, **lengths}, "lost: no answer", blame=FailureSource.NONE)
+            return record.trajectory({**why, **lengths}, "lost: no answer", failure_source=FailureSource.NONE)
         found = await judge.compare(spec, answer.text, record.job.policy_seed)
         record.judged = found.usage
         info: dict[str, Any] = {
@@ -102,12 +102,14 @@ class PreferenceRunner:
             **lengths,
         }
         told = {"a": "preferred to the reference", "b": "the reference was preferred", "tie": "a tie"}[found.winner]
-        return record.trajectory(info, told, score=points(found.winner, length, reference), blame=FailureSource.NONE)
+        return record.trajectory(
+            info, told, score=points(found.winner, length, reference), failure_source=FailureSource.NONE
+        )
 
 
 @dataclass
 class _Record(ConversationRecord):
-    """What is known of one attempt."""
+    """What is known of one rollout."""
 
     keys = ("question", "winner", "consistent", "reason", "length", "reference_length", "notes")
 

@@ -268,7 +268,7 @@ def _snapshot(label: str, snapshot: str, train_batch_index: int | None, agent_ch
 
 
 def _identity(kind: NDArray[np.int8], view: Ints, snapshot: Ints, task: Ints, steps: Mapping[str, Ints]) -> Ints:
-    """Return a number for each row that only rows of the same attempt share.
+    """Return a number for each row that only rows of the same rollout share.
 
     A frozen snapshot is attempted once on each task of a view, whenever that was; a train batch once for each update.
     """

@@ -18,7 +18,7 @@ _RATES = ("perf", "sr", "execution_success")
 def train_curve(results: CodedRows) -> TrainCurve:
     """Return the curve of training by source group, then batch, then update; rates are micro means.
 
-    Attempts of one batch before different updates are of different harnesses, and stay apart.
+    Rollouts of one batch before different updates are of different harnesses, and stay apart.
     """
     rows = np.flatnonzero((results.kind == TRAIN) & ~np.isnan(results.score))
     batch = results.steps["train_batch_index"][rows].astype(np.int64)

@@ -54,10 +54,10 @@ def journal_metrics(events: Sequence[Json], load: LoadCandidate) -> HarnessRunRe
     plan = next((event["data"] for event in events if event["kind"] == "schedule.planned"), None)
     if plan is None:
         return None
-    journalled = JournalRows(events)
-    rows = journalled.rows()
+    recorded = JournalRows(events)
+    rows = recorded.rows()
     judged = judgement(code_results(rows))
-    costs, _ = cost_metrics(code_results(journalled.spent()))
+    costs, _ = cost_metrics(code_results(recorded.spent()))
     return HarnessRunResults(
         **dict(harness_metrics(rows).model_copy(update={"costs": costs})),
         plan=_plan(plan, events),
@@ -68,13 +68,13 @@ def journal_metrics(events: Sequence[Json], load: LoadCandidate) -> HarnessRunRe
             for fallen in collapses(judged.tables)
         ),
         paired={t.view: _paired(t, judged) for t in judged.tables if t.base is not None},
-        cross_model={model: _under(journalled.rows(model)) for model in journalled.models},
+        cross_model={model: _under(recorded.rows(model)) for model in recorded.models},
     )
 
 
 def _plan(plan: Json, events: Sequence[Json]) -> Plan:
     started = next((event["data"] for event in events if event["kind"] == "run.started"), {})
-    tasks = [plan["tasks"][handle] for batch in plan["batches"] for handle in batch["tasks"]]
+    tasks = [plan["tasks"][task_index] for batch in plan["batches"] for task_index in batch["tasks"]]
     labels = [(task.get("domain"), task.get("source_benchmark")) for task in tasks]
     return Plan(
         digest=plan["digest"],
@@ -165,7 +165,7 @@ def collapses(tables: Sequence[Grid]) -> list[Collapse]:
 
 
 def _reason(snapshot: str, events: Sequence[Json]) -> str | None:
-    """Return the error that most attempts of a snapshot end with, over its views; None if most end without."""
+    """Return the error that most rollouts of a snapshot end with, over its views; None if most end without."""
     candidates = {point["candidate"] for point in _frozen(events) if snapshot in (point["role"], point["name"])}
     judged = [e["data"] for e in events if e["kind"] == "snapshot.assessed" and not e["data"]["model"]]
     errors = Counter(error for data in judged if data["candidate"] in candidates for error in data["errors"])

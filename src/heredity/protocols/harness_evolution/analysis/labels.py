@@ -1,4 +1,4 @@
-"""Labels of attempts: what went wrong, by rules that anyone can read. Labels are for people, and never part of a score."""
+"""Labels of rollouts: what went wrong, by rules that anyone can read. Labels are for people, and never part of a score."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heredity.errors import ConfigError, RecordError, nearest
 from heredity.ids import digest_json
 
 OTHER, SOLVED = "other", "solved"
-"""The labels of attempts for which no rule holds."""
+"""The labels of rollouts for which no rule holds."""
 
 WHEN = ("failed", "solved", "any")
 PLACES = ("status", "error", "reason", "transcript")
@@ -23,8 +23,8 @@ _KEYS = ("label", "pattern", "when", "in", "about")
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """An attempt, as it is labelled.
+class Rollout:
+    """A rollout, as it is labelled.
 
     Attributes:
         solved: whether its score is 1 or more.
@@ -47,12 +47,12 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A label, and when an attempt has it.
+    """A label, and when a rollout has it.
 
     Attributes:
         label: what it is called.
         pattern: searched in each of the places.
-        when: whether it is for attempts that failed, for those that solved their task, or for any.
+        when: whether it is for rollouts that failed, for those that solved their task, or for any.
         places: where the pattern is searched, of `PLACES`.
         about: the label in words.
     """
@@ -63,11 +63,11 @@ class Rule:
     places: tuple[str, ...] = ("error", "reason", "transcript")
     about: str = ""
 
-    def holds(self, attempt: Attempt) -> str | None:
+    def holds(self, rollout: Rollout) -> str | None:
         """Return the text that was found, in one line; None if the rule does not hold."""
-        if self.when != "any" and attempt.solved != (self.when == "solved"):
+        if self.when != "any" and rollout.solved != (self.when == "solved"):
             return None
-        found = (self.pattern.search(getattr(attempt, place)) for place in self.places)
+        found = (self.pattern.search(getattr(rollout, place)) for place in self.places)
         return next((" ".join(match[0].split())[:200] for match in found if match), None)
 
 
@@ -90,13 +90,13 @@ class Rules:
         named |= {rule.label: rule.about for rule in self.rules if rule.about}
         return {**named, OTHER: "none of these", SOLVED: "the task was solved"}
 
-    def label(self, attempt: Attempt) -> tuple[str, str]:
-        """Return an attempt's label, and the text for which it has it."""
+    def label(self, rollout: Rollout) -> tuple[str, str]:
+        """Return a rollout's label, and the text for which it has it."""
         for rule in self.rules:
-            why = rule.holds(attempt)
+            why = rule.holds(rollout)
             if why is not None:
                 return rule.label, why
-        return (SOLVED if attempt.solved else OTHER), ""
+        return (SOLVED if rollout.solved else OTHER), ""
 
 
 def read_rules(path: Path | None = None) -> Rules:

@@ -70,7 +70,7 @@ class JournalRows:
         """Return the rows that metrics are computed from.
 
         Train rows are the outcomes of submissions, by the batch that was open: `global_update_index` numbers the
-        harnesses that were attempted, from 0, and `update_repeat_index` the attempts of one harness at a task of a batch.
+        harnesses that were attempted, from 0, and `update_repeat_index` the rollouts of one harness at a task of a batch.
         Canary rows are those of the contract gate. Each batch has one update row, with what the method's model calls used.
         Judged rows are of evaluation points; those of replay only of tasks that had been trained by then (for `A_0`, of
         all that ever are).
@@ -143,7 +143,7 @@ class JournalRows:
                 update_repeat_index=[_next(repeats, place) for place in places],
                 score=[o["score"] for o in outcomes],
                 errored=[o["failure"] is not None for o in outcomes],
-                **_costs(len(outcomes), done.get("costs"), done.get("attempt_seconds")),
+                **_costs(len(outcomes), done.get("costs"), done.get("rollout_seconds")),
             )
 
     def _write_updates(self, table: _Table) -> None:
@@ -185,8 +185,8 @@ class JournalRows:
         first = self._trained.get(task)
         return not point["batch"] or (first is not None and first <= point["batch"])
 
-    def _label(self, handle: int) -> Json:
-        return self._tasks[handle] if handle < len(self._tasks) else {"id": f"train/{handle}"}
+    def _label(self, task_index: int) -> Json:
+        return self._tasks[task_index] if task_index < len(self._tasks) else {"id": f"train/{task_index}"}
 
 
 def _named(tasks: Sequence[Json]) -> dict[str, list[str]]:
@@ -199,7 +199,7 @@ def _named(tasks: Sequence[Json]) -> dict[str, list[str]]:
 
 
 def _costs(count: int, costs: Sequence[Json] | None, seconds: Sequence[float] | None) -> dict[str, list[Any]]:
-    """Return the columns of what attempts cost; unknown where nothing is told of each attempt."""
+    """Return the columns of what rollouts cost; unknown where nothing is told of each rollout."""
     told = costs or [{}] * count
     used = [Usage(*map(c.get, ("input_tokens", "output_tokens", "cached_tokens", "cost_usd"))) for c in told]
     return {

@@ -1,6 +1,6 @@
 """Task results of harness evolution as rows, read from SEAGym's records or from Parquet.
 
-A row is one attempt of one task (or one update, `mode` "update"). Its fields are those of SEAGym's `task_results.jsonl`
+A row is one rollout of one task (or one update, `mode` "update"). Its fields are those of SEAGym's `task_results.jsonl`
 and `metric_inputs.jsonl`. `attributes` and `cost` are flattened, names are dictionary-coded, and what no metric needs is
 dropped while reading, so that a row takes about a hundred bytes, whatever its record holds.
 """

@@ -61,7 +61,7 @@ def against_base(record: PostTraining, step: Step | None) -> Gain | None:
 def base_scores(record: PostTraining, step: Step) -> list[float | None]:
     """Return the base model's scores of the tasks of a submission, in its order; None where they are not known."""
     base = dict(enumerate(record.baseline(GRADED)))
-    return [base.get(handle) for handle in step.tasks]
+    return [base.get(task_index) for task_index in step.tasks]
 
 
 def heldout(record: PostTraining) -> HeldoutGain | None:

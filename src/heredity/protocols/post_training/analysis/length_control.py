@@ -12,7 +12,7 @@ from heredity.analysis.evidence import LoadBlob
 from heredity.analysis.statistics import CONFIDENCE, Floats
 from heredity.errors import ConfigError, RecordError
 from heredity.ids import generator
-from heredity.judging.attempts import Comparison, comparison_of, comparisons_of
+from heredity.judging.rollouts import Comparison, comparison_of, comparisons_of
 from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, Json, Step
 from heredity.protocols.post_training.results import LengthControlled, WinRate, WinRateGain, WinRates
 from heredity.results.base import Interval
@@ -58,10 +58,10 @@ def length_control(events: Sequence[Json], best: Step | None, load: LoadBlob) ->
     """
     base = _listed(events, "baseline.scored", view=GRADED)
     after = dict(zip(best.tasks, _graded(events, best, load), strict=False)) if best else {}
-    handles = list(after) or range(len(base))
+    task_indices = list(after) or range(len(base))
     judged = _listed(events, "judging.scored", view=HELDOUT, candidate=best.candidate) if best else ()
-    before = [base[handle] if handle < len(base) else None for handle in handles]
-    graded = _view(before, [after.get(handle) for handle in handles])
+    before = [base[task_index] if task_index < len(base) else None for task_index in task_indices]
+    graded = _view(before, [after.get(task_index) for task_index in task_indices])
     heldout = _view(_listed(events, "reference.scored", view=HELDOUT), judged)
     return LengthControlled(graded=graded, heldout=heldout) if graded or heldout else None
 

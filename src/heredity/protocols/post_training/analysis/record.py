@@ -27,7 +27,7 @@ class Step:
     Attributes:
         submission: its number; None if it was refused before it was admitted.
         candidate: digest of what was submitted; `""` if it was refused.
-        tasks: handles it was attempted on.
+        tasks: indices of the tasks it was attempted on.
         note: what the agent said of it.
         asked_s: run clock when it was admitted or refused.
         done_s: run clock when it was settled.

@@ -15,7 +15,11 @@ def by_task(record: PostTraining, best: Step | None) -> list[TaskGain]:
     chosen = record.judged.get(record.chosen, ())
     rows: list[TaskGain] = []
     for task in record.about.get("tasks") or ():
-        graded = _compared([after.get(handle) for handle in task["handles"]], record.baseline(GRADED), task["handles"])
+        graded = _compared(
+            [after.get(task_index) for task_index in task["task_indices"]],
+            record.baseline(GRADED),
+            task["task_indices"],
+        )
         places = task.get("heldout") or ()
         hidden = _compared(_at(chosen, places), record.baseline(HELDOUT), places)
         rows.append(

@@ -87,7 +87,7 @@ class GradingApp:
             workspace: where they come from.
             kept: where their copies are kept.
             revisions: records the code that was there when they were submitted.
-            earlier: what is journalled of the run already.
+            earlier: what is recorded of the run already.
             place: has the next grading done on one of the run's GPUs, by its name; None is where it is done otherwise.
         """
         self._place = place
@@ -245,7 +245,11 @@ class GradingApp:
     def _by_task(self, scores: Mapping[int, float] | None = None) -> dict[str, Any]:
         """Return what an answer says of each of several tasks; the baseline's own scores if none are given."""
         parts = self._terms.parts
-        known = {handle: part.baseline for part in parts for handle in part.handles} if scores is None else scores
+        known = (
+            {task_index: part.baseline for part in parts for task_index in part.task_indices}
+            if scores is None
+            else scores
+        )
         return {"tasks": self._terms.by_task(known)} if parts else {}
 
     def _standing(self) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class KeptCheckpoints:
         Args:
             root: the folder.
             note: journals what is kept and dropped.
-            noted: digests of the candidates that are journalled as kept already.
+            noted: digests of the candidates that are recorded as kept already.
         """
         self.root, self._note, self._noted = root, note, set(noted)
         self._there: dict[str, Checkpoint] = {}

@@ -25,7 +25,7 @@ Note = Callable[[Line, Sequence[Blob]], Awaitable[None]]
 
 
 class Revisions:
-    """Journals the folder `code/` whenever it differs from what was journalled last, for as long as there is room.
+    """Journals the folder `code/` whenever it differs from what was recorded last, for as long as there is room.
 
     Where code cannot be kept, a revision without a blob says why: what it was is not known from then on.
     """
@@ -36,7 +36,7 @@ class Revisions:
         Args:
             workspace: whose code.
             note: journals.
-            known: the data of the revisions that are journalled already.
+            known: the data of the revisions that are recorded already.
         """
         self._workspace, self._note, self._number = workspace, note, len(known)
         self._last: tuple[str | None, str] = (known[-1]["blob"], known[-1].get("reason", "")) if known else ("", "")

@@ -22,12 +22,12 @@ class Part:
 
     Attributes:
         name: the task's.
-        handles: its items on the graded view.
+        task_indices: its items on the graded view.
         baseline: the base model's score on these, from 0 to 1.
     """
 
     name: str
-    handles: range
+    task_indices: range
     baseline: float
 
 
@@ -108,11 +108,15 @@ class TrainingTerms:
         """Return the percentages of each of several tasks: score, baseline_score and improvement.
 
         Args:
-            scores: score from 0 to 1 by handle of the graded view; what is missing is NaN or absent, and then left out.
+            scores: score from 0 to 1 by task index of the graded view; what is missing is NaN or absent, and then left out.
         """
         found: dict[str, dict[str, float | None]] = {}
         for part in self.parts:
-            own = [scores[handle] for handle in part.handles if not math.isnan(scores.get(handle, math.nan))]
+            own = [
+                scores[task_index]
+                for task_index in part.task_indices
+                if not math.isnan(scores.get(task_index, math.nan))
+            ]
             score = round(math.fsum(own) / len(own) * PERCENT, 4) if own else None
             base = round(part.baseline * PERCENT, 4)
             gained = None if score is None else round(score - base, 4)

@@ -40,11 +40,11 @@ class HouseholdStage:
     steps: int = STEPS
 
     async def reset(self) -> str:
-        """Begin (see `Stage.reset`)."""
+        """Begin (see `GameProcess.reset`)."""
         return await self._ask({"open": str(self.folder)})
 
     async def step(self, action: str) -> tuple[str, float, bool]:
-        """Take an action (see `Stage.step`)."""
+        """Take an action (see `GameProcess.step`)."""
         observation, reward, done = await self._ask({"action": action})
         return observation, reward, done
 

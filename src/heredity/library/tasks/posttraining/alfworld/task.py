@@ -22,7 +22,7 @@ from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, p
 from heredity.posttraining.tasks.dealing import Deal, DealtTaskset, Spec, jsonl
 from heredity.posttraining.tasks.env.household import INSTRUCTION, STEPS
 from heredity.posttraining.tasks.episodes import (
-    Stage,
+    GameProcess,
     environment_files,
     episode_info,
     episode_solving,
@@ -119,7 +119,7 @@ def _task(
     known = f"{games}, alfworld {version('alfworld')}, textworld {version('textworld')}"
     info = episode_info(
         name,
-        f"{__name__}:open_stage",
+        f"{__name__}:open_game_process",
         version=known,
         description=description,
         family="alfworld",
@@ -144,17 +144,17 @@ def _task(
 
 
 @asynccontextmanager
-async def open_stage(spec: Spec, judge: Model | None) -> AsyncGenerator[Stage]:
+async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[GameProcess]:
     """Open the game of a task's spec, generated or official, in a process of its own."""
     if "folder" in spec:
-        async with open_household(Path(spec["folder"])) as stage:
-            yield stage
+        async with open_household(Path(spec["folder"])) as game_process:
+            yield game_process
         return
     with tempfile.TemporaryDirectory(prefix="heredity-household-") as made:
         folder = Path(made) / "game"
         write(generate(spec["seed"], spec["number"]), folder)
-        async with open_household(folder) as stage:
-            yield stage
+        async with open_household(folder) as game_process:
+            yield game_process
 
 
 @lru_cache(maxsize=4)

@@ -20,7 +20,7 @@ from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, p
 from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
 from heredity.posttraining.tasks.env.rollout import FORM, Transcript, asked, written
 from heredity.posttraining.tasks.env.search import normal
-from heredity.posttraining.tasks.episodes import Stage, episode_info, episode_solving
+from heredity.posttraining.tasks.episodes import GameProcess, episode_info, episode_solving
 from heredity.tasks.questions.benchmarks import find
 from heredity.tasks.questions.judge import grade
 
@@ -91,7 +91,7 @@ def deepsearchqa() -> PostTrainingTask:
     told = _DESCRIPTION.format(steps=STEPS, source=source, train=train, graded=graded, tokens=_TOKENS)
     info = episode_info(
         "deepsearchqa",
-        f"{__name__}:open_stage",
+        f"{__name__}:open_game_process",
         version=f"1, questions {digest_json(rows)[:12]}, {version}",
         description=told,
         family="search",
@@ -124,7 +124,7 @@ def deepsearchqa() -> PostTrainingTask:
 
 
 @asynccontextmanager
-async def open_stage(spec: Spec, judge: Model | None) -> AsyncGenerator[Stage]:
+async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[GameProcess]:
     """Open the question of a task's spec."""
     if judge is None:
         raise ConfigError("posttraining/deepsearchqa is decided by a model, and there is none; set gateway.judge")

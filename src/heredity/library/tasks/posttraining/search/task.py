@@ -14,8 +14,8 @@ from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, p
 from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
 from heredity.posttraining.tasks.env.search import INSTRUCTION, STEPS, Library, Question, SearchEpisode, question_of
 from heredity.posttraining.tasks.episodes import (
-    LocalStage,
-    Stage,
+    GameProcess,
+    LocalGameProcess,
     demonstrated,
     environment_files,
     episode_info,
@@ -77,7 +77,7 @@ def search_judged() -> PostTrainingTask:
 def _task(name: str, verdict: str, *, judge: bool, reward: int) -> PostTrainingTask:
     description = _DESCRIPTION.format(steps=STEPS, verdict=verdict, practice=PRACTICE, graded=GRADED)
     info = episode_info(
-        name, f"{__name__}:open_stage", version="1", description=description, family="search", judge=judge
+        name, f"{__name__}:open_game_process", version="1", description=description, family="search", judge=judge
     )
     return PostTrainingTask(
         name=name,
@@ -98,14 +98,14 @@ def _task(name: str, verdict: str, *, judge: bool, reward: int) -> PostTrainingT
 
 
 @asynccontextmanager
-async def open_stage(spec: Spec, judge: Model | None) -> AsyncGenerator[Stage]:
+async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[GameProcess]:
     """Open the library of a task's spec; with a judge, it decides the answer in place of the rule."""
     question = question_of(spec)
     episode = SearchEpisode(_library(spec["country"], spec["part"]), question)
-    yield LocalStage(episode) if judge is None else _JudgedStage(episode, question, judge)
+    yield LocalGameProcess(episode) if judge is None else _JudgedStage(episode, question, judge)
 
 
-class _JudgedStage(LocalStage):
+class _JudgedStage(LocalGameProcess):
     """A question whose answer a model decides."""
 
     def __init__(self, episode: SearchEpisode, question: Question, judge: Model) -> None:

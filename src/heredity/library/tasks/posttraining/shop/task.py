@@ -14,8 +14,8 @@ from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, p
 from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
 from heredity.posttraining.tasks.env.shop import INSTRUCTION, STEPS, Goal, ShopEpisode, goal_of, oracle
 from heredity.posttraining.tasks.episodes import (
-    LocalStage,
-    Stage,
+    GameProcess,
+    LocalGameProcess,
     demonstrated,
     environment_files,
     episode_info,
@@ -57,7 +57,7 @@ The shop, its goods and its requests are made up here; it is not the WebShop dat
 
 def shop() -> PostTrainingTask:
     """Return the task of shopping (L3): WebShop's actions and the shape of its reward, in a small shop of our own."""
-    info = episode_info("shop", f"{__name__}:open_stage", version="1", description=_DESCRIPTION, family="shop")
+    info = episode_info("shop", f"{__name__}:open_game_process", version="1", description=_DESCRIPTION, family="shop")
     return PostTrainingTask(
         name="shop",
         level="L3",
@@ -77,9 +77,9 @@ def shop() -> PostTrainingTask:
 
 
 @asynccontextmanager
-async def open_stage(spec: Spec, judge: Model | None) -> AsyncGenerator[Stage]:
+async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[GameProcess]:
     """Open the shop of a task's spec; rules alone decide the reward."""
-    yield LocalStage(ShopEpisode(open_shop(spec["shop"]), goal_of(spec["goal"])))
+    yield LocalGameProcess(ShopEpisode(open_shop(spec["shop"]), goal_of(spec["goal"])))
 
 
 def _deal(entropy: int) -> Mapping[str, Sequence[Spec]]:

@@ -21,7 +21,7 @@ from heredity.library.tasks.posttraining.webshop.process import LOAD_SECONDS, ST
 from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
 from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
 from heredity.posttraining.tasks.env.rollout import FORM, play, written
-from heredity.posttraining.tasks.episodes import Stage, episode_info, episode_solving
+from heredity.posttraining.tasks.episodes import GameProcess, episode_info, episode_solving
 
 HOME_VARIABLE = "WEBSHOP_HOME"
 """Environment variable: the checkout of princeton-nlp/WebShop."""
@@ -79,7 +79,7 @@ def webshop() -> PostTrainingTask:
     """
     home, python = _home(), _python()
     info = episode_info(
-        "webshop", f"{__name__}:open_stage", version=_version(home), description=_DESCRIPTION, family="webshop"
+        "webshop", f"{__name__}:open_game_process", version=_version(home), description=_DESCRIPTION, family="webshop"
     )
     shop = web_shop(str(home), str(python))
 
@@ -109,17 +109,17 @@ def webshop() -> PostTrainingTask:
 
 
 @asynccontextmanager
-async def open_stage(spec: Spec, judge: Model | None) -> AsyncGenerator[Stage]:
+async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[GameProcess]:
     """Open the goal of a task's spec in the one WebShop of this process."""
     shop = web_shop(spec["home"], spec["python"])
     game = Game(shop, spec["goal"], spec["question"])
     try:
-        yield _Stage(shop, game)
+        yield _GameProcess(shop, game)
     finally:
         shop.thread.submit(game.close)
 
 
-class _Stage:
+class _GameProcess:
     """A goal that is being played, from this thread."""
 
     steps = STEPS

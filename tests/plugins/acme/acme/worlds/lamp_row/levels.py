@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heredity.worlds.contract import Action, Bound, LevelData, Levels
+from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 from .dynamics import DYNAMICS
 
@@ -25,9 +25,9 @@ class Rows(Levels):
             if any(state):
                 return {"lamps": state, "steps": 12}
 
-    def bound(self, level: LevelData) -> Bound:
+    def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: the row can be put out."""
-        return Bound(1.0, "exact", "the reference solution puts all lamps out")
+        return UpperBound(1.0, "exact", "the reference solution puts all lamps out")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return the fewest presses that put the row out: their order does not matter, and none is pressed twice."""

@@ -1,4 +1,4 @@
-"""Attempts: jobs put to a runner, retried when it was not the candidate's fault, and scored."""
+"""Rollouts: jobs put to a runner, retried when it was not the candidate's fault, and scored."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ Comparison = tuple[float, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Attempter:
+class Rollouts:
     """Attempts jobs under one set of limits.
 
     Attributes:
         runner: what attempts them.
-        limits: what each attempt may use.
-        retries: how often an attempt is repeated that failed through no fault of the candidate.
+        limits: what each rollout may use.
+        retries: how often a rollout is repeated that failed through no fault of the candidate.
     """
 
     runner: Runner
@@ -61,7 +61,7 @@ class Attempter:
             again: list[int] = []
             async with _trajectories(self.runner, [jobs[p] for p in positions], self.limits) as trajectories:
                 async for local, trajectory in trajectories:
-                    if trajectory.blame.excused and round_number < self.retries:
+                    if trajectory.failure_source.excused and round_number < self.retries:
                         again.append(positions[local])
                     elif trajectory.status == Status.ISOLATION_ERROR:
                         reason = trajectory.failure.message if trajectory.failure else "no reason given"
@@ -109,7 +109,7 @@ class Attempter:
 async def _trajectories(
     runner: Runner, jobs: Sequence[Job], limits: Limits
 ) -> AsyncGenerator[AsyncIterator[tuple[int, Trajectory]], None]:
-    """Run jobs; end the runner's work at once when the attempt is given up, and check that every job was answered."""
+    """Run jobs; end the runner's work at once when the rollout is given up, and check that every job was answered."""
     source = runner.run(jobs, limits)
     seen: set[int] = set()
 
@@ -127,14 +127,14 @@ async def _trajectories(
 
 
 def outcome_of(task: Task, trajectory: Trajectory, failure_return: float) -> Outcome:
-    """Score one attempt.
+    """Score one rollout.
 
     The candidate's own failure counts as what it had collected or `failure_return`, whichever is lower. A return that
     is not a finite number counts as `failure_return`, since a candidate could otherwise erase its bad episodes. An
     attempt that failed through no fault of the candidate is missing: its score is NaN, never a zero.
     """
     status, failure, score = trajectory.status, trajectory.failure, trajectory.total_reward
-    if trajectory.blame.excused:
+    if trajectory.failure_source.excused:
         return Outcome(task.index, math.nan, trajectory.length, Status.MISSING, failure, trajectory)
     if not math.isfinite(score):
         failure = failure or Failure(Status.NON_FINITE_RETURN, f"the return is {score}; expected a finite number")
@@ -148,7 +148,7 @@ def outcome_of(task: Task, trajectory: Trajectory, failure_return: float) -> Out
 def outcomes_of(
     taskset: TasksetInfo, tasks: Sequence[Task], candidate: Candidate, trajectories: Sequence[Trajectory]
 ) -> list[Outcome]:
-    """Score what `Attempter.tasks` gave; every task counts as failed by a candidate that it was not attempted with."""
+    """Score what `Rollouts.tasks` gave; every task counts as failed by a candidate that it was not attempted with."""
     floor, failure = taskset.failure_return, KINDS.load(taskset.kind).candidates.refusal(candidate)
     if failure is not None:
         return [Outcome(task.index, floor, 0, failure.category, failure) for task in tasks]
@@ -178,10 +178,10 @@ def invalid_steps(trajectory: Trajectory) -> int:
 def comparison_of(trajectory: Trajectory) -> Comparison | None:
     """Return what a judge found of an answer, from the `info` that a runner leaves; None if it was not compared, or is missing.
 
-    An attempt without an answer is lost, at equal length: length has nothing to do with it.
+    A rollout without an answer is lost, at equal length: length has nothing to do with it.
     """
     columns = trajectory.columns
-    if "info/winner" not in columns or trajectory.blame.excused:
+    if "info/winner" not in columns or trajectory.failure_source.excused:
         return None
     winner, length, reference = (
         list(columns[f"info/{name}"])[-1:] for name in ("winner", "length", "reference_length")
@@ -200,13 +200,13 @@ def comparisons_of(data: Mapping[str, Any]) -> tuple[Comparison | None, ...]:
 
 
 def restarts_of(taskset: TasksetInfo, trajectories: Iterable[Trajectory]) -> list[str]:
-    """Return why something that attempts share died and was started anew, each reason once (see `Kind.restarts`)."""
+    """Return why something that rollouts share died and was started anew, each reason once (see `Kind.restarts`)."""
     restarts = KINDS.load(taskset.kind).restarts
     return list(dict.fromkeys(encodable(reason) for t in trajectories for reason in restarts(t)))
 
 
 def total_usage(used: Sequence[Usage | None]) -> Usage | None:
-    """Add up what attempts used; None if they make no model calls."""
+    """Add up what rollouts used; None if they make no model calls."""
     present = [usage for usage in used if usage is not None]
     return sum(present, NOTHING_USED) if present else None
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.gateway import Model
 from heredity.server.broker import Account, BrokerApp, serve_broker
+from heredity.server.broker.body import MAX_BODY_BYTES
 from heredity.server.broker.chat_completions import ChatCompletion
-from heredity.server.broker.fields import MAX_BODY_BYTES, Fields
 from heredity.server.broker.messages import Messages
 from heredity.server.broker.problems import Problem
 from heredity.server.broker.responses import Memory, Responses
@@ -105,7 +105,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     (
         MESSAGES,
         {"messages": source(type="base64", media_type="image/bmp", data="")},
-        "messages[0].content[0].source.data",
+        "messages[0].content[0].source.media_type",
     ),
     (MESSAGES, {"messages": part(type="tool_result", tool_use_id="x")}, "messages[0].content[0].tool_use_id"),
     (
@@ -300,9 +300,9 @@ BODY = st.fixed_dictionaries(
 @settings(max_examples=60, deadline=None)
 @given(body=BODY)
 def test_any_body_is_read_or_refused_and_nothing_else(body: dict[str, Any]) -> None:
-    for read in (ChatCompletion, lambda fields: Responses(fields, 1, Memory()), Messages):
+    for read in (ChatCompletion, lambda given: Responses(given, 1, Memory()), Messages):
         with contextlib.suppress(Problem):
-            assert len(read(Fields(body)).request.digest) == 64
+            assert len(read(body).request.digest) == 64
 
 
 @given(sizes=st.lists(st.integers(0, 60), max_size=20))

@@ -16,16 +16,16 @@ from starlette.types import Receive, Scope, Send
 from heredity.errors import ConfigError, HeredityError, UnknownNameError, nearest
 from heredity.gateway import Model
 from heredity.server.broker.accounts import Account, Ledger
+from heredity.server.broker.body import read_body
 from heredity.server.broker.calls import Call, OnCall, Patience
 from heredity.server.broker.chat_completions import ChatCompletion
 from heredity.server.broker.conversation import Exchange, encode, estimated_tokens
-from heredity.server.broker.fields import Fields, read_body
 from heredity.server.broker.messages import Messages
 from heredity.server.broker.problems import Problem, Shape, anthropic_shape, openai_shape
 from heredity.server.broker.responses import Responses
 
 Resolver = Callable[[str], Model]
-_Reading = Callable[[Fields, int, Ledger], Exchange]
+_Reading = Callable[[Mapping[str, Any], int, Ledger], Exchange]
 _Doing = Callable[[HttpRequest, Ledger, Send], Awaitable[None]]
 
 

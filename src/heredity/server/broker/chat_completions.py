@@ -3,14 +3,119 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
-from heredity.gateway import Image, Reply, ToolCall, ToolSpec, Usage
+from pydantic import Field
+
+from heredity.gateway import Reply, ToolCall, ToolSpec, Usage
+from heredity.server.broker.body import (
+    AtLeastOne,
+    Body,
+    Choice,
+    FunctionChoice,
+    Part,
+    Picture,
+    Text,
+    TextFormat,
+    Texts,
+    only,
+    parts,
+)
 from heredity.server.broker.conversation import Conversation, encode, event, finish_of, new_id, rest_of
-from heredity.server.broker.fields import Fields, sampling_of, tool_choice
 from heredity.server.broker.problems import Problem, openai_shape
 
 _FINISH = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "refusal": "content_filter"}
+_IsFunction = Annotated[str, only("function", why="tools are functions")]
+
+
+class _Refusal(Part):
+    type: Literal["refusal"]
+    refusal: str
+
+
+class _Address(Part):
+    url: Picture
+
+
+class _Picture(Part):
+    type: Literal["image_url"]
+    image_url: _Address
+
+
+class _NamedFunction(Part):
+    name: str
+
+
+class _CalledFunction(_NamedFunction):
+    arguments: str = ""
+
+
+class _Call(Part):
+    id: str
+    type: _IsFunction = "function"
+    function: _CalledFunction
+
+
+_Words = Annotated[Sequence[Annotated[Text | _Refusal, Field(discriminator="type")]], parts("text")]
+
+
+class _Instructions(Part):
+    role: Literal["system", "developer"]
+    content: _Words = ()
+
+
+class _User(Part):
+    role: Literal["user"]
+    content: Annotated[Sequence[Annotated[Text | _Refusal | _Picture, Field(discriminator="type")]], parts("text")] = ()
+
+
+class _Assistant(Part):
+    role: Literal["assistant"]
+    content: _Words = ()
+    tool_calls: Sequence[_Call] = ()
+
+
+class _ToolResult(Part):
+    role: Literal["tool"]
+    content: _Words = ()
+    tool_call_id: str
+
+
+_Message = _Instructions | _User | _Assistant | _ToolResult
+
+
+class _OfferedFunction(_NamedFunction):
+    description: str = ""
+    parameters: Annotated[dict[str, Any], Field(default_factory=dict)]
+
+
+class _Tool(Part):
+    type: _IsFunction = "function"
+    function: _OfferedFunction
+
+
+class _NamedChoice(FunctionChoice):
+    function: _NamedFunction
+
+
+class _StreamOptions(Part):
+    include_usage: bool = False
+
+
+class _ChatBody(Body):
+    messages: Sequence[Annotated[_Message, Field(discriminator="role")]] = ()
+    tools: Sequence[_Tool] = ()
+    tool_choice: Choice[_NamedChoice] = "auto"
+    stop: Texts = ()
+    max_tokens: AtLeastOne | None = None
+    max_completion_tokens: AtLeastOne | None = None
+    stream_options: _StreamOptions = _StreamOptions()
+    response_format: TextFormat = TextFormat()
+    n: Annotated[int, only(1, why="one answer per call")] = 1
+    logprobs: Annotated[bool, only(False, why="log-probabilities are not passed on")] = False
+    functions: Annotated[Sequence[Any], only([], why="give tools")] = ()
+    modalities: Annotated[Sequence[Any], only(["text"], why="text only")] = ("text",)
 
 
 class ChatCompletion:
@@ -23,19 +128,17 @@ class ChatCompletion:
 
     ping = b": ping\n\n"
 
-    def __init__(self, body: Fields) -> None:
+    def __init__(self, body: Mapping[str, Any]) -> None:
         """Read a body; raises `Problem`."""
-        self.asked = body.text("model")
-        self.streams = body.flag("stream")
-        options = body.inner("stream_options")
-        self._tells_usage = options is not None and options.flag("include_usage")
-        _refuse_unsupported(body)
+        asked = _ChatBody.read(body)
+        self.asked, self.streams, self._tells_usage = asked.model, asked.stream, asked.stream_options.include_usage
         conversation = Conversation()
-        for message in body.each("messages"):
-            _read_message(conversation, message)
-        limit = "max_tokens" if body.get("max_completion_tokens") is None else "max_completion_tokens"
-        tools = tuple(_tool(tool) for tool in body.each("tools"))
-        self.request = conversation.request(tools, sampling_of(body, limit, "stop"), _choice(body), "messages")
+        for position, message in enumerate(asked.messages):
+            _add(conversation, message, f"messages[{position}]")
+        limit = asked.max_tokens if asked.max_completion_tokens is None else asked.max_completion_tokens
+        tools = tuple(ToolSpec(t.function.name, t.function.description, t.function.parameters) for t in asked.tools)
+        choice = asked.tool_choice if isinstance(asked.tool_choice, str) else asked.tool_choice.function.name
+        self.request = conversation.request(tools, asked.sampling(limit, asked.stop), choice, "messages")
         self._id, self._created, self._sent, self._open = new_id("chatcmpl"), int(time.time()), "", False
 
     def answer(self, reply: Reply) -> dict[str, Any]:
@@ -75,65 +178,23 @@ class ChatCompletion:
         return event({**self._head("chat.completion.chunk"), "choices": [choice]})
 
 
-def _refuse_unsupported(body: Fields) -> None:
-    body.only("n", (1,), "one answer per call")
-    body.only("logprobs", (False,), "log-probabilities are not passed on")
-    body.only("functions", ([],), "give tools")
-    body.only("modalities", (["text"],), "text only")
-    form = body.inner("response_format")
-    if form is not None:
-        form.only("type", ("text",), "describe the form in the prompt, or demand a tool")
+def _add(conversation: Conversation, message: _Message, where: str) -> None:
+    text = "\n".join(_text(part) for part in message.content if not isinstance(part, _Picture))
+    match message:
+        case _Instructions():
+            conversation.system(text)
+        case _User():
+            shown = (part for part in message.content if isinstance(part, _Picture))
+            conversation.user(text, [part.image_url.url for part in shown])
+        case _Assistant():
+            calls = [ToolCall(call.id, call.function.name, call.function.arguments) for call in message.tool_calls]
+            conversation.assistant(text, calls)
+        case _ToolResult():
+            conversation.tool(message.tool_call_id, text, where=f"{where}.tool_call_id")
 
 
-def _read_message(conversation: Conversation, message: Fields) -> None:
-    role = message.text("role")
-    text, images = _content(message)
-    if images and role != "user":
-        raise message.refuse("content", "only a user's message may hold pictures")
-    if role in ("system", "developer"):
-        conversation.system(text)
-    elif role == "user":
-        conversation.user(text, images)
-    elif role == "assistant":
-        conversation.assistant(text, [_call(call) for call in message.each("tool_calls")])
-    elif role == "tool":
-        conversation.tool(message.text("tool_call_id"), text, where=message.at("tool_call_id"))
-    else:
-        raise message.refuse("role", "expected system, developer, user, assistant or tool")
-
-
-def _content(message: Fields) -> tuple[str, list[Image]]:
-    texts: list[str] = []
-    images: list[Image] = []
-    for part in message.parts("content"):
-        kind = part.text("type")
-        if kind == "text":
-            texts.append(part.text("text"))
-        elif kind == "refusal":
-            texts.append(part.text("refusal"))
-        elif kind == "image_url":
-            images.append(part.need("image_url").image("url"))
-        else:
-            raise part.refuse("type", "expected text or image_url")
-    return "\n".join(texts), images
-
-
-def _call(call: Fields) -> ToolCall:
-    call.only("type", ("function",), "tools are functions")
-    function = call.need("function")
-    return ToolCall(call.text("id"), function.text("name"), function.text("arguments", ""))
-
-
-def _tool(tool: Fields) -> ToolSpec:
-    tool.only("type", ("function",), "tools are functions")
-    function = tool.need("function")
-    parameters = function.inner("parameters")
-    return ToolSpec(function.text("name"), function.text("description", ""), parameters.values if parameters else {})
-
-
-def _choice(body: Fields) -> str:
-    wanted = tool_choice(body)
-    return wanted if isinstance(wanted, str) else wanted.need("function").text("name")
+def _text(part: Text | _Refusal) -> str:
+    return part.text if isinstance(part, Text) else part.refusal
 
 
 def _told(call: ToolCall) -> dict[str, Any]:

@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import Discriminator, Field, Tag
 
 from heredity.gateway import Image, Reply, Request, ToolCall, ToolSpec, Usage
+from heredity.server.broker.body import (
+    AtLeastOne,
+    Base64,
+    Body,
+    MediaType,
+    Part,
+    Text,
+    TextFormat,
+    Texts,
+    only,
+    parts,
+    strict_json,
+)
 from heredity.server.broker.conversation import (
     Conversation,
     encode,
@@ -16,10 +32,114 @@ from heredity.server.broker.conversation import (
     new_id,
     rest_of,
 )
-from heredity.server.broker.fields import Fields, sampling_of, strict_json
 from heredity.server.broker.problems import Problem, anthropic_shape
 
+_Texts = Annotated[Sequence[Text], parts("text")]
 _FINISH = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "refusal": "refusal"}
+
+
+class _Source(Part):
+    type: Annotated[str, only("base64", why="send the picture itself as base64; no address is fetched from here")]
+    media_type: MediaType
+    data: Base64
+
+
+class _Image(Part):
+    type: Literal["image"]
+    source: _Source
+
+
+class _ToolResult(Part):
+    type: Literal["tool_result"]
+    tool_use_id: str
+    content: Annotated[Sequence[Annotated[Text | _Image, Field(discriminator="type")]], parts("text")] = ()
+    is_error: bool = False
+
+
+class _ToolUse(Part):
+    type: Literal["tool_use"]
+    id: str
+    name: str
+    input: dict[str, Any]
+
+
+class _Thoughts(Part):
+    type: Literal["thinking", "redacted_thinking"]
+
+
+class _System(Part):
+    role: Literal["system"]
+    content: _Texts = ()
+
+
+class _User(Part):
+    role: Literal["user"]
+    content: Annotated[
+        Sequence[Annotated[Text | _Image | _ToolResult, Field(discriminator="type")]], parts("text")
+    ] = ()
+
+
+class _Assistant(Part):
+    role: Literal["assistant"]
+    content: Annotated[
+        Sequence[Annotated[Text | _ToolUse | _Thoughts, Field(discriminator="type")]], parts("text")
+    ] = ()
+
+
+_Message = _System | _User | _Assistant
+
+
+class _Tool(Part):
+    name: str
+    description: str = ""
+    input_schema: dict[str, Any]
+
+
+class _VendorsTool(Part):
+    type: str
+
+
+def _kind_of_tool(value: Any) -> str:
+    inside = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    return "a function" if inside.get("type") in (None, "custom") else "a vendor's"
+
+
+class _PlainChoice(Part):
+    type: Literal["auto", "any", "none"]
+
+
+class _ToolChoice(Part):
+    type: Literal["tool"]
+    name: str
+
+
+_Choice = _PlainChoice | _ToolChoice
+
+
+class _OutputConfig(Part):
+    format: TextFormat = TextFormat()
+
+
+class _MessagesBody(Body):
+    system: _Texts = ()
+    messages: Sequence[Annotated[_Message, Field(discriminator="role")]] = ()
+    tools: Sequence[
+        Annotated[
+            Annotated[_Tool, Tag("a function")] | Annotated[_VendorsTool, Tag("a vendor's")],
+            Discriminator(_kind_of_tool),
+        ]
+    ] = ()
+    tool_choice: Annotated[_Choice, Field(discriminator="type")] = _PlainChoice(type="auto")
+    stop_sequences: Texts = ()
+    output_config: _OutputConfig = _OutputConfig()
+
+
+class _AskBody(_MessagesBody):
+    max_tokens: AtLeastOne
+
+
+class _CountBody(_MessagesBody):
+    max_tokens: AtLeastOne | None = None
 
 
 class Messages:
@@ -33,31 +153,23 @@ class Messages:
 
     ping = event({"type": "ping"}, "ping")
 
-    def __init__(self, body: Fields, *, counting: bool = False) -> None:
+    def __init__(self, body: Mapping[str, Any], *, counting: bool = False) -> None:
         """Read a body; raises `Problem`.
 
         Args:
             body: the body.
             counting: whether only its tokens are asked for, so that `max_tokens` may be absent.
         """
-        self.asked = body.text("model")
-        self.streams = body.flag("stream")
-        if body.get("max_tokens") is None and not counting:
-            raise body.refuse("max_tokens", "missing; expected a whole number")
-        config = body.inner("output_config")
-        form = config.inner("format") if config is not None else None
-        if form is not None:
-            form.only("type", ("text",), "describe the form in the prompt, or demand a tool")
+        asked = (_CountBody if counting else _AskBody).read(body)
+        self.asked, self.streams = asked.model, asked.stream
         conversation = Conversation()
-        conversation.system(_text(body, "system"))
-        for message in body.each("messages"):
-            _read_message(conversation, message)
-        self.request: Request = conversation.request(
-            tuple(_tool(tool) for tool in body.each("tools") if tool.text("type", "custom") == "custom"),
-            sampling_of(body, "max_tokens", "stop_sequences"),
-            _choice(body),
-            "messages",
-        )
+        conversation.system(_paragraphs(asked.system))
+        for position, message in enumerate(asked.messages):
+            _add(conversation, message, f"messages[{position}]")
+        offered = [tool for tool in asked.tools if isinstance(tool, _Tool)]
+        tools = tuple(ToolSpec(tool.name, tool.description, tool.input_schema) for tool in offered)
+        sampling = asked.sampling(asked.max_tokens, asked.stop_sequences)
+        self.request: Request = conversation.request(tools, sampling, _choice(asked.tool_choice), "messages")
         self._id, self._sent, self._open = new_id("msg"), "", False
 
     def answer(self, reply: Reply) -> dict[str, Any]:
@@ -115,98 +227,48 @@ class Messages:
         }
 
 
-def _read_message(conversation: Conversation, message: Fields) -> None:
-    role = message.text("role")
-    if role == "user":
-        _read_user(conversation, message)
-    elif role == "assistant":
-        _read_assistant(conversation, message)
-    elif role == "system":
-        conversation.system(_text(message, "content"))
-    else:
-        raise message.refuse("role", "expected user, assistant or system")
+def _add(conversation: Conversation, message: _Message, where: str) -> None:
+    match message:
+        case _System():
+            conversation.system(_paragraphs(message.content))
+        case _User():
+            _add_user(conversation, message.content, where)
+        case _Assistant():
+            calls = [
+                ToolCall(p.id, p.name, json.dumps(p.input, ensure_ascii=False))
+                for p in message.content
+                if isinstance(p, _ToolUse)
+            ]
+            conversation.assistant(_lines(message.content), calls)
 
 
-def _read_user(conversation: Conversation, message: Fields) -> None:
-    texts: list[str] = []
-    images: list[Image] = []
-    results = 0
-    blocks = message.parts("content")
-    for block in blocks:
-        kind = block.text("type")
-        if kind == "tool_result":
-            results += 1
-            _read_result(conversation, block)
-        elif kind == "text":
-            texts.append(block.text("text"))
-        elif kind == "image":
-            images.append(_image(block))
-        else:
-            raise block.refuse("type", "expected text, image or tool_result")
-    if texts or images or not results:
-        conversation.user("\n".join(texts), images)
-
-
-def _read_result(conversation: Conversation, block: Fields) -> None:
-    texts: list[str] = []
-    images: list[Image] = []
-    for part in block.parts("content"):
-        kind = part.text("type")
-        if kind == "text":
-            texts.append(part.text("text"))
-        elif kind == "image":
-            images.append(_image(part))
-        else:
-            raise part.refuse("type", "expected text or image")
-    text = "\n".join(texts)
-    if block.flag("is_error"):
+def _add_user(conversation: Conversation, content: Sequence[Text | _Image | _ToolResult], where: str) -> None:
+    results = [(position, part) for position, part in enumerate(content) if isinstance(part, _ToolResult)]
+    for position, result in results:
         # A result has no flag of its own further on.
-        text = f"error: {text}"
-    conversation.tool(block.text("tool_use_id"), text, images, where=block.at("tool_use_id"))
+        text = f"error: {_lines(result.content)}" if result.is_error else _lines(result.content)
+        at = f"{where}.content[{position}].tool_use_id"
+        conversation.tool(result.tool_use_id, text, _images(result.content), where=at)
+    if len(results) < len(content) or not content:
+        conversation.user(_lines(content), _images(content))
 
 
-def _read_assistant(conversation: Conversation, message: Fields) -> None:
-    texts: list[str] = []
-    calls: list[ToolCall] = []
-    for block in message.parts("content"):
-        kind = block.text("type")
-        if kind == "text":
-            texts.append(block.text("text"))
-        elif kind == "tool_use":
-            arguments = json.dumps(block.need("input").values, ensure_ascii=False)
-            calls.append(ToolCall(block.text("id"), block.text("name"), arguments))
-        elif kind not in ("thinking", "redacted_thinking"):
-            raise block.refuse("type", "expected text, tool_use or thinking")
-    conversation.assistant("\n".join(texts), calls)
+def _lines(content: Sequence[Part]) -> str:
+    return "\n".join(part.text for part in content if isinstance(part, Text))
 
 
-def _text(body: Fields, name: str) -> str:
-    parts = body.parts(name)
-    for part in parts:
-        part.only("type", ("text",), "expected text")
-    return "\n\n".join(part.text("text") for part in parts)
+def _paragraphs(content: Sequence[Text]) -> str:
+    return "\n\n".join(part.text for part in content)
 
 
-def _image(block: Fields) -> Image:
-    source = block.need("source")
-    source.only("type", ("base64",), "send the picture itself as base64; no address is fetched from here")
-    return source.picture("data", source.text("media_type"), source.text("data"))
+def _images(content: Sequence[Part]) -> list[Image]:
+    return [Image(part.source.media_type, part.source.data) for part in content if isinstance(part, _Image)]
 
 
-def _tool(tool: Fields) -> ToolSpec:
-    return ToolSpec(tool.text("name"), tool.text("description", ""), tool.need("input_schema").values)
-
-
-def _choice(body: Fields) -> str:
-    wanted = body.inner("tool_choice")
-    if wanted is None:
-        return "auto"
-    kind = wanted.text("type")
-    if kind == "tool":
-        return wanted.text("name")
-    if kind not in ("auto", "any", "none"):
-        raise wanted.refuse("type", "expected auto, any, tool or none")
-    return "required" if kind == "any" else kind
+def _choice(wanted: _Choice) -> str:
+    if isinstance(wanted, _ToolChoice):
+        return wanted.name
+    return "required" if wanted.type == "any" else wanted.type
 
 
 def _input(call: ToolCall) -> dict[str, Any]:

@@ -4,18 +4,152 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from heredity.gateway import Image, Message, Reply, ToolCall, ToolSpec, Usage
+from heredity.server.broker.body import (
+    AtLeastOne,
+    Body,
+    Choice,
+    FunctionChoice,
+    Part,
+    Picture,
+    TextFormat,
+    Texts,
+    only,
+    parts,
+)
 from heredity.server.broker.conversation import Conversation, event, finish_of, new_id, rest_of
-from heredity.server.broker.fields import Fields, sampling_of, tool_choice
 from heredity.server.broker.problems import Problem, openai_shape
 
 MAX_REMEMBERED_BYTES = 64 << 20
 HOSTED_TOOLS = ("web_search", "file_search", "code_interpreter", "computer", "image_generation", "mcp", "local_shell")
 
-_SKIPPED_ITEMS = ("reasoning", "web_search_call")
+_ECHOED = ("instructions", "max_output_tokens", "previous_response_id", "temperature", "top_p")
 _CUT_SHORT = {"length": "max_output_tokens", "refusal": "content_filter"}
+
+
+class _Words(Part):
+    type: Literal["text", "input_text", "output_text"]
+    text: str
+
+
+class _Refusal(Part):
+    type: Literal["refusal"]
+    refusal: str
+
+
+class _Picture(Part):
+    type: Literal["input_image"]
+    image_url: Picture
+
+
+_Plain = Annotated[Sequence[Annotated[_Words | _Refusal, Field(discriminator="type")]], parts("text")]
+_Shown = Annotated[Sequence[Annotated[_Words | _Refusal | _Picture, Field(discriminator="type")]], parts("text")]
+
+
+class _Message(Part):
+    type: Literal["message"]
+
+
+class _Instructions(_Message):
+    role: Literal["system", "developer"]
+    content: _Plain = ()
+
+
+class _User(_Message):
+    role: Literal["user"]
+    content: _Shown = ()
+
+
+class _Assistant(_Message):
+    role: Literal["assistant"]
+    content: _Plain = ()
+
+
+class _FunctionCall(Part):
+    type: Literal["function_call"]
+    call_id: str
+    name: str
+    arguments: str = ""
+
+
+class _FunctionCallOutput(Part):
+    type: Literal["function_call_output"]
+    call_id: str
+    output: _Shown = ()
+
+
+class _Skipped(Part):
+    type: Literal["reasoning", "web_search_call"]
+
+
+def _with_type(value: Any) -> Any:
+    """Return an item with what may be left out of a message: its type, and the role of a bare text."""
+    if not isinstance(value, dict):
+        return value
+    item = cast("dict[str, Any]", value)
+    if item.get("type") is None:
+        item = {**item, "type": "message"}
+    if item["type"] == "message" and "role" not in item and "text" in item:
+        item = {**item, "role": "user", "content": item["text"]}
+    return item
+
+
+_Item = (
+    Annotated[_Instructions | _User | _Assistant, Field(discriminator="role")]
+    | _FunctionCall
+    | _FunctionCallOutput
+    | _Skipped
+)
+
+
+class _Tool(Part):
+    type: Literal["function"]
+    name: str
+    description: str = ""
+    parameters: Annotated[dict[str, Any], Field(default_factory=dict)]
+
+
+class _OtherTool(Part):
+    type: str
+
+
+def _kind_of_tool(value: Any) -> str:
+    inside = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    return "a function" if inside.get("type") == "function" else "another"
+
+
+class _NamedChoice(FunctionChoice):
+    name: str
+
+
+class _Form(Part):
+    format: TextFormat = TextFormat()
+
+
+class _ResponsesBody(Body):
+    instructions: str = ""
+    input: Annotated[
+        Sequence[Annotated[_Item, Field(discriminator="type"), BeforeValidator(_with_type)]], parts("message")
+    ]
+    tools: Sequence[
+        Annotated[
+            Annotated[_Tool, Tag("a function")] | Annotated[_OtherTool, Tag("another")], Discriminator(_kind_of_tool)
+        ]
+    ] = ()
+    tool_choice: Choice[_NamedChoice] = "auto"
+    stop: Texts = ()
+    max_output_tokens: AtLeastOne | None = None
+    previous_response_id: str = ""
+    store: bool = True
+    text: _Form = _Form()
+    background: Annotated[bool, only(False, why="answers are given at once")] = False
+    conversation: Annotated[Any, only(why="send the conversation, or previous_response_id")] = None
+    prompt: Annotated[Any, only(why="send the text")] = None
 
 
 class Memory:
@@ -49,25 +183,29 @@ class Responses:
 
     ping = b": ping\n\n"
 
-    def __init__(self, body: Fields, size: int, memory: Memory) -> None:
+    def __init__(self, body: Mapping[str, Any], size: int, memory: Memory) -> None:
         """Read a body of `size` bytes; raises `Problem`."""
-        self._body, self._memory, self._size = body, memory, size
-        self.asked = body.text("model")
-        self.streams = body.flag("stream")
-        _refuse_unsupported(body)
-        instructions = body.text("instructions", "")
+        asked = _ResponsesBody.read(body)
+        self._store, self._memory, self._size = asked.store, memory, size
+        self.asked, self.streams = asked.model, asked.stream
         conversation = Conversation()
-        conversation.system(instructions)
-        self._recall(conversation)
-        for item in body.parts("input", "message"):
-            _read_item(conversation, item)
-        tools = [tool for tool in body.each("tools") if tool.text("type") == "function"]
-        specs = tuple(_tool(tool) for tool in tools)
-        sampling = sampling_of(body, "max_output_tokens", "stop")
-        self.request = conversation.request(specs, sampling, _choice(body), "input")
+        conversation.system(asked.instructions)
+        self._recall(conversation, asked.previous_response_id)
+        for position, item in enumerate(asked.input):
+            _add(conversation, item, f"input[{position}]")
+        offered = [tool for tool in asked.tools if isinstance(tool, _Tool)]
+        tools = tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in offered)
+        choice = asked.tool_choice if isinstance(asked.tool_choice, str) else asked.tool_choice.name
+        sampling = asked.sampling(asked.max_output_tokens, asked.stop)
+        self.request = conversation.request(tools, sampling, choice, "input")
         # Instructions hold for one call only: a response that continues this one brings its own.
-        self._lasting = self.request.messages[1 if instructions else 0 :]
-        self._tools = [tool.values for tool in tools]
+        self._lasting = self.request.messages[1 if asked.instructions else 0 :]
+        self._echoed = {
+            **{name: body.get(name) for name in _ECHOED},
+            "metadata": body.get("metadata") or {},
+            "tool_choice": body.get("tool_choice") or "auto",
+            "tools": [tool for tool in body.get("tools") or () if tool["type"] == "function"],
+        }
         self._id, self._item, self._created = new_id("resp"), new_id("msg"), int(time.time())
         self._sent, self._open, self._began, self._number = "", False, False, 0
 
@@ -117,18 +255,20 @@ class Responses:
         events = self.piece("") + self._event("response.failed", response=failed)
         return events + self._event("error", **error, error=error)
 
-    def _recall(self, conversation: Conversation) -> None:
-        name = self._body.text("previous_response_id", "")
+    def _recall(self, conversation: Conversation, name: str) -> None:
         if not name:
             return
-        found = self._memory.recall(name)
-        if found is None:
-            raise self._body.refuse("previous_response_id", "this response is not known; send the whole conversation")
-        conversation.earlier(found[0])
-        self._size += found[1]
+        remembered = self._memory.recall(name)
+        if remembered is None:
+            field = "previous_response_id"
+            message = f"{field}: this response is not known; send the whole conversation"
+            raise Problem("request", message, field=field)
+        messages, size = remembered
+        conversation.earlier(messages)
+        self._size += size
 
     def _finished(self, reply: Reply, output: list[dict[str, Any]]) -> dict[str, Any]:
-        if self._body.get("store") is not False:
+        if self._store:
             self._memory.keep(self._id, (*self._lasting, reply.message), self._size + len(reply.text))
         status, reason = _status(reply), _CUT_SHORT.get(finish_of(reply))
         return {
@@ -139,7 +279,6 @@ class Responses:
         }
 
     def _response(self, status: str) -> dict[str, Any]:
-        told = ("instructions", "max_output_tokens", "previous_response_id", "temperature", "top_p")
         return {
             "id": self._id,
             "object": "response",
@@ -150,13 +289,10 @@ class Responses:
             "usage": None,
             "error": None,
             "incomplete_details": None,
-            **{name: self._body.get(name) for name in told},
-            "metadata": self._body.get("metadata") or {},
+            **self._echoed,
             "parallel_tool_calls": True,
-            "store": self._body.get("store") is not False,
+            "store": self._store,
             "text": {"format": {"type": "text"}},
-            "tool_choice": self._body.get("tool_choice") or "auto",
-            "tools": self._tools,
             "truncation": "disabled",
         }
 
@@ -180,71 +316,32 @@ class Responses:
         return encoded
 
 
-def _refuse_unsupported(body: Fields) -> None:
-    body.only("background", (False,), "answers are given at once")
-    body.only("conversation", (), "send the conversation, or previous_response_id")
-    body.only("prompt", (), "send the text")
-    text = body.inner("text")
-    form = text.inner("format") if text is not None else None
-    if form is not None:
-        form.only("type", ("text",), "describe the form in the prompt, or demand a tool")
+def _add(conversation: Conversation, item: _Item, where: str) -> None:
+    match item:
+        case _Instructions():
+            conversation.system(_lines(item.content))
+        case _User():
+            conversation.user(_lines(item.content), _images(item.content))
+        case _Assistant():
+            conversation.assistant(_lines(item.content))
+        case _FunctionCall():
+            conversation.assistant("", [ToolCall(item.call_id, item.name, item.arguments)])
+        case _FunctionCallOutput():
+            at = f"{where}.call_id"
+            conversation.tool(item.call_id, _lines(item.output), _images(item.output), where=at)
+        case _Skipped():
+            pass
 
 
-def _read_item(conversation: Conversation, item: Fields) -> None:
-    kind = item.text("type", "message")
-    if kind == "message":
-        _read_message(conversation, item)
-    elif kind == "function_call":
-        conversation.assistant("", [ToolCall(item.text("call_id"), item.text("name"), item.text("arguments", ""))])
-    elif kind == "function_call_output":
-        text, images = _content(item, "output")
-        conversation.tool(item.text("call_id"), text, images, where=item.at("call_id"))
-    elif kind not in _SKIPPED_ITEMS:
-        raise item.refuse("type", f"{kind[:80]!r} is not known here; send messages, function calls and their outputs")
+def _lines(content: Sequence[_Words | _Refusal | _Picture]) -> str:
+    texts = (
+        part.refusal if isinstance(part, _Refusal) else part.text for part in content if not isinstance(part, _Picture)
+    )
+    return "\n".join(texts)
 
 
-def _read_message(conversation: Conversation, item: Fields) -> None:
-    if "role" not in item.values and "text" in item.values:
-        conversation.user(item.text("text"))
-        return
-    role = item.text("role")
-    text, images = _content(item, "content")
-    if images and role != "user":
-        raise item.refuse("content", "only a user's message may hold pictures")
-    if role in ("system", "developer"):
-        conversation.system(text)
-    elif role == "user":
-        conversation.user(text, images)
-    elif role == "assistant":
-        conversation.assistant(text)
-    else:
-        raise item.refuse("role", "expected system, developer, user or assistant")
-
-
-def _content(item: Fields, name: str) -> tuple[str, list[Image]]:
-    texts: list[str] = []
-    images: list[Image] = []
-    for part in item.parts(name):
-        kind = part.text("type")
-        if kind in ("text", "input_text", "output_text"):
-            texts.append(part.text("text"))
-        elif kind == "refusal":
-            texts.append(part.text("refusal"))
-        elif kind == "input_image":
-            images.append(part.image("image_url"))
-        else:
-            raise part.refuse("type", "expected input_text, output_text or input_image")
-    return "\n".join(texts), images
-
-
-def _tool(tool: Fields) -> ToolSpec:
-    parameters = tool.inner("parameters")
-    return ToolSpec(tool.text("name"), tool.text("description", ""), parameters.values if parameters else {})
-
-
-def _choice(body: Fields) -> str:
-    wanted = tool_choice(body)
-    return wanted if isinstance(wanted, str) else wanted.text("name")
+def _images(content: Sequence[Part]) -> list[Image]:
+    return [part.image_url for part in content if isinstance(part, _Picture)]
 
 
 def _status(reply: Reply) -> str:

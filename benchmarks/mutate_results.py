@@ -106,11 +106,11 @@ def _pyright(tree: Path, paths: Sequence[Path], field: Field) -> str | None:
         return None
     command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, *map(str, paths)]
     done = subprocess.run(command, check=False, cwd=tree, capture_output=True, text=True)
-    for found in json.loads(done.stdout)["generalDiagnostics"]:
-        message = found["message"].splitlines()[0]
-        if found["severity"] == "error" and (f'"{field.name}"' in message or f'"{field.renamed}"' in message):
-            at = Path(found["file"]).relative_to(tree)
-            return f"pyright: {at}:{found['range']['start']['line'] + 1}: {message}"
+    for diagnostic in json.loads(done.stdout)["generalDiagnostics"]:
+        message = diagnostic["message"].splitlines()[0]
+        if diagnostic["severity"] == "error" and (f'"{field.name}"' in message or f'"{field.renamed}"' in message):
+            at = Path(diagnostic["file"]).relative_to(tree)
+            return f"pyright: {at}:{diagnostic['range']['start']['line'] + 1}: {message}"
     return None
 
 
@@ -155,9 +155,9 @@ def main() -> None:
     if chosen.list:
         print("\n".join(map(str, fields())))
         return
-    found = measure(chosen.count, chosen.seed)
-    print(json.dumps(found) if chosen.json else f"{found['survived']} of {found['mutants']} mutants survived")
-    sys.exit(1 if found["survived"] else 0)
+    figures = measure(chosen.count, chosen.seed)
+    print(json.dumps(figures) if chosen.json else f"{figures['survived']} of {figures['mutants']} mutants survived")
+    sys.exit(1 if figures["survived"] else 0)
 
 
 if __name__ == "__main__":

@@ -56,13 +56,13 @@ class Block(NamedTuple):
 
 
 def blocks(*languages: str) -> list[Block]:
-    found: list[Block] = []
+    collected: list[Block] = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         for match in BLOCK.finditer(text):
             line = text.count("\n", 0, match.start()) + 2
-            found.append(Block(str(page.relative_to(ROOT)), line, match[1], match[2]))
-    return [block for block in found if block.language in languages]
+            collected.append(Block(str(page.relative_to(ROOT)), line, match[1], match[2]))
+    return [block for block in collected if block.language in languages]
 
 
 def name_of(block: Block) -> str:
@@ -157,8 +157,8 @@ async def test_the_kind_that_a_page_shows_is_opened_by_the_engine(extending: dic
     (task,) = tasks.draw("train", 1, entropy=3)
     job = Job(replace(tasks.info, kind="dealt"), Candidate({}), task)
     async with Engine(EngineSettings(), ["dealt"]) as engine:
-        [(_, found)] = [item async for item in engine.run([job], Limits())]
-    assert (found.status, found.total_reward in range(1, 7)) == ("ok", True)
+        [(_, trajectory)] = [item async for item in engine.run([job], Limits())]
+    assert (trajectory.status, trajectory.total_reward in range(1, 7)) == ("ok", True)
 
 
 def test_the_taskset_that_a_page_shows_keeps_what_it_promises(extending: dict[str, Any]) -> None:
@@ -224,19 +224,19 @@ def test_importing_warns_of_nothing(module: str) -> None:
 
 
 def command_lines() -> list[tuple[str, list[str]]]:
-    found: list[tuple[str, list[str]]] = []
+    invocations: list[tuple[str, list[str]]] = []
     for block in blocks("bash"):
         for offset, line in enumerate(block.text.splitlines()):
             words = shlex.split(line, comments=True)
             while words and "=" in words[0]:
                 words = words[1:]
             if words[:1] == ["heredity"]:
-                found.append((f"{block.page}:{block.line + offset}", words[1:]))
-    return found
+                invocations.append((f"{block.page}:{block.line + offset}", words[1:]))
+    return invocations
 
 
-@pytest.mark.parametrize(("place", "words"), [pytest.param(*each, id=each[0]) for each in command_lines()])
-def test_a_command_of_the_documentation_can_be_parsed(place: str, words: list[str]) -> None:
+@pytest.mark.parametrize(("location", "words"), [pytest.param(*each, id=each[0]) for each in command_lines()])
+def test_a_command_of_the_documentation_can_be_parsed(location: str, words: list[str]) -> None:
     group: Any = typer.main.get_command(app)
     context = group.make_context("heredity", words)
     name, command, rest = group.resolve_command(context, words)
@@ -253,7 +253,7 @@ def commands(group: Any = None, path: str = "heredity") -> Iterator[tuple[str, A
         if hasattr(command, "commands"):
             if command.invoke_without_command:
                 yield f"{path} {name}", command
-            yield from (each for each in commands(command, f"{path} {name}") if not hasattr(each[1], "commands"))
+            yield from (entry for entry in commands(command, f"{path} {name}") if not hasattr(entry[1], "commands"))
         else:
             yield f"{path} {name}", command
 
@@ -421,8 +421,8 @@ OPEN_MAPS = {"options", "packages", "family_scores", "group_scores", "failure"}
 
 def undocumented(value: Any, example: Any, where: str = "") -> Iterator[str]:
     if isinstance(value, list):
-        for each in value:
-            yield from undocumented(each, example[0] if isinstance(example, list) and example else {}, where + "[]")
+        for entry in value:
+            yield from undocumented(entry, example[0] if isinstance(example, list) and example else {}, where + "[]")
     elif isinstance(value, dict) and where.rpartition(".")[2] not in OPEN_MAPS and "…" not in (example or {}):
         for key, inner in value.items():
             if key not in (example or {}):

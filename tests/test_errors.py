@@ -57,7 +57,7 @@ def test_case_does_not_matter_for_what_is_near() -> None:
 
 
 @given(st.text(max_size=8), st.lists(st.text(max_size=8), max_size=6), st.integers(1, 4))
-def test_suggestions_are_known_names_and_few(name: str, known: list[str], limit: int) -> None:
-    found = nearest(name, known, limit)
-    assert set(found) <= set(known)
-    assert len(found) <= limit
+def test_suggestions_are_known_names_and_few(name: str, names: list[str], limit: int) -> None:
+    suggested = nearest(name, names, limit)
+    assert set(suggested) <= set(names)
+    assert len(suggested) <= limit

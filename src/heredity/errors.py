@@ -37,15 +37,15 @@ class ConfigError(HeredityError):
 class UnknownNameError(ConfigError):
     """A name that is not registered; the message suggests the nearest known names, or all where they are few."""
 
-    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, what: str, name: str, names: Iterable[str]) -> None:
         self.name = name
-        known = list(known)
-        self.suggestions = nearest(name, known)
+        names = list(names)
+        self.suggestions = nearest(name, names)
         hint = ""
         if self.suggestions:
             hint = f"; did you mean {' or '.join(self.suggestions)}?"
-        elif 0 < len(known) <= _FEW:
-            hint = f"; known: {', '.join(sorted(known))}"
+        elif 0 < len(names) <= _FEW:
+            hint = f"; known: {', '.join(sorted(names))}"
         super().__init__(f"unknown {what} {name!r}{hint}")
 
 
@@ -117,8 +117,8 @@ class ProviderError(HostError):
         super().__init__(message)
 
 
-def nearest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
+def nearest(name: str, names: Iterable[str], limit: int = 3) -> list[str]:
     """Return up to `limit` known names that resemble `name`, best first, ignoring case."""
-    by_folded = {k.casefold(): k for k in known}
+    by_folded = {k.casefold(): k for k in names}
     close = difflib.get_close_matches(name.casefold(), list(by_folded), n=limit, cutoff=0.5)
     return [by_folded[c] for c in close]

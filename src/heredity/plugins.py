@@ -102,15 +102,15 @@ class Group(Generic[T]):
         """Import what an entry point names and check it. Raises as `load`."""
         said = f"the {self.noun} {entry.name!r} ({entry.value}, group {self.name})"
         try:
-            found = entry.load()
+            plugin = entry.load()
         # Whatever a stranger's module raises while it is imported.
         except Exception as error:
             raise ConfigError(f"{said} failed to load: {error!r}; repair or uninstall its package") from error
-        if not self.conforms(found):
-            raise ConfigError(f"{said} is {found!r}; give {self.contract}")
+        if not self.conforms(plugin):
+            raise ConfigError(f"{said} is {plugin!r}; give {self.contract}")
         if entry.dist is not None and entry.dist.name != OWN:
             _loaded[self.name, entry.name] = _origin(entry, entry.dist)
-        return found
+        return plugin
 
 
 def loaded() -> list[Origin]:

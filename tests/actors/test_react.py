@@ -61,9 +61,9 @@ def test_a_thought_left_open_ends_at_the_action() -> None:
     ],
 )
 def test_what_cannot_be_read_is_said_in_words(text: str, said: str) -> None:
-    found = parse_action(text)
-    assert isinstance(found, str)
-    assert said in found
+    reason = parse_action(text)
+    assert isinstance(reason, str)
+    assert said in reason
 
 
 @given(st.text(alphabet="<>action/{}[]\"':, thinkgmemory_{`1\\n", max_size=200) | st.text(max_size=200))
@@ -71,19 +71,19 @@ def test_what_cannot_be_read_is_said_in_words(text: str, said: str) -> None:
 @example('{"a":' * 3000)
 @example("[" * 20_000)
 def test_no_text_breaks_the_parser(text: str) -> None:
-    found = parse_action(text)
-    assert isinstance(found, Action | str)
-    if isinstance(found, Action):
-        assert found.name
-        json.dumps(dict(found.params), allow_nan=False)
+    parsed = parse_action(text)
+    assert isinstance(parsed, Action | str)
+    if isinstance(parsed, Action):
+        assert parsed.name
+        json.dumps(dict(parsed.params), allow_nan=False)
 
 
 @given(st.from_regex(r"[a-z][a-z-]{0,20}", fullmatch=True), st.dictionaries(st.text(), JSON, max_size=4), st.text())
 def test_what_is_written_as_asked_is_read_back(name: str, params: dict[str, object], before: str) -> None:
     body = json.dumps({"action": name, "params": params})
-    found = parse_action(f"{before.replace('<', '')}<action>{body}</action>")
+    action = parse_action(f"{before.replace('<', '')}<action>{body}</action>")
     if "</action>" not in body.lower() and "<action>" not in body.lower():
-        assert found == Action(name, params)
+        assert action == Action(name, params)
 
 
 def test_a_long_hostile_text_is_read_in_little_time() -> None:

@@ -106,9 +106,9 @@ async def test_garbage_for_arguments_goes_back_to_the_model() -> None:
     model = ListedModel([calling(("times", "{six}")), calling(("tmes", {})), "I give up: 42"])
     answer = await solve(CALCULATING, model)
     assert answer.status == "ok"
-    told = [m.content for m in answer.messages if m.role == "tool"]
-    assert "not JSON" in told[0]
-    assert "did you mean times" in told[1]
+    outputs = [m.content for m in answer.messages if m.role == "tool"]
+    assert "not JSON" in outputs[0]
+    assert "did you mean times" in outputs[1]
 
 
 async def test_a_call_that_is_repeated_forever_ends_with_the_turns() -> None:
@@ -201,10 +201,10 @@ async def test_react_calls_tools_in_plain_text() -> None:
     answer = await solve(REACTING, model)
     assert answer.text == "42"
     assert all(request.tools == () for request in model.asked)
-    told = [m.content for m in answer.messages if m.role == "user"][1:]
-    assert told[0] == "<observation>\n42\n</observation>"
-    assert "not a JSON object" in told[1]
-    assert "there is no tool 'plus'" in told[2]
+    observations = [m.content for m in answer.messages if m.role == "user"][1:]
+    assert observations[0] == "<observation>\n42\n</observation>"
+    assert "not a JSON object" in observations[1]
+    assert "there is no tool 'plus'" in observations[2]
 
 
 async def test_without_tools_an_action_is_only_text() -> None:
@@ -249,15 +249,15 @@ async def test_the_words_for_rounds_have_defaults() -> None:
 
 
 async def test_feedback_from_outside_ends_the_rounds_when_there_is_none() -> None:
-    model, told = ListedModel(["40", "42", "never"]), list[str]()
+    model, texts = ListedModel(["40", "42", "never"]), list[str]()
 
     async def feedback(text: str) -> str | None:
-        told.append(text)
+        texts.append(text)
         return None if text == "42" else "wrong"
 
     conversation = Conversation(model, Solving(rounds=5, feedback="verdict"))
     answer = await build(Candidate({})).attempt(PROBLEM, conversation, None, feedback)
-    assert told == ["40", "42"]
+    assert texts == ["40", "42"]
     assert answer.rounds == ("40", "42")
 
 

@@ -33,8 +33,8 @@ def test_an_interval_does_not_leave_the_bounds():
 @pytest.mark.parametrize(("size", "chance"), [(4, 0.9), (6, 0.8), (8, 0.97), (16, 0.97)])
 def test_intervals_of_shares_hold_the_truth_with_few_tasks(size: int, chance: float):
     draws = (generator(0, "coverage", size).random((300, size)) < chance).astype(float)
-    found = [stats.mean_interval(row, resamples=400, bounds=SHARE) for row in draws]
-    assert sum(low <= chance <= high for low, high in found) / 300 >= 0.93
+    intervals = [stats.mean_interval(row, resamples=400, bounds=SHARE) for row in draws]
+    assert sum(low <= chance <= high for low, high in intervals) / 300 >= 0.93
 
 
 def test_every_kind_of_mean_is_bounded_alike():
@@ -54,9 +54,9 @@ def test_several_places_that_are_each_of_one_mind_have_an_interval_too():
 
 @pytest.mark.parametrize(("pairs", "said"), [(5, "within noise"), (6, "better")])
 def test_a_task_more_that_agrees_decides_interval_and_p_alike(pairs: int, said: str):
-    found = stats.compare_paired([np.ones((1, pairs))], bounds=GAP)
-    assert (found.interval[0] > 0.0) is (found.p < 0.05) is (said == "better")
-    assert stats.verdict(found.difference, found.interval, found.mde, found.p) == said
+    comparison = stats.compare_paired([np.ones((1, pairs))], bounds=GAP)
+    assert (comparison.interval[0] > 0.0) is (comparison.p < 0.05) is (said == "better")
+    assert stats.verdict(comparison.difference, comparison.interval, comparison.mde, comparison.p) == said
 
 
 def test_returns_have_no_bounds_even_where_they_lie_between_zero_and_one():

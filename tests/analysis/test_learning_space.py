@@ -20,13 +20,13 @@ SPACE = [
 
 
 def test_the_upper_bound_picks_the_best_method_of_each_taskset() -> None:
-    found = learning_space(SPACE)
-    assert found is not None
-    assert found.methods == ["x", "y", "z"]
-    assert [p.method for p in found.upper_bound.picked] == ["x", "y", "z"]
-    assert found.upper_bound.mean == pytest.approx(2.0 / 3)
-    assert found.upper_bound.gain == pytest.approx((0.4 + 0.5 + 0.6) / 3)
-    assert found.best_fixed.model_dump() == {
+    space = learning_space(SPACE)
+    assert space is not None
+    assert space.methods == ["x", "y", "z"]
+    assert [p.method for p in space.upper_bound.picked] == ["x", "y", "z"]
+    assert space.upper_bound.mean == pytest.approx(2.0 / 3)
+    assert space.upper_bound.gain == pytest.approx((0.4 + 0.5 + 0.6) / 3)
+    assert space.best_fixed.model_dump() == {
         "method": "z",
         "mean": pytest.approx(0.4),
         "gap": pytest.approx(2.0 / 3 - 0.4),
@@ -34,26 +34,26 @@ def test_the_upper_bound_picks_the_best_method_of_each_taskset() -> None:
 
 
 def test_the_bound_grows_with_the_number_of_methods() -> None:
-    found = learning_space(SPACE)
-    assert found is not None
-    assert [row.subsets for row in found.by_methods] == [3, 3, 1]
-    one, two, three = (row.mean for row in found.by_methods)
+    space = learning_space(SPACE)
+    assert space is not None
+    assert [row.subsets for row in space.by_methods] == [3, 3, 1]
+    one, two, three = (row.mean for row in space.by_methods)
     assert one == pytest.approx((0.9 + 1.1 + 1.2) / 9)
     assert one < two < three == pytest.approx(2.0 / 3)
 
 
 def test_gains_are_means_over_the_tasksets_of_most_gain() -> None:
-    found = learning_space(SPACE)
-    assert found is not None
-    curves = {row.evolver: row.gains for row in found.by_tasksets}
+    space = learning_space(SPACE)
+    assert space is not None
+    curves = {row.evolver: row.gains for row in space.by_tasksets}
     assert curves["x"] == pytest.approx([0.4, 0.2, 0.4 / 3])
     assert curves["upper bound"] == pytest.approx([0.6, 0.55, 0.5])
 
 
 def test_a_controller_is_measured_between_the_best_fixed_method_and_the_bound() -> None:
-    found = learning_space(SPACE)
-    assert found is not None
-    (row,) = found.controllers
+    space = learning_space(SPACE)
+    assert space is not None
+    (row,) = space.controllers
     assert row.covered == pytest.approx((1.3 / 3 - 0.4) / (2.0 / 3 - 0.4))
 
 

@@ -109,7 +109,7 @@ def test_ranks_follow_a_reordering_of_the_entries(scores, random):
 @given(scores_strategy)
 def test_rank_scores_lie_in_the_unit_interval_and_someone_is_first(scores):
     points = rank_scores(scores)
-    known = points[~np.isnan(points)]
-    assert ((known >= 0) & (known <= 1)).all()
-    if known.size:
-        assert known.max() == 1.0
+    ranked = points[~np.isnan(points)]
+    assert ((ranked >= 0) & (ranked <= 1)).all()
+    if ranked.size:
+        assert ranked.max() == 1.0

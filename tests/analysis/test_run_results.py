@@ -245,5 +245,5 @@ def test_whatever_scores_a_journal_holds_the_metrics_are_json(scores):
     builder.score("validation", 1, scores)
     metrics = metrics_of(builder)
     canonical_json(metrics.model_dump(mode="json"))
-    known = [s for s in scores if s is not None and math.isfinite(s)]
-    assert (metrics.submissions[0].validation_mean is None) == (not known)
+    finite = [s for s in scores if s is not None and math.isfinite(s)]
+    assert (metrics.submissions[0].validation_mean is None) == (not finite)

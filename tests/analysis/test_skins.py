@@ -17,8 +17,8 @@ PLAIN = LEVELS + generator(2, "noise").normal(0.0, 0.01, (3, 10))
 
 
 def test_an_inversion_that_hurts_is_found_level_by_level() -> None:
-    found = skin_comparisons([taskset("worlds/a", PLAIN), taskset("worlds/a?skin=inverse", PLAIN - 0.15)])
-    agent, reference = found
+    comparisons = skin_comparisons([taskset("worlds/a", PLAIN), taskset("worlds/a?skin=inverse", PLAIN - 0.15)])
+    agent, reference = comparisons
     assert (agent.taskset, agent.evolver, agent.verdict) == ("worlds/a", "agent", "worse")
     assert agent.difference == pytest.approx(-0.15)
     assert agent.ci[1] < 0

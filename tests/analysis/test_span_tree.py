@@ -56,12 +56,12 @@ def test_totals_count_nested_spans_of_a_kind_once_and_keep_the_unknown_unknown()
         made("m2", 2, 3, "inner", kind="model", usage=used(None)),
         made("m3", 9, 10, "run", kind="model", usage=used(5)),
     ]
-    found = totals(span_tree(spans))
-    assert list(found) == ["run", "round", "model"]
-    assert (found["round"].count, found["round"].seconds, found["round"].self_seconds) == (2, 8, 6)
-    assert found["round"].usage == Usage(None, 2, 0, 1.0)
-    assert found["model"].usage == found["run"].usage == Usage(None, 3, 0, 1.5)
-    assert found["model"].to_json()["usage"]["input_tokens"] is None
+    by_kind = totals(span_tree(spans))
+    assert list(by_kind) == ["run", "round", "model"]
+    assert (by_kind["round"].count, by_kind["round"].seconds, by_kind["round"].self_seconds) == (2, 8, 6)
+    assert by_kind["round"].usage == Usage(None, 2, 0, 1.0)
+    assert by_kind["model"].usage == by_kind["run"].usage == Usage(None, 3, 0, 1.5)
+    assert by_kind["model"].to_json()["usage"]["input_tokens"] is None
 
 
 def test_what_went_wrong_is_found_wherever_a_step_says_it() -> None:

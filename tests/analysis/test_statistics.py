@@ -184,11 +184,11 @@ def test_holm_never_lowers_a_p_value_nor_changes_their_order(p_values):
 def test_the_minimum_detectable_effect_is_found_four_times_in_five():
     rng = generator(8, "power")
     effect = stats.minimum_detectable_effect(1.0 / math.sqrt(30), 29)
-    found = 0
+    detections = 0
     for _ in range(1000):
         low, high = _t_interval(rng.normal(effect, 1.0, 30))
-        found += not low <= 0.0 <= high
-    assert 0.76 <= found / 1000 <= 0.85
+        detections += not low <= 0.0 <= high
+    assert 0.76 <= detections / 1000 <= 0.85
 
 
 def _t_interval(values: np.ndarray) -> tuple[float, float]:

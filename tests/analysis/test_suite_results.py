@@ -63,9 +63,9 @@ def suite(runs) -> SuiteResults:
 
 
 def row(rows: list[Any], **wanted: Any) -> Any:
-    found = [r for r in rows if all(getattr(r, k) == v for k, v in wanted.items())]
-    assert len(found) == 1, f"{wanted}: {len(found)} rows"
-    return found[0]
+    matching = [r for r in rows if all(getattr(r, k) == v for k, v in wanted.items())]
+    assert len(matching) == 1, f"{wanted}: {len(matching)} rows"
+    return matching[0]
 
 
 def test_the_leaderboard_orders_evolvers_and_ends_with_the_random_policy(suite):

@@ -11,9 +11,9 @@ MAZE, REEF = ("binary", "full", "aligned"), ("accumulative", "partial", "inverse
 
 def rows(world: str, scores: list[list[float]], **more: Any) -> list[dict[str, Any]]:
     return [
-        {"world": world, "level": f"test-{place}", "run": run, "score": score, "steps": 10, "cost_usd": 0.5, **more}
+        {"world": world, "level": f"test-{number}", "run": run, "score": score, "steps": 10, "cost_usd": 0.5, **more}
         for run, levels in enumerate(scores)
-        for place, score in enumerate(levels)
+        for number, score in enumerate(levels)
     ]
 
 
@@ -42,8 +42,8 @@ def test_one_run_has_no_standard_deviation_and_a_run_without_a_world_is_left_out
 
 
 def test_an_unknown_cost_stays_unknown() -> None:
-    known, unknown = rows("maze", [[1.0]]), rows("reef", [[1.0]], cost_usd=None)
-    table = world_table([*known, *unknown], {"maze": MAZE, "reef": REEF})
+    priced, unknown = rows("maze", [[1.0]]), rows("reef", [[1.0]], cost_usd=None)
+    table = world_table([*priced, *unknown], {"maze": MAZE, "reef": REEF})
     assert table["cost_usd"] is None
     assert table["worlds"]["maze"]["cost_usd"] == 0.5
 

@@ -19,11 +19,11 @@ def _in_children(monkeypatch: pytest.MonkeyPatch) -> None:
 @needs_sandbox
 def test_a_run_that_was_killed_ends_as_the_one_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kills, "_SUITE", kills._SUITE.replace("episodes = 48", "episodes = 12"))
-    told: list[str] = []
-    figures = kills.measure(3, "best-of-n", told=told.append)
+    lines: list[str] = []
+    figures = kills.measure(3, "best-of-n", notify=lines.append)
     assert (figures["kills"], figures["differing"], figures["differences"]) == (3, 0, [])
     assert figures["episodes_charged"] == 12
-    assert len(told) == figures["runs"]
+    assert len(lines) == figures["runs"]
 
 
 @needs_sandbox
@@ -51,15 +51,15 @@ def test_an_unknown_method_is_said_before_anything_is_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "found", "difference"),
+    ("expected", "actual", "difference"),
     [
         ({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}, ".a[1].b: 2 became 3"),
         ({"a": 1}, {"b": 1}, ": {'a': 1} became {'b': 1}"),
         ([1], [1, 2], ": [1] became [1, 2]"),
     ],
 )
-def test_the_first_difference_is_located(expected: object, found: object, difference: str) -> None:
-    assert kills.first_difference(expected, found) == difference
+def test_the_first_difference_is_located(expected: object, actual: object, difference: str) -> None:
+    assert kills.first_difference(expected, actual) == difference
 
 
 def test_times_are_left_out_at_any_depth() -> None:

@@ -22,7 +22,7 @@ def test_the_run_that_is_timed_is_the_same_each_time_and_has_every_view() -> Non
     first, second = (pl.concat(run_parts(40_000)) for _ in range(2))
     assert first.equals(second)
     assert first.height == 40_000
-    found = harness_metrics(rows_of(first.head(32_000).to_dicts()))
-    assert found.views.keys() == {"id_test", "ood_test", "update_validation", "replay"}
-    assert {row.metric for row in found.transfer} >= {"IDG", "OODG"}
-    assert found.rows.duplicates == 0
+    metrics = harness_metrics(rows_of(first.head(32_000).to_dicts()))
+    assert metrics.views.keys() == {"id_test", "ood_test", "update_validation", "replay"}
+    assert {row.metric for row in metrics.transfer} >= {"IDG", "OODG"}
+    assert metrics.rows.duplicates == 0

@@ -26,7 +26,7 @@ def install(name: str, says: str) -> None:
 def test_agents_are_listed_with_their_folders(agents: Path) -> None:
     install("codex", "codex-cli 0.169.0")
     listed = json.loads(CliRunner().invoke(app, ["agents", "list", "--json"]).stdout)
-    assert {each["name"]: each["folder"] for each in listed} == {
+    assert {agent["name"]: agent["folder"] for agent in listed} == {
         "claude-code": None,
         "codex": str(agents / "codex-0.169.0"),
         "mini-swe-agent": None,
@@ -42,9 +42,9 @@ def test_a_check_fails_where_a_program_is_not_what_it_should_be() -> None:
     install("claude-code", "1.0.0")
     done = CliRunner().invoke(app, ["agents", "check", "--json"])
     assert done.exit_code == 1
-    found = json.loads(done.stdout)
-    assert found["codex"] is None
-    assert "1.0.0" in found["claude-code"]
+    problems = json.loads(done.stdout)
+    assert problems["codex"] is None
+    assert "1.0.0" in problems["claude-code"]
     assert CliRunner().invoke(app, ["agents", "check", "mini-swe-agent"]).exit_code == 1
 
 

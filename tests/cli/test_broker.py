@@ -51,19 +51,19 @@ def ask(url: str, key: str, **options: Any) -> str | None:
 def test_a_broker_of_the_command_line_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     with running(tmp_path, "--json", "--calls", "2", "--socket", "b.sock") as process:
         assert process.stdout is not None
-        told = json.loads(process.stdout.readline())
-        variables = told["environment"]
+        announced = json.loads(process.stdout.readline())
+        variables = announced["environment"]
         for _ in range(2):
             assert ask(variables["OPENAI_BASE_URL"], variables["OPENAI_API_KEY"]) == "It is scripted."
         with pytest.raises(openai.RateLimitError, match="budget of 2 calls"):
-            ask(f"{told['url']}/t/{told['token']}/v1", "none")
+            ask(f"{announced['url']}/t/{announced['token']}/v1", "none")
         assert (tmp_path / "b.sock").is_socket()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert (process.returncode, err) == (0, "")
     used = json.loads(out)
     assert (used["calls"], used["refused"], used["usage"]["cost_usd"]) == (2, 1, 0)
-    assert "sk-of-the-host" not in json.dumps(told)
+    assert "sk-of-the-host" not in json.dumps(announced)
     assert not (tmp_path / "b.sock").exists()
 
 

@@ -10,8 +10,8 @@ from heredity import __version__
 
 def test_the_package_runs_as_a_module_under_its_own_name() -> None:
     module = [sys.executable, "-m", "heredity"]
-    told = subprocess.run([*module, "--version"], capture_output=True, text=True, check=True)
-    assert told.stdout == f"heredity {__version__}\n"
+    done = subprocess.run([*module, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"heredity {__version__}\n"
     wrong = subprocess.run([*module, "rum"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
     assert "Usage: python -m heredity" in wrong.stderr

@@ -56,12 +56,12 @@ def test_a_diff_shows_what_changed(store: Path) -> None:
 
 def test_restoring_and_the_log(store: Path) -> None:
     assert call(store, "restore", "prompt/solver", "1.0.0") == "main of prompt/solver is 1.0.0\n"
-    found = call_json(store, "log", "prompt/solver")
-    assert [(v["version"], v["parents"], v["branches"]) for v in found["versions"]] == [
+    log = call_json(store, "log", "prompt/solver")
+    assert [(v["version"], v["parents"], v["branches"]) for v in log["versions"]] == [
         ("1.0.1", ["1.0.0"], []),
         ("1.0.0", [], ["main"]),
     ]
-    assert [m["action"] for m in found["moves"]] == ["register", "update", "restore"]
+    assert [m["action"] for m in log["moves"]] == ["register", "update", "restore"]
     assert call(store, "log", "prompt/solver").splitlines()[0].startswith("1.0.1 from 1.0.0  2")
 
 
@@ -106,6 +106,6 @@ def test_a_leftover_that_has_lost_something_is_exported_as_far_as_it_goes(store:
     store.with_name("resources.db-wal").unlink()
     with pytest.raises(DamagedRecordError, match="the last changes"):
         call(store, "list")
-    found = call_json(store, "export", str(tmp_path / "all.json"), "--intact")
-    assert (found["versions"], len(found["damage"])) == (3, 1)
+    exported = call_json(store, "export", str(tmp_path / "all.json"), "--intact")
+    assert (exported["versions"], len(exported["damage"])) == (3, 1)
     assert call(store, "list").startswith("prompt/solver@1.0.1")

@@ -103,8 +103,8 @@ def test_a_store_is_served_until_it_is_told_to_end(store: Path) -> None:
     with served(store, "--port", "0", "--mcp", "off", "--token", "secret") as (process, line):
         url = line.split(" at ")[1].strip()
         assert httpx.get(url).status_code == 401
-        found = httpx.get(f"{url}/list", headers={"authorization": "Bearer secret"})
-        assert found.json() == ["prompt/solver", "tool/say"]
+        response = httpx.get(f"{url}/list", headers={"authorization": "Bearer secret"})
+        assert response.json() == ["prompt/solver", "tool/say"]
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 143
     with Store(store) as opened:

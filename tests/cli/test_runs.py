@@ -96,9 +96,9 @@ def test_a_missing_configuration_is_one_line(cli: Cli, tmp_path: Path) -> None:
 def test_a_missing_extra_is_one_line_that_says_what_to_install(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = registry.importlib.util.find_spec
+    find_spec = registry.importlib.util.find_spec
     monkeypatch.setattr(
-        registry.importlib.util, "find_spec", lambda name, *rest: None if name == "Box2D" else found(name, *rest)
+        registry.importlib.util, "find_spec", lambda name, *rest: None if name == "Box2D" else find_spec(name, *rest)
     )
     suite = write_suite(tmp_path)
     code, _, err = cli("run", suite, 'run.tasksets=["gymnasium/BipedalWalker-v3"]', "--out", tmp_path / "one")
@@ -286,8 +286,8 @@ def test_a_small_disk_that_fills_up_loses_nothing(tmp_path: Path) -> None:
 def test_errors_inside_groups_are_one_line_and_bugs_keep_their_traceback() -> None:
     from heredity.errors import HostError, RecordError
 
-    known = ExceptionGroup("x", [RecordError("a"), ExceptionGroup("y", [HostError("b\nc"), RecordError("a")])])
-    assert module.explanation(known) == "a; b c"
+    group = ExceptionGroup("x", [RecordError("a"), ExceptionGroup("y", [HostError("b\nc"), RecordError("a")])])
+    assert module.explanation(group) == "a; b c"
     assert module.explanation(OSError(28, "No space left on device", "/x")) == "No space left on device: /x"
     assert module.explanation(ExceptionGroup("x", [RecordError("a"), KeyError("bug")])) is None
     assert module.explanation(KeyError("bug")) is None

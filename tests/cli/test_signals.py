@@ -40,11 +40,11 @@ def children(pid: int) -> set[int]:
                 parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
             except OSError:
                 continue
-    found, new = set[int](), {pid}
+    descendants, new = set[int](), {pid}
     while new:
-        new = {child for child, parent in parents.items() if parent in new} - found
-        found |= new
-    return found
+        new = {child for child, parent in parents.items() if parent in new} - descendants
+        descendants |= new
+    return descendants
 
 
 def alive(pids: set[int]) -> set[int]:

@@ -31,8 +31,8 @@ def test_answers_are_shown_only_on_demand(name: str):
     assert plain.exit_code == 0, plain.output
     assert plain.output.count("A) Rome") == 2
     assert "secret" not in plain.output
-    told = run.invoke(app, ["show", name, "--count", "2", "--answers"])
-    assert told.output.count('"answer": "B"') == 2
+    with_answers = run.invoke(app, ["show", name, "--count", "2", "--answers"])
+    assert with_answers.output.count('"answer": "B"') == 2
 
 
 def test_json_holds_the_public_parts_and_the_tasks_of_the_split(name: str):

@@ -41,8 +41,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     result = asyncio.run(run_suite(folder, open_suite(folder, resolve(data))))
     assert not result.failures
     assert result.notes == {}
-    (found,) = (folder / "runs").iterdir()
-    return found
+    (run_folder,) = (folder / "runs").iterdir()
+    return run_folder
 
 
 def call(*words: str | Path) -> str:
@@ -156,9 +156,9 @@ def test_errors_are_red_in_a_terminal_and_texts_cannot_control_it(
         "start_ns": 0,
         "end_ns": 5,
     }
-    told = {"tool": "x\u001b[2J", "error": "timeout", "message": "[bold]slow[/bold]", "value": "\u001b[31m"}
+    attributes = {"tool": "x\u001b[2J", "error": "timeout", "message": "[bold]slow[/bold]", "value": "\u001b[31m"}
     (tmp_path / "journal.jsonl").touch()
-    (tmp_path / NAME).write_text(json.dumps({**line, "attributes": told, "error": ""}) + "\nbroken\n")
+    (tmp_path / NAME).write_text(json.dumps({**line, "attributes": attributes, "error": ""}) + "\nbroken\n")
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     shown = call(tmp_path, "--full")

@@ -76,9 +76,9 @@ def test_what_is_seen_can_be_written_as_a_picture(tmp_path: Path) -> None:
 
 
 def test_levels_are_listed_checked_and_written_anew(tmp_path: Path) -> None:
-    found = as_json("levels", NAME, "--check", "--write", str(tmp_path / "new"))
-    assert found["same"] is True
-    assert len(found["levels"]) == 15
+    listing = as_json("levels", NAME, "--check", "--write", str(tmp_path / "new"))
+    assert listing["same"] is True
+    assert len(listing["levels"]) == 15
     assert (tmp_path / "new" / "levels.json").read_text() == (world(NAME).folder / "levels.json").read_text()
     assert "they are the same" in run("levels", NAME, "--check").stdout
 
@@ -89,10 +89,10 @@ def test_levels_that_are_not_what_their_seeds_generate_are_reported(monkeypatch:
 
 
 def test_levels_are_verified_in_processes_of_their_own() -> None:
-    found = as_json("verify", NAME, "--seconds", "0.1", "--processes", "1")
-    assert (found["worlds"], found["levels"], found["faulty"]) == (1, 15, 0)
-    assert {row["level"] for row in found["rows"]} == {level.id for ls in world(NAME).shipped.values() for level in ls}
-    assert all(row["solvable"] and row["reference"] == 1.0 and row["kind"] == "exact" for row in found["rows"])
+    report = as_json("verify", NAME, "--seconds", "0.1", "--processes", "1")
+    assert (report["worlds"], report["levels"], report["faulty"]) == (1, 15, 0)
+    assert {row["level"] for row in report["rows"]} == {level.id for ls in world(NAME).shipped.values() for level in ls}
+    assert all(row["solvable"] and row["reference"] == 1.0 and row["kind"] == "exact" for row in report["rows"])
 
 
 def test_a_fault_is_told_and_changes_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:

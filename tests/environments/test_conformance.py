@@ -40,9 +40,9 @@ def test_a_sound_environment_passes_every_check():
     ],
 )
 def test_each_fault_fails_its_own_checks_and_no_other(kind: type[faulty.Sound], names: set[str], hint: str):
-    found = failed(kind)
-    assert set(found) == names
-    assert all(hint in detail for detail in found.values())
+    failures = failed(kind)
+    assert set(failures) == names
+    assert all(hint in detail for detail in failures.values())
 
 
 def test_a_constant_environment_passes_if_it_says_so():
@@ -54,10 +54,10 @@ def test_an_environment_that_is_falsely_declared_constant_fails():
 
 
 def test_an_error_of_the_environment_is_a_finding_with_its_file_and_line():
-    found = failed(faulty.Raising)
-    assert set(found) == {"step"}
-    assert "the wheel came off" in found["step"]
-    assert "faulty.py:" in found["step"]
+    failures = failed(faulty.Raising)
+    assert set(failures) == {"step"}
+    assert "the wheel came off" in failures["step"]
+    assert "faulty.py:" in failures["step"]
 
 
 def test_an_environment_that_cannot_be_made_is_a_finding():

@@ -195,8 +195,8 @@ def teaching(block: dict[str, Any]) -> Any:
     """Play the model of methods that update after each batch: it teaches to carry, in another way each round."""
     text = f"Remember to carry, {block['round']}."
     if block["task"] == "lessons":
-        known = [entry["id"] for entry in block["skillbook"]]
-        return {"helpful": known[:1], "harmful": [], "lessons": [{"text": text, "section": "sums"}]}
+        ids = [entry["id"] for entry in block["skillbook"]]
+        return {"helpful": ids[:1], "harmful": [], "lessons": [{"text": text, "section": "sums"}]}
     if block["task"] == "summarise":
         return {"summary": f"it said {block['evidence'][0]['answer']}"}
     if block["task"] in ("improve", "engineer"):

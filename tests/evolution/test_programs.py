@@ -140,8 +140,8 @@ def test_observations_are_scaled_to_unit_size():
 
 
 def test_large_observations_share_the_features_and_small_parts_stay_whole():
-    found: list[Leaf] = leaves(describe_space(spaces.Dict({"big": spaces.Box(-1, 1, (500,)), "small": BOX})))
-    assert [len(leaf.centre) for leaf in found] == [MAX_FEATURES - 3, 3]
+    parts: list[Leaf] = leaves(describe_space(spaces.Dict({"big": spaces.Box(-1, 1, (500,)), "small": BOX})))
+    assert [len(leaf.centre) for leaf in parts] == [MAX_FEATURES - 3, 3]
 
 
 def test_goals_become_an_error_to_be_reduced():

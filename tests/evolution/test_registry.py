@@ -52,9 +52,9 @@ def test_the_documentation_lists_every_option_with_its_default():
     shared = {("all", option): str(field.default) for option, field in LoopOptions.model_fields.items()}
     fields = {
         (name, option): str(field.default)
-        for name, each in ((name, METHODS.load(name)) for name in METHODS.names())
-        for option, field in each.options_model.model_fields.items()
-        if not issubclass(each.options_model, LoopOptions) or shared.get(("all", option)) != str(field.default)
+        for name, evolver in ((name, METHODS.load(name)) for name in METHODS.names())
+        for option, field in evolver.options_model.model_fields.items()
+        if not issubclass(evolver.options_model, LoopOptions) or shared.get(("all", option)) != str(field.default)
     }
     assert rows == shared | fields
 

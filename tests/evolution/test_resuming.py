@@ -43,12 +43,12 @@ class SumsRunner:
         self.rollouts = 0
 
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
-        for place, job in enumerate(jobs):
+        for position, job in enumerate(jobs):
             self.rollouts += 1
             said = self.answer(job.candidate, job.task.index)
             trajectory = attempt_at(job.candidate, job.task.index, said).trajectory
             assert trajectory is not None
-            yield place, trajectory
+            yield position, trajectory
 
     def answer(self, candidate: Candidate, task: int) -> str:
         return right_if_taught(candidate, task)

@@ -34,8 +34,8 @@ def run(evolved: Path) -> Path:
 def evolved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("annotated") / "runs" / "h"
     ran(folder, config())
-    (found,) = (folder / "runs").iterdir()
-    return found
+    (run_folder,) = (folder / "runs").iterdir()
+    return run_folder
 
 
 def labelled(run: Path, *views: str) -> Any:
@@ -44,19 +44,19 @@ def labelled(run: Path, *views: str) -> Any:
 
 def test_every_attempt_gets_a_label_and_nothing_else_changes(run: Path) -> None:
     before, metrics = contents(run), rebuild_run(run)
-    found = labelled(run)
+    annotation = labelled(run)
     judged = events(run, "snapshot.assessed")
     trained = events(run, "submission.completed")
     rollouts = sum(len(e["tasks"]) for e in judged) + sum(len(e["outcomes"]) for e in trained)
-    assert len(found.rows) == found.asked == rollouts
+    assert len(annotation.rows) == annotation.asked == rollouts
     after = contents(run)
     assert after.pop(str(run / ANNOTATIONS))
     assert after.keys() == before.keys()
     assert after[str(run / "journal.jsonl")] == before[str(run / "journal.jsonl")]
     assert rebuild_run(run) == metrics
-    assert set(found.counts["rules"]) == {"train", "update_validation", "id", "ood", "replay"}
-    assert found.counts["rules"]["id"]["A_T"] == {"solved": 6}
-    assert list(found.counts["rules"]["train"]) == ["batch 1", "batch 2"]
+    assert set(annotation.counts["rules"]) == {"train", "update_validation", "id", "ood", "replay"}
+    assert annotation.counts["rules"]["id"]["A_T"] == {"solved": 6}
+    assert list(annotation.counts["rules"]["train"]) == ["batch 1", "batch 2"]
 
 
 def test_what_was_labelled_is_kept_and_other_views_stay(run: Path) -> None:
@@ -84,12 +84,12 @@ def test_a_model_judges_within_the_labels_and_its_usage_is_said(run: Path, tmp_p
     )
     done = heredity("annotate", run, "--judge", f"scripted/{answers}", "--view", "replay", "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    report = json.loads(done.stdout)
     rows = read_annotations(run)
-    assert told["runs"][0]["asked"] == len(rows) == 8
+    assert report["runs"][0]["asked"] == len(rows) == 8
     assert {row["label"] for row in rows} == {"solved", "wrong result", "other"}
     assert next(row["why"] for row in rows if row["label"] == "other").startswith("the judge said 'bad luck'")
-    (account,) = told["usage"]
+    (account,) = report["usage"]
     assert account["calls"] == 8
     assert account["usage"]["input_tokens"] > 0
     again = json.loads(heredity("annotate", run, "--judge", f"scripted/{answers}", "--view", "replay", "--json").stdout)
@@ -119,8 +119,8 @@ def test_a_judge_that_fails_loses_no_label_that_it_gave(run: Path) -> None:
         given.append(rollout.task)
         return "solved", ""
 
-    found = asyncio.run(annotate(run, "judge:x/y:1", patient, concurrent=4))
-    assert len(given) == len(found.rows) - 3
+    annotation = asyncio.run(annotate(run, "judge:x/y:1", patient, concurrent=4))
+    assert len(given) == len(annotation.rows) - 3
 
 
 def test_an_answer_that_is_no_json_is_a_label_of_its_own(run: Path, tmp_path: Path) -> None:
@@ -139,8 +139,8 @@ def test_an_answer_that_is_no_json_is_a_label_of_its_own(run: Path, tmp_path: Pa
 def test_damaged_trajectories_are_reported(evolved: Path, tmp_path: Path) -> None:
     copy = tmp_path / "run"
     shutil.copytree(evolved, copy)
-    (found, *_) = events(copy, "snapshot.assessed")
-    (copy / "blobs" / found["blob"][:2] / found["blob"]).write_bytes(b"")
+    (event, *_) = events(copy, "snapshot.assessed")
+    (copy / "blobs" / event["blob"][:2] / event["blob"]).write_bytes(b"")
     with pytest.raises(DamagedRecordError):
         labelled(copy)
 

@@ -27,16 +27,16 @@ def suites(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def tasksets(found: SuiteResults) -> list[str]:
-    return [row.taskset for row in found.tasksets]
+def tasksets(results: SuiteResults) -> list[str]:
+    return [row.taskset for row in results.tasksets]
 
 
 def test_suites_with_the_same_cases_are_one(suites: Path) -> None:
-    found = compare_folders([suites / "a", suites / "b"])
-    assert found.notes == []
-    assert found.metrics.suite_id == "a and b"
-    assert tasksets(found.metrics) == ["gymnasium/CartPole-v1"]
-    pairs = [(row.a, row.b, row.cases) for row in found.metrics.comparisons.tasksets]
+    comparison = compare_folders([suites / "a", suites / "b"])
+    assert comparison.notes == []
+    assert comparison.metrics.suite_id == "a and b"
+    assert tasksets(comparison.metrics) == ["gymnasium/CartPole-v1"]
+    pairs = [(row.a, row.b, row.cases) for row in comparison.metrics.comparisons.tasksets]
     assert any({one, other} == {"best-of-n", "sequential"} and cases == 3 for one, other, cases in pairs)
 
 
@@ -46,18 +46,18 @@ def test_suites_with_cases_of_their_own_are_refused(suites: Path) -> None:
 
 
 def test_a_taskset_with_several_sets_of_cases_is_kept_apart(suites: Path) -> None:
-    found = compare_folders([suites / "a", suites / "c", suites / "b"])
-    assert tasksets(found.metrics) == ["gymnasium/CartPole-v1 (cases of a)", "gymnasium/CartPole-v1 (cases of c)"]
-    assert any("kept apart" in note for note in found.notes)
-    apart = [row for row in found.metrics.comparisons.tasksets if row.taskset.endswith("(cases of c)")]
+    comparison = compare_folders([suites / "a", suites / "c", suites / "b"])
+    assert tasksets(comparison.metrics) == ["gymnasium/CartPole-v1 (cases of a)", "gymnasium/CartPole-v1 (cases of c)"]
+    assert any("kept apart" in note for note in comparison.notes)
+    apart = [row for row in comparison.metrics.comparisons.tasksets if row.taskset.endswith("(cases of c)")]
     assert {row.a for row in apart} | {row.b for row in apart} == {"sequential", "random policy"}
 
 
 def test_the_same_evolver_and_seed_twice_is_told_apart(suites: Path) -> None:
-    found = compare_folders([suites / "a", suites / "d"])
-    assert set(found.metrics.evolvers) == {"best-of-n (a)", "best-of-n (d)"}
-    assert [run.evolver.name for run in found.runs] == ["best-of-n (a)", "best-of-n (d)"]
-    assert any("suite's name is added" in note for note in found.notes)
+    comparison = compare_folders([suites / "a", suites / "d"])
+    assert set(comparison.metrics.evolvers) == {"best-of-n (a)", "best-of-n (d)"}
+    assert [run.evolver.name for run in comparison.runs] == ["best-of-n (a)", "best-of-n (d)"]
+    assert any("suite's name is added" in note for note in comparison.notes)
 
 
 def test_single_runs_can_be_compared(suites: Path) -> None:
@@ -70,9 +70,9 @@ def test_damaged_runs_of_a_suite_are_left_out_and_named(suites: Path, tmp_path: 
     shutil.copytree(suites / "b", copied)
     journal = next((copied / "runs").iterdir()) / "journal.jsonl"
     journal.write_bytes(b"x" + journal.read_bytes()[1:])
-    found = compare_folders([suites / "a", suites / "b", copied])
-    assert any("was left out" in note and "copied" in note for note in found.notes)
-    assert len(found.runs) == 2
+    comparison = compare_folders([suites / "a", suites / "b", copied])
+    assert any("was left out" in note and "copied" in note for note in comparison.notes)
+    assert len(comparison.runs) == 2
 
 
 def test_two_different_folders_are_needed(suites: Path, tmp_path: Path) -> None:

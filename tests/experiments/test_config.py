@@ -98,8 +98,8 @@ def test_a_launcher_replaces_a_method_and_may_be_varied() -> None:
 
 def test_the_folder_of_a_launcher_becomes_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    found = resolve({**BASE, "evolver": {"launcher": "./mine"}}).evolver
-    assert (found.launcher, found.label) == (str(tmp_path / "mine"), "mine")
+    evolver = resolve({**BASE, "evolver": {"launcher": "./mine"}}).evolver
+    assert (evolver.launcher, evolver.label) == (str(tmp_path / "mine"), "mine")
 
 
 def test_an_agent_replaces_the_method_and_a_method_the_agent() -> None:
@@ -212,8 +212,8 @@ def test_a_matrix_multiplies_and_names_what_it_varies() -> None:
         {**BASE, "matrix": {"evolver.method": ["random", "parametric"], "budget.episodes": [8, 16]}},
         ["suite.baselines=false"],
     )
-    found = {cell.label: (cell.evolver.method, cell.config.budget.episodes) for cell in cells(config)}
-    assert found == {
+    settings = {cell.label: (cell.evolver.method, cell.config.budget.episodes) for cell in cells(config)}
+    assert settings == {
         "random-8": ("random", 8),
         "random-16": ("random", 16),
         "parametric-8": ("parametric", 8),

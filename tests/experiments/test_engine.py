@@ -33,8 +33,8 @@ async def test_container_tasks_are_attempted_in_both_halves_of_a_run(tmp_path: P
     async with engine({"execution": "offline/rule-follower"}) as running:
         for split in ("train", "heldout"):
             jobs = [Job(INFO, CANDIDATE, Task(f"{split}/0", split, 0, spec))]
-            [(_, found)] = [each async for each in running.run(jobs, Limits())]
-            assert (found.status, found.total_reward) == ("ok", 0.0)
+            [(_, trajectory)] = [pair async for pair in running.run(jobs, Limits())]
+            assert (trajectory.status, trajectory.total_reward) == ("ok", 0.0)
 
 
 async def test_container_tasks_need_a_model() -> None:

@@ -48,8 +48,8 @@ def run_of(suite: Path) -> Path:
     return run
 
 
-def judged(folder: Path, *sources: Path, told: Any = len, **wanted: Any) -> Evaluated:
-    return asyncio.run(evaluate(folder, sources, Wanted(**wanted), told))
+def judged(folder: Path, *sources: Path, notify: Any = len, **wanted: Any) -> Evaluated:
+    return asyncio.run(evaluate(folder, sources, Wanted(**wanted), notify))
 
 
 def cut(run: Path, before: bytes) -> None:
@@ -61,7 +61,7 @@ def cut(run: Path, before: bytes) -> None:
 
 def test_a_run_judged_again_has_the_same_scores_and_is_not_changed(suite: Path, tmp_path: Path) -> None:
     before = contents(suite.parents[1])
-    found = judged(tmp_path / "e", suite)
+    evaluation = judged(tmp_path / "e", suite)
     assert contents(suite.parents[1]) == before
     run, again = run_of(suite), tmp_path / "e" / "runs" / run_of(suite).name
     assert assessed(again) == {key: scores for key, scores in assessed(run).items() if key in assessed(again)}
@@ -77,9 +77,9 @@ def test_a_run_judged_again_has_the_same_scores_and_is_not_changed(suite: Path, 
     assert planned["commitment"] == events(again, "cases.opened")[0]["commitment"] == began["commitment"]
     assert not events(again, "batch.started")
     assert not events(again, "submission.admitted")
-    (metrics,) = found.runs
+    (metrics,) = evaluation.runs
     assert harness_of(metrics).views["id"].snapshots["A_T"].perf.micro == 1.0
-    assert rebuild(tmp_path / "e").metrics == found.metrics
+    assert rebuild(tmp_path / "e").metrics == evaluation.metrics
 
 
 def test_a_snapshot_that_does_not_exist_is_an_error_and_nothing_is_scored(suite: Path, tmp_path: Path) -> None:
@@ -156,8 +156,8 @@ def test_an_interrupted_evaluation_goes_on_where_it_stopped(suite: Path, tmp_pat
     whole, lines = assessed(journal.parent), journal.read_bytes().splitlines(keepends=True)
     for kept in (1, 4, 6, 8, len(lines) - 1):
         journal.write_bytes(b"".join(lines[:kept]) + b'{"torn')
-        told: list[str] = []
-        judged(out, suite, notify=told.append, **wanted)
+        messages: list[str] = []
+        judged(out, suite, notify=messages.append, **wanted)
         assert assessed(journal.parent) == whole
         again = events(journal.parent, "snapshot.assessed")
         assert len(again) == len(whole)
@@ -206,33 +206,33 @@ def test_models_are_crossed_with_what_harnesses_evolved_under(tmp_path: Path) ->
         run={"ood": []},
     )
     ran(tmp_path / "runs" / "h", chosen)
-    found = judged(tmp_path / "e", tmp_path / "runs" / "h", views=("id",), models=(follower, silent))
-    cells = {(row.evolved, cell.model): cell for row in found.matrix for cell in row.cells}
+    evaluation = judged(tmp_path / "e", tmp_path / "runs" / "h", views=("id",), models=(follower, silent))
+    cells = {(row.evolved, cell.model): cell for row in evaluation.matrix for cell in row.cells}
     assert len(cells) == 4
     assert cells[follower, follower].difference > 0.5
     assert cells[follower, follower].ci is not None
     assert cells[follower, silent].difference == 0.0
     assert cells[silent, silent].difference == 0.0
     assert {cell.unit for cell in cells.values()} == {"task"}
-    names = {run.evolver.name for run in found.runs}
+    names = {run.evolver.name for run in evaluation.runs}
     assert any(name.endswith(f"evolved under {follower}") for name in names)
 
 
 def test_repeats_are_attempts_of_their_own(suite: Path, tmp_path: Path) -> None:
-    found = judged(tmp_path / "e", suite, views=("id",), repeats=2)
-    assert [run.evolver.name for run in found.runs] == ["refine", "refine (repeat 2)"]
+    evaluation = judged(tmp_path / "e", suite, views=("id",), repeats=2)
+    assert [run.evolver.name for run in evaluation.runs] == ["refine", "refine (repeat 2)"]
     seeds = [e["blob"] for run in (tmp_path / "e" / "runs").iterdir() for e in events(run, "snapshot.assessed")]
     assert len(set(seeds)) == len(seeds)
-    (row,) = found.matrix
+    (row,) = evaluation.matrix
     assert row.cells[0].runs == 1
 
 
 def test_another_taskset_may_be_what_is_out_of_distribution(suite: Path, tmp_path: Path) -> None:
     other = "questions/reasoning-gym/simple_equations"
     judged(tmp_path / "e", suite, views=("ood",), ood=(other,), snapshots=("A_0",))
-    (found,) = events(tmp_path / "e" / "runs" / run_of(suite).name, "snapshot.assessed")
-    assert (found["view"], found["taskset"]) == ("ood", other)
-    assert len(found["scores"]) == 5
+    (event,) = events(tmp_path / "e" / "runs" / run_of(suite).name, "snapshot.assessed")
+    assert (event["view"], event["taskset"]) == ("ood", other)
+    assert len(event["scores"]) == 5
 
 
 def test_what_cannot_be_asked_is_refused(suite: Path, tmp_path: Path) -> None:

@@ -61,8 +61,8 @@ def test_a_program_needs_a_policy(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"evolver\.initial: .* has no policy\.py"):
         initial_candidate(cells(config(evolver={"initial": str(tmp_path)}))[0], INFO)
     (tmp_path / "policy.py").write_text("x = 2")
-    found = initial_candidate(cells(config(evolver={"initial": str(tmp_path)}))[0], INFO)
-    assert dict(found.agent) == {"main.py": b"x = 1", "policy.py": b"x = 2"}
+    candidate = initial_candidate(cells(config(evolver={"initial": str(tmp_path)}))[0], INFO)
+    assert dict(candidate.agent) == {"main.py": b"x = 1", "policy.py": b"x = 2"}
 
 
 def test_an_unknown_environment_suggests_the_nearest() -> None:

@@ -35,11 +35,11 @@ def machine(tmp_path: Path) -> GpuMachine:
 
 
 def test_gpus_are_counted_by_their_place_on_the_bus(machine: GpuMachine) -> None:
-    found = machine.found()
-    assert [(gpu.index, gpu.uuid, gpu.files[0].name) for gpu in found] == [
+    gpus = machine.found()
+    assert [(gpu.index, gpu.uuid, gpu.files[0].name) for gpu in gpus] == [
         (0, "", "nvidia2"), (1, "GPU-bb", "nvidia1"), (2, "GPU-aa", "nvidia0"),
     ]  # fmt: skip
-    assert [path.name for path in found[0].files] == ["nvidia2", "nvidiactl", "nvidia-uvm"]
+    assert [path.name for path in gpus[0].files] == ["nvidia2", "nvidiactl", "nvidia-uvm"]
 
 
 def test_a_gpu_is_named_by_number_or_uuid(machine: GpuMachine) -> None:

@@ -138,9 +138,9 @@ def test_a_resumed_run_has_no_row_and_no_token_twice(kind: bytes, calm: Path, tm
     places = [i for i, line in enumerate(lines) if b'"kind":"' + kind + b'"' in line]
     cut(run_of(suite), places[len(places) // 2])
     assert not ran(suite).failures
-    found = facts(run_of(suite))
-    assert found == facts(run_of(calm))
-    assert (found["rows"]["duplicates"], found["rows"]["duplicate_tokens"]) == (0, 0.0)
+    resumed = facts(run_of(suite))
+    assert resumed == facts(run_of(calm))
+    assert (resumed["rows"]["duplicates"], resumed["rows"]["duplicate_tokens"]) == (0, 0.0)
 
 
 @pytest.mark.slow
@@ -244,9 +244,9 @@ def test_evidence_is_whole_and_holds_no_secret(tmp_path: Path, monkeypatch: pyte
         task["id"] for e in events(run_of(folder), "snapshot.assessed") for task in e["tasks"] if e["view"] == "id"
     }
     assert hidden
-    told = "".join(map(repr, kept[0].seen))
-    assert not [task for task in hidden if repr(task) in told]
-    assert all(view not in told for view in ("update_validation", "heldout", "replay"))
+    evidence = "".join(map(repr, kept[0].seen))
+    assert not [task for task in hidden if repr(task) in evidence]
+    assert all(view not in evidence for view in ("update_validation", "heldout", "replay"))
 
 
 # --- what goes wrong is said
@@ -260,8 +260,8 @@ def test_updates_that_fail_change_the_exit_code_and_are_in_the_report(tmp_path: 
     seal(suite)
     done = heredity("run", written(tmp_path, config(gateway=gateway)), "--out", suite)
     assert done.returncode == 1
-    told = "2 of 2 updates could not be made (batches 1, 2): every call of the model failed: auth 2 times"
-    assert told in " ".join(done.stderr.split())
+    message = "2 of 2 updates could not be made (batches 1, 2): every call of the model failed: auth 2 times"
+    assert message in " ".join(done.stderr.split())
     metrics = json.loads((run_of(suite) / "metrics.json").read_bytes())
     assert metrics["model_usage"]["failed_calls"] == metrics["model_usage"]["method"]["calls"] == 2
     assert "2 calls of the method gave no answer" in (run_of(suite) / "report.html").read_text()
@@ -394,6 +394,6 @@ def _steps(work: Callable[[], None]) -> int:
 
 def test_the_suite_of_the_guide_has_every_view_and_a_baseline() -> None:
     path = suite_file("harness-offline")
-    told = tomllib.loads(path.read_text())
-    assert {"update_validation", "id", "ood", "replay"} <= told["views"].keys()
-    assert told["run"]["protocol"] == "harness-evolution"
+    suite = tomllib.loads(path.read_text())
+    assert {"update_validation", "id", "ood", "replay"} <= suite["views"].keys()
+    assert suite["run"]["protocol"] == "harness-evolution"

@@ -17,8 +17,8 @@ def derived(folder: Path) -> dict[str, bytes]:
 
 
 def test_what_is_derived_of_a_run_is_made_again_byte_for_byte(tmp_path: Path) -> None:
-    told = Told(gate=True, broken=(2,), refusals={3: "agent.py: solve is missing"}, models=("other/model",))
-    folder = HarnessJournal(told).save(tmp_path / "run")
+    design = Told(gate=True, broken=(2,), refusals={3: "agent.py: solve is missing"}, models=("other/model",))
+    folder = HarnessJournal(design).save(tmp_path / "run")
     metrics = rebuild_run(folder)
     before = derived(folder)
     assert harness_of(metrics).points[1].changed, "harnesses are read from the blobs"
@@ -31,12 +31,12 @@ def test_what_is_derived_of_a_run_is_made_again_byte_for_byte(tmp_path: Path) ->
 
 def test_what_is_derived_of_a_suite_is_made_again_byte_for_byte(tmp_path: Path) -> None:
     folder = tmp_path / "suite"
-    for told in (Told("ace"), Told("ahe", broken=(4,)), Told("ahe", gate=True), Told("ace", 1, finished=False)):
-        journal = HarnessJournal(told)
+    for design in (Told("ace"), Told("ahe", broken=(4,)), Told("ahe", gate=True), Told("ace", 1, finished=False)):
+        journal = HarnessJournal(design)
         journal.save(folder / "runs" / journal.events[0][1]["run_id"])
-    found = rebuild(folder)
+    rebuilt = rebuild(folder)
     before = derived(folder)
-    assert [m.evolver for m in found.metrics.part.methods] == ["ace", "ahe (gate=off)", "ahe (gate=on)"]
+    assert [m.evolver for m in rebuilt.metrics.part.methods] == ["ace", "ahe (gate=off)", "ahe (gate=on)"]
     for name in before:
         (folder / name).unlink()
     rebuild(folder)
@@ -49,9 +49,11 @@ def test_no_interval_of_a_share_leaves_zero_to_one(tmp_path: Path) -> None:
     for seed in (0, 1):
         journal = HarnessJournal(Told("ace", seed))
         journal.save(folder / "runs" / journal.events[0][1]["run_id"])
-    found = rebuild(folder)
-    low, high = zip(*(cell.ci for each in found.metrics.tasksets for cell in each.cells if cell.ci), strict=True)
-    runs = [run.heldout for run in found.runs]
+    rebuilt = rebuild(folder)
+    low, high = zip(
+        *(cell.ci for taskset in rebuilt.metrics.tasksets for cell in taskset.cells if cell.ci), strict=True
+    )
+    runs = [run.heldout for run in rebuilt.runs]
     assert runs
     assert all(set(run.scores) <= {0.0, 1.0} for run in runs)
     assert min(low) >= 0.0

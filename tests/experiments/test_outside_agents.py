@@ -39,8 +39,8 @@ def test_the_bounds_of_an_agent_are_half_of_the_memory_and_what_is_set() -> None
     assert (agent.bounds.memory_bytes, agent.bounds.disk_bytes) == (machine_memory() // 2, 50 << 30)
     (cell,) = cells(resolve(configured(memory_bytes=1 << 30, disk_bytes=2 << 30)))
     agent, _ = command_agent(cell, (), "")
-    told = described(cell, agent)
-    assert (told["memory_bytes"], told["disk_bytes"]) == (1 << 30, 2 << 30)
+    description = described(cell, agent)
+    assert (description["memory_bytes"], description["disk_bytes"]) == (1 << 30, 2 << 30)
 
 
 @pytest.mark.parametrize("wrong", [{"memory_bytes": 1 << 20}, {"memory_bytes": "1 GB"}, {"disk_bytes": 0}])

@@ -64,9 +64,9 @@ def test_a_run_on_preferences_says_what_is_won_at_equal_length(tmp_path: Path) -
         module.main()
     assert ended.value.code in (None, 0)
     (metrics,) = (path for path in (tmp_path / "out").rglob("metrics.json") if (path.parent / "journal.jsonl").exists())
-    found = json.loads(metrics.read_bytes())["part"]["length_controlled"]
-    check(found["graded"], 40)
-    check(found["heldout"], 30)
+    controlled = json.loads(metrics.read_bytes())["part"]["length_controlled"]
+    check(controlled["graded"], 40)
+    check(controlled["heldout"], 30)
     kinds = {"judging.scored", "baseline.scored", "reference.scored"}
     recorded = [e.data for e in read_journal(metrics.parent / "journal.jsonl") if e.kind in kinds]
     assert {len(data["comparisons"]) == len(data["scores"]) for data in recorded} == {True}

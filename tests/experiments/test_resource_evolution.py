@@ -103,9 +103,9 @@ def test_a_run_cut_anywhere_resumes_to_the_same_result(tmp_path: Path) -> None:
 
 def test_the_baselines_of_resource_evolution_share_the_optimizer_s_view() -> None:
     suite = config(suite={"baselines": True}, run={"seeds": 2}, evolver={"options": {"batch": 5, "rounds": 3}})
-    found = {cell.label: cell for cell in cells(suite)}
-    assert set(found) == {"reflection", "best-of-n-edits", "sequential-edits"}
-    assert found["sequential-edits"].evolver.options == {"batch": 5}
+    by_label = {cell.label: cell for cell in cells(suite)}
+    assert set(by_label) == {"reflection", "best-of-n-edits", "sequential-edits"}
+    assert by_label["sequential-edits"].evolver.options == {"batch": 5}
 
 
 def test_rollouts_are_another_name_of_episodes_and_not_a_second_budget() -> None:
@@ -150,9 +150,9 @@ def test_a_run_without_one_held_out_attempt_ends_with_a_code_and_resuming_judges
     (tmp_path / "q.toml").write_text(tomli_w.dumps(chosen.model_dump(exclude_none=True)))
     refused = heredity("run", tmp_path / "q.toml", "--out", suite)
     assert refused.returncode == 1
-    told = " ".join(refused.stderr.split())
-    assert "did not end: none of the 3 heldout rollouts of the run's reference could be made (auth: " in told
-    assert f"continue with: heredity resume {suite}" in told
+    printed = " ".join(refused.stderr.split())
+    assert "did not end: none of the 3 heldout rollouts of the run's reference could be made (auth: " in printed
+    assert f"continue with: heredity resume {suite}" in printed
     rules.write_text('[[rule]]\nreply = "0"\n')
     assert heredity("resume", suite).returncode == 0
 
@@ -165,5 +165,5 @@ def test_replies_of_which_no_candidate_comes_change_the_exit_code(tmp_path: Path
     (tmp_path / "q.toml").write_text(tomli_w.dumps(chosen.model_dump(exclude_none=True)))
     done = heredity("run", tmp_path / "q.toml", "--out", tmp_path / "runs" / "q")
     assert done.returncode == 1
-    told = "the model replied 4 times, and no candidate came of it: reflect: the reply could not be used: "
-    assert told in " ".join(done.stderr.split())
+    message = "the model replied 4 times, and no candidate came of it: reflect: the reply could not be used: "
+    assert message in " ".join(done.stderr.split())

@@ -56,7 +56,7 @@ def test_a_damaged_run_is_left_out_of_its_suite_and_refused_alone(finished: Path
     journal.write_bytes(journal.read_bytes().replace(b'"kind":"run.started"', b'"kind":"run.startex"'))
     rebuilt = rebuild(suite)
     assert list(rebuilt.unreadable) == ["CartPole-v1--best-of-n--s0"]
-    assert [found.seed for found in rebuilt.runs] == [1]
+    assert [run_results.seed for run_results in rebuilt.runs] == [1]
     with pytest.raises(DamagedRecordError, match="is damaged in line 1"):
         rebuild(journal.parent)
 
@@ -69,7 +69,7 @@ def test_a_run_that_was_killed_before_its_first_line_is_left_out(finished: Path,
     (suite / "runs" / "CartPole-v1--best-of-n--s0" / "journal.jsonl").write_bytes(b"")
     rebuilt = rebuild(suite)
     assert rebuilt.unreadable == {}
-    assert [found.seed for found in rebuilt.runs] == [1]
+    assert [run_results.seed for run_results in rebuilt.runs] == [1]
 
 
 def test_a_suite_that_has_just_begun_has_an_empty_report(tmp_path: Path) -> None:

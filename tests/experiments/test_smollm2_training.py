@@ -45,11 +45,11 @@ def run(
 
 
 def test_a_syntax_is_learned_by_low_rank_adaptation(tmp_path: Path) -> None:
-    found, log = run(tmp_path / "suite", {"ROUTE": "sft", "ROUNDS": "2"}, seconds=180, cases=40, heldout=100)
+    results, log = run(tmp_path / "suite", {"ROUTE": "sft", "ROUNDS": "2"}, seconds=180, cases=40, heldout=100)
     assert "134515008 parameters" in log
-    assert found.baseline.heldout.mean < 0.1
-    assert found.heldout.gain.ci[0] > 0.3, log
-    assert found.routes.run == "SFT-only"
+    assert results.baseline.heldout.mean < 0.1
+    assert results.heldout.gain.ci[0] > 0.3, log
+    assert results.routes.run == "SFT-only"
 
 
 def test_a_few_steps_of_grpo_end_in_a_checkpoint_that_is_graded(tmp_path: Path) -> None:
@@ -63,9 +63,9 @@ def test_a_few_steps_of_grpo_end_in_a_checkpoint_that_is_graded(tmp_path: Path) 
         "UPDATES": "1",
         "MAX_TOKENS": "16",
     }
-    found, log = run(tmp_path / "suite", settings, seconds=150, cases=16, heldout=16)
-    warm, trained = found.iterations
+    results, log = run(tmp_path / "suite", settings, seconds=150, cases=16, heldout=16)
+    warm, trained = results.iterations
     assert (warm.status, trained.status) == ("ok", "ok"), log
     assert warm.candidate != trained.candidate, log
     assert "grpo: 0 steps" not in log
-    assert found.routes.run == "SFT+RL"
+    assert results.routes.run == "SFT+RL"

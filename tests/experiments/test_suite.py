@@ -90,15 +90,15 @@ def test_a_suite_runs_every_cell_and_compares_them(tmp_path: Path) -> None:
     assert {row.evolver for row in result.metrics.leaderboard} == {"best-of-n", "random", "random policy"}
     written = read(json.loads((result.folder / "metrics.json").read_bytes()), SuiteResults)
     assert written.model_dump() == result.metrics.model_dump()
-    for found in result.runs:
-        folder = result.folder / "runs" / found.run_id
+    for run_results in result.runs:
+        folder = result.folder / "runs" / run_results.run_id
         assert {p.name for p in folder.iterdir()} >= {"run.toml", "journal.jsonl", "report.html", "report.md"}
-        assert found.budget.used == (1 if found.evolver.name == "random" else 4)
-        assert len(found.heldout.scores) == len(found.reference.heldout_scores) == 3
+        assert run_results.budget.used == (1 if run_results.evolver.name == "random" else 4)
+        assert len(run_results.heldout.scores) == len(run_results.reference.heldout_scores) == 3
     commitments = {
         e.data["commitment"]
-        for found in result.runs
-        for e in read_journal(result.folder / "runs" / found.run_id / "journal.jsonl")
+        for run_results in result.runs
+        for e in read_journal(result.folder / "runs" / run_results.run_id / "journal.jsonl")
         if e.kind == "run.started"
     }
     assert len(commitments) == 2, "one set of cases for each taskset"
@@ -123,7 +123,7 @@ def test_a_suite_that_was_cancelled_ends_as_one_that_was_not(tmp_path: Path) -> 
     result = run(folder)
     assert result.failures == {}
     assert facts(folder) == facts(calm)
-    assert sum(found.budget.resumes for found in result.runs) <= 1
+    assert sum(run_results.budget.resumes for run_results in result.runs) <= 1
 
 
 @needs_sandbox
@@ -148,7 +148,7 @@ def test_a_damaged_run_is_reported_and_the_others_go_on(tmp_path: Path) -> None:
     result = run(folder)
     assert list(result.failures) == ["CartPole-v1--best-of-n--s1"]
     assert "is damaged in line" in result.failures["CartPole-v1--best-of-n--s1"]
-    assert [found.seed for found in result.runs] == [0, 2]
+    assert [run_results.seed for run_results in result.runs] == [0, 2]
     assert result.metrics.finished == 2
     assert journal.read_bytes() == data, "a damaged journal is left as it is"
 
@@ -175,11 +175,11 @@ def test_an_agent_is_run_by_its_command(tmp_path: Path) -> None:
     evolver = {"method": None, "agent": f"python3 {script}", "read_only": [str(script.parent)], "end_grace_s": 5.0}
     result = run(tmp_path / "runs" / "one", config(evolver=evolver))
     assert (result.failures, result.evolver_failures) == ({}, {})
-    (found,) = result.runs
-    assert (found.evolver.name, found.evolver.kind) == ("work", "agent")
-    assert found.budget.used == 2
-    assert found.heldout.mean > 100
-    workspace = result.folder / "runs" / found.run_id / "workspace"
+    (run_results,) = result.runs
+    assert (run_results.evolver.name, run_results.evolver.kind) == ("work", "agent")
+    assert run_results.budget.used == 2
+    assert run_results.heldout.mean > 100
+    workspace = result.folder / "runs" / run_results.run_id / "workspace"
     assert (workspace / "feedback" / "submit_000" / "summary.json").is_file()
 
 
@@ -275,5 +275,5 @@ def test_new_suites_have_folders_of_their_own(tmp_path: Path) -> None:
 
 
 def test_versions_of_installed_packages_are_recorded() -> None:
-    found = package_versions(("numpy", "no-such-package"))
-    assert set(found) == {"python", "numpy"}
+    versions = package_versions(("numpy", "no-such-package"))
+    assert set(versions) == {"python", "numpy"}

@@ -38,11 +38,11 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_suite_of_the_library_has_a_name_and_says_what_it_is_for() -> None:
-    found = suites()
-    assert {"demo", "core16", "worlds-six", "posttrain-cpu"} <= found.keys()
-    assert all(file.parent == Path(library.__path__[0]) / "suites" for file in found.values())
-    assert all(40 < len(headline(file)) <= 132 for file in found.values())
-    assert all(headline(file).endswith((".", "?")) for file in found.values())
+    files = suites()
+    assert {"demo", "core16", "worlds-six", "posttrain-cpu"} <= files.keys()
+    assert all(file.parent == Path(library.__path__[0]) / "suites" for file in files.values())
+    assert all(40 < len(headline(file)) <= 132 for file in files.values())
+    assert all(headline(file).endswith((".", "?")) for file in files.values())
 
 
 def test_a_suite_without_a_comment_has_no_headline(tmp_path: Path) -> None:

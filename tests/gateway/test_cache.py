@@ -169,7 +169,7 @@ async def test_a_shared_call_that_fails_fails_for_all(store: ReplyStore) -> None
     fake = Fake([broken()], takes_s=0.02)
     model = Cached(fake, store)
     done = await asyncio.gather(*(model.reply(ASK) for _ in range(4)), return_exceptions=True)
-    assert all(isinstance(each, ProviderError) for each in done)
+    assert all(isinstance(error, ProviderError) for error in done)
     assert len(fake.asked) == 1
     fake.outcomes = [said()]
     assert (await model.reply(ASK)).text == "yes"

@@ -161,10 +161,10 @@ async def test_a_stream_goes_through_the_whole_chain(server: Endpoint, tmp_path:
     server.play(Answer(events=chunks({"content": "hel"}, {"content": "lo"})))
     async with Gateway(real(server, cache=str(tmp_path / "c.sqlite"))) as gateway:
         for expected in ("miss: first time", "hit"):
-            found = [delta async for delta in streamed(gateway.model("execution"), ASK)]
-            assert "".join(d.text for d in found) == "hello"
-            assert found[-1].reply is not None
-            assert found[-1].reply.cache == expected
+            deltas = [delta async for delta in streamed(gateway.model("execution"), ASK)]
+            assert "".join(d.text for d in deltas) == "hello"
+            assert deltas[-1].reply is not None
+            assert deltas[-1].reply.cache == expected
         assert gateway.meter.total().calls == 1
 
 

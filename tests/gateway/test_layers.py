@@ -27,9 +27,9 @@ ASK = Request.of("hi")
 
 
 async def streamed_reply(model: StreamingModel, request: Request = ASK) -> tuple[str, Reply]:
-    found = [delta async for delta in model.stream(request)]
-    assert found[-1].reply is not None
-    return "".join(d.text for d in found), found[-1].reply
+    deltas = [delta async for delta in model.stream(request)]
+    assert deltas[-1].reply is not None
+    return "".join(d.text for d in deltas), deltas[-1].reply
 
 
 class Waits(list[float]):
@@ -269,8 +269,8 @@ async def test_a_limit_of_calls_is_exact_among_calls_at_once_and_across_models()
     meter, limits = Meter(), SpendLimits(calls=5)
     models = [Metered(Fake(takes_s=0.005, name=f"m/{i}"), meter, limits) for i in range(3)]
     done = await asyncio.gather(*(models[i % 3].reply(ASK) for i in range(12)), return_exceptions=True)
-    assert sum(isinstance(each, Reply) for each in done) == 5
-    assert sum(isinstance(each, BudgetError) for each in done) == 7
+    assert sum(isinstance(outcome, Reply) for outcome in done) == 5
+    assert sum(isinstance(outcome, BudgetError) for outcome in done) == 7
 
 
 async def test_a_limit_that_cannot_be_kept_is_not_pretended() -> None:
@@ -328,9 +328,9 @@ def test_prices_are_found_through_the_layers_around_a_model() -> None:
 
 def test_listed_prices_know_large_providers_and_nothing_else() -> None:
     pytest.importorskip("genai_prices", reason="needs the extra llm")
-    known = listed_prices("gpt-4o-mini", "openai")
-    assert known is not None
-    assert 0 < known.input < known.output
+    prices = listed_prices("gpt-4o-mini", "openai")
+    assert prices is not None
+    assert 0 < prices.input < prices.output
     assert listed_prices("gpt-4o-mini", "lab") is None
     assert listed_prices("no-such-model", "openai") is None
 
@@ -364,7 +364,7 @@ async def test_a_transcript_tells_of_failures_and_of_calls_that_were_left() -> N
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    kinds = [json.loads(each)["error"]["kind"] for each in kept]
+    kinds = [json.loads(record)["error"]["kind"] for record in kept]
     assert kinds == ["server", "budget", "RuntimeError", "cancelled", "cancelled"]
 
 

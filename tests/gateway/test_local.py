@@ -188,8 +188,8 @@ async def test_scores_are_the_sums_of_what_each_token_is_worth(folder: Path) -> 
     weights = local_weights.load(str(folder))
     model = Local(str(folder), LocalSettings(threads=1, batch=2))
     texts = ["a", " yes", "no way"]
-    found = await model.scores("Some plain text of more than sixteen bytes:", texts)
-    for text, score in zip(texts, found, strict=True):
+    scores = await model.scores("Some plain text of more than sixteen bytes:", texts)
+    for text, score in zip(texts, scores, strict=True):
         start = weights.tokenizer("Some plain text of more than sixteen bytes:")["input_ids"]
         end = weights.tokenizer(text)["input_ids"]
         with torch.inference_mode():

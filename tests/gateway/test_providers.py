@@ -61,9 +61,9 @@ def claude(server: Endpoint, **settings: Any) -> ProviderModel:
 
 
 async def deltas(model: ProviderModel, request: Request) -> tuple[list[str], Reply]:
-    found: list[Delta] = [delta async for delta in model.stream(request)]
-    assert found[-1].reply is not None
-    return [d.text for d in found[:-1]], found[-1].reply
+    received: list[Delta] = [delta async for delta in model.stream(request)]
+    assert received[-1].reply is not None
+    return [d.text for d in received[:-1]], received[-1].reply
 
 
 async def failing(model: ProviderModel, request: Request = ASK) -> ProviderError:
@@ -410,12 +410,12 @@ async def test_google_answers_and_fails_in_the_same_words(server: Endpoint) -> N
     pytest.importorskip("google.genai", reason="needs google-genai")
     parts = [{"text": "let me see"}, {"functionCall": {"name": "look", "args": {"word": "cat"}}}]
     used = {"promptTokenCount": 12, "candidatesTokenCount": 3, "totalTokenCount": 15, "cachedContentTokenCount": 4}
-    found = {
+    body = {
         "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
         "usageMetadata": used,
     }
     limited = {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "slow down"}}
-    server.play(Answer(found), Answer(limited, 429, {"retry-after": "2"}))
+    server.play(Answer(body), Answer(limited, 429, {"retry-after": "2"}))
     model = openai(server, kind="google", base_url=server.url.removesuffix("/v1"))
     reply = await model.reply(Request.of("hi", system="be brief", tools=(TOOL,)))
     assert (reply.text, reply.finish) == ("let me see", "tool_calls")

@@ -226,8 +226,8 @@ async def test_a_file_of_rules_answers(tmp_path: Path) -> None:
     asked = conversation(("user", "The capital of Peru?"), tools=(SEARCH,))
     first = await model.reply(asked)
     assert [c.arguments for c in first.tool_calls] == ['{"query": "capital of Peru"}']
-    found = conversation(*asked.messages, first.message, result('{"city": "Lima"}'), tools=(SEARCH,))
-    assert (await model.reply(found)).text == "It is Lima."
+    followup = conversation(*asked.messages, first.message, result('{"city": "Lima"}'), tools=(SEARCH,))
+    assert (await model.reply(followup)).text == "It is Lima."
     assert (await model.reply(Request.of("well"))).finish == "length"
     with pytest.raises(ProviderError, match="rule 3"):
         await model.reply(Request.of("break"))

@@ -52,7 +52,7 @@ class Knowing:
     worth: float = 1.0
 
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
-        for place, job in enumerate(jobs):
+        for position, job in enumerate(jobs):
             text = text_of(job.candidate)
             self.tried.append((text, job.task.id))
             cost = {"input_tokens": 10.0, "output_tokens": 2.0}
@@ -62,7 +62,7 @@ class Knowing:
             if text == "broken":
                 failure = Failure("act_error", "ContractError: before_model returned None")
                 made = replace(made, status="act_error", failure_source="candidate", total_reward=0.0, failure=failure)
-            yield place, made
+            yield position, made
 
     async def close(self) -> None:
         """Nothing was started."""

@@ -30,10 +30,10 @@ class Answering:
         self.rollouts = 0
 
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
-        for place, job in enumerate(jobs):
+        for position, job in enumerate(jobs):
             self.rollouts += 1
             trajectory = Trajectory(job.task.id, job.candidate.digest, "ok", "none", 1.0, 1, True, {"reward": [1.0]})
-            yield place, replace(trajectory, cost=self.cost)
+            yield position, replace(trajectory, cost=self.cost)
 
     async def close(self) -> None:
         """Nothing was started."""

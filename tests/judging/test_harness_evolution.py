@@ -44,18 +44,18 @@ async def test_snapshots_are_frozen_between_batches_and_judged_on_every_view(tmp
         "E_2": (digests[2], None),
         "E_3": (digests[3], "A_T"),
     }
-    found = assessed(tmp_path)
-    means = [sum(found["update_validation", d]["scores"]) / 4 for d in digests]
+    assessments = assessed(tmp_path)
+    means = [sum(assessments["update_validation", d]["scores"]) / 4 for d in digests]
     assert means == [0.0, 0.5, 1.0, 0.5]
     # The best on validation is judged on the other views too, the one that is neither first, best nor last is not.
     for view in ("id", "ood", "replay"):
-        assert [(view, d) in found for d in digests] == [True, False, True, True]
+        assert [(view, d) in assessments for d in digests] == [True, False, True, True]
     assert verdict.candidate == digests[3]
     assert verdict.heldout is not None
     assert verdict.heldout.mean == 0.5
     assert verdict.reference == (0.0,) * 4
-    assert [t["domain"] for t in found["ood", digests[0]]["tasks"]] == ["z"] * 3
-    assert found["id", digests[2]]["costs"][0] == {"input_tokens": 10.0, "output_tokens": 2.0}
+    assert [t["domain"] for t in assessments["ood", digests[0]]["tasks"]] == ["z"] * 3
+    assert assessments["id", digests[2]]["costs"][0] == {"input_tokens": 10.0, "output_tokens": 2.0}
 
 
 async def test_replay_holds_tasks_that_were_trained_and_no_others(tmp_path: Path) -> None:
@@ -87,38 +87,38 @@ async def test_a_reset_schedule_begins_each_batch_from_the_initial_candidate(tmp
 
 
 async def test_a_session_admits_only_the_open_batch(tmp_path: Path) -> None:
-    told: list[str] = []
+    refusals: list[str] = []
 
     async def straying(session: Session) -> None:
         candidate = prompt("x")
         await session.commit(Decision(candidate.digest, "", True, "first"), candidate)
         with pytest.raises(RejectedError) as before:
             await session.submit([Trial(candidate, [0])], "before")
-        told.append(str(before.value))
+        refusals.append(str(before.value))
         async for batch in session.batches():
             outside = next(t for t in range(6) if t not in batch.tasks)
             with pytest.raises(RejectedError) as error:
                 await session.submit([Trial(candidate, [outside])], f"outside/{batch.number}")
-            told.append(str(error.value))
+            refusals.append(str(error.value))
             with pytest.raises(RejectedError) as reserved:
                 await session.submit([Trial(candidate, batch.tasks)], "gate/0")
-            told.append(str(reserved.value))
+            refusals.append(str(reserved.value))
 
     await run_evolution(tmp_path, run_plan(terms()), conditions(), straying)
-    assert "no batch is open" in told[0]
-    assert "is not in batch 1" in told[1]
-    assert "which is the gate's" in told[2]
+    assert "no batch is open" in refusals[0]
+    assert "is not in batch 1" in refusals[1]
+    assert "which is the gate's" in refusals[2]
     assert events(tmp_path, "submission.admitted") == []
 
 
 async def test_without_a_gate_a_broken_harness_collapses_on_every_view(tmp_path: Path) -> None:
     await run_evolution(tmp_path, run_plan(terms(points="all")), conditions(), writing("x y", "broken"))
     broken = prompt("broken").digest
-    found = assessed(tmp_path)
+    assessments = assessed(tmp_path)
     for view in ("update_validation", "id", "ood", "replay"):
-        assert set(found[view, broken]["scores"]) == {0.0}
-        assert set(found[view, broken]["statuses"]) == {"act_error"}
-    assert "before_model returned None" in found["id", broken]["errors"][0]
+        assert set(assessments[view, broken]["scores"]) == {0.0}
+        assert set(assessments[view, broken]["statuses"]) == {"act_error"}
+    assert "before_model returned None" in assessments["id", broken]["errors"][0]
 
 
 async def test_the_gate_refuses_what_does_not_load_or_fails_on_canaries_and_the_run_goes_on(tmp_path: Path) -> None:
@@ -243,11 +243,11 @@ async def test_a_run_without_one_held_out_attempt_has_not_ended_and_resuming_mak
 
     class Unreachable(Knowing):
         async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
-            async for place, made in super().run(jobs, limits):
-                if jobs[place].task.split in down:
+            async for position, made in super().run(jobs, limits):
+                if jobs[position].task.split in down:
                     failure = Failure("provider_error", "no answer")
                     made = replace(made, status="provider_error", failure_source="provider", failure=failure)
-                yield place, made
+                yield position, made
 
     runner = Unreachable()
     for view, split in (("4 update-validation", "validation"), ("4 held-out", "heldout")):

@@ -87,9 +87,9 @@ class Checkpoints(Knowing):
     """Models in processes, one of which died once, whose answers are compared with references."""
 
     async def run(self, jobs: Any, limits: Any) -> Any:
-        async for place, made in super().run(jobs, limits):
+        async for position, made in super().run(jobs, limits):
             info = {"info/winner": ["a"], "info/length": [7], "info/reference_length": [9]}
-            yield place, replace(made, stderr=DIED if place > 1 else "", columns={**made.columns, **info})
+            yield position, replace(made, stderr=DIED if position > 1 else "", columns={**made.columns, **info})
 
 
 class Models(LabelledTaskset):

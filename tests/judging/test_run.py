@@ -198,10 +198,10 @@ def _comparable(verdict: Verdict) -> str:
 
 async def test_a_reference_computed_once_per_suite_is_taken_over(tmp_path: Path) -> None:
     runner = FakeRunner()
-    known = (1.0, 2.0, math.nan, 4.0, 5.0)
-    shared = conditions(runner, reference=Reference(program("value 0"), known))
+    scores = (1.0, 2.0, math.nan, 4.0, 5.0)
+    shared = conditions(runner, reference=Reference(program("value 0"), scores))
     verdict = await run_evolution(tmp_path, PLAN, shared, submit_all(("fail oom", [0])))
-    assert verdict.reference == known
+    assert verdict.reference == scores
     assert [e.data["scores"] for e in journal(tmp_path) if e.kind == "reference.scored"] == [[1.0, 2.0, None, 4.0, 5.0]]
     short = conditions(runner, reference=Reference(program("value 0"), (1.0,)))
     with pytest.raises(ConfigError, match="5"):

@@ -199,20 +199,20 @@ async def test_an_interrupted_submission_is_joined_by_the_evolver_that_asks_agai
 
 
 async def test_feedback_is_published_after_its_record_and_before_the_reply(tmp_path: Path) -> None:
-    told: list[tuple[int, list[str], int]] = []
+    published: list[tuple[int, list[str], int]] = []
 
     def publisher(session: object) -> object:
         async def publish(feedback: Feedback, trajectories: list[object]) -> None:
             await asyncio.sleep(0)
-            told.append((feedback.submit_id, kinds(tmp_path)[-1:], len(trajectories)))
+            published.append((feedback.submit_id, kinds(tmp_path)[-1:], len(trajectories)))
 
         return publish
 
     session = open_session(tmp_path, FakeRunner(), publisher=publisher)
     await session.submit([Trial(program("value 3"), [0, 1])], "a")
-    assert told == [(1, ["submission.completed"], 2)]
+    assert published == [(1, ["submission.completed"], 2)]
     await open_session(tmp_path, FakeRunner(), publisher=publisher).recover()
-    assert [t[0] for t in told] == [1, 1]
+    assert [t[0] for t in published] == [1, 1]
 
 
 async def test_the_candidates_own_failures_score_at_most_the_failure_return(tmp_path: Path) -> None:

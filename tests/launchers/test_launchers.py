@@ -163,8 +163,14 @@ def variables(folder: Path, config: str) -> Mapping[str, str]:
 
 
 def test_a_folder_is_told_its_prompt_its_model_and_its_variables(folder: Path) -> None:
-    found = variables(folder, "name: mine\nenv_vars: {TURNS: 40, FAST: true, STYLE: bold}\n")
-    assert found == {"HEREDITY_PROMPT": "Begin.", "HEREDITY_MODEL": "m", "TURNS": "40", "FAST": "true", "STYLE": "bold"}
+    environment = variables(folder, "name: mine\nenv_vars: {TURNS: 40, FAST: true, STYLE: bold}\n")
+    assert environment == {
+        "HEREDITY_PROMPT": "Begin.",
+        "HEREDITY_MODEL": "m",
+        "TURNS": "40",
+        "FAST": "true",
+        "STYLE": "bold",
+    }
     assert launcher(str(folder)).name == "my-agent"
     assert launcher(str(folder)).launch("x").read_only == (folder,)
 

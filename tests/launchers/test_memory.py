@@ -124,9 +124,9 @@ child = subprocess.Popen(['sleep', '60'], close_fds=False)
 print(flush=True); time.sleep(60)
 """
     with running(script) as pid:
-        found = nameless_files(family(pid))
-        assert found[tmp_path.stat().st_dev] == 5 * MIB
-        assert sorted(found.values()) == [5 * MIB, 7 * MIB]
+        sizes = nameless_files(family(pid))
+        assert sizes[tmp_path.stat().st_dev] == 5 * MIB
+        assert sorted(sizes.values()) == [5 * MIB, 7 * MIB]
 
 
 def test_a_process_that_is_gone_holds_nothing() -> None:

@@ -60,8 +60,8 @@ def test_an_agent_completes_a_run(name: str, tmp_path: Path, host_port: int, mon
     assert [e.data["reason"] for e in events if e.kind == "session.closed"] == ["finished"]
     probe = (folder / "workspace" / "probe.txt").read_text()
     assert not any(word in probe for word in ("SECRET", "REACHED"))
-    found = [said in probe for said in ("No such file", "Connection refused", "\n0\n", "Read-only file system")]
-    assert found == [True] * 4, probe
+    blocked = [said in probe for said in ("No such file", "Connection refused", "\n0\n", "Read-only file system")]
+    assert blocked == [True] * 4, probe
     assert_accounts(name, metrics, events)
 
 

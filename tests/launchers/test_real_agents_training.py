@@ -126,20 +126,20 @@ def test_an_agent_post_trains_a_model(
     assert_accounts(name, metrics, events)
 
 
-def assert_trained(found: TrainingRunResults) -> None:
-    base = found.baseline.graded.mean
-    first, second = found.iterations
+def assert_trained(results: TrainingRunResults) -> None:
+    base = results.baseline.graded.mean
+    first, second = results.iterations
     assert abs(first.score - base) < 0.05
     assert second.score > base + 0.2
     assert (first.settings, second.settings) == (
         {"learning_rate": 1e-6, "steps": 5},
         {"learning_rate": 2e-3, "steps": 150},
     )
-    assert found.heldout.submit_id == second.submit_id
-    assert found.heldout.gain.ci[0] > 0
-    assert [each.train_type for each in found.iterations] == ["SFT-only"] * 2
-    assert (found.routes.run, found.failures) == ("SFT-only", [])
-    assert (found.agent.code, found.agent.reason) == (0, "exited")
+    assert results.heldout.submit_id == second.submit_id
+    assert results.heldout.gain.ci[0] > 0
+    assert [iteration.train_type for iteration in results.iterations] == ["SFT-only"] * 2
+    assert (results.routes.run, results.failures) == ("SFT-only", [])
+    assert (results.agent.code, results.agent.reason) == (0, "exited")
 
 
 def assert_confined(probe: str) -> None:

@@ -78,13 +78,13 @@ async def shelf(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shelf
     if (reason := available()) is not None:
         pytest.skip(reason)
     root = tmp_path_factory.mktemp("grading")
-    found: list[tuple[Candidate, Path]] = []
+    kept: list[tuple[Candidate, Path]] = []
     for name, steps in (("taught", 60), ("weak", 0)):
         recipe = BaseRecipe("0123456789+=", SUMS, steps=steps, batch=32, learning_rate=1e-2)
         folder = make_characters(root / name, recipe, size="tiny")
         checkpoint = inspect(folder)
-        found.append((candidate_of(checkpoint), snapshot(folder, root / "kept", checkpoint)))
-    made = Shelf(root, found[0][0], found[1][0], dict(found))
+        kept.append((candidate_of(checkpoint), snapshot(folder, root / "kept", checkpoint)))
+    made = Shelf(root, kept[0][0], kept[1][0], dict(kept))
     await made.runner.warm()
     yield made
     await made.sandbox.close()
@@ -97,21 +97,21 @@ def jobs(candidate: Candidate, task: PostTrainingTask | SeveralTasks | None = No
 
 
 async def graded(runner: GradingRunner, asked: Sequence[Job]) -> list[Trajectory]:
-    found = {at: trajectory async for at, trajectory in runner.run(asked, Limits())}
-    assert sorted(found) == list(range(len(asked)))
-    return [found[at] for at in range(len(asked))]
+    trajectories = {at: trajectory async for at, trajectory in runner.run(asked, Limits())}
+    assert sorted(trajectories) == list(range(len(asked)))
+    return [trajectories[at] for at in range(len(asked))]
 
 
 async def test_checkpoints_are_scored_by_the_tasks_own_verifier_under_their_own_name(shelf: Shelf) -> None:
     asked = [*jobs(shelf.taught), *jobs(shelf.weak)]
-    found = await graded(shelf.runner, asked)
-    assert [t.candidate for t in found] == [job.candidate.digest for job in asked]
-    assert [t.task_id for t in found] == [job.task.id for job in asked]
-    assert all(t.status == "ok" for t in found)
-    for trajectory, (prompt, answer) in zip(found, SUMS * 2, strict=True):
+    trajectories = await graded(shelf.runner, asked)
+    assert [t.candidate for t in trajectories] == [job.candidate.digest for job in asked]
+    assert [t.task_id for t in trajectories] == [job.task.id for job in asked]
+    assert all(t.status == "ok" for t in trajectories)
+    for trajectory, (prompt, answer) in zip(trajectories, SUMS * 2, strict=True):
         assert trajectory.columns["obs"][0] == prompt
         assert trajectory.total_reward == float(trajectory.columns["action"][0] == answer)
-    taught, weak = (sum(t.total_reward for t in half) for half in (found[:25], found[25:]))
+    taught, weak = (sum(t.total_reward for t in half) for half in (trajectories[:25], trajectories[25:]))
     assert taught >= 10 > 4 > weak
 
 
@@ -134,32 +134,32 @@ async def test_parts_of_several_tasks_are_graded_each_by_its_own_solver(shelf: S
     backwards = replace(plain, name="asked-otherwise", solver=plain_solver("{{question}}="))
     both, alone = ([job.task for job in jobs(shelf.taught, t)] for t in (SeveralTasks((plain, backwards)), plain))
     assert [t.id for t in both] == [t.id for t in alone]
-    found = await graded(shelf.runner, jobs(shelf.taught, SeveralTasks((plain, backwards))))
+    trajectories = await graded(shelf.runner, jobs(shelf.taught, SeveralTasks((plain, backwards))))
     prompts = [prompt for prompt, _ in SUMS]
-    assert [t.columns["obs"][0] for t in found[::2]] == prompts[:13]
-    assert [t.columns["obs"][0] for t in found[1::2]] == [f"{prompt}=" for prompt in prompts[:12]]
+    assert [t.columns["obs"][0] for t in trajectories[::2]] == prompts[:13]
+    assert [t.columns["obs"][0] for t in trajectories[1::2]] == [f"{prompt}=" for prompt in prompts[:12]]
     alone_scores = [t.total_reward for t in await graded(shelf.runner, jobs(shelf.taught, plain))]
-    assert [t.total_reward for t in found[::2]] == alone_scores[:13]
+    assert [t.total_reward for t in trajectories[::2]] == alone_scores[:13]
 
 
 async def test_a_checkpoint_that_was_not_kept_fails_alone(shelf: Shelf) -> None:
     stranger = Candidate({"model/weights": SourceTree({"checkpoint.json": "{}"})})
-    found = await graded(shelf.runner, [*jobs(stranger), *jobs(shelf.weak)])
-    assert {(t.status, t.failure_source, t.total_reward) for t in found[:25]} == {
+    trajectories = await graded(shelf.runner, [*jobs(stranger), *jobs(shelf.weak)])
+    assert {(t.status, t.failure_source, t.total_reward) for t in trajectories[:25]} == {
         (Status.MODEL_ERROR, "candidate", 0.0)
     }
-    assert found[0].failure is not None
-    assert found[0].failure.message == "the weights of this checkpoint were not kept"
-    assert Trajectory.decode(found[0].encode()).failure == found[0].failure
-    assert all(t.status == "ok" for t in found[25:])
+    assert trajectories[0].failure is not None
+    assert trajectories[0].failure.message == "the weights of this checkpoint were not kept"
+    assert Trajectory.decode(trajectories[0].encode()).failure == trajectories[0].failure
+    assert all(t.status == "ok" for t in trajectories[25:])
 
 
 async def test_a_checkpoint_that_cannot_be_loaded_is_its_authors_failure(shelf: Shelf) -> None:
     broken = Candidate({"model/weights": SourceTree({"checkpoint.json": "broken"})})
     shelf.kept[broken] = shutil.copytree(shelf.kept[shelf.weak], shelf.root / "broken")
     (shelf.kept[broken] / "tokenizer.json").write_text("{}")
-    found = await graded(shelf.runner, jobs(broken)[:2])
-    assert {(t.status, t.failure_source) for t in found} == {(Status.MODEL_ERROR, "candidate")}
+    trajectories = await graded(shelf.runner, jobs(broken)[:2])
+    assert {(t.status, t.failure_source) for t in trajectories} == {(Status.MODEL_ERROR, "candidate")}
 
 
 class Saboteur:
@@ -183,8 +183,8 @@ class Saboteur:
         zygote.launch = launch_and_kill  # type: ignore[method-assign]
         zygote.kill(next(iter(zygote._launched.values())))
         try:
-            async for each in self._inner.run(jobs, limits):
-                yield each
+            async for pair in self._inner.run(jobs, limits):
+                yield pair
         finally:
             zygote.launch = launch  # type: ignore[method-assign]
 
@@ -200,12 +200,12 @@ async def test_one_death_of_a_worker_costs_nothing_and_a_second_one_is_the_check
         return Saboteur(question_runner(kind, model, solving), shelf.sandbox, deaths)
 
     runner = GradingRunner(shelf.resolve, sabotaged, sandbox=shelf.sandbox)
-    found = await graded(runner, jobs(shelf.weak))
-    assert {(t.status, t.failure_source) for t in found} == {
+    trajectories = await graded(runner, jobs(shelf.weak))
+    assert {(t.status, t.failure_source) for t in trajectories} == {
         ("ok", "none") if deaths == 1 else (Status.MODEL_ERROR, "candidate")
     }
-    assert all("it was killed by SIGKILL" in t.stderr for t in found), "what another process answered says so"
-    assert deaths == 1 or "died twice" in str(found[0].failure)
+    assert all("it was killed by SIGKILL" in t.stderr for t in trajectories), "what another process answered says so"
+    assert deaths == 1 or "died twice" in str(trajectories[0].failure)
 
 
 async def test_grading_that_is_given_up_leaves_no_process(shelf: Shelf) -> None:
@@ -223,8 +223,8 @@ async def test_a_killed_sandbox_is_started_again_for_the_next_grading(shelf: She
     zygote = shelf.sandbox._zygote
     assert zygote is not None
     os.kill(zygote.pid, signal.SIGKILL)
-    found = await graded(shelf.runner, jobs(shelf.taught)[:3])
-    assert all(t.status == "ok" for t in found)
+    trajectories = await graded(shelf.runner, jobs(shelf.taught)[:3])
+    assert all(t.status == "ok" for t in trajectories)
 
 
 async def test_other_tasksets_are_refused(shelf: Shelf) -> None:

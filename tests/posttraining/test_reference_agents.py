@@ -85,10 +85,10 @@ def test_a_sampled_answer_is_as_likely_as_the_model_says(policy: Any) -> None:
 def test_a_checkpoint_differs_from_its_base_in_numbers_alone(policy: Any, base: Path, tmp_path: Path) -> None:
     with torch.no_grad():
         policy.parameters[0].mul_(1.01)
-    known = inspect(base, inside=None, base=None)
-    saved = inspect(policy.save(tmp_path / "saved"), inside=tmp_path, base=known)
-    assert saved.digest != known.digest
-    assert (saved.parameters, saved.files.keys()) == (known.parameters, known.files.keys())
+    original = inspect(base, inside=None, base=None)
+    saved = inspect(policy.save(tmp_path / "saved"), inside=tmp_path, base=original)
+    assert saved.digest != original.digest
+    assert (saved.parameters, saved.files.keys()) == (original.parameters, original.files.keys())
 
 
 def test_low_rank_parts_are_merged_into_the_same_tensors(
@@ -402,8 +402,8 @@ def test_the_copy_gains_nothing_and_shows_the_code_that_ran(agent: Any, base: Pa
     assert ended.code == 0, ended.err
     assert [reply["improvement"] for reply in ended.replies] == [0.0]
     assert ended.code_files == {"workspace.py", "route_copy.py", "settings.json"}
-    known = inspect(base, inside=None, base=None)
-    assert inspect(Path(ended.replies[0]["model_path"]), inside=tmp_path, base=known).digest == known.digest
+    original = inspect(base, inside=None, base=None)
+    assert inspect(Path(ended.replies[0]["model_path"]), inside=tmp_path, base=original).digest == original.digest
 
 
 def test_a_route_that_there_is_not_is_refused(agent: Any, base: Path, tmp_path: Path) -> None:

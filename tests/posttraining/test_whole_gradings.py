@@ -95,10 +95,10 @@ class Room:
         runner = GradingRunner(self.resolve, inner, sandbox=self.sandbox)
         drawn = taskset.draw("train", count, ENTROPY)
         jobs = [Job(taskset.info, candidate, task, i, policy_seed=i) for i, task in enumerate(drawn)]
-        found = {at: trajectory async for at, trajectory in runner.run(jobs, limits)}
-        assert sorted(found) == list(range(count))
-        assert {t.candidate for t in found.values()} == {candidate.digest}
-        return [found[at] for at in range(count)]
+        trajectories = {at: trajectory async for at, trajectory in runner.run(jobs, limits)}
+        assert sorted(trajectories) == list(range(count))
+        assert {t.candidate for t in trajectories.values()} == {candidate.digest}
+        return [trajectories[at] for at in range(count)]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -125,10 +125,10 @@ async def test_text_game_is_graded_whole_and_twice_alike(room: Room) -> None:
 
 
 async def test_search_is_graded_whole_by_its_rule(room: Room) -> None:
-    found = await room.grade("search", room.parrot("answer[dk]"), 150)
-    assert tally(found) == {("ok", "none"): 150}
-    assert {(t.length, t.total_reward, t.terminated) for t in found} == {(1, 0.0, True)}
-    assert found[0].columns["obs"][0].startswith("Answer the question")
+    trajectories = await room.grade("search", room.parrot("answer[dk]"), 150)
+    assert tally(trajectories) == {("ok", "none"): 150}
+    assert {(t.length, t.total_reward, t.terminated) for t in trajectories} == {(1, 0.0, True)}
+    assert trajectories[0].columns["obs"][0].startswith("Answer the question")
 
 
 async def test_search_is_graded_by_a_judge_and_what_it_does_not_decide_is_missing(room: Room) -> None:
@@ -141,31 +141,31 @@ async def test_search_is_graded_by_a_judge_and_what_it_does_not_decide_is_missin
         return json.dumps({"score": 1, "reason": "generous"})
 
     judge = Judge(verdict)
-    found = await room.grade("search-judged", room.parrot("answer[dk]"), 12, judge=judge)
-    assert [(t.status, t.failure_source) for t in found[:3]] == [("provider_error", "provider")] * 3
-    assert [(t.status, t.total_reward) for t in found[3:]] == [("ok", 1.0)] * 9
+    trajectories = await room.grade("search-judged", room.parrot("answer[dk]"), 12, judge=judge)
+    assert [(t.status, t.failure_source) for t in trajectories[:3]] == [("provider_error", "provider")] * 3
+    assert [(t.status, t.total_reward) for t in trajectories[3:]] == [("ok", 1.0)] * 9
     assert len(judge.heard) == 9 + 2 * 3
 
 
 async def test_shop_runs_out_of_steps_with_a_model_that_never_buys(room: Room) -> None:
-    found = await room.grade("shop", room.parrot("search[bowl]"), 2)
-    assert tally(found) == {("ok", "none"): 2}
-    assert {(t.length, t.total_reward, t.terminated) for t in found} == {(15, 0.0, False)}
-    assert list(found[0].columns["action"]) == ["search[bowl]"] * 15
-    assert "There is no search field here" in found[0].columns["obs"][-1]
+    trajectories = await room.grade("shop", room.parrot("search[bowl]"), 2)
+    assert tally(trajectories) == {("ok", "none"): 2}
+    assert {(t.length, t.total_reward, t.terminated) for t in trajectories} == {(15, 0.0, False)}
+    assert list(trajectories[0].columns["action"]) == ["search[bowl]"] * 15
+    assert "There is no search field here" in trajectories[0].columns["obs"][-1]
 
 
 async def test_preferences_are_compared_by_the_rule(room: Room) -> None:
-    found = await room.grade("preference", room.parrot("GROW DUSK?"), 70)
-    assert tally(found) == {("ok", "none"): 70}
+    trajectories = await room.grade("preference", room.parrot("GROW DUSK?"), 70)
+    assert tally(trajectories) == {("ok", "none"): 70}
     drawn = PostTrainingTaskset(posttraining_task("preference")).draw("train", 70, ENTROPY)
-    for trajectory, task in zip(found, drawn, strict=True):
+    for trajectory, task in zip(trajectories, drawn, strict=True):
         spec = task.spec
         said = trajectory.columns["action"][-1]
         gap = quality(spec["form"], spec["topic"], said) - quality(spec["form"], spec["topic"], spec["reference"])
         assert trajectory.columns["info/winner"][-1] == ("tie" if abs(gap) < 0.02 else "a" if gap > 0 else "b")
         assert trajectory.columns["info/length"][-1] == len(said)
-    assert 0 < sum(t.total_reward for t in found) / 70 < 0.5
+    assert 0 < sum(t.total_reward for t in trajectories) / 70 < 0.5
 
 
 async def test_preferences_are_compared_by_a_judge_in_both_orders(room: Room) -> None:
@@ -174,10 +174,10 @@ async def test_preferences_are_compared_by_a_judge_in_both_orders(room: Room) ->
         return json.dumps({"winner": "first" if first else "second", "reason": "it is dusk"})
 
     judge = Judge(verdict)
-    found = await room.grade("preference-judged", room.parrot("GROW DUSK?"), 10, judge=judge)
-    assert [(t.status, t.total_reward) for t in found] == [("ok", 1.0)] * 10
+    trajectories = await room.grade("preference-judged", room.parrot("GROW DUSK?"), 10, judge=judge)
+    assert [(t.status, t.total_reward) for t in trajectories] == [("ok", 1.0)] * 10
     assert len(judge.heard) == 20
-    assert {t.cost["judge_tokens"] for t in found} == {30.0}
+    assert {t.cost["judge_tokens"] for t in trajectories} == {30.0}
 
 
 async def test_a_judge_that_is_down_leaves_the_gradings_missing_and_the_checkpoint_without_blame(room: Room) -> None:
@@ -185,16 +185,16 @@ async def test_a_judge_that_is_down_leaves_the_gradings_missing_and_the_checkpoi
         raise ProviderError("server", "overloaded", transient=True)
 
     for name, says in (("preference-judged", "GROW DUSK?"), ("search-judged", "answer[dk]")):
-        found = await room.grade(name, room.parrot(says), 3, judge=Judge(down))
-        assert tally(found) == {("provider_error", "provider"): 3}
+        trajectories = await room.grade(name, room.parrot(says), 3, judge=Judge(down))
+        assert tally(trajectories) == {("provider_error", "provider"): 3}
 
 
 @installed
 async def test_chores_are_played_by_a_checkpoint_in_the_real_engine(room: Room) -> None:
-    found = await room.grade("alfworld", room.parrot("invetory"), 2, limits=Limits(episode_s=3600.0, steps=3))
-    assert tally(found) == {("ok", "none"): 2}
-    assert {(t.length, t.total_reward, t.terminated) for t in found} == {(3, 0.0, False)}
-    assert found[0].columns["obs"][-1] == "Nothing happens."
+    trajectories = await room.grade("alfworld", room.parrot("invetory"), 2, limits=Limits(episode_s=3600.0, steps=3))
+    assert tally(trajectories) == {("ok", "none"): 2}
+    assert {(t.length, t.total_reward, t.terminated) for t in trajectories} == {(3, 0.0, False)}
+    assert trajectories[0].columns["obs"][-1] == "Nothing happens."
 
 
 async def test_how_long_a_grading_takes_on_a_busy_machine_fails_no_checkpoint(room: Room) -> None:
@@ -212,8 +212,8 @@ async def test_how_long_a_grading_takes_on_a_busy_machine_fails_no_checkpoint(ro
 )
 async def test_smollm2_is_graded(room: Room, name: str, count: int, steps: int | None) -> None:
     smollm2 = room.know(base_model("smollm2-135m"))
-    found = await room.grade(name, smollm2, count, limits=Limits(episode_s=3600.0, steps=steps))
-    assert tally(found) == {("ok", "none"): count}
-    assert all(0.0 <= t.total_reward <= 1.0 for t in found)
-    assert all(t.length <= (steps or 6) for t in found)
-    assert all(str(action).strip() for t in found for action in t.columns["action"])
+    trajectories = await room.grade(name, smollm2, count, limits=Limits(episode_s=3600.0, steps=steps))
+    assert tally(trajectories) == {("ok", "none"): count}
+    assert all(0.0 <= t.total_reward <= 1.0 for t in trajectories)
+    assert all(t.length <= (steps or 6) for t in trajectories)
+    assert all(str(action).strip() for t in trajectories for action in t.columns["action"])

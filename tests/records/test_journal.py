@@ -88,11 +88,11 @@ def test_any_flipped_byte_is_reported_or_cuts_the_last_line_only(values: list[ob
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "j"
         whole = _filled(path, values)
-        place = data.draw(st.integers(0, len(whole) - 1))
+        offset = data.draw(st.integers(0, len(whole) - 1))
         damaged = bytearray(whole)
-        damaged[place] ^= data.draw(st.integers(1, 255))
+        damaged[offset] ^= data.draw(st.integers(1, 255))
         path.write_bytes(damaged)
-        if place == len(whole) - 1:
+        if offset == len(whole) - 1:
             assert len(Journal.open(path).events) == len(values) - 1
             return
         with pytest.raises(DamagedRecordError, match=r"line \d+"):

@@ -27,8 +27,8 @@ def made(name: str = "step", **attributes: Any) -> Span:
 def written(path: Path, *spans: Span) -> list[str]:
     warned: list[str] = []
     log = SpanLog(path, warned.append)
-    for each in spans:
-        log(each)
+    for one in spans:
+        log(one)
     log.close()
     return warned
 

@@ -228,18 +228,18 @@ def _edit(draws: np.random.Generator, evolver: str, *, first: bool) -> dict[str,
 
 
 def _phases(submissions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    phases: list[dict[str, Any]] = []
     for s in submissions:
         kind, start = s["edit"]["kind"], s["budget_used"] - s["episodes"]
         if kind not in ("synthesis", "parametric"):
             continue
-        if found and found[-1]["kind"] == kind:
-            found[-1] |= {"stop": s["budget_used"], "last": s["index"]}
+        if phases and phases[-1]["kind"] == kind:
+            phases[-1] |= {"stop": s["budget_used"], "last": s["index"]}
         else:
-            found.append(
+            phases.append(
                 {"kind": kind, "start": start, "stop": s["budget_used"], "first": s["index"], "last": s["index"]}
             )
-    return found
+    return phases
 
 
 def _traces(submissions: list[dict[str, Any]]) -> list[dict[str, Any]]:

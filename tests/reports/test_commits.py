@@ -36,10 +36,10 @@ def suite_page(runs: list[dict[str, Any]], links: dict[str, str] | None = None) 
     return html.render(page_of(suite_of(runs), [results(run) for run in runs], REPORT), links)
 
 
-def shown(found: RunResults | SuiteResults) -> str:
+def shown(results: RunResults | SuiteResults) -> str:
     console = Console(width=100)
     with console.capture() as captured:
-        console.print(terminal.render(page_of(found, [], REPORT)))
+        console.print(terminal.render(page_of(results, [], REPORT)))
     return captured.get()
 
 

@@ -204,13 +204,13 @@ def test_programs_that_are_gone_leave_the_digest(runs: list[RunResults]) -> None
 def test_a_suite_links_to_the_runs_whose_folders_are_beside_it(
     tmp_path: Path, suite: SuiteResults, runs: list[RunResults]
 ) -> None:
-    known = runs[0].run_id
-    assert known is not None
-    (tmp_path / "runs" / known).mkdir(parents=True)
+    run_id = runs[0].run_id
+    assert run_id is not None
+    (tmp_path / "runs" / run_id).mkdir(parents=True)
     write_reports(tmp_path, suite, runs, REPORT)
     page = Page((tmp_path / "report.html").read_text())
     links = [a["href"] for tag, a in page.tags if tag == "a" and not (a.get("href") or "").startswith("#")]
-    assert links == [f"runs/{known}/report.html"]
+    assert links == [f"runs/{run_id}/report.html"]
 
 
 def test_reports_are_written_whole_and_again(tmp_path: Path, runs: list[RunResults]) -> None:
@@ -240,7 +240,7 @@ def test_every_evolver_has_a_colour_of_its_own(page: Page) -> None:
 def test_letters_of_charts_are_at_least_twelve_pixels_on_the_narrowest_phone(page: Page) -> None:
     widths = {float(a.get("width") or 0) for tag, a in page.tags if tag == "svg" and a.get("role") == "img"}
     style = (Path(html.__file__).parent / "templates" / "page.css").read_text()
-    size = min(float(found) for found in re.findall(r"\.plot[^{}]*\{[^}]*font-size: ([\d.]+)px", style))
+    size = min(float(pixels) for pixels in re.findall(r"\.plot[^{}]*\{[^}]*font-size: ([\d.]+)px", style))
     assert min(widths) == 310
     assert size * 300 / 310 >= 12, "a card is 300 pixels wide where the screen has 360"
 

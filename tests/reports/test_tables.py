@@ -17,9 +17,9 @@ from heredity.results.suite import SuiteResults
 from heredity.results.text import DASH
 
 
-def _shown(found: RunResults | SuiteResults, width: int = 120) -> str:
+def _shown(results: RunResults | SuiteResults, width: int = 120) -> str:
     written = io.StringIO()
-    Console(width=width, file=written).print(terminal.render(page_of(found, [], REPORT)))
+    Console(width=width, file=written).print(terminal.render(page_of(results, [], REPORT)))
     return written.getvalue()
 
 

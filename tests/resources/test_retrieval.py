@@ -45,9 +45,9 @@ def registry(tmp_path: Path) -> Any:
 
 def test_meaning_finds_what_words_do_not(registry: Registry, model: Path) -> None:
     assert registry.retrieve("volcano") == []
-    found = registry.retrieve("volcano", by="embeddings", model=model)
-    assert [version.name for version, _ in found] == ["lava"]
-    assert 0.9 < found[0][1] <= 1.0
+    matches = registry.retrieve("volcano", by="embeddings", model=model)
+    assert [version.name for version, _ in matches] == ["lava"]
+    assert 0.9 < matches[0][1] <= 1.0
     assert registry.retrieve("recipe", by="embeddings", model=model)[0][0].name == "kitchen"
 
 

@@ -24,13 +24,13 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         snapshot(tmp_path / "system")
 
 
-@pytest.mark.parametrize("place", ["secret", "lib/secret"])
-def test_a_link_to_a_file_is_refused(tmp_path: Path, place: str) -> None:
+@pytest.mark.parametrize("link", ["secret", "lib/secret"])
+def test_a_link_to_a_file_is_refused(tmp_path: Path, link: str) -> None:
     (tmp_path / "secret").write_text("hidden cases")
     system = tmp_path / "system"
     (system / "lib").mkdir(parents=True)
-    (system / place).symlink_to(tmp_path / "secret")
-    with pytest.raises(ConfigError, match=place):
+    (system / link).symlink_to(tmp_path / "secret")
+    with pytest.raises(ConfigError, match=link):
         snapshot(system)
 
 

@@ -105,8 +105,8 @@ def test_what_the_host_sees_is_the_evidence(name: str, evidence: str, undefended
 )
 def test_an_episode_that_shows_a_breach_is_judged_so(changed: dict[str, Any], reason: str) -> None:
     assert judge(ATTACKS[0], CLEAN, LIMITS) == []
-    (found,) = judge(ATTACKS[0], replace(CLEAN, **changed), LIMITS)
-    assert reason in found
+    (breach,) = judge(ATTACKS[0], replace(CLEAN, **changed), LIMITS)
+    assert reason in breach
 
 
 def test_an_attack_that_has_to_be_stopped_by_the_clock_must_be() -> None:

@@ -49,8 +49,8 @@ async def test_two_requests_at_once_get_their_own_answers() -> None:
     import asyncio
 
     async def lengths(count: int) -> list[int]:
-        found = {position: t.length async for position, t in runner.run(jobs(count), Limits())}
-        return [found[position] for position in range(count)]
+        by_position = {position: t.length async for position, t in runner.run(jobs(count), Limits())}
+        return [by_position[position] for position in range(count)]
 
     async with EpisodeRunner(2) as runner:
         alone = await lengths(12)

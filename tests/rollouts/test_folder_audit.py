@@ -52,9 +52,9 @@ async def test_nothing_is_found_in_a_clean_folder(programs: SandboxedPrograms) -
 
 
 async def test_pay_for_actions_that_do_not_exist_is_found(ferry: FolderReport) -> None:
-    found = of_kind(ferry, "invalid-income")[0]
-    assert (found.fault, found.level, len(found.actions)) == (True, "level_01", 12)
-    assert {action["action"] for action in found.actions} == {"no_such_action"}
+    flagged = of_kind(ferry, "invalid-income")[0]
+    assert (flagged.fault, flagged.level, len(flagged.actions)) == (True, "level_01", 12)
+    assert {action["action"] for action in flagged.actions} == {"no_such_action"}
     assert "level_04" not in {finding.level for finding in of_kind(ferry, "invalid-income")}
 
 
@@ -63,9 +63,9 @@ async def test_pay_for_doing_nothing_is_found(ferry: FolderReport) -> None:
 
 
 async def test_a_bound_that_is_beaten_is_found_with_the_actions_that_beat_it(ferry: FolderReport) -> None:
-    [found] = of_kind(ferry, "bound-beaten")
-    assert found.level == "level_02"
-    assert 0 < len(found.actions) <= 12
+    [finding] = of_kind(ferry, "bound-beaten")
+    assert finding.level == "level_02"
+    assert 0 < len(finding.actions) <= 12
     rows = {row.level: row.to_json() for row in ferry.levels}
     assert rows["level_02"]["share"] > 1
     assert (rows["level_01"]["best"], rows["level_01"]["solvable"]) == (18.0, "shown")
@@ -78,10 +78,10 @@ async def test_a_level_that_holds_the_same_as_another_is_found(ferry: FolderRepo
 
 
 async def test_parameters_that_crash_are_found_one_action_long(ferry: FolderReport) -> None:
-    found = {finding.text.partition(" (")[0]: finding.actions for finding in of_kind(ferry, "malformed-crash")}
-    assert found["sacks left out: KeyError: 'sacks'"] == ({"action": "load", "params": {}},)
-    assert any("sacks None: TypeError" in text for text in found)
-    assert any(text.startswith("no keys, and 1 more: KeyError: 'action'") for text in found)
+    crashes = {finding.text.partition(" (")[0]: finding.actions for finding in of_kind(ferry, "malformed-crash")}
+    assert crashes["sacks left out: KeyError: 'sacks'"] == ({"action": "load", "params": {}},)
+    assert any("sacks None: TypeError" in text for text in crashes)
+    assert any(text.startswith("no keys, and 1 more: KeyError: 'action'") for text in crashes)
 
 
 async def test_chance_that_no_seed_governs_is_found(ferry: FolderReport) -> None:
@@ -90,9 +90,9 @@ async def test_chance_that_no_seed_governs_is_found(ferry: FolderReport) -> None
 
 
 async def test_a_level_where_nothing_pays_is_shown_to_be_unsolvable(ferry: FolderReport) -> None:
-    [found] = of_kind(ferry, "unsolvable")
-    assert found.level == "level_04"
-    assert "49 moments" in found.text  # the states of the cargo at each of the steps
+    [finding] = of_kind(ferry, "unsolvable")
+    assert finding.level == "level_04"
+    assert "49 moments" in finding.text  # the states of the cargo at each of the steps
     assert {row.level: row.solvable for row in ferry.levels}["level_04"] == "unsolvable"
 
 
@@ -143,8 +143,8 @@ async def test_missing_and_unreadable_files_are_all_named(programs: SandboxedPro
 async def test_a_level_that_cannot_be_begun_is_found(programs: SandboxedPrograms, tmp_path: Path) -> None:
     folder = changed(CANAL, tmp_path / "w", "levels/level_02.yaml", "boat:", "raft:")
     report = await audit_folder(folder, programs, 0.0)
-    [found] = of_kind(report, "fails")
-    assert (found.level, "KeyError: 'boat'" in found.text) == ("level_02", True)
+    [finding] = of_kind(report, "fails")
+    assert (finding.level, "KeyError: 'boat'" in finding.text) == ("level_02", True)
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,9 @@ async def test_a_world_that_fails_in_the_middle_is_found(
     programs: SandboxedPrograms, tmp_path: Path, lines: str, said: str
 ) -> None:
     report = await audit_folder(in_step(lines, tmp_path / "w"), programs, 0.0)
-    found = of_kind(report, "fails")
-    assert said in found[0].text
-    assert len(found[0].actions) >= 5 or said == "crash"
+    failures = of_kind(report, "fails")
+    assert said in failures[0].text
+    assert len(failures[0].actions) >= 5 or said == "crash"
 
 
 async def test_what_an_episode_leaves_in_the_process_is_noted(programs: SandboxedPrograms, tmp_path: Path) -> None:
@@ -180,8 +180,8 @@ async def test_a_bound_that_no_play_can_reach_is_noted(programs: SandboxedProgra
     for name in ("level_01", "level_02", "level_03", "level_04"):
         (folder / "levels" / f"{name}.yaml").unlink()
     report = await audit_folder(folder, programs, 60.0)
-    [found] = of_kind(report, "bound-unreached")
-    assert found.text == "the bound 19 is out of reach: the most that can be had is 18"
+    [finding] = of_kind(report, "bound-unreached")
+    assert finding.text == "the bound 19 is out of reach: the most that can be had is 18"
 
 
 # --- action spaces
@@ -206,8 +206,8 @@ async def test_a_bound_that_no_play_can_reach_is_noted(programs: SandboxedProgra
 async def test_what_a_parameter_may_be_is_read_from_prose(
     said: object, kind: str, tried: tuple[object, ...], complete: bool
 ) -> None:
-    found = values_of(said)
-    assert (found.kind, found.tried, found.complete) == (kind, tried, complete)
+    values = values_of(said)
+    assert (values.kind, values.tried, values.complete) == (kind, tried, complete)
 
 
 @pytest.mark.parametrize(
@@ -225,8 +225,8 @@ async def test_parameters_are_found_however_they_are_listed(listed: object) -> N
 
 async def test_actions_are_enumerated_by_turns_and_it_is_known_whether_these_are_all() -> None:
     actions = [{"name": "drop", "parameters": {"column": "int 0-2"}}, {"name": "pass", "parameters": {}}]
-    found, complete = enumerate_actions(actions)
-    assert [action["action"] for action in found] == ["drop", "pass", "drop", "drop"]
+    enumerated, complete = enumerate_actions(actions)
+    assert [action["action"] for action in enumerated] == ["drop", "pass", "drop", "drop"]
     assert complete
     assert not enumerate_actions([{"name": "say", "parameters": {"words": "string"}}])[1]
     assert len(enumerate_actions(actions, 2)[0]) == 2

@@ -84,8 +84,8 @@ def branches(tree: ast.AST) -> Iterator[tuple[int, set[object]]]:
 
 def strangers(text: str, path: str) -> list[tuple[int, str]]:
     """Return the lines of a module that ask for a kind which is not at home there."""
-    found = [(line, str(name)) for line, names in branches(ast.parse(text)) for name in names]
-    return [(line, name) for line, name in found if not path.startswith(HOMES[name])]
+    mentions = [(line, str(name)) for line, names in branches(ast.parse(text)) for name in names]
+    return [(line, name) for line, name in mentions if not path.startswith(HOMES[name])]
 
 
 def machinery() -> list[Path]:
@@ -217,8 +217,8 @@ async def test_an_outside_kind_is_opened_and_each_failure_put_down_to_its_side(h
     async with Engine(settings(), ["echo"]) as engine:
         assert engine.isolation == "none needed"
         jobs = [Job(INFO, CANDIDATE, task) for task in tasks()]
-        found = {position: trajectory async for position, trajectory in engine.run(jobs, Limits())}
-    assert [(found[i].status, found[i].failure_source.value) for i in range(len(jobs))] == [
+        trajectories = {position: trajectory async for position, trajectory in engine.run(jobs, Limits())}
+    assert [(trajectories[i].status, trajectories[i].failure_source.value) for i in range(len(jobs))] == [
         ("ok", "none"),
         ("environment_error", "environment"),
         ("shouted", "candidate"),

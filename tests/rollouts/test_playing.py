@@ -37,23 +37,23 @@ def task(skin: str = "text", index: int = 0) -> Task:
     return taskset(f"worlds/{NAME}?skin={skin}").draw("heldout", index + 1, 1)[index]
 
 
-def job(made: Candidate, given: Task | None = None, place: int = 0) -> Job:
-    return Job(taskset(f"worlds/{NAME}").info, made, given or task(), place, policy_seed=3)
+def job(made: Candidate, given: Task | None = None, index: int = 0) -> Job:
+    return Job(taskset(f"worlds/{NAME}").info, made, given or task(), index, policy_seed=3)
 
 
 async def run(runner: WorldRunner, *jobs: Job, limits: Limits | None = None) -> list[Trajectory]:
-    found = {position: trajectory async for position, trajectory in runner.run(jobs, limits or Limits())}
-    return [found[position] for position in range(len(jobs))]
+    trajectories = {position: trajectory async for position, trajectory in runner.run(jobs, limits or Limits())}
+    return [trajectories[position] for position in range(len(jobs))]
 
 
 async def attempt(model: Model | None, made: Candidate, given: Task | None = None, **options: Any) -> Trajectory:
     limits = options.pop("limits", None)
-    [found] = await run(WorldRunner(model, **options), job(made, given), limits=limits)
-    again = Trajectory.decode(found.encode())
-    assert len(found.columns["obs"]) == found.length + 1
-    assert len(list(again.rows())) == found.length
-    assert sum(found.columns["reward"]) == pytest.approx(found.total_reward)
-    return found
+    [trajectory] = await run(WorldRunner(model, **options), job(made, given), limits=limits)
+    again = Trajectory.decode(trajectory.encode())
+    assert len(trajectory.columns["obs"]) == trajectory.length + 1
+    assert len(list(again.rows())) == trajectory.length
+    assert sum(trajectory.columns["reward"]) == pytest.approx(trajectory.total_reward)
+    return trajectory
 
 
 def acting(*directions: str) -> list[str]:
@@ -71,39 +71,39 @@ def way(given: Task) -> list[str]:
 
 async def test_a_model_that_finds_the_treasure_gets_all_of_the_bound() -> None:
     model = ListedModel(acting(*way(task())))  # type: ignore[arg-type]
-    found = await attempt(model, plain_player())
-    assert (found.status, found.failure_source, found.total_reward, found.terminated) == ("ok", "none", 1.0, True)
-    assert found.length == len(model.asked) == len(way(task()))
-    rows = list(found.rows())
+    played = await attempt(model, plain_player())
+    assert (played.status, played.failure_source, played.total_reward, played.terminated) == ("ok", "none", 1.0, True)
+    assert played.length == len(model.asked) == len(way(task()))
+    rows = list(played.rows())
     assert rows[0]["action"] == {"action": "move", "params": {"direction": way(task())[0]}}
     assert rows[0]["info"]["thought"] == "step 0"
     assert rows[-1]["info"]["total"] == rows[-1]["info"]["bound"] == 1.0
-    assert found.columns["info/message"][-1] == "You have found the treasure."
-    assert found.cost["model_calls"] == found.length
-    assert found.cost["input_tokens"] == found.length * (USED.input_tokens or 0)
+    assert played.columns["info/message"][-1] == "You have found the treasure."
+    assert played.cost["model_calls"] == played.length
+    assert played.cost["input_tokens"] == played.length * (USED.input_tokens or 0)
 
 
 async def test_running_out_of_steps_is_a_truncation_and_no_failure() -> None:
-    found = await attempt(ListedModel(acting()), plain_player())  # type: ignore[arg-type]
-    assert (found.status, found.total_reward, found.terminated) == ("ok", 0.0, False)
-    assert list(np.flatnonzero(found.columns["truncated"])) == [found.length - 1]
-    assert found.length == task().spec["level"]["steps"]
+    trajectory = await attempt(ListedModel(acting()), plain_player())  # type: ignore[arg-type]
+    assert (trajectory.status, trajectory.total_reward, trajectory.terminated) == ("ok", 0.0, False)
+    assert list(np.flatnonzero(trajectory.columns["truncated"])) == [trajectory.length - 1]
+    assert trajectory.length == task().spec["level"]["steps"]
 
 
 async def test_a_reply_that_cannot_be_read_costs_a_step_and_is_told_why() -> None:
     model = ListedModel(["I would go north.", "", *acting()])
-    found = await attempt(model, plain_player(), limits=Limits(steps=3))
-    assert list(found.columns["info/refused"]) == [True, True, False]
-    assert "no action in your reply" in found.columns["info/message"][0]
+    trajectory = await attempt(model, plain_player(), limits=Limits(steps=3))
+    assert list(trajectory.columns["info/refused"]) == [True, True, False]
+    assert "no action in your reply" in trajectory.columns["info/message"][0]
     assert "no action in your reply" in model.asked[1].messages[-1].content
-    assert found.columns["action"][0] == {"action": None, "params": {}}
-    assert (found.status, found.length) == ("ok", 3)
+    assert trajectory.columns["action"][0] == {"action": None, "params": {}}
+    assert (trajectory.status, trajectory.length) == ("ok", 3)
 
 
 async def test_an_action_that_is_not_possible_is_refused_by_the_world() -> None:
     model = ListedModel(['<action>{"action": "dig"}</action>', *acting()])
-    found = await attempt(model, plain_player(), limits=Limits(steps=2))
-    assert found.columns["info/refused"][0] is True
+    trajectory = await attempt(model, plain_player(), limits=Limits(steps=2))
+    assert trajectory.columns["info/refused"][0] is True
     assert "the actions are move, call" in model.asked[1].messages[-1].content
 
 
@@ -132,8 +132,8 @@ async def test_the_words_of_a_candidate_are_used_and_lose_nothing_that_they_have
 
 async def test_cells_at_the_edge_are_shown_though_they_are_blanks() -> None:
     model = ListedModel(acting())  # type: ignore[arg-type]
-    found = await attempt(model, plain_player(), limits=Limits(steps=1))
-    assert found.columns["obs"][0].splitlines()[1:] == ["#.#T#", "#.###", "#.@..", "#####", "     "]
+    trajectory = await attempt(model, plain_player(), limits=Limits(steps=1))
+    assert trajectory.columns["obs"][0].splitlines()[1:] == ["#.#T#", "#.###", "#.@..", "#####", "     "]
     assert model.asked[0].messages[1].content.endswith("\n     ")
     assert "\n\n\n" not in model.asked[0].messages[0].content
 
@@ -141,8 +141,10 @@ async def test_cells_at_the_edge_are_shown_though_they_are_blanks() -> None:
 async def test_the_hidden_part_of_a_level_never_reaches_the_model() -> None:
     given = task(index=2)
     model = ListedModel(acting())  # type: ignore[arg-type]
-    found = await attempt(model, plain_player(), given, limits=Limits(steps=5))
-    shown = json.dumps([m.to_json() for asked in model.asked for m in asked.messages]) + json.dumps(list(found.rows()))
+    trajectory = await attempt(model, plain_player(), given, limits=Limits(steps=5))
+    shown = json.dumps([m.to_json() for asked in model.asked for m in asked.messages]) + json.dumps(
+        list(trajectory.rows())
+    )
     assert "treasure" in shown
     assert json.dumps(given.spec["level"]["treasure"]) not in shown
     assert given.spec["level"]["grid"][3] not in shown
@@ -150,18 +152,18 @@ async def test_the_hidden_part_of_a_level_never_reaches_the_model() -> None:
 
 async def test_a_picture_skin_gives_the_model_pictures() -> None:
     model = ListedModel(acting())  # type: ignore[arg-type]
-    found = await attempt(model, plain_player(), task("picture"), limits=Limits(steps=2))
+    trajectory = await attempt(model, plain_player(), task("picture"), limits=Limits(steps=2))
     [image] = model.asked[1].messages[-1].images
     assert image.data.startswith(b"\x89PNG")
     assert int.from_bytes(image.data[16:20], "big") == SIZE
-    head, _, rest = found.columns["obs"][1].partition("\n")
+    head, _, rest = trajectory.columns["obs"][1].partition("\n")
     assert base64.b64decode(head.removeprefix("data:image/png;base64,")) == image.data
     assert rest.startswith("The echo comes from")
 
 
 async def test_the_conversation_is_on_record_without_repeating_the_system_message() -> None:
-    found = await attempt(ListedModel(acting()), plain_player(), limits=Limits(steps=2))  # type: ignore[arg-type]
-    assert [m.role for m in conversation_of(found)] == ["system", "user", "assistant", "user", "assistant"]
+    trajectory = await attempt(ListedModel(acting()), plain_player(), limits=Limits(steps=2))  # type: ignore[arg-type]
+    assert [m.role for m in conversation_of(trajectory)] == ["system", "user", "assistant", "user", "assistant"]
 
 
 async def test_repeats_of_an_attempt_have_seeds_of_their_own() -> None:
@@ -172,20 +174,20 @@ async def test_repeats_of_an_attempt_have_seeds_of_their_own() -> None:
         return acting()[0]
 
     runner = WorldRunner(saying(answer))
-    await run(runner, job(plain_player(), place=0), job(plain_player(), place=1), limits=Limits(steps=1))
+    await run(runner, job(plain_player(), index=0), job(plain_player(), index=1), limits=Limits(steps=1))
     assert len(set(seeds)) == 2
 
 
 @pytest.mark.parametrize("error", ["server", "connection"])
 async def test_a_provider_that_fails_is_to_blame_itself(error: str) -> None:
-    found = await attempt(ListedModel([*acting()[:2], provider_error(error)]), plain_player())
-    assert (found.status, found.failure_source, found.length) == ("provider_error", "provider", 2)
-    assert np.isnan(outcome_of(task(), found, 0.0).score)
+    trajectory = await attempt(ListedModel([*acting()[:2], provider_error(error)]), plain_player())
+    assert (trajectory.status, trajectory.failure_source, trajectory.length) == ("provider_error", "provider", 2)
+    assert np.isnan(outcome_of(task(), trajectory, 0.0).score)
 
 
 async def test_an_episode_that_takes_too_long_fails() -> None:
-    found = await attempt(SlowModel(), plain_player(), settings=Solving(seconds=0.05))
-    assert (found.status, found.failure_source, found.length) == ("rollout_timeout", "candidate", 0)
+    trajectory = await attempt(SlowModel(), plain_player(), settings=Solving(seconds=0.05))
+    assert (trajectory.status, trajectory.failure_source, trajectory.length) == ("rollout_timeout", "candidate", 0)
 
 
 async def test_a_spent_budget_ends_the_run() -> None:
@@ -217,10 +219,10 @@ async def test_closing_the_stream_ends_what_is_going_on() -> None:
     ],
 )
 async def test_a_candidate_that_cannot_be_built_fails_by_its_own_fault(made: Candidate, words: str) -> None:
-    found = await attempt(ListedModel([]), made)
-    assert (found.status, found.failure_source, found.length) == ("import_error", "candidate", 0)
-    assert found.failure is not None
-    assert words in found.failure.message
+    trajectory = await attempt(ListedModel([]), made)
+    assert (trajectory.status, trajectory.failure_source, trajectory.length) == ("import_error", "candidate", 0)
+    assert trajectory.failure is not None
+    assert words in trajectory.failure.message
 
 
 async def test_what_a_candidate_needs_and_the_run_does_not_have_is_said() -> None:
@@ -238,8 +240,8 @@ async def test_a_world_that_breaks_is_not_the_candidates_fault(monkeypatch: pyte
         raise ZeroDivisionError("on purpose")
 
     monkeypatch.setattr(world(NAME).dynamics, "act", broken)
-    found = await attempt(ListedModel(acting()), plain_player())  # type: ignore[arg-type]
-    assert (found.status, found.failure_source) == ("environment_error", "environment")
+    trajectory = await attempt(ListedModel(acting()), plain_player())  # type: ignore[arg-type]
+    assert (trajectory.status, trajectory.failure_source) == ("environment_error", "environment")
 
 
 def test_the_plain_player_is_a_candidate_with_our_words() -> None:
@@ -288,11 +290,11 @@ async def play(programs: SandboxedPrograms, source: str, model: Model | None = N
 @needs_a_sandbox
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_program_plays_and_keeps_its_object(programs: SandboxedPrograms) -> None:
-    found = await play(programs, PLAYER)
-    assert (found.status, found.total_reward, found.length) == ("ok", 1.0, len(way(task())))
-    assert found.stdout == "ready {}\n"
-    assert found.cost["act_s"] > 0.0
-    assert found.cost["model_calls"] == 0.0
+    trajectory = await play(programs, PLAYER)
+    assert (trajectory.status, trajectory.total_reward, trajectory.length) == ("ok", 1.0, len(way(task())))
+    assert trajectory.stdout == "ready {}\n"
+    assert trajectory.cost["act_s"] > 0.0
+    assert trajectory.cost["model_calls"] == 0.0
 
 
 @needs_a_sandbox
@@ -315,10 +317,10 @@ class Player:
         return {"action": "move", "params": {"direction": said[0]}}
 """
     model = saying(lambda request: "north")
-    found = await play(programs, source, model, settings=Solving(max_turns=2), limits=Limits(steps=3))
-    assert found.stdout.count("the 2 model calls") == 3
-    assert found.cost["model_calls"] == 6.0
-    assert [row["action"]["params"]["direction"] for row in found.rows()] == ["north"] * 3
+    trajectory = await play(programs, source, model, settings=Solving(max_turns=2), limits=Limits(steps=3))
+    assert trajectory.stdout.count("the 2 model calls") == 3
+    assert trajectory.cost["model_calls"] == 6.0
+    assert [row["action"]["params"]["direction"] for row in trajectory.rows()] == ["north"] * 3
     without = await play(programs, source, None, limits=Limits(steps=3))
     assert "there is no language model to ask" in without.stdout
     assert (without.status, without.failure_source) == ("act_error", "candidate")
@@ -341,8 +343,8 @@ class Player:
             pass
         return {"action": "call"}
 """
-    found = await play(programs, source, ListedModel([provider_error("server")]))
-    assert (found.status, found.failure_source) == ("provider_error", "provider")
+    trajectory = await play(programs, source, ListedModel([provider_error("server")]))
+    assert (trajectory.status, trajectory.failure_source) == ("provider_error", "provider")
 
 
 WRONG: Mapping[str, tuple[str, str, str]] = {
@@ -363,12 +365,12 @@ WRONG: Mapping[str, tuple[str, str, str]] = {
 @pytest.mark.parametrize("case", WRONG)
 async def test_a_program_that_fails_is_to_blame_with_its_traceback(programs: SandboxedPrograms, case: str) -> None:
     source, status, words = WRONG[case]
-    found = await play(programs, source, limits=Limits(act_s=0.3))
-    assert (found.status, found.failure_source, found.total_reward) == (status, "candidate", 0.0)
-    assert found.failure is not None
-    assert words in found.failure.message
+    trajectory = await play(programs, source, limits=Limits(act_s=0.3))
+    assert (trajectory.status, trajectory.failure_source, trajectory.total_reward) == (status, "candidate", 0.0)
+    assert trajectory.failure is not None
+    assert words in trajectory.failure.message
     if case in ("init", "act"):
-        assert "agent.py" in found.failure.traceback
+        assert "agent.py" in trajectory.failure.traceback
 
 
 @needs_a_sandbox
@@ -382,9 +384,9 @@ class Player:
     def act(self, observation):
         return self.answers.pop(0)
 """
-    found = await play(programs, source, limits=Limits(steps=5))
-    assert list(found.columns["info/refused"]) == [True, True, True, True, False]
-    assert [row["action"] for row in found.rows()][:2] == [None, 7]
+    trajectory = await play(programs, source, limits=Limits(steps=5))
+    assert list(trajectory.columns["info/refused"]) == [True, True, True, True, False]
+    assert [row["action"] for row in trajectory.rows()][:2] == [None, 7]
 
 
 @needs_a_sandbox
@@ -401,8 +403,8 @@ class Player:
     def act(self, observation):
         return {"action": "call"}
 """
-    found = await play(programs, source, limits=Limits(steps=1))
-    assert found.stdout == "no worlds here\n"
+    trajectory = await play(programs, source, limits=Limits(steps=1))
+    assert trajectory.stdout == "no worlds here\n"
 
 
 @needs_a_sandbox
@@ -419,6 +421,6 @@ class Player:
         return {"action": "move", "params": {"direction": ask("tool", {"name": "choose"})["value"]}}
 """
     made = candidate(agent_player=source, tool_choose="def run():\n    return 'east'\n")
-    found = await attempt(None, made, programs=programs, limits=Limits(steps=2))
-    assert [row["action"]["params"]["direction"] for row in found.rows()] == ["east", "east"]
-    assert found.cost["tool_calls"] == 2.0
+    trajectory = await attempt(None, made, programs=programs, limits=Limits(steps=2))
+    assert [row["action"]["params"]["direction"] for row in trajectory.rows()] == ["east", "east"]
+    assert trajectory.cost["tool_calls"] == 2.0

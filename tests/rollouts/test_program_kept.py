@@ -122,8 +122,8 @@ async def test_services_answer_during_calls_alone(programs: SandboxedPrograms) -
         assert (await world.call("ask", {"n": 3}, seconds=2)).value == {"got": 3}
         await world.call("ask_later", {}, seconds=2)
         await asyncio.sleep(0.2)
-        told = (await world.call("told_later", {}, seconds=2)).value
-        assert told == "a service can only be asked while the host waits for a call"
+        refusal = (await world.call("told_later", {}, seconds=2)).value
+        assert refusal == "a service can only be asked while the host waits for a call"
 
 
 async def test_the_error_of_a_service_that_failed_ends_the_object(programs: SandboxedPrograms) -> None:

@@ -55,10 +55,10 @@ def guests(top: int | None = None) -> list[int]:
             continue
         if fields[0] != "Z":
             parents[int(stat.parent.name)] = int(fields[1])
-    found = {top or os.getpid()}
-    while more := {p for p, parent in parents.items() if parent in found} - found:
-        found |= more
-    return sorted(found - {os.getpid()})
+    pids = {top or os.getpid()}
+    while more := {p for p, parent in parents.items() if parent in pids} - pids:
+        pids |= more
+    return sorted(pids - {os.getpid()})
 
 
 def children() -> set[int]:

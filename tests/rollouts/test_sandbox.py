@@ -81,8 +81,8 @@ def jobs(environment: str, programs: Sequence[str], episodes: int = 1, entropy: 
 
 
 async def play(runner: EpisodeRunner, wanted: Sequence[Job], limits: Limits | None = None) -> list[Trajectory]:
-    found = {position: t async for position, t in runner.run(wanted, limits or Limits())}
-    return [found[position] for position in range(len(wanted))]
+    trajectories = {position: t async for position, t in runner.run(wanted, limits or Limits())}
+    return [trajectories[position] for position in range(len(wanted))]
 
 
 @pytest.fixture(scope="module")
@@ -98,11 +98,11 @@ def failures() -> dict[str, Trajectory]:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_failing_program_is_to_blame_and_learns_where_it_failed(name: str, failures: dict[str, Trajectory]) -> None:
     trajectory = failures[name]
-    category, step, place, message = EXPECTED[name]
+    category, step, location, message = EXPECTED[name]
     assert trajectory.failure is not None
     assert (trajectory.status, trajectory.failure_source) == (category, "candidate"), trajectory.failure
     assert message in f"{trajectory.failure.message}\n{trajectory.failure.traceback}"
-    assert place in trajectory.failure.traceback
+    assert location in trajectory.failure.traceback
     if step is not None:
         assert trajectory.failure.step_index == step
         assert trajectory.length == step
@@ -142,11 +142,11 @@ def test_episodes_in_lock_step_are_the_same_as_isolated_ones(environment: str, p
         pytest.skip("minigrid is not installed")
 
     async def both() -> list[list[Trajectory]]:
-        wanted, found = jobs(environment, [program], episodes=6), list[list[Trajectory]]()
+        wanted, runs = jobs(environment, [program], episodes=6), list[list[Trajectory]]()
         for lockstep in (1, 6):
             async with EpisodeRunner(workers=1, lockstep=lockstep) as runner:
-                found.append(await play(runner, wanted, Limits(steps=60)))
-        return found
+                runs.append(await play(runner, wanted, Limits(steps=60)))
+        return runs
 
     isolated, together = asyncio.run(both())
     assert [t.status for t in isolated] == ["ok"] * 6
@@ -202,7 +202,7 @@ def test_what_native_code_prints_is_kept() -> None:
 
 
 def environment_workers() -> list[int]:
-    found: list[int] = []
+    pids: list[int] = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes()
@@ -210,8 +210,8 @@ def environment_workers() -> list[int]:
         except OSError:
             continue
         if parent == os.getpid() and b"environment_worker" in command:
-            found.append(int(process.name))
-    return found
+            pids.append(int(process.name))
+    return pids
 
 
 def test_a_killed_environment_worker_is_the_hosts_fault_and_the_runner_goes_on() -> None:

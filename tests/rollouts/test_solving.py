@@ -47,19 +47,19 @@ def job(made: Candidate = PLAIN, given: Task | None = None, seed: int = 7) -> Jo
 
 
 async def run(runner: SolvingRunner, *jobs: Job, limits: Limits | None = None) -> list[Trajectory]:
-    found = {position: trajectory async for position, trajectory in runner.run(jobs, limits or Limits())}
-    assert sorted(found) == list(range(len(jobs)))
-    return [found[position] for position in range(len(jobs))]
+    trajectories = {position: trajectory async for position, trajectory in runner.run(jobs, limits or Limits())}
+    assert sorted(trajectories) == list(range(len(jobs)))
+    return [trajectories[position] for position in range(len(jobs))]
 
 
 async def attempt(
     model: Model, made: Candidate = PLAIN, given: Task | None = None, programs: Programs | None = None, **settings: Any
 ) -> Trajectory:
     runner = SolvingRunner(model, programs=programs or InProcessPrograms(), settings=Solving(**settings))
-    [found] = await run(runner, job(made, given))
-    assert Trajectory.decode(found.encode()).status == found.status
-    list(found.rows())
-    return found
+    [trajectory] = await run(runner, job(made, given))
+    assert Trajectory.decode(trajectory.encode()).status == trajectory.status
+    list(trajectory.rows())
+    return trajectory
 
 
 def last(trajectory: Trajectory, key: str) -> Any:
@@ -81,9 +81,9 @@ async def test_a_right_answer_scores_and_a_wrong_one_does_not() -> None:
 
 async def test_a_trajectory_has_a_step_for_each_model_call() -> None:
     model = ListedModel([calling(("times", {"left": 6, "right": 7}), text="I multiply."), "42"])
-    found = await attempt(model, CALCULATING)
-    assert found.length == 2
-    rows = list(found.rows())
+    trajectory = await attempt(model, CALCULATING)
+    assert trajectory.length == 2
+    rows = list(trajectory.rows())
     assert rows[0]["obs"] == "[system]\nUse the tool.\n\n[user]\nWhat is 6*7?"
     assert rows[0]["action"] == 'I multiply.\n{"tool": "times", "arguments": {"left": 6, "right": 7}}'
     assert rows[1]["obs"] == "[tool]\n42"
@@ -94,10 +94,10 @@ async def test_a_trajectory_has_a_step_for_each_model_call() -> None:
     assert rows[1]["info"]["question"] == "What is 6*7?"
     assert rows[1]["info"]["expected"] == SECRET
     assert rows[1]["info"]["rounds"] == [1.0]
-    assert len(found.columns["obs"]) == 3
-    assert found.columns["obs"][-1].startswith("right, score 1")
-    assert isinstance(found.columns["reward"], np.ndarray)
-    assert found.cost == {
+    assert len(trajectory.columns["obs"]) == 3
+    assert trajectory.columns["obs"][-1].startswith("right, score 1")
+    assert isinstance(trajectory.columns["reward"], np.ndarray)
+    assert trajectory.cost == {
         "input_tokens": 20,
         "output_tokens": 4,
         "cached_tokens": 0,
@@ -111,11 +111,11 @@ async def test_the_whole_conversation_can_be_had_back() -> None:
     model = ListedModel(
         [calling(("times", {"left": 6, "right": 7}), ("times", "{")), "41", "Really?", calling(("times", {})), "42"]
     )
-    found = await attempt(model, CALCULATING, rounds=2, feedback="self")
-    said = conversation_of(Trajectory.decode(found.encode()))
+    trajectory = await attempt(model, CALCULATING, rounds=2, feedback="self")
+    said = conversation_of(Trajectory.decode(trajectory.encode()))
     solver = [r for r in model.asked if r.messages[0].role == "system"]
     critic = [r for r in model.asked if r.messages[0].role == "user"]
-    assert [m.role for m in said].count("assistant") == found.length == 5
+    assert [m.role for m in said].count("assistant") == trajectory.length == 5
     without_critic = [m for m in said if m not in critic[0].messages and m.content != "Really?"]
     assert tuple(without_critic[:-1]) == solver[-1].messages
     assert said[-1].content == "42"
@@ -123,23 +123,23 @@ async def test_the_whole_conversation_can_be_had_back() -> None:
 
 async def test_what_was_asked_last_and_not_answered_is_kept_too() -> None:
     model = ListedModel([calling(("times", {"left": 6, "right": 7})), provider_error("server")])
-    found = await attempt(model, CALCULATING)
-    assert [m.role for m in conversation_of(found)] == ["system", "user", "assistant", "tool"]
-    assert found.length == 1
-    assert found.cost["input_tokens"] == 10
+    trajectory = await attempt(model, CALCULATING)
+    assert [m.role for m in conversation_of(trajectory)] == ["system", "user", "assistant", "tool"]
+    assert trajectory.length == 1
+    assert trajectory.cost["input_tokens"] == 10
 
 
 async def test_unknown_costs_are_absent() -> None:
-    found = await attempt(ListedModel([Reply("42")]))
-    assert found.cost == {"model_calls": 1, "tool_calls": 0}
-    assert KINDS.load("question").usage(found) is not None
+    trajectory = await attempt(ListedModel([Reply("42")]))
+    assert trajectory.cost == {"model_calls": 1, "tool_calls": 0}
+    assert KINDS.load("question").usage(trajectory) is not None
 
 
 async def test_options_are_shown_and_the_letter_is_checked() -> None:
     model = ListedModel(["B"])
     given = task("Which?", "B", verifier={"kind": "choice"}, choices=("one", "two"), instructions="Give the letter.")
-    found = await attempt(model, given=given)
-    assert found.total_reward == 1.0
+    trajectory = await attempt(model, given=given)
+    assert trajectory.total_reward == 1.0
     assert model.asked[0].messages[-1].content == "Which?\n\nA) one\nB) two\n\nGive the letter."
 
 
@@ -161,16 +161,16 @@ async def test_the_reference_never_reaches_the_model() -> None:
 
 
 async def test_the_last_round_counts_and_every_round_is_scored() -> None:
-    found = await attempt(ListedModel(["42", "41"]), rounds=2)
-    assert found.total_reward == 0.0
-    assert last(found, "rounds") == [1.0, 0.0]
+    trajectory = await attempt(ListedModel(["42", "41"]), rounds=2)
+    assert trajectory.total_reward == 0.0
+    assert last(trajectory, "rounds") == [1.0, 0.0]
 
 
 async def test_the_verdict_goes_back_to_the_solver_until_it_is_right() -> None:
     model = ListedModel(["40", "I do not know", "42", "never asked"])
-    found = await attempt(model, rounds=9, feedback="verdict")
-    assert last(found, "rounds") == [0.0, 0.0, 1.0]
-    assert found.total_reward == 1.0
+    trajectory = await attempt(model, rounds=9, feedback="verdict")
+    assert last(trajectory, "rounds") == [0.0, 0.0, 1.0]
+    assert trajectory.total_reward == 1.0
     assert "wrong. It was read as: 40" in model.asked[1].messages[-1].content
     assert "No answer could be read" in model.asked[2].messages[-1].content
 
@@ -181,8 +181,8 @@ async def test_public_tests_speak_between_rounds() -> None:
 
     model = ListedModel(["40", "42", "never asked"])
     runner = SolvingRunner(model, settings=Solving(rounds=3, feedback="public"), public=public)
-    [found] = await run(runner, job())
-    assert last(found, "rounds") == [0.0, 1.0]
+    [trajectory] = await run(runner, job())
+    assert last(trajectory, "rounds") == [0.0, 1.0]
     assert "train/0: 40 fails" in model.asked[1].messages[-1].content
 
 
@@ -190,10 +190,10 @@ async def test_the_same_words_are_judged_once() -> None:
     judge = ListedModel(['{"score": 0, "reason": "no"}'])
     given = task("Why?", "Because.", verifier={"kind": "judge"})
     runner = SolvingRunner(saying(lambda r: "Hm."), judge=judge, settings=Solving(rounds=3, feedback="verdict"))
-    [found] = await run(runner, job(given=given))
+    [trajectory] = await run(runner, job(given=given))
     assert len(judge.asked) == 1
-    assert last(found, "rounds") == [0.0, 0.0, 0.0]
-    assert found.cost["judge_tokens"] == 12
+    assert last(trajectory, "rounds") == [0.0, 0.0, 0.0]
+    assert trajectory.cost["judge_tokens"] == 12
 
 
 # --- failures
@@ -204,42 +204,42 @@ async def test_the_same_words_are_judged_once() -> None:
     [([Reply("")], "empty"), ([Reply("no", finish="refusal")], "refusal"), ([calling(("times", {}))] * 4, "turns")],
 )
 async def test_an_attempt_without_an_answer_is_the_candidates_zero(replies: list[Any], said: str) -> None:
-    found = await attempt(ListedModel(replies), CALCULATING, max_turns=4)
-    assert (found.status, found.failure_source, found.total_reward) == ("no_answer", "candidate", 0.0)
-    assert found.failure is not None
-    assert found.failure.message.startswith(said)
-    assert last(found, "question") == "What is 6*7?"
-    assert outcome_of(task(), found, 0.0).score == 0.0
+    trajectory = await attempt(ListedModel(replies), CALCULATING, max_turns=4)
+    assert (trajectory.status, trajectory.failure_source, trajectory.total_reward) == ("no_answer", "candidate", 0.0)
+    assert trajectory.failure is not None
+    assert trajectory.failure.message.startswith(said)
+    assert last(trajectory, "question") == "What is 6*7?"
+    assert outcome_of(task(), trajectory, 0.0).score == 0.0
 
 
 async def test_a_round_without_an_answer_is_scored_zero_after_the_others() -> None:
-    found = await attempt(ListedModel(["42", Reply("")]), rounds=2)
-    assert found.status == "no_answer"
-    assert last(found, "rounds") == [1.0, 0.0]
+    trajectory = await attempt(ListedModel(["42", Reply("")]), rounds=2)
+    assert trajectory.status == "no_answer"
+    assert last(trajectory, "rounds") == [1.0, 0.0]
 
 
 @pytest.mark.parametrize(
     "kind", ["timeout", "rate_limit", "server", "connection", "garbage", "auth", "request", "unscripted"]
 )
 async def test_a_provider_that_fails_is_to_blame_itself(kind: str) -> None:
-    found = await attempt(ListedModel([provider_error(kind)]))
-    assert (found.status, found.failure_source, found.length) == ("provider_error", "provider", 0)
-    assert found.failure is not None
-    assert kind in found.failure.message
-    assert math.isnan(outcome_of(task(), found, 0.0).score)
+    trajectory = await attempt(ListedModel([provider_error(kind)]))
+    assert (trajectory.status, trajectory.failure_source, trajectory.length) == ("provider_error", "provider", 0)
+    assert trajectory.failure is not None
+    assert kind in trajectory.failure.message
+    assert math.isnan(outcome_of(task(), trajectory, 0.0).score)
 
 
 @pytest.mark.parametrize("kind", ["empty", "context"])
 async def test_a_candidate_cannot_erase_an_attempt_by_what_it_says(kind: str) -> None:
-    found = await attempt(ListedModel([provider_error(kind)]))
-    assert (found.status, found.failure_source) == ("no_answer", "candidate")
+    trajectory = await attempt(ListedModel([provider_error(kind)]))
+    assert (trajectory.status, trajectory.failure_source) == ("no_answer", "candidate")
 
 
 async def test_a_judge_that_fails_is_the_providers_fault() -> None:
     given = task("Why?", "Because.", verifier={"kind": "judge"})
     runner = SolvingRunner(saying(lambda r: "Hm."), judge=ListedModel([provider_error("server")]))
-    [found] = await run(runner, job(given=given))
-    assert (found.status, found.failure_source) == ("provider_error", "provider")
+    [trajectory] = await run(runner, job(given=given))
+    assert (trajectory.status, trajectory.failure_source) == ("provider_error", "provider")
 
 
 async def test_a_verifier_that_fails_is_the_environments_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,9 +248,9 @@ async def test_a_verifier_that_fails_is_the_environments_fault(monkeypatch: pyte
 
     monkeypatch.setattr(solving, "verify", broken)
     for settings in ({}, {"rounds": 2, "feedback": "verdict"}):
-        found = await attempt(ListedModel(["42", "42"]), **settings)
-        assert (found.status, found.failure_source) == ("environment_error", "environment")
-        assert math.isnan(outcome_of(task(), found, 0.0).score)
+        trajectory = await attempt(ListedModel(["42", "42"]), **settings)
+        assert (trajectory.status, trajectory.failure_source) == ("environment_error", "environment")
+        assert math.isnan(outcome_of(task(), trajectory, 0.0).score)
 
 
 @pytest.mark.parametrize(
@@ -258,8 +258,8 @@ async def test_a_verifier_that_fails_is_the_environments_fault(monkeypatch: pyte
 )
 async def test_a_sandbox_that_fails_is_the_hosts_fault(error: Any, status: str) -> None:
     model = saying(lambda r: calling(("times", {"left": 6, "right": 7})))
-    found = await attempt(model, CALCULATING, programs=InProcessPrograms(fail=error))
-    assert (found.status, found.failure_source) == (status, "host")
+    trajectory = await attempt(model, CALCULATING, programs=InProcessPrograms(fail=error))
+    assert (trajectory.status, trajectory.failure_source) == (status, "host")
 
 
 async def test_a_machine_that_cannot_confine_stops_the_run() -> None:
@@ -279,36 +279,36 @@ async def test_a_machine_that_cannot_confine_stops_the_run() -> None:
 )
 async def test_a_candidate_that_cannot_be_built_is_told_so_and_costs_nothing(made: Candidate) -> None:
     model = ListedModel([])
-    found = await attempt(model, made)
-    assert (found.status, found.failure_source, found.length) == ("import_error", "candidate", 0)
-    assert found.failure is not None
-    assert found.failure.message
+    trajectory = await attempt(model, made)
+    assert (trajectory.status, trajectory.failure_source, trajectory.length) == ("import_error", "candidate", 0)
+    assert trajectory.failure is not None
+    assert trajectory.failure.message
     assert model.asked == []
-    assert found.cost["input_tokens"] == 0
+    assert trajectory.cost["input_tokens"] == 0
 
 
 async def test_a_program_that_raises_reports_its_traceback() -> None:
-    found = await attempt(ListedModel([]), candidate(agent_solver="def solve(problem, host):\n    return 1 / 0\n"))
-    assert (found.status, found.failure_source) == ("act_error", "candidate")
-    assert found.failure is not None
-    assert "agent.py" in found.failure.traceback
-    assert "line 2" in found.failure.traceback
+    trajectory = await attempt(ListedModel([]), candidate(agent_solver="def solve(problem, host):\n    return 1 / 0\n"))
+    assert (trajectory.status, trajectory.failure_source) == ("act_error", "candidate")
+    assert trajectory.failure is not None
+    assert "agent.py" in trajectory.failure.traceback
+    assert "line 2" in trajectory.failure.traceback
 
 
 async def test_an_answer_of_a_program_without_a_model_is_a_step() -> None:
-    found = await attempt(ListedModel([]), candidate(agent_solver="def solve(problem, host):\n    return '42'\n"))
-    assert (found.status, found.total_reward, found.length) == ("ok", 1.0, 1)
-    assert found.cost["model_calls"] == 0
-    assert last(found, "expected") == SECRET
+    trajectory = await attempt(ListedModel([]), candidate(agent_solver="def solve(problem, host):\n    return '42'\n"))
+    assert (trajectory.status, trajectory.total_reward, trajectory.length) == ("ok", 1.0, 1)
+    assert trajectory.cost["model_calls"] == 0
+    assert last(trajectory, "expected") == SECRET
 
 
 @pytest.mark.parametrize("which", ["settings", "limits"])
 async def test_an_attempt_that_takes_too_long_is_the_candidates_fault(which: str) -> None:
     settings = Solving(seconds=0.05) if which == "settings" else Solving()
     runner = SolvingRunner(SlowModel(), settings=settings)
-    [found] = await run(runner, job(), limits=Limits(episode_s=0.05 if which == "limits" else 300))
-    assert (found.status, found.failure_source, found.length) == ("rollout_timeout", "candidate", 0)
-    assert found.columns["obs"] == ["timeout: no answer within 0.05 seconds"]
+    [trajectory] = await run(runner, job(), limits=Limits(episode_s=0.05 if which == "limits" else 300))
+    assert (trajectory.status, trajectory.failure_source, trajectory.length) == ("rollout_timeout", "candidate", 0)
+    assert trajectory.columns["obs"] == ["timeout: no answer within 0.05 seconds"]
 
 
 async def test_a_spent_budget_ends_the_run() -> None:
@@ -436,8 +436,8 @@ async def test_attempts_are_spans_with_their_rounds_tools_and_checks_inside() ->
 
 async def test_retried_attempts_are_answered_in_the_end() -> None:
     model = ListedModel([provider_error("server"), "42"])
-    [found] = await Rollouts(SolvingRunner(model), Limits(), retries=1).all([job()])
-    assert found.total_reward == 1.0
+    [trajectory] = await Rollouts(SolvingRunner(model), Limits(), retries=1).all([job()])
+    assert trajectory.total_reward == 1.0
 
 
 # --- the sandbox
@@ -498,9 +498,9 @@ async def test_whatever_a_tool_does_in_the_sandbox_the_attempt_goes_on(
     sandbox: SandboxedPrograms, calls_then_answers: Scripted, body: str, said: str
 ) -> None:
     made = candidate(tool_it=f"def run():\n    {body}\n")
-    found = await attempt(calls_then_answers, made, programs=sandbox, tool_seconds=1.0)
-    assert (found.status, found.total_reward) == ("ok", 1.0)
-    assert found.columns["obs"][1].startswith(f"[tool]\n{said}")
+    trajectory = await attempt(calls_then_answers, made, programs=sandbox, tool_seconds=1.0)
+    assert (trajectory.status, trajectory.total_reward) == ("ok", 1.0)
+    assert trajectory.columns["obs"][1].startswith(f"[tool]\n{said}")
 
 
 @needs_a_sandbox
@@ -516,11 +516,11 @@ def solve(problem, host):
     except ServiceError as error:
         return f"{error} Answer: {product}"
 """
-    found = await attempt(
+    trajectory = await attempt(
         ListedModel(["Let me see."]), candidate(agent_solver=code, tool_times=TIMES), programs=sandbox
     )
-    assert (found.status, found.total_reward, found.length) == ("ok", 1.0, 2)
-    assert "messages is empty" in found.columns["action"][-1]
+    assert (trajectory.status, trajectory.total_reward, trajectory.length) == ("ok", 1.0, 2)
+    assert "messages is empty" in trajectory.columns["action"][-1]
 
 
 @needs_a_sandbox
@@ -537,12 +537,12 @@ async def test_a_program_that_fails_in_the_sandbox_is_the_candidates_failure(
     sandbox: SandboxedPrograms, body: str, status: str, said: str
 ) -> None:
     made = candidate(agent_solver=f"def solve(problem, host):\n    {body}\n")
-    found = await attempt(ListedModel([]), made, programs=sandbox, seconds=1.0)
-    assert (found.status, found.failure_source) == (status, "candidate")
-    assert found.failure is not None
-    assert said in found.failure.message
+    trajectory = await attempt(ListedModel([]), made, programs=sandbox, seconds=1.0)
+    assert (trajectory.status, trajectory.failure_source) == (status, "candidate")
+    assert trajectory.failure is not None
+    assert said in trajectory.failure.message
     if status == "act_error":
-        assert "agent.py" in found.failure.traceback
+        assert "agent.py" in trajectory.failure.traceback
 
 
 @needs_a_sandbox
@@ -555,8 +555,8 @@ def solve(problem, host):
     except BaseException:
         return "42"
 """
-    found = await attempt(ListedModel([provider_error("server")]), candidate(agent_solver=code), programs=sandbox)
-    assert (found.status, found.failure_source) == ("provider_error", "provider")
+    trajectory = await attempt(ListedModel([provider_error("server")]), candidate(agent_solver=code), programs=sandbox)
+    assert (trajectory.status, trajectory.failure_source) == ("provider_error", "provider")
 
 
 @needs_a_sandbox

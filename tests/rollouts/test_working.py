@@ -47,7 +47,7 @@ INFO = TasksetInfo("tasks/small", "1", "container", {}, {}, "Small.", 0.0)
 PLAIN = harness(None)
 
 
-class Place:
+class Bench:
     """A backend, programs and tasks for one module of tests."""
 
     def __init__(self, backend: BubblewrapBackend, programs: SandboxedPrograms, folder: Path) -> None:
@@ -66,32 +66,32 @@ class Place:
         )
 
     async def run(self, runner: ContainerRunner, jobs: Sequence[Job], limits: Limits = LIMITS) -> list[Trajectory]:
-        found = {position: trajectory async for position, trajectory in runner.run(jobs, limits)}
-        return [found[position] for position in range(len(jobs))]
+        trajectories = {position: trajectory async for position, trajectory in runner.run(jobs, limits)}
+        return [trajectories[position] for position in range(len(jobs))]
 
 
-Rollout = Callable[..., Awaitable[Trajectory]]
+Attempt = Callable[..., Awaitable[Trajectory]]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Place]:
+async def bench(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bench]:
     backend = BubblewrapBackend(ContainerLimits(processes=64))
     async with SandboxedPrograms(2, ProgramLimits(memory_bytes=256 << 20)) as programs:
-        yield Place(backend, programs, tmp_path_factory.mktemp("tasks"))
+        yield Bench(backend, programs, tmp_path_factory.mktemp("tasks"))
     await backend.close()
 
 
 @pytest.fixture
-def attempt(place: Place) -> Rollout:
+def attempt(bench: Bench) -> Attempt:
     async def attempted(
         candidate: Candidate = PLAIN, model: Model | None = None, task: Task | None = None, **settings: Any
     ) -> Trajectory:
         limits = settings.pop("limits", LIMITS)
-        jobs = [Job(INFO, candidate, task or place.task(), policy_seed=7)]
-        [found] = await place.run(place.runner(model or calling(GREET), **settings), jobs, limits)
-        assert Trajectory.decode(found.encode()).status == found.status
-        list(found.rows())
-        return found
+        jobs = [Job(INFO, candidate, task or bench.task(), policy_seed=7)]
+        [trajectory] = await bench.run(bench.runner(model or calling(GREET), **settings), jobs, limits)
+        assert Trajectory.decode(trajectory.encode()).status == trajectory.status
+        list(trajectory.rows())
+        return trajectory
 
     return attempted
 
@@ -103,8 +103,8 @@ def last(trajectory: Trajectory, key: str) -> Any:
 # --- what a rollout records
 
 
-async def test_work_that_passes_is_rewarded_and_work_that_does_not_says_why(place: Place, rollout: Rollout) -> None:
-    task = place.task(
+async def test_work_that_passes_is_rewarded_and_work_that_does_not_says_why(bench: Bench, attempt: Attempt) -> None:
+    task = bench.task(
         "told", test="cat /app/greeting.txt; [ -e /app/greeting.txt ]; echo $((1 - $?)) > /logs/verifier/reward.txt\n"
     )
     good, bad = await attempt(task=task), await attempt(model=calling("ls"), task=task)
@@ -123,18 +123,18 @@ async def test_work_that_passes_is_rewarded_and_work_that_does_not_says_why(plac
 
 @pytest.mark.parametrize("candidate", [PLAIN, harness()], ids=["default loop", "own program"])
 async def test_the_shell_says_what_was_printed_and_how_the_command_ended(
-    rollout: Rollout, candidate: Candidate
+    attempt: Attempt, candidate: Candidate
 ) -> None:
     model = calling(
         "echo one; echo two >&2; false", "pwd; cd /; x=1", "pwd; echo $x", "printf %9000d 0", "no-such-command"
     )
-    told = results(list((await attempt(candidate, model, tool_output_chars=500)).rows()))
-    assert told[0] == "one\n[stderr]\ntwo\n[exit code: 1]"
-    assert told[1:3] == ["/app\n[exit code: 0]", "/app\n[exit code: 0]"]
-    assert len(told[3]) <= 500
-    assert "characters left out]" in told[3]
-    assert "not found" in told[4]
-    assert told[4].endswith("[exit code: 127]")
+    outputs = results(list((await attempt(candidate, model, tool_output_chars=500)).rows()))
+    assert outputs[0] == "one\n[stderr]\ntwo\n[exit code: 1]"
+    assert outputs[1:3] == ["/app\n[exit code: 0]", "/app\n[exit code: 0]"]
+    assert len(outputs[3]) <= 500
+    assert "characters left out]" in outputs[3]
+    assert "not found" in outputs[4]
+    assert outputs[4].endswith("[exit code: 127]")
 
 
 async def test_both_ends_of_what_is_too_long_are_shown() -> None:
@@ -147,155 +147,160 @@ async def test_both_ends_of_what_is_too_long_are_shown() -> None:
     assert len(shown(ExecResult(0, "x" * 500, ""), 1)) < 100
 
 
-async def test_a_command_may_take_the_time_of_a_tool_and_no_more(rollout: Rollout) -> None:
-    found = await attempt(model=calling("echo begun; sleep 60", GREET), tool_seconds=0.3)
-    assert results(list(found.rows()))[0].startswith("begun\n[exit code: 137, ended")
-    assert found.total_reward == 1.0
+async def test_a_command_may_take_the_time_of_a_tool_and_no_more(attempt: Attempt) -> None:
+    trajectory = await attempt(model=calling("echo begun; sleep 60", GREET), tool_seconds=0.3)
+    assert results(list(trajectory.rows()))[0].startswith("begun\n[exit code: 137, ended")
+    assert trajectory.total_reward == 1.0
 
 
-async def test_a_model_without_tool_calls_may_write_its_actions(rollout: Rollout) -> None:
+async def test_a_model_without_tool_calls_may_write_its_actions(attempt: Attempt) -> None:
     about = json.dumps({"parameters": {"style": "react"}})
     react = Candidate({"prompt/system": SourceTree({"prompt.md": "Work.", "resource.json": about})})
     model = ListedModel([f'<action>{{"action": "shell", "params": {{"command": "{GREET}; ls"}}}}</action>', "done"])
-    found = await attempt(react, model)
-    assert found.total_reward == 1.0
-    assert "Runs a command with bash" in found.columns["obs"][0]
-    assert found.columns["obs"][1] == "<observation>\ngreeting.txt\n[exit code: 0]\n</observation>"
+    trajectory = await attempt(react, model)
+    assert trajectory.total_reward == 1.0
+    assert "Runs a command with bash" in trajectory.columns["obs"][0]
+    assert trajectory.columns["obs"][1] == "<observation>\ngreeting.txt\n[exit code: 0]\n</observation>"
 
 
-async def test_tools_of_a_candidate_reach_the_shell(rollout: Rollout) -> None:
+async def test_tools_of_a_candidate_reach_the_shell(attempt: Attempt) -> None:
     tool = "from heredity_harness import shell\n\ndef run(command: str):\n    return shell(command).splitlines()\n"
     for program in (None, LOOP):
-        found = await attempt(harness(program, tool_lines=tool), calling(f"{GREET}; ls", tool="lines"))
-        assert results(list(found.rows())) == ['["greeting.txt", "[exit code: 0]"]']
-        assert (found.total_reward, found.cost["tool_calls"]) == (1.0, 2.0)
+        trajectory = await attempt(harness(program, tool_lines=tool), calling(f"{GREET}; ls", tool="lines"))
+        assert results(list(trajectory.rows())) == ['["greeting.txt", "[exit code: 0]"]']
+        assert (trajectory.total_reward, trajectory.cost["tool_calls"]) == (1.0, 2.0)
 
 
-async def test_wrong_arguments_are_told_and_not_run(rollout: Rollout) -> None:
+async def test_wrong_arguments_are_told_and_not_run(attempt: Attempt) -> None:
     model = ListedModel([asks("shell", {"cmd": "ls"}), asks("shell", {"command": 7}, 1), "done"])
     for candidate in (PLAIN, harness()):
-        told = results(list((await attempt(candidate, model)).rows()))
-        assert "shell has no command" in told[0]
-        assert "must be string" in told[1]
+        outputs = results(list((await attempt(candidate, model)).rows()))
+        assert "shell has no command" in outputs[0]
+        assert "must be string" in outputs[1]
         model.asked.clear()
     asked = harness('from heredity_guest import ask\n\ndef solve(problem, host):\n    return ask("shell", "ls")\n')
-    found = await attempt(asked)
-    assert (found.status, found.failure_source) == ("act_error", "candidate")
-    assert found.failure is not None
-    assert "shell must be object" in found.failure.message
+    trajectory = await attempt(asked)
+    assert (trajectory.status, trajectory.failure_source) == ("act_error", "candidate")
+    assert trajectory.failure is not None
+    assert "shell must be object" in trajectory.failure.message
 
 
-async def test_a_candidate_may_not_have_a_shell_of_its_own(rollout: Rollout) -> None:
-    found = await attempt(harness(None, tool_shell="def run(command: str):\n    return command\n"))
-    assert (found.status, found.failure_source, found.length) == ("import_error", "candidate", 0)
-    assert found.failure is not None
-    assert "tool/shell" in found.failure.message
+async def test_a_candidate_may_not_have_a_shell_of_its_own(attempt: Attempt) -> None:
+    trajectory = await attempt(harness(None, tool_shell="def run(command: str):\n    return command\n"))
+    assert (trajectory.status, trajectory.failure_source, trajectory.length) == ("import_error", "candidate", 0)
+    assert trajectory.failure is not None
+    assert "tool/shell" in trajectory.failure.message
 
 
-async def test_project_files_are_in_the_container_and_fresh_in_every_attempt(place: Place) -> None:
+async def test_project_files_are_in_the_container_and_fresh_in_every_attempt(bench: Bench) -> None:
     made = with_files(
         harness(), {"project/run.sh": "#!/bin/sh\nprintf hello > /app/greeting.txt\n", "project/a/b": "c\n"}
     )
     model = calling("cat /harness/a/b && /harness/run.sh && rm -r /harness && ls /")
-    jobs = [Job(INFO, made, place.task())] * 2
-    for found in await place.run(place.runner(model, concurrent=1), jobs):
-        assert found.total_reward == 1.0
-        assert results(list(found.rows()))[0].startswith("c\n")
-        assert "harness" not in results(list(found.rows()))[0]
+    jobs = [Job(INFO, made, bench.task())] * 2
+    for trajectory in await bench.run(bench.runner(model, concurrent=1), jobs):
+        assert trajectory.total_reward == 1.0
+        assert results(list(trajectory.rows()))[0].startswith("c\n")
+        assert "harness" not in results(list(trajectory.rows()))[0]
 
 
-async def test_the_shipped_harness_does_a_task(rollout: Rollout) -> None:
+async def test_the_shipped_harness_does_a_task(attempt: Attempt) -> None:
     written = asks("write-file", {"path": "deep/folder/it's.txt", "text": "h\u00e9llo $HOME `x` \\n'\"\n" * 9000})
     repeated = [asks("shell", {"command": "seq 99999"}, n) for n in (2, 3, 4)]
     model = ListedModel(
         [written, asks("shell", {"command": "wc -c deep/*/*; cat /harness/README.md"}, 1), *repeated, "done"]
     )
-    found = await attempt(candidate_from_folder(EXAMPLE), model)
-    told = results(list(found.rows()))
+    trajectory = await attempt(candidate_from_folder(EXAMPLE), model)
+    outputs = results(list(trajectory.rows()))
     size = len(("h\u00e9llo $HOME `x` \\n'\"\n" * 9000).encode())
-    assert found.failure is None
-    assert told[0] == f"{size} bytes were written to deep/folder/it's.txt"
-    assert told[1].startswith(f"{size} deep/folder/it's.txt\n# Files of the harness")
-    assert 4000 < len(told[2]) < 4100
-    assert told[4].startswith("Not called")
+    assert trajectory.failure is None
+    assert outputs[0] == f"{size} bytes were written to deep/folder/it's.txt"
+    assert outputs[1].startswith(f"{size} deep/folder/it's.txt\n# Files of the harness")
+    assert 4000 < len(outputs[2]) < 4100
+    assert outputs[4].startswith("Not called")
 
 
 # --- how a rollout ends
 
 
-async def test_what_is_done_when_the_turns_are_used_up_counts(rollout: Rollout) -> None:
-    found = await attempt(model=calling(GREET, *["ls"] * 9), max_turns=3)
-    assert (found.status, found.failure_source, found.total_reward, found.length) == ("ok", "none", 1.0, 3)
-    assert found.columns["truncated"].tolist() == [False, False, True]  # type: ignore[union-attr]
-    assert last(found, "ended") == "turns"
-    assert found.failure is not None
-    assert found.failure.category == "no_answer"
-    assert outcome_of(Task("train/0", "train", 0, {}), found, 0.0).score == 1.0
+async def test_what_is_done_when_the_turns_are_used_up_counts(attempt: Attempt) -> None:
+    trajectory = await attempt(model=calling(GREET, *["ls"] * 9), max_turns=3)
+    assert (trajectory.status, trajectory.failure_source, trajectory.total_reward, trajectory.length) == (
+        "ok",
+        "none",
+        1.0,
+        3,
+    )
+    assert trajectory.columns["truncated"].tolist() == [False, False, True]  # type: ignore[union-attr]
+    assert last(trajectory, "ended") == "turns"
+    assert trajectory.failure is not None
+    assert trajectory.failure.category == "no_answer"
+    assert outcome_of(Task("train/0", "train", 0, {}), trajectory, 0.0).score == 1.0
 
 
 @pytest.mark.parametrize("least", ["settings", "limits", "task"])
 async def test_the_time_of_an_attempt_is_the_least_of_three_and_what_is_done_counts(
-    place: Place, rollout: Rollout, least: str
+    bench: Bench, attempt: Attempt, least: str
 ) -> None:
-    task = place.task(least, toml=TOML.replace("[agent]\ntimeout_sec = 20", "[agent]\ntimeout_sec = 1"))
+    task = bench.task(least, toml=TOML.replace("[agent]\ntimeout_sec = 20", "[agent]\ntimeout_sec = 1"))
     limits = Limits(episode_s=1.0) if least == "limits" else LIMITS
     settings = {"seconds": 1.0} if least == "settings" else {}
     begun = time.monotonic()
-    found = await attempt(
+    trajectory = await attempt(
         model=calling(GREET, "sleep 60"), task=task if least == "task" else None, limits=limits, **settings
     )
     assert time.monotonic() - begun < 4
-    assert (found.status, found.total_reward, last(found, "ended")) == ("ok", 1.0, "timeout")
-    assert found.failure is not None
-    assert found.failure.category == "rollout_timeout"
+    assert (trajectory.status, trajectory.total_reward, last(trajectory, "ended")) == ("ok", 1.0, "timeout")
+    assert trajectory.failure is not None
+    assert trajectory.failure.category == "rollout_timeout"
 
 
-async def test_an_empty_reply_ends_the_work_which_counts(rollout: Rollout) -> None:
-    found = await attempt(model=ListedModel([asks("shell", {"command": GREET}), ""]))
-    assert (found.status, found.total_reward, last(found, "ended")) == ("ok", 1.0, "empty")
+async def test_an_empty_reply_ends_the_work_which_counts(attempt: Attempt) -> None:
+    trajectory = await attempt(model=ListedModel([asks("shell", {"command": GREET}), ""]))
+    assert (trajectory.status, trajectory.total_reward, last(trajectory, "ended")) == ("ok", 1.0, "empty")
 
 
-async def test_a_provider_that_fails_is_to_blame(rollout: Rollout) -> None:
+async def test_a_provider_that_fails_is_to_blame(attempt: Attempt) -> None:
     for candidate in (PLAIN, harness()):
-        found = await attempt(candidate, ListedModel([asks("shell", {"command": "ls"}), provider_error("server")]))
-        assert (found.status, found.failure_source, found.length) == ("provider_error", "provider", 1)
+        trajectory = await attempt(candidate, ListedModel([asks("shell", {"command": "ls"}), provider_error("server")]))
+        assert (trajectory.status, trajectory.failure_source, trajectory.length) == ("provider_error", "provider", 1)
 
 
-async def test_a_verifier_without_a_reward_is_the_environments_fault(place: Place, rollout: Rollout) -> None:
-    found = await attempt(task=place.task("silent", test="echo I forgot\n"))
-    assert (found.status, found.failure_source) == ("environment_error", "environment")
-    assert found.failure is not None
-    assert "reward_missing" in found.failure.message
-    assert "I forgot" in found.failure.message
+async def test_a_verifier_without_a_reward_is_the_environments_fault(bench: Bench, attempt: Attempt) -> None:
+    trajectory = await attempt(task=bench.task("silent", test="echo I forgot\n"))
+    assert (trajectory.status, trajectory.failure_source) == ("environment_error", "environment")
+    assert trajectory.failure is not None
+    assert "reward_missing" in trajectory.failure.message
+    assert "I forgot" in trajectory.failure.message
 
 
-async def test_a_task_that_has_changed_is_the_environments_fault(place: Place, rollout: Rollout) -> None:
-    task = place.task("changing")
-    (place.folder / "changing" / "tests" / "test.sh").write_text("echo 1 > /logs/verifier/reward.txt\n")
-    found = await attempt(task=task)
-    assert (found.status, found.failure_source) == ("environment_error", "environment")
-    assert found.failure is not None
-    assert "has changed since the run began" in found.failure.message
+async def test_a_task_that_has_changed_is_the_environments_fault(bench: Bench, attempt: Attempt) -> None:
+    task = bench.task("changing")
+    (bench.folder / "changing" / "tests" / "test.sh").write_text("echo 1 > /logs/verifier/reward.txt\n")
+    trajectory = await attempt(task=task)
+    assert (trajectory.status, trajectory.failure_source) == ("environment_error", "environment")
+    assert trajectory.failure is not None
+    assert "has changed since the run began" in trajectory.failure.message
 
 
-async def test_a_task_that_cannot_be_built_is_the_environments_fault(place: Place, rollout: Rollout) -> None:
-    found = await attempt(task=place.task("unbuilt", dockerfile="FROM debian\nRUN false\n"))
-    assert (found.status, found.failure_source) == ("environment_error", "environment")
+async def test_a_task_that_cannot_be_built_is_the_environments_fault(bench: Bench, attempt: Attempt) -> None:
+    trajectory = await attempt(task=bench.task("unbuilt", dockerfile="FROM debian\nRUN false\n"))
+    assert (trajectory.status, trajectory.failure_source) == ("environment_error", "environment")
 
 
-async def test_partial_rewards_and_what_was_left_behind_are_recorded(place: Place, rollout: Rollout) -> None:
+async def test_partial_rewards_and_what_was_left_behind_are_recorded(bench: Bench, attempt: Attempt) -> None:
     test = 'printf \'{"a": 1, "reward": 0.5}\' > /logs/verifier/reward.json; echo half\n'
-    found = await attempt(
+    trajectory = await attempt(
         model=calling("setsid sleep 300 & echo 1 > /logs/verifier/reward.txt; sleep 0.3"),
-        task=place.task("half", test=test),
+        task=bench.task("half", test=test),
     )
-    assert (found.total_reward, last(found, "correct"), last(found, "reason")) == (0.5, False, "half")
-    assert last(found, "rewards") == {"a": 1.0, "reward": 0.5}
-    assert any("sleep 300" in command for command in last(found, "leftovers"))
-    assert last(found, "discarded") == ["/logs/verifier/reward.txt"]
+    assert (trajectory.total_reward, last(trajectory, "correct"), last(trajectory, "reason")) == (0.5, False, "half")
+    assert last(trajectory, "rewards") == {"a": 1.0, "reward": 0.5}
+    assert any("sleep 300" in command for command in last(trajectory, "leftovers"))
+    assert last(trajectory, "discarded") == ["/logs/verifier/reward.txt"]
 
 
-async def test_a_conversation_is_on_record_once_whatever_middleware_adds_to_it(rollout: Rollout) -> None:
+async def test_a_conversation_is_on_record_once_whatever_middleware_adds_to_it(attempt: Attempt) -> None:
     adding = harness(middleware="def before_model(self, messages):\n    return [*messages, Message('user', 'Look.')]")
     said = (await attempt(adding, calling("ls", GREET))).columns["messages"]
     assert [message["role"] for message in said] == [
@@ -335,53 +340,59 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-async def test_a_middleware_that_breaks_the_contract_is_named(rollout: Rollout, name: str) -> None:
+async def test_a_middleware_that_breaks_the_contract_is_named(attempt: Attempt, name: str) -> None:
     lines, message = WRONG[name]
-    found = await attempt(harness(middleware=lines))
-    assert (found.status, found.failure_source, found.total_reward) == ("act_error", "candidate", 0.0)
-    assert found.failure is not None
-    assert message in found.failure.message, found.failure.message
-    assert "middleware/one.py" in found.failure.message
-    assert "expected" in found.failure.message
+    trajectory = await attempt(harness(middleware=lines))
+    assert (trajectory.status, trajectory.failure_source, trajectory.total_reward) == ("act_error", "candidate", 0.0)
+    assert trajectory.failure is not None
+    assert message in trajectory.failure.message, trajectory.failure.message
+    assert "middleware/one.py" in trajectory.failure.message
+    assert "expected" in trajectory.failure.message
 
 
-async def test_the_authors_line_is_in_the_traceback(rollout: Rollout) -> None:
-    found = await attempt(harness(middleware=WRONG["raises"][0]))
-    assert found.failure is not None
-    assert 'File "middleware/one.py", line 5' in found.failure.traceback
-    assert "heredity_harness.py" not in found.failure.traceback
+async def test_the_authors_line_is_in_the_traceback(attempt: Attempt) -> None:
+    trajectory = await attempt(harness(middleware=WRONG["raises"][0]))
+    assert trajectory.failure is not None
+    assert 'File "middleware/one.py", line 5' in trajectory.failure.traceback
+    assert "heredity_harness.py" not in trajectory.failure.traceback
 
 
-async def test_a_hook_that_loops_for_ever_ends_after_its_own_time(rollout: Rollout) -> None:
+async def test_a_hook_that_loops_for_ever_ends_after_its_own_time(attempt: Attempt) -> None:
     begun = time.monotonic()
-    found = await attempt(
+    trajectory = await attempt(
         harness(middleware="def before_model(self, messages):\n    while True: pass"), limits=Limits(act_s=0.5)
     )
     assert time.monotonic() - begun < 5
-    assert (found.status, found.failure_source, found.total_reward) == ("rollout_timeout", "candidate", 0.0)
+    assert (trajectory.status, trajectory.failure_source, trajectory.total_reward) == (
+        "rollout_timeout",
+        "candidate",
+        0.0,
+    )
 
 
-async def test_waiting_for_the_shell_is_not_a_programs_own_time(rollout: Rollout) -> None:
-    found = await attempt(harness(), calling("sleep 0.8", GREET), limits=Limits(act_s=0.5))
-    assert (found.status, found.total_reward) == ("ok", 1.0)
+async def test_waiting_for_the_shell_is_not_a_programs_own_time(attempt: Attempt) -> None:
+    trajectory = await attempt(harness(), calling("sleep 0.8", GREET), limits=Limits(act_s=0.5))
+    assert (trajectory.status, trajectory.total_reward) == ("ok", 1.0)
 
 
-async def test_a_hundred_megabytes_of_output_are_cut(rollout: Rollout) -> None:
+async def test_a_hundred_megabytes_of_output_are_cut(attempt: Attempt) -> None:
     printing = harness(
         middleware="def before_model(self, messages):\n    print('x' * 100_000_000)\n    return messages"
     )
-    found = await attempt(printing, calling(f"yes | head -c 100000000; {GREET}"), limits=Limits(act_s=10.0))
-    assert found.total_reward == 1.0
-    assert len(found.encode()) < 100_000
+    trajectory = await attempt(printing, calling(f"yes | head -c 100000000; {GREET}"), limits=Limits(act_s=10.0))
+    assert trajectory.total_reward == 1.0
+    assert len(trajectory.encode()) < 100_000
 
 
-async def test_killing_everything_ends_only_what_is_the_agents(rollout: Rollout) -> None:
-    found = await attempt(model=calling("sleep 61 & kill -9 -1", "grep -l '[s]leep.61' /proc/[0-9]*/cmdline", GREET))
-    assert found.total_reward == 1.0
-    assert results(list(found.rows()))[1] == "[exit code: 1]"
+async def test_killing_everything_ends_only_what_is_the_agents(attempt: Attempt) -> None:
+    trajectory = await attempt(
+        model=calling("sleep 61 & kill -9 -1", "grep -l '[s]leep.61' /proc/[0-9]*/cmdline", GREET)
+    )
+    assert trajectory.total_reward == 1.0
+    assert results(list(trajectory.rows()))[1] == "[exit code: 1]"
 
 
-async def test_nothing_of_a_harness_changes_by_its_own_hand(place: Place) -> None:
+async def test_nothing_of_a_harness_changes_by_its_own_hand(bench: Bench) -> None:
     writing = (
         "import os, heredity_harness as h\n"
         "def solve(problem, host):\n"
@@ -397,7 +408,7 @@ async def test_nothing_of_a_harness_changes_by_its_own_hand(place: Place) -> Non
     )
     made = with_files(harness(writing, memory_notes="first"), {"project/memory.txt": "old\n"})
     before = made.digest
-    first, second = await place.run(place.runner(calling(), concurrent=1), [Job(INFO, made, place.task())] * 2)
+    first, second = await bench.run(bench.runner(calling(), concurrent=1), [Job(INFO, made, bench.task())] * 2)
     said = [json.dumps(t.columns["messages"]) for t in (first, second)]
     assert said[0] == said[1]
     assert "mine" not in said[0]
@@ -427,12 +438,12 @@ def solve(problem, host):
 """
 
 
-async def test_a_harness_learns_neither_name_nor_split_nor_reward(place: Place, rollout: Rollout) -> None:
+async def test_a_harness_learns_neither_name_nor_split_nor_reward(bench: Bench, attempt: Attempt) -> None:
     # Names that nothing else has, wherever they may come from.
-    task = place.task("zebra-quilt", "heldout", toml=TOML.replace("heredity/greeting", "heredity/zebra-quilt"))
-    found = await attempt(with_files(harness(DUMP), {"project/x": "y"}), task=task, tool_output_chars=200_000)
-    assert found.failure is None
-    seen = json.dumps(found.columns["messages"])
+    task = bench.task("zebra-quilt", "heldout", toml=TOML.replace("heredity/greeting", "heredity/zebra-quilt"))
+    trajectory = await attempt(with_files(harness(DUMP), {"project/x": "y"}), task=task, tool_output_chars=200_000)
+    assert trajectory.failure is None
+    seen = json.dumps(trajectory.columns["messages"])
     assert "Write hello into" in seen
     assert "/harness/x" in seen
     for secret in (
@@ -448,20 +459,20 @@ async def test_a_harness_learns_neither_name_nor_split_nor_reward(place: Place, 
         task.spec["digest"],
     ):
         assert secret not in seen.replace("constraint", ""), secret
-    assert str(place.folder) not in seen
+    assert str(bench.folder) not in seen
 
 
-async def test_the_verifiers_files_are_not_there_while_the_harness_works(rollout: Rollout) -> None:
-    found = await attempt(
+async def test_the_verifiers_files_are_not_there_while_the_harness_works(attempt: Attempt) -> None:
+    trajectory = await attempt(
         model=calling("find / -name 'test.sh' -o -name 'reward*' 2>/dev/null | grep -v ^/proc; ls /tests", GREET)
     )
-    assert results(list(found.rows()))[0].startswith("[stderr]\nls: cannot access '/tests'")
+    assert results(list(trajectory.rows()))[0].startswith("[stderr]\nls: cannot access '/tests'")
 
 
 # --- running many
 
 
-async def test_attempts_run_side_by_side_and_repeats_have_seeds_of_their_own(place: Place) -> None:
+async def test_attempts_run_side_by_side_and_repeats_have_seeds_of_their_own(bench: Bench) -> None:
     class Gauge(ListedModel):
         now, most = 0, 0
 
@@ -474,15 +485,15 @@ async def test_attempts_run_side_by_side_and_repeats_have_seeds_of_their_own(pla
             return await calling(GREET).reply(request)
 
     model = Gauge([])
-    jobs = [Job(INFO, PLAIN, place.task(), policy_seed=7)] * 5
-    found = await place.run(place.runner(model, concurrent=3), jobs)
-    assert [t.total_reward for t in found] == [1.0] * 5
+    jobs = [Job(INFO, PLAIN, bench.task(), policy_seed=7)] * 5
+    trajectories = await bench.run(bench.runner(model, concurrent=3), jobs)
+    assert [t.total_reward for t in trajectories] == [1.0] * 5
     assert model.most == 3
     assert len({request.sampling.seed for request in model.asked}) == 5
 
 
 async def test_cancelling_leaves_neither_processes_nor_folders(
-    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
@@ -504,8 +515,8 @@ async def test_cancelling_leaves_neither_processes_nor_folders(
         return False
 
     for model in (SlowModel(), calling("sleep 60")):
-        stream = place.runner(model).run(
-            [Job(INFO, with_files(harness(), {"project/x": "y"}), place.task())] * 2, LIMITS
+        stream = bench.runner(model).run(
+            [Job(INFO, with_files(harness(), {"project/x": "y"}), bench.task())] * 2, LIMITS
         )
         running = asyncio.ensure_future(anext(stream))
         for _ in range(400):
@@ -520,13 +531,13 @@ async def test_cancelling_leaves_neither_processes_nor_folders(
         assert sandboxes() == 0
 
 
-async def test_wrong_settings_are_refused(place: Place) -> None:
+async def test_wrong_settings_are_refused(bench: Bench) -> None:
     with pytest.raises(ConfigError, match="container tasks have none and self"):
-        place.runner(calling(), feedback="verdict")
+        bench.runner(calling(), feedback="verdict")
     with pytest.raises(ConfigError, match="concurrent is 0"):
-        place.runner(calling(), concurrent=0)
-    runner = ContainerRunner(calling(), backend=place.backend)
+        bench.runner(calling(), concurrent=0)
+    runner = ContainerRunner(calling(), backend=bench.backend)
     with pytest.raises(ConfigError, match="no sandbox to run them in"):
-        await place.run(runner, [Job(INFO, harness(), place.task())])
-    [found] = await place.run(runner, [Job(INFO, parts(prompt_system="Work."), place.task())])
-    assert found.status == "ok"
+        await bench.run(runner, [Job(INFO, harness(), bench.task())])
+    [trajectory] = await bench.run(runner, [Job(INFO, parts(prompt_system="Work."), bench.task())])
+    assert trajectory.status == "ok"

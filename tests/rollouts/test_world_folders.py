@@ -52,8 +52,8 @@ async def attempt(
     [given] = tasks.draw("heldout", level + 1, 7)[level:]
     runner = WorldRunner(ListedModel(replies(actions)), programs=programs)  # type: ignore[arg-type]
     jobs = [Job(tasks.info, plain_player(), given, 0, policy_seed=3)]
-    [found] = [each async for _, each in runner.run(jobs, Limits(**limits))]
-    return found
+    [trajectory] = [played async for _, played in runner.run(jobs, Limits(**limits))]
+    return trajectory
 
 
 # --- files
@@ -181,8 +181,8 @@ async def test_files_beside_the_code_and_in_the_working_folder_are_the_same(
         "(here / 'levels' / 'own.yaml').write_text('x')\n"
         "assert Path('levels/own.yaml').exists()"
     )
-    found = await attempt(programs, in_step(lines, tmp_path / "w"), [LIGHT], steps=1)
-    assert (found.status, found.total_reward) == ("ok", 0.5), found.failure
+    trajectory = await attempt(programs, in_step(lines, tmp_path / "w"), [LIGHT], steps=1)
+    assert (trajectory.status, trajectory.total_reward) == ("ok", 0.5), trajectory.failure
     assert not (tmp_path / "w" / "levels" / "own.yaml").exists()
 
 
@@ -190,18 +190,23 @@ async def test_files_beside_the_code_and_in_the_working_folder_are_the_same(
 
 
 async def test_a_language_model_plays_a_folder_as_it_plays_any_world(programs: SandboxedPrograms) -> None:
-    found = await attempt(programs, CANAL, [LIGHT, sail("sea"), sail("sea"), LIGHT])
-    assert (found.status, found.total_reward, found.length, found.terminated) == ("ok", 1.0, 4, True)
-    assert found.columns["info/message"] == [
+    trajectory = await attempt(programs, CANAL, [LIGHT, sail("sea"), sail("sea"), LIGHT])
+    assert (trajectory.status, trajectory.total_reward, trajectory.length, trajectory.terminated) == (
+        "ok",
+        1.0,
+        4,
+        True,
+    )
+    assert trajectory.columns["info/message"] == [
         "a lantern burns; event: lit",
         "sailed",
         "sailed",
         "a lantern burns; event: lit",
     ]
-    assert list(found.columns["info/total"]) == [1.0, 1.0, 1.0, 2.0]
-    assert list(found.columns["info/bound"]) == [2.0] * 4
-    assert len(found.columns["obs"]) == 5
-    system = found.columns["messages"][0]
+    assert list(trajectory.columns["info/total"]) == [1.0, 1.0, 1.0, 2.0]
+    assert list(trajectory.columns["info/bound"]) == [2.0] * 4
+    assert len(trajectory.columns["obs"]) == 5
+    system = trajectory.columns["messages"][0]
     assert "Light every lantern" in json.dumps(system)
     assert "every name stands in the list" in json.dumps(system)
 
@@ -222,8 +227,10 @@ class Player:
     runner = WorldRunner(None, programs=programs)
     made = Candidate({"agent/player": SourceTree({"agent.py": source})})
     jobs = [Job(tasks.info, made, task, i) for i, task in enumerate(tasks.draw("heldout", 2, 3))]
-    found = [each async for _, each in runner.run(jobs, Limits())]
-    assert [each.total_reward for each in found] == [1.0, 1.0], [each.failure for each in found]
+    trajectories = [trajectory async for _, trajectory in runner.run(jobs, Limits())]
+    assert [trajectory.total_reward for trajectory in trajectories] == [1.0, 1.0], [
+        trajectory.failure for trajectory in trajectories
+    ]
 
 
 async def test_what_is_no_action_costs_a_step_and_never_reaches_the_world(
@@ -236,9 +243,9 @@ async def test_what_is_no_action_costs_a_step_and_never_reaches_the_world(
     tasks = FolderTaskset(str(folder))
     runner = WorldRunner(ListedModel(model), programs=programs)  # type: ignore[arg-type]
     jobs = [Job(tasks.info, plain_player(), tasks.draw("heldout", 1, 1)[0])]
-    [found] = [each async for _, each in runner.run(jobs, Limits(steps=4))]
-    assert (found.status, found.length, found.total_reward) == ("ok", 4, 0.5), found.failure
-    assert found.columns["info/refused"] == [True, True, False, False]
+    [trajectory] = [played async for _, played in runner.run(jobs, Limits(steps=4))]
+    assert (trajectory.status, trajectory.length, trajectory.total_reward) == ("ok", 4, 0.5), trajectory.failure
+    assert trajectory.columns["info/refused"] == [True, True, False, False]
 
 
 async def test_scores_may_exceed_the_declared_bound(programs: SandboxedPrograms, tmp_path: Path) -> None:
@@ -250,8 +257,8 @@ async def test_scores_may_exceed_the_declared_bound(programs: SandboxedPrograms,
         '"level_01.yaml": {"max_reward": 0.5',
     )
     assert FolderTaskset(str(folder)).info.public["bounds"] == "declared"
-    found = await attempt(programs, folder, [LIGHT, sail("sea"), sail("sea"), LIGHT])
-    assert found.total_reward == 4.0
+    trajectory = await attempt(programs, folder, [LIGHT, sail("sea"), sail("sea"), LIGHT])
+    assert trajectory.total_reward == 4.0
 
 
 async def test_the_horizon_ends_a_world_that_does_not(programs: SandboxedPrograms, tmp_path: Path) -> None:
@@ -262,8 +269,8 @@ async def test_the_horizon_ends_a_world_that_does_not(programs: SandboxedProgram
         "    def done(self, state=None):\n",
         "    def done(self, state=None):\n        return False\n",
     )
-    found = await attempt(programs, folder, [])
-    assert (found.status, found.length, found.terminated) == ("ok", 20, False)
+    trajectory = await attempt(programs, folder, [])
+    assert (trajectory.status, trajectory.length, trajectory.terminated) == ("ok", 20, False)
 
 
 # --- faults are contained
@@ -288,36 +295,36 @@ async def test_the_horizon_ends_a_world_that_does_not(programs: SandboxedProgram
 async def test_a_world_that_fails_is_an_environment_failure(
     programs: SandboxedPrograms, tmp_path: Path, lines: str, said: str
 ) -> None:
-    found = await attempt(programs, in_step(lines, tmp_path / "w"), [LIGHT], act_s=0.5)
-    assert (found.status, found.failure_source, found.length) == ("environment_error", "environment", 0)
-    assert found.failure is not None
-    assert said in found.failure.message, found.failure
+    trajectory = await attempt(programs, in_step(lines, tmp_path / "w"), [LIGHT], act_s=0.5)
+    assert (trajectory.status, trajectory.failure_source, trajectory.length) == ("environment_error", "environment", 0)
+    assert trajectory.failure is not None
+    assert said in trajectory.failure.message, trajectory.failure
     if "Error" in said:
-        assert 'File "w/env_main.py", line ' in found.failure.traceback
+        assert 'File "w/env_main.py", line ' in trajectory.failure.traceback
 
 
 async def test_a_world_that_cannot_begin_is_an_environment_failure(programs: SandboxedPrograms, tmp_path: Path) -> None:
     folder = changed(CANAL, tmp_path / "w", "env_obs.py", "class Near", "raise ImportError('no fog')\n\n\nclass Near")
-    found = await attempt(programs, folder, [LIGHT])
-    assert (found.status, found.failure_source) == ("environment_error", "environment")
-    assert found.failure is not None
-    assert "no fog" in found.failure.message
-    assert 'File "w/env_obs.py"' in found.failure.traceback
+    trajectory = await attempt(programs, folder, [LIGHT])
+    assert (trajectory.status, trajectory.failure_source) == ("environment_error", "environment")
+    assert trajectory.failure is not None
+    assert "no fog" in trajectory.failure.message
+    assert 'File "w/env_obs.py"' in trajectory.failure.traceback
 
 
 async def test_a_world_that_prints_without_end_goes_on(programs: SandboxedPrograms, tmp_path: Path) -> None:
     folder = in_step("for _ in range(100): print('x' * (1 << 20))", tmp_path / "w")
-    found = await attempt(programs, folder, [LIGHT], steps=1)
-    assert (found.status, found.total_reward) == ("ok", 0.5)
-    assert len(found.encode()) < 1 << 16
+    trajectory = await attempt(programs, folder, [LIGHT], steps=1)
+    assert (trajectory.status, trajectory.total_reward) == ("ok", 0.5)
+    assert len(trajectory.encode()) < 1 << 16
 
 
 async def test_a_world_that_answers_what_no_world_answers_is_contained(
     programs: SandboxedPrograms, tmp_path: Path
 ) -> None:
     forged = "import sys\nsys.modules['world_folder_guest'].World.step = lambda self, action: {'reward': 'much'}"
-    found = await attempt(programs, in_step(forged, tmp_path / "w"), [MOOR, MOOR])
-    assert (found.status, found.failure_source, found.length) == ("environment_error", "environment", 1)
+    trajectory = await attempt(programs, in_step(forged, tmp_path / "w"), [MOOR, MOOR])
+    assert (trajectory.status, trajectory.failure_source, trajectory.length) == ("environment_error", "environment", 1)
 
 
 async def test_an_action_that_does_not_fit_and_breaks_the_world_is_the_candidates_fault(
@@ -327,10 +334,10 @@ async def test_an_action_that_does_not_fit_and_breaks_the_world_is_the_candidate
         "action['params'].get('towards', 'sea').upper()\nassert action['action'] != 'mutiny'", tmp_path / "w"
     )
     for wrong in (sail(None), {"action": "mutiny"}):  # type: ignore[arg-type]
-        found = await attempt(programs, folder, [wrong])
-        assert (found.status, found.failure_source) == ("invalid_action", "candidate"), found.failure
-        assert found.failure is not None
-        assert "env_main.py" in found.failure.traceback
+        trajectory = await attempt(programs, folder, [wrong])
+        assert (trajectory.status, trajectory.failure_source) == ("invalid_action", "candidate"), trajectory.failure
+        assert trajectory.failure is not None
+        assert "env_main.py" in trajectory.failure.traceback
 
 
 async def test_a_folder_that_changes_under_a_run_is_not_scored(programs: SandboxedPrograms, tmp_path: Path) -> None:
@@ -339,8 +346,8 @@ async def test_a_folder_that_changes_under_a_run_is_not_scored(programs: Sandbox
     [given] = tasks.draw("heldout", 1, 1)
     (folder / "config.yaml").write_text((folder / "config.yaml").read_text().replace("max_steps: 20", "max_steps: 30"))
     runner = WorldRunner(ListedModel(replies([LIGHT])), programs=programs)  # type: ignore[arg-type]
-    [found] = [each async for _, each in runner.run([Job(tasks.info, plain_player(), given)], Limits())]
-    assert (found.status, found.failure_source) == ("host_error", "host")
+    [trajectory] = [played async for _, played in runner.run([Job(tasks.info, plain_player(), given)], Limits())]
+    assert (trajectory.status, trajectory.failure_source) == ("host_error", "host")
 
 
 async def test_a_folder_without_a_sandbox_is_refused() -> None:
@@ -377,8 +384,8 @@ async def test_a_generated_level_is_played(programs: SandboxedPrograms) -> None:
     tasks = taskset(f"world-folders/{CANAL}")
     [given] = tasks.draw("train", 1, 5)
     runner = WorldRunner(ListedModel(replies([MOOR])), programs=programs)  # type: ignore[arg-type]
-    [found] = [each async for _, each in runner.run([Job(tasks.info, plain_player(), given)], Limits())]
-    assert (found.status, found.length) == ("ok", 20)
+    [trajectory] = [played async for _, played in runner.run([Job(tasks.info, plain_player(), given)], Limits())]
+    assert (trajectory.status, trajectory.length) == ("ok", 20)
 
 
 def test_without_a_generator_that_works_the_validation_levels_are_shared_out(tmp_path: Path) -> None:

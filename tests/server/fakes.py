@@ -85,8 +85,8 @@ class FakeSession:
         if key not in self.answers:
             self._admit(trial)
             self.answers[key] = (trial, asyncio.create_task(self._attempt(trial, len(self.trials))))
-        known, task = self.answers[key]
-        if known.candidate != trial.candidate or tuple(known.tasks) != tuple(trial.tasks):
+        earlier, task = self.answers[key]
+        if earlier.candidate != trial.candidate or tuple(earlier.tasks) != tuple(trial.tasks):
             raise MalformedError("invalid_request", f"the key {key!r} belongs to another request")
         return await asyncio.shield(task)
 
@@ -136,8 +136,8 @@ def score(trial: Trial, submit_id: int) -> Feedback:
     except SyntaxError as error:
         failure = Failure("import_error", str(error), f'File "policy.py", line {error.lineno}')
         return Feedback(submit_id, digest, "import_error", _failed(trial, failure, None), failure)
-    found = re.search(r"GAIN = ([-+.\de]+)", agent.text("policy.py"))
-    value = -((float(found[1]) - 3) ** 2) if found else -50.0
+    gain = re.search(r"GAIN = ([-+.\de]+)", agent.text("policy.py"))
+    value = -((float(gain[1]) - 3) ** 2) if gain else -50.0
     crash = Failure("act_error", "ValueError: no", 'File "policy.py", line 3', 2)
     outcomes = [
         Outcome(t, -100.0, 2, "act_error", crash, trajectory(t, 0.0, steps=2, failure=crash))

@@ -60,30 +60,30 @@ def refuse(name: str) -> None:
 
 def test_a_summary_has_every_field_and_the_statistics_of_its_scores() -> None:
     outcomes = [Outcome(4, 1.0, 5), Outcome(4, 3.0, 7), Outcome(2, -100.0, 1, "act_error", Failure("act_error", "no"))]
-    found = summarise(feedback(*outcomes), RECEIPT, make_terms(), [None] * 3)
-    assert set(SUMMARY_FIELDS) <= set(found)
-    assert (found["submit_index"], found["n_episodes"], found["first_global_episode"]) == (2, 3, 7)
-    assert (found["env"], found["remaining_budget"], found["env_instances"]) == ("Hill-v0", 20, [4, 4, 2])
-    assert found["returns"] == [1.0, 3.0, -100.0]
-    assert math.isclose(found["mean_return"], -32.0)
-    assert math.isclose(found["std_return"], float(np.std([1.0, 3.0, -100.0])))
-    assert (found["min_return"], found["max_return"], found["mean_episode_length"]) == (-100.0, 3.0, 13 / 3)
-    assert (found["errors"], found["timeouts"]) == ([2], [])
-    assert found["submit_started_at"] == "2026-09-21T14:13:19.000Z"
-    assert found["submit_completed_at"] == "2026-09-21T14:13:20.500Z"
+    summary = summarise(feedback(*outcomes), RECEIPT, make_terms(), [None] * 3)
+    assert set(SUMMARY_FIELDS) <= set(summary)
+    assert (summary["submit_index"], summary["n_episodes"], summary["first_global_episode"]) == (2, 3, 7)
+    assert (summary["env"], summary["remaining_budget"], summary["env_instances"]) == ("Hill-v0", 20, [4, 4, 2])
+    assert summary["returns"] == [1.0, 3.0, -100.0]
+    assert math.isclose(summary["mean_return"], -32.0)
+    assert math.isclose(summary["std_return"], float(np.std([1.0, 3.0, -100.0])))
+    assert (summary["min_return"], summary["max_return"], summary["mean_episode_length"]) == (-100.0, 3.0, 13 / 3)
+    assert (summary["errors"], summary["timeouts"]) == ([2], [])
+    assert summary["submit_started_at"] == "2026-09-21T14:13:19.000Z"
+    assert summary["submit_completed_at"] == "2026-09-21T14:13:20.500Z"
 
 
 def test_a_missing_attempt_is_null_and_leaves_the_mean_alone() -> None:
-    found = summarise(
+    summary = summarise(
         feedback(Outcome(0, 2.0, 5), Outcome(1, math.nan, 0, "missing")), RECEIPT, make_terms(), [None] * 2
     )
-    assert (found["returns"], found["mean_return"]) == ([2.0, None], 2.0)
+    assert (summary["returns"], summary["mean_return"]) == ([2.0, None], 2.0)
 
 
 def test_a_timeout_is_listed_as_one() -> None:
     outcome = Outcome(0, -100.0, 3, "rollout_timeout", Failure("rollout_timeout", "slow"))
-    found = summarise(feedback(Outcome(1, 0.0, 5), outcome), RECEIPT, make_terms(), [None] * 2)
-    assert (found["timeouts"], found["errors"]) == ([1], [])
+    summary = summarise(feedback(Outcome(1, 0.0, 5), outcome), RECEIPT, make_terms(), [None] * 2)
+    assert (summary["timeouts"], summary["errors"]) == ([1], [])
 
 
 def test_a_failed_submission_has_errors_and_no_statistics(tmp_path: Path) -> None:
@@ -136,9 +136,9 @@ def test_rows_equal_those_of_the_trajectory() -> None:
 
 def test_numbers_that_json_lacks_are_texts() -> None:
     record = trajectory(0, 1.0, reward=np.array([np.nan, np.inf, -np.inf, 0.0, 1.0]), **{"info/a": [{1: np.nan}] * 5})
-    found = [json.loads(line, parse_constant=refuse) for line in trajectory_lines(record, external=False)]
-    assert [r["reward"] for r in found] == ["NaN", "Inf", "-Inf", 0.0, 1.0]
-    assert found[0]["info"] == {"a": {"1": "NaN"}}
+    steps = [json.loads(line, parse_constant=refuse) for line in trajectory_lines(record, external=False)]
+    assert [r["reward"] for r in steps] == ["NaN", "Inf", "-Inf", 0.0, 1.0]
+    assert steps[0]["info"] == {"a": {"1": "NaN"}}
 
 
 def test_large_observations_go_into_a_file_beside(tmp_path: Path) -> None:
@@ -163,9 +163,9 @@ def test_named_observations_become_one_array_each(tmp_path: Path) -> None:
     named = [{"image": np.full((4, 4), t, dtype=np.uint8), "speed": float(t)} for t in range(6)]
     record = trajectory(0, 1.0, obs=named)
     folder = written(tmp_path, feedback(Outcome(0, 1.0, 5, trajectory=record)), public={"obs_storage": "external"})
-    found = np.load(folder / "episodes" / "ep_007" / "observations.npz")
-    assert found["image"].shape == (5, 4, 4)
-    assert found["speed"].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+    arrays = np.load(folder / "episodes" / "ep_007" / "observations.npz")
+    assert arrays["image"].shape == (5, 4, 4)
+    assert arrays["speed"].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
 
 
 def test_parts_of_the_reward_are_added_up() -> None:
@@ -175,6 +175,6 @@ def test_parts_of_the_reward_are_added_up() -> None:
         None,
     ]
     outcomes = [Outcome(0, 1.0, 5), Outcome(1, 1.0, 5), Outcome(2, math.nan, 0, "missing")]
-    found = summarise(feedback(*outcomes), RECEIPT, make_terms(public={"reward_components": ["run"]}), records)
-    assert found["reward_components_per_episode"] == {"run": [2.5, 4.0, None]}
-    assert found["reward_components_mean"] == {"run": 3.25}
+    summary = summarise(feedback(*outcomes), RECEIPT, make_terms(public={"reward_components": ["run"]}), records)
+    assert summary["reward_components_per_episode"] == {"run": [2.5, 4.0, None]}
+    assert summary["reward_components_mean"] == {"run": 3.25}

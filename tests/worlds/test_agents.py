@@ -26,10 +26,10 @@ def test_search_practises_within_its_bound_and_finds_more_than_chance() -> None:
     reef = world("glowing_reef")
     level = reef.level("test-01")
     chance = sum(play_random(reef, level, seed).total for seed in range(5)) / 5
-    found = play_search(reef, level, 0, practice=2000)
-    assert found.total > 2 * chance
-    assert 2000 <= found.practice <= 2000 + found.steps + 100
-    assert found.total <= level.upper_bound.value
+    played = play_search(reef, level, 0, practice=2000)
+    assert played.total > 2 * chance
+    assert 2000 <= played.practice <= 2000 + played.steps + 100
+    assert played.total <= level.upper_bound.value
 
 
 def test_an_unknown_agent_is_refused_with_the_nearest() -> None:

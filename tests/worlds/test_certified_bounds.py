@@ -17,9 +17,9 @@ from heredity.worlds.contract import Action, RefusedError
 from heredity.worlds.world import World, world
 
 
-def every_action(each: World, most: Mapping[str, int]) -> list[Action]:
+def every_action(world: World, most: Mapping[str, int]) -> list[Action]:
     actions: list[Action] = []
-    for name, action in each.description.actions.items():
+    for name, action in world.description.actions.items():
         combined: list[dict[str, Any]] = [{}]
         for key, kind in action.params.items():
             values: Sequence[Any] = kind.of or range(int(kind.low or 0), most[key] + 1)
@@ -28,8 +28,8 @@ def every_action(each: World, most: Mapping[str, int]) -> list[Action]:
     return actions
 
 
-def most_by_trying_everything(each: World, data: Mapping[str, Any], steps: int, actions: Sequence[Action]) -> float:
-    rules, seen = each.dynamics, dict[tuple[str, int], float]()
+def most_by_trying_everything(world: World, data: Mapping[str, Any], steps: int, actions: Sequence[Action]) -> float:
+    rules, seen = world.dynamics, dict[tuple[str, int], float]()
 
     def rest(state: Any, left: int) -> float:
         if left == 0:
@@ -61,12 +61,12 @@ def most_by_trying_everything(each: World, data: Mapping[str, Any], steps: int, 
     ],
 )
 def test_the_bound_is_what_trying_everything_finds(name: str, cut: dict[str, Any]) -> None:
-    each = world(name)
-    for level in each.shipped["test"][:2]:
+    named_world = world(name)
+    for level in named_world.shipped["test"][:2]:
         data = {**level.data, **cut}
-        found = most_by_trying_everything(each, data, data["steps"], every_action(each, {"region": 2}))
-        assert found == each.levels.upper_bound(data).value
-        assert found == each.play(data)
+        bound = most_by_trying_everything(named_world, data, data["steps"], every_action(named_world, {"region": 2}))
+        assert bound == named_world.levels.upper_bound(data).value
+        assert bound == named_world.play(data)
 
 
 def test_undoing_the_hours_of_a_day_brings_its_morning_back() -> None:
@@ -116,10 +116,10 @@ def test_a_mirror_boils_water_off_only_where_it_is_hot() -> None:
 
 
 def test_the_dimensions_of_trade_do_not_betray_their_true_prices() -> None:
-    each = world("dimension_exchange")
+    exchange = world("dimension_exchange")
     blurred = 0
-    for level in each.shipped["test"]:
-        episode = each.start(level.data)
+    for level in exchange.shipped["test"]:
+        episode = exchange.start(level.data)
         for _ in range(10):
             seen = episode.observe()
             true = episode.state.level.prices[episode.state.clock][episode.state.dimension]

@@ -27,15 +27,15 @@ def test_a_valley_season_cannot_be_better_than_its_bound() -> None:
     actions += [Action.of("walk", direction=direction) for direction in ("north", "south", "west", "east")]
 
     def best(state: Any, left: int) -> float:
-        found = 0.0
+        highest = 0.0
         for action in actions if left else []:
             after = copy.deepcopy(state)
             try:
                 outcome = farm.dynamics.act(after, action)
             except RefusedError:
                 continue
-            found = max(found, outcome.reward + (0.0 if outcome.done else best(after, left - 1)))
-        return found
+            highest = max(highest, outcome.reward + (0.0 if outcome.done else best(after, left - 1)))
+        return highest
 
     for name in ("test-01", "validation-05"):
         data = {**farm.level(name).data, "steps": 4}
@@ -88,39 +88,39 @@ def test_perfect_memory_clears_every_table_of_sliding_pairs() -> None:
     pairs = world("shifting_pairs")
     for level in (level for split in pairs.shipped.values() for level in split):
         episode = pairs.start(level.data)
-        known: list[list[str]] = [["?"] * len(row) for row in episode.observe()["grid"]]
+        grid: list[list[str]] = [["?"] * len(row) for row in episode.observe()["grid"]]
 
-        def turned(place: Cell, known: list[list[str]] = known, episode: Any = episode) -> str:
-            row, column = place
+        def turned(cell: Cell, grid: list[list[str]] = grid, episode: Any = episode) -> str:
+            row, column = cell
             episode.step(Action.of("turn", row=row + 1, column=column + 1))
-            known[row][column] = episode.message.split(": ")[1].split(".")[0]
-            return known[row][column]
+            grid[row][column] = episode.message.split(": ")[1].split(".")[0]
+            return grid[row][column]
 
         while not episode.done:
-            first, second = _known_pair(known) or (_next(known), None)
+            first, second = _known_pair(grid) or (_next(grid), None)
             picture = turned(first)
-            places = [place for place in _places(known, picture) if place != first]
-            second = second or (places[0] if places else _next(known))
+            places = [cell for cell in _places(grid, picture) if cell != first]
+            second = second or (places[0] if places else _next(grid))
             turned(second)
             if "A pair!" in episode.message:
                 for row, column in (first, second):
-                    known[row][column] = "."
+                    grid[row][column] = "."
             elif "slides" in episode.message:
-                known[second[0]].insert(0, known[second[0]].pop())
+                grid[second[0]].insert(0, grid[second[0]].pop())
         assert episode.total == 1.0, level.id
 
 
-def _places(known: list[list[str]], picture: str) -> list[Cell]:
-    return [(r, c) for r, row in enumerate(known) for c, seen in enumerate(row) if seen == picture]
+def _places(grid: list[list[str]], picture: str) -> list[Cell]:
+    return [(r, c) for r, row in enumerate(grid) for c, seen in enumerate(row) if seen == picture]
 
 
-def _known_pair(known: list[list[str]]) -> tuple[Cell, Cell] | None:
-    pictures = {seen for row in known for seen in row} - {"?", "."}
-    return next(((p[0], p[1]) for picture in sorted(pictures) if len(p := _places(known, picture)) == 2), None)
+def _known_pair(grid: list[list[str]]) -> tuple[Cell, Cell] | None:
+    pictures = {seen for row in grid for seen in row} - {"?", "."}
+    return next(((p[0], p[1]) for picture in sorted(pictures) if len(p := _places(grid, picture)) == 2), None)
 
 
-def _next(known: list[list[str]]) -> Cell:
-    return _places(known, "?")[0]
+def _next(grid: list[list[str]]) -> Cell:
+    return _places(grid, "?")[0]
 
 
 def test_who_weighs_signs_from_what_happened_brings_embers_home() -> None:

@@ -16,46 +16,46 @@ from heredity.worlds.world import SPLITS, World, world, world_names
 
 
 @pytest.fixture(params=world_names())
-def each(request: pytest.FixtureRequest) -> World:
+def library_world(request: pytest.FixtureRequest) -> World:
     return world(request.param)
 
 
-def test_the_shipped_levels_are_what_their_seeds_generate(each: World) -> None:
-    assert (each.folder / "levels.json").read_text(encoding="utf-8") == each.levels_text()
+def test_the_shipped_levels_are_what_their_seeds_generate(library_world: World) -> None:
+    assert (library_world.folder / "levels.json").read_text(encoding="utf-8") == library_world.levels_text()
 
 
-def test_the_shipped_levels_are_all_different(each: World) -> None:
-    levels = [level for split in SPLITS for level in each.shipped[split]]
-    assert [len(each.shipped[s]) for s in SPLITS] == list(SPLITS.values())
+def test_the_shipped_levels_are_all_different(library_world: World) -> None:
+    levels = [level for split in SPLITS for level in library_world.shipped[split]]
+    assert [len(library_world.shipped[s]) for s in SPLITS] == list(SPLITS.values())
     assert len({digest_json(level.to_json()["data"]) for level in levels}) == len(levels)
 
 
-def test_no_cheap_trick_pays_or_beats_the_bound(each: World) -> None:
+def test_no_cheap_trick_pays_or_beats_the_bound(library_world: World) -> None:
     for split in SPLITS:
-        for level in each.shipped[split][::4]:
-            report = verify_level(each, level, seconds=0.05, random_agents=5)
+        for level in library_world.shipped[split][::4]:
+            report = verify_level(library_world, level, seconds=0.05, random_agents=5)
             assert not report.faults, f"{report.level}: {report.faults}"
 
 
-def test_a_random_agent_hardly_ever_succeeds_in_a_binary_world(each: World) -> None:
-    if each.description.meta.reward != "binary":
+def test_a_random_agent_hardly_ever_succeeds_in_a_binary_world(library_world: World) -> None:
+    if library_world.description.meta.reward != "binary":
         pytest.skip("rewards add up")
-    rng, totals = generator(5, "test", each.name), list[float]()
-    for level in each.shipped["test"]:
+    rng, totals = generator(5, "test", library_world.name), list[float]()
+    for level in library_world.shipped["test"]:
         for _ in range(20):
-            episode = each.start(level.data)
+            episode = library_world.start(level.data)
             while not episode.done:
-                episode.step(sample_action(rng, each.description.actions).to_json())
+                episode.step(sample_action(rng, library_world.description.actions).to_json())
             totals.append(episode.total)
     assert set(totals) <= {0.0, 1.0}
     assert np.mean(totals) <= 0.1
 
 
-def test_the_same_actions_lead_to_the_same_episode_and_a_copy_goes_its_own_way(each: World) -> None:
-    level, rng = each.shipped["test"][5], generator(3, "test", each.name)
-    actions = [sample_action(rng, each.description.actions).to_json() for _ in range(200)]
+def test_the_same_actions_lead_to_the_same_episode_and_a_copy_goes_its_own_way(library_world: World) -> None:
+    level, rng = library_world.shipped["test"][5], generator(3, "test", library_world.name)
+    actions = [sample_action(rng, library_world.description.actions).to_json() for _ in range(200)]
     before = json.dumps(level.to_json())
-    first, second = each.start(level.data), each.start(level.data)
+    first, second = library_world.start(level.data), library_world.start(level.data)
     for action in actions:
         if first.done:
             break
@@ -67,13 +67,13 @@ def test_the_same_actions_lead_to_the_same_episode_and_a_copy_goes_its_own_way(e
     assert json.dumps(level.to_json()) == before
 
 
-def test_the_skin_shows_every_state_on_the_way_of_the_reference_solution(each: World) -> None:
+def test_the_skin_shows_every_state_on_the_way_of_the_reference_solution(library_world: World) -> None:
     from heredity.worlds.skins import render
 
-    for level in each.shipped["test"][::3]:
-        episode = each.start(level.data)
-        for action in each.levels.solve(level.data):
-            assert set(render(each.description.skin, episode.observe())) <= set(string.printable)
+    for level in library_world.shipped["test"][::3]:
+        episode = library_world.start(level.data)
+        for action in library_world.levels.solve(level.data):
+            assert set(render(library_world.description.skin, episode.observe())) <= set(string.printable)
             if episode.done:
                 break
             assert not episode.step(action.to_json()).refused, f"{level.id}: {action} was refused: {episode.message}"

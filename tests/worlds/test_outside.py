@@ -139,9 +139,9 @@ def test_the_code_of_a_plain_folder_never_runs_in_this_process(tmp_path: Path) -
 
 
 def test_a_world_folder_is_a_taskset_of_worlds_by_its_path(tmp_path: Path) -> None:
-    found = taskset(f"worlds/{CANAL}")
-    assert found.info.name == f"world-folders/{CANAL}"
-    assert found.info.version == taskset(f"world-folders/{CANAL}").info.version
+    tasks = taskset(f"worlds/{CANAL}")
+    assert tasks.info.name == f"world-folders/{CANAL}"
+    assert tasks.info.version == taskset(f"world-folders/{CANAL}").info.version
     assert located_taskset("worlds/./mine", tmp_path) == f"world-folders/{tmp_path}/mine"
     assert located_taskset("worlds/grid_treasure?skin=inverse", tmp_path) == "worlds/grid_treasure?skin=inverse"
 
@@ -152,9 +152,9 @@ def test_a_world_folder_is_shown_and_played_in_the_sandbox() -> None:
     assert shown.exit_code == 0, shown.output
     assert shown.stdout.startswith(f"3_LanternCanal (world-folders/{CANAL}): at most 20 steps; levels: 3 in levels")
     assert "--- level_01\nStep 0. You are at 0." in shown.stdout
-    told = json.loads(CliRunner().invoke(app, ["show", str(CANAL), "--level", "level_11", "--json"]).stdout)
-    assert told["level"] == "../val_levels/level_11"
-    assert told["bounds"]["levels/level_01.yaml"] > 0
+    details = json.loads(CliRunner().invoke(app, ["show", str(CANAL), "--level", "level_11", "--json"]).stdout)
+    assert details["level"] == "../val_levels/level_11"
+    assert details["bounds"]["levels/level_01.yaml"] > 0
     typed = "help\nsail\nsail source\nlight\nquit\n"
     played = CliRunner().invoke(app, ["play", str(CANAL)], input=typed)
     assert played.exit_code == 0, played.output
@@ -166,8 +166,8 @@ def test_a_world_folder_is_shown_and_played_in_the_sandbox() -> None:
 def test_verifying_a_world_folder_is_its_audit() -> None:
     done = CliRunner().invoke(app, ["verify", str(CANAL), "--seconds", "1", "--json"])
     assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
-    assert (found["folders"], found["faulty"]) == (1, 0)
+    report = json.loads(done.stdout)
+    assert (report["folders"], report["faulty"]) == (1, 0)
     with pytest.raises(ConfigError, match="verified apart"):
         CliRunner().invoke(app, ["verify", str(CANAL), "grid_treasure"], catch_exceptions=False)
 

@@ -98,8 +98,8 @@ def _check(schema: Any, value: Any, where: str, depth: int) -> None:
     if isinstance(value, Mapping):
         _check_object(schema, value, where, depth)
     if isinstance(value, list):
-        for index, each in enumerate(value):
-            _check(schema.get("items"), each, f"{where}[{index}]", depth + 1)
+        for index, element in enumerate(value):
+            _check(schema.get("items"), element, f"{where}[{index}]", depth + 1)
 
 
 def _check_bounds(schema: Mapping[str, Any], value: float, where: str) -> None:
@@ -124,7 +124,7 @@ def _check_object(schema: Mapping[str, Any], value: Mapping[str, Any], where: st
 
 def _texts(given: Any) -> list[str]:
     given = given if isinstance(given, list) else [given]
-    return [each for each in given if isinstance(each, str)]
+    return [text for text in given if isinstance(text, str)]
 
 
 def _is(kind: str, value: Any) -> bool:

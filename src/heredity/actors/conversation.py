@@ -55,12 +55,14 @@ class Conversation:
     calls: int = 0
     tool_calls: int = 0
 
-    async def ask(self, context: Sequence[Message], told: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> Reply:
+    async def ask(
+        self, context: Sequence[Message], unrecorded: Sequence[Message], tools: Sequence[ToolSpec] = ()
+    ) -> Reply:
         """Ask the model and put on record what it was told and what it replied.
 
         Args:
             context: all that the model is shown, what is new at the end.
-            told: what of it has not been on record yet.
+            unrecorded: what of it has not been on record yet.
             tools: what the model may call.
 
         Raises:
@@ -68,7 +70,7 @@ class Conversation:
             ProviderError: if no answer is to be had for other reasons.
             BudgetError: if the budget does not allow the call.
         """
-        turn = Turn(tuple(map(_encodable, told)))
+        turn = Turn(tuple(map(_encodable, unrecorded)))
         self.turns.append(turn)
         settings = self.settings
         sampling = Sampling(temperature=settings.temperature, max_tokens=settings.max_tokens, seed=self.seed)
@@ -107,8 +109,8 @@ class Conversation:
         """Give calls without an id, or with one that is taken, an id of their own: each result must find its call."""
         seen: set[str] = set()
         named: list[ToolCall] = []
-        for place, call in enumerate(calls):
-            own = call.id if call.id and call.id not in seen else f"call-{self.calls}-{place}"
+        for index, call in enumerate(calls):
+            own = call.id if call.id and call.id not in seen else f"call-{self.calls}-{index}"
             seen.add(own)
             named.append(ToolCall(own, encodable(call.name), encodable(call.arguments)))
         return tuple(named)

@@ -111,9 +111,9 @@ def render(problem: Problem) -> str:
     return "\n\n".join(part for part in (problem.text, options, problem.instructions) if part)
 
 
-def letter_of(place: int) -> str:
+def letter_of(index: int) -> str:
     """Return what names an option: A to Z, and numbers from 27 on."""
-    return ascii_uppercase[place] if place < len(ascii_uppercase) else str(place + 1)
+    return ascii_uppercase[index] if index < len(ascii_uppercase) else str(index + 1)
 
 
 def _memory(label: str, part: SourceTree) -> str:

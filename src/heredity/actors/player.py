@@ -215,14 +215,14 @@ class ReactPlayer:
         except NoAnswerError as error:
             self._last = "(no answer)"
             return Move(RefusedError(f"There was no answer: {error}"))
-        found = parse_action(reply.text)
-        if isinstance(found, str):
+        action = parse_action(reply.text)
+        if isinstance(action, str):
             self._last = "(an answer that could not be read)"
-            return Move(RefusedError(found))
-        self._notes = found.memory[:_MAX_NOTES] or self._notes
-        given = {"action": found.name, "params": dict(found.params)}
+            return Move(RefusedError(action))
+        self._notes = action.memory[:_MAX_NOTES] or self._notes
+        given = {"action": action.name, "params": dict(action.params)}
         self._last = json.dumps(given, ensure_ascii=False)[:500]
-        return Move(given, found.memory)
+        return Move(given, action.memory)
 
     def _system(self) -> Message:
         instruction, actions = self.told

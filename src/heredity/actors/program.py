@@ -127,9 +127,9 @@ class Services:
         if self.asked >= most:
             raise CandidateError(f"the {most} model calls of this round are used up; return an answer")
         self.asked += 1
-        told = self._new(messages)
+        unrecorded = self._new(messages)
         try:
-            reply = await self.conversation.ask(messages, told, tools)
+            reply = await self.conversation.ask(messages, unrecorded, tools)
         except (HostError, BudgetError, ConfigError) as error:
             # The request was checked, so that what the model cannot take at all, such as tools, is not the program's fault.
             if not isinstance(error, ConfigError) or not any(message.images for message in messages):
@@ -156,13 +156,13 @@ class Services:
 
     def _new(self, messages: Sequence[Message]) -> list[Message]:
         """Return what is not on record yet; a program may show the same again elsewhere, or in other company."""
-        here, found = Counter[Message](), list[Message]()
+        here, unrecorded = Counter[Message](), list[Message]()
         for message in messages:
             here[message] += 1
             if here[message] > self.recorded[message]:
-                found.append(message)
+                unrecorded.append(message)
         self.recorded |= here
-        return found
+        return unrecorded
 
     async def _provided(self, service: Service, asked: Any) -> Any:
         try:
@@ -234,10 +234,10 @@ _REQUIRED = object()
 def _field(value: Any, key: str, kind: type, default: Any = _REQUIRED) -> Any:
     if not isinstance(value, dict):
         raise CandidateError(f"{json.dumps(value)[:80]} is no JSON object; expected one with {key!r}")
-    found: Any = cast("dict[str, Any]", value).get(key, default)
-    if found is default and default is not _REQUIRED:
+    content: Any = cast("dict[str, Any]", value).get(key, default)
+    if content is default and default is not _REQUIRED:
         return default
-    if not isinstance(found, kind):
-        given = "missing" if found is _REQUIRED else json.dumps(found)[:80]
+    if not isinstance(content, kind):
+        given = "missing" if content is _REQUIRED else json.dumps(content)[:80]
         raise CandidateError(f"{key!r} is {given}; expected {kind.__name__}")
-    return found
+    return content

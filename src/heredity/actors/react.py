@@ -63,8 +63,8 @@ def parse_action(text: str) -> Action | str:
     rest = text[: noted.start()] + text[noted.end() :] if noted else text
     tagged = _ACTION.search(rest)
     if tagged is None:
-        found = _object_in(rest)
-        return f"there is no action in your reply; write {FORM}" if found is None else _read(found, memory)
+        parsed = _object_in(rest)
+        return f"there is no action in your reply; write {FORM}" if parsed is None else _read(parsed, memory)
     body = _FENCE.sub("", tagged[1].strip())
     if _WORD.fullmatch(body):
         return Action(body, {}, memory)

@@ -55,8 +55,8 @@ def parameters_of(label: str, part: SourceTree, manifest: Manifest) -> Mapping[s
 
 
 def _function(part: SourceTree) -> ast.FunctionDef | None:
-    found = [n for n in ast.parse(part[_CODE]).body if isinstance(n, ast.FunctionDef) and n.name == "run"]
-    return found[-1] if found else None
+    functions = [n for n in ast.parse(part[_CODE]).body if isinstance(n, ast.FunctionDef) and n.name == "run"]
+    return functions[-1] if functions else None
 
 
 def _schema(annotation: ast.expr | None) -> dict[str, Any]:

@@ -99,14 +99,14 @@ class Solver:
         )
         images = tuple(Image(*image) for image in problem.images)
         system = [Message("system", words)] if words else []
-        context, told = list[Message](), [*system, Message("user", question, images)]
+        context, unrecorded = list[Message](), [*system, Message("user", question, images)]
         earlier = Earlier()
         for number in range(1, conversation.settings.rounds + 1):
             with span("round", kind="round", number=number) as step:
                 if self.parts.program is not None:
                     text = await run_program(self.parts, problem, toolbox, earlier)
                 else:
-                    text = await self._converse(context, told, toolbox)
+                    text = await self._converse(context, unrecorded, toolbox)
                 step.set(text=text)
             conversation.rounds.append(text)
             if number == conversation.settings.rounds:
@@ -114,19 +114,19 @@ class Solver:
             words = await revision(self.parts, conversation, question, text, feedback)
             if words is None:
                 return
-            told, earlier = [Message("user", words)], Earlier(number, text, words)
+            unrecorded, earlier = [Message("user", words)], Earlier(number, text, words)
 
-    async def _converse(self, context: list[Message], told: list[Message], toolbox: Toolbox) -> str:
+    async def _converse(self, context: list[Message], unrecorded: list[Message], toolbox: Toolbox) -> str:
         """Ask, run what the reply calls for, tell the results, until a reply calls for nothing: that is the answer."""
         conversation, native = toolbox.conversation, self.parts.style == "tools"
         tools = toolbox.specs if native else ()
         for _ in range(conversation.settings.max_turns):
-            context += told
-            reply = await conversation.ask(context, told, tools)
+            context += unrecorded
+            reply = await conversation.ask(context, unrecorded, tools)
             _check_words(reply)
             context.append(reply.message)
-            told = await (_tool_results(reply, toolbox) if native else _observation(reply, toolbox))
-            if not told:
+            unrecorded = await (_tool_results(reply, toolbox) if native else _observation(reply, toolbox))
+            if not unrecorded:
                 return reply.text
         raise NoAnswerError(AnswerStatus.TURNS, f"no answer within {conversation.settings.max_turns} model calls")
 

@@ -150,8 +150,8 @@ class Toolbox:
         specs = {spec.name: spec for spec in self.specs}
         if name not in specs:
             hint = f"; did you mean {' or '.join(near)}?" if (near := nearest(name, specs)) else ""
-            known = ", ".join(specs) or "none"
-            return ToolResult(error="arguments", message=f"there is no tool {name!r:.80}{hint} (there is: {known})")
+            available = ", ".join(specs) or "none"
+            return ToolResult(error="arguments", message=f"there is no tool {name!r:.80}{hint} (there is: {available})")
         try:
             check_arguments({**specs[name].parameters, "type": "object"}, arguments, where=name)
         except ConfigError as error:

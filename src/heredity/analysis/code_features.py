@@ -85,7 +85,7 @@ def read_bundle(candidate: Candidate, reader: SourceReader) -> Bundle:
             continue
         sources[path] = tree[path]
         facts[path] = reader.read(tree[path])
-        queue.extend(found for level, name in facts[path].imports for found in _local_files(tree, path, level, name))
+        queue.extend(file for level, name in facts[path].imports for file in _local_files(tree, path, level, name))
     data = {path: digest_bytes(content) for path, content in tree.items() if not path.endswith(".py")}
     data |= {f"{name}/": part.digest for name, part in candidate.parts.items() if name != AGENT}
     return Bundle(dict(sorted(sources.items())), dict(sorted(facts.items())), data)
@@ -105,5 +105,5 @@ def _local_files(tree: SourceTree, importer: str, level: int, name: str) -> Iter
 
 
 def _total(counts: list[int | None]) -> int | None:
-    known = [c for c in counts if c is not None]
-    return sum(known) if counts and len(known) == len(counts) else None
+    present = [c for c in counts if c is not None]
+    return sum(present) if counts and len(present) == len(counts) else None

@@ -27,13 +27,13 @@ def failed_updates(events: Iterable[Mapping[str, Any]]) -> str:
             calls[batch] += 1
             if event["data"]["error"] is not None:
                 errors.setdefault(batch, []).append(event["data"]["error"])
-    failed = [each for each in calls if len(errors.get(each, ())) == calls[each]]
+    failed = [number for number in calls if len(errors.get(number, ())) == calls[number]]
     if not failed:
         return ""
-    kinds = Counter(kind for each in failed for kind in errors[each])
-    told = ", ".join(f"{kind} {count} times" if count > 1 else kind for kind, count in sorted(kinds.items()))
+    kinds = Counter(kind for number in failed for kind in errors[number])
+    reasons = ", ".join(f"{kind} {count} times" if count > 1 else kind for kind, count in sorted(kinds.items()))
     where = f" (batches {', '.join(map(str, failed))})" if batch else ""
-    return f"{len(failed)} of {len(calls)} updates could not be made{where}: every call of the model failed: {told}"
+    return f"{len(failed)} of {len(calls)} updates could not be made{where}: every call of the model failed: {reasons}"
 
 
 def fruitless(events: Iterable[Mapping[str, Any]], spans: Iterable[Span]) -> str:

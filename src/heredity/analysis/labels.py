@@ -15,17 +15,17 @@ def counts(annotations: Iterable[Mapping[str, Any]]) -> Counts:
 
     Places are in the order of training.
     """
-    found: dict[str, dict[str, dict[str, Counter[str]]]] = {}
+    tally: dict[str, dict[str, dict[str, Counter[str]]]] = {}
     for row in annotations:
         view = row["view"] if row["model"] is None else f"{row['view']} under {row['model']}"
-        own = found.setdefault(annotator(row["by"]), {}).setdefault(view, {})
-        for place in row["places"]:
-            own.setdefault(place, Counter())[row["label"]] += 1
+        own = tally.setdefault(annotator(row["by"]), {}).setdefault(view, {})
+        for point in row["places"]:
+            own.setdefault(point, Counter())[row["label"]] += 1
     return {
         by: {
-            view: {place: dict(places[place]) for place in sorted(places, key=_order)} for view, places in views.items()
+            view: {point: dict(places[point]) for point in sorted(places, key=_order)} for view, places in views.items()
         }
-        for by, views in found.items()
+        for by, views in tally.items()
     }
 
 
@@ -34,7 +34,7 @@ def annotator(by: str) -> str:
     return by.rpartition(":")[0]
 
 
-def _order(place: str) -> tuple[int, int, str]:
-    rank = {"A_0": 0, "A_T": 2}.get(place, 1)
-    number = re.search(r"\d+", place)
-    return rank, int(number[0]) if number else 0, place
+def _order(point: str) -> tuple[int, int, str]:
+    rank = {"A_0": 0, "A_T": 2}.get(point, 1)
+    number = re.search(r"\d+", point)
+    return rank, int(number[0]) if number else 0, point

@@ -44,13 +44,13 @@ def to_otlp(spans: Iterable[Span], resource: Mapping[str, Any]) -> dict[str, Any
     """
     service = {"service.name": "heredity", "service.version": __version__, **resource}
     scope = {"name": "heredity", "version": __version__}
-    scoped = {"scope": scope, "spans": [_span(each) for each in spans]}
+    scoped = {"scope": scope, "spans": [_span(span) for span in spans]}
     return {"resourceSpans": [{"resource": {"attributes": _pairs(service)}, "scopeSpans": [scoped]}]}
 
 
 def _span(span: Span) -> dict[str, Any]:
     problem = problem_of(span)
-    found: dict[str, Any] = {
+    record: dict[str, Any] = {
         "traceId": span.trace_id,
         "spanId": span.span_id,
         "name": _name(span),
@@ -61,8 +61,8 @@ def _span(span: Span) -> dict[str, Any]:
         "status": {"code": _ERROR, "message": problem} if problem else {},
     }
     if span.parent_id:
-        found["parentSpanId"] = span.parent_id
-    return found
+        record["parentSpanId"] = span.parent_id
+    return record
 
 
 def _name(span: Span) -> str:
@@ -72,23 +72,23 @@ def _name(span: Span) -> str:
 
 
 def _attributes(span: Span) -> dict[str, Any]:
-    found: dict[str, Any] = {"heredity.kind": span.kind}
+    attributes: dict[str, Any] = {"heredity.kind": span.kind}
     if span.kind in _OPERATIONS:
-        found["gen_ai.operation.name"] = _OPERATIONS[span.kind]
+        attributes["gen_ai.operation.name"] = _OPERATIONS[span.kind]
     if span.kind == "model" and "/" in str(span.attributes.get("model")):
-        found["gen_ai.provider.name"] = str(span.attributes["model"]).partition("/")[0]
+        attributes["gen_ai.provider.name"] = str(span.attributes["model"]).partition("/")[0]
     if span.kind == "model":
         used = usage_of(span).to_json()
-        found |= {name: used[key] for key, name in _USED.items() if used[key] is not None}
+        attributes |= {name: used[key] for key, name in _USED.items() if used[key] is not None}
     if problem := problem_of(span):
-        found["error.type"] = problem.partition(":")[0]
+        attributes["error.type"] = problem.partition(":")[0]
     names = _NAMES.get(span.kind, {})
     for key, value in span.attributes.items():
         if key == "usage" or value is None:
             continue
         name = names.get(key, f"heredity.{key}")
-        found[name] = [value] if name == "gen_ai.response.finish_reasons" else value
-    return found
+        attributes[name] = [value] if name == "gen_ai.response.finish_reasons" else value
+    return attributes
 
 
 def _pairs(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -105,6 +105,6 @@ def _value(value: Any) -> dict[str, Any]:
         return {"doubleValue": value}
     if isinstance(value, str):
         return {"stringValue": value}
-    if isinstance(value, list) and all(isinstance(each, str | bool | int | float) for each in value):
-        return {"arrayValue": {"values": [_value(each) for each in value]}}
+    if isinstance(value, list) and all(isinstance(element, str | bool | int | float) for element in value):
+        return {"arrayValue": {"values": [_value(element) for element in value]}}
     return {"stringValue": json.dumps(value, ensure_ascii=False)}

@@ -65,8 +65,8 @@ def normalised_score(score: float | None, random: float | None, best: float | No
 
 def mean_of_known(values: Iterable[float | None]) -> float | None:
     """Return the mean of the values that are not None; None if there are none."""
-    known = [v for v in values if v is not None]
-    return float(np.mean(known)) if known else None
+    present = [v for v in values if v is not None]
+    return float(np.mean(present)) if present else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,8 @@ def group_means(
 
 
 def _mean(values: Floats) -> float | None:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else None
+    present = values[~np.isnan(values)]
+    return float(present.mean()) if present.size else None
 
 
 def _unique(labels: Sequence[str]) -> list[str]:

@@ -233,11 +233,11 @@ def finite(value: Any) -> float | None:
 
 def mean(values: Iterable[float | None]) -> float | None:
     """Return the mean of the values that are not None; None if there are none."""
-    known = [v for v in values if v is not None]
-    if not known:
+    present = [v for v in values if v is not None]
+    if not present:
         return None
     try:
-        return math.fsum(known) / len(known)
+        return math.fsum(present) / len(present)
     except OverflowError:
         # The sum of scores near the largest float has no value, their mean has.
-        return float(sum(map(Fraction, known)) / len(known))
+        return float(sum(map(Fraction, present)) / len(present))

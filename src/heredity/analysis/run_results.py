@@ -234,15 +234,15 @@ def _heldout(record: RunRecord, reference: Reference | None, said: Metrics) -> H
 
 def _held_out(listed: Sequence[Any], statuses: Sequence[str] | None, said: Metrics) -> HeldOut:
     scores = [finite(s) for s in listed]
-    known = [s for s in scores if s is not None]
+    present = [s for s in scores if s is not None]
     sides = statuses or ["ok"] * len(scores)
     return HeldOut(
         scores=scores,
         mean=mean(scores),
-        ci=mean_interval(known, bounds=SHARE if share(known) and not said.returns else None),
-        n=len(known),
+        ci=mean_interval(present, bounds=SHARE if share(present) and not said.returns else None),
+        n=len(present),
         failures=sum(side != "ok" and s is not None for side, s in zip(sides, scores, strict=True)),
-        missing=len(scores) - len(known),
+        missing=len(scores) - len(present),
     )
 
 

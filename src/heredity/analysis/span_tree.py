@@ -93,13 +93,13 @@ def span_tree(spans: Iterable[Span]) -> list[Node]:
 
 def totals(roots: Sequence[Node]) -> dict[str, Total]:
     """Return the totals of each kind of span, in the order in which kinds first occur."""
-    found: dict[str, Total] = {}
+    by_kind: dict[str, Total] = {}
 
     def add(node: Node, outer: tuple[str, ...]) -> tuple[str, ...]:
         kind = node.span.kind
-        before = found.get(kind, Total())
+        before = by_kind.get(kind, Total())
         fresh = kind not in outer
-        found[kind] = replace(
+        by_kind[kind] = replace(
             before,
             count=before.count + 1,
             problems=before.problems + bool(problem_of(node.span)),
@@ -109,8 +109,8 @@ def totals(roots: Sequence[Node]) -> dict[str, Total]:
         inside = (*outer, kind) if fresh else outer
         if kind == "model":
             used = usage_of(node.span)
-            for each in inside:
-                found[each] = replace(found[each], usage=found[each].usage + used)
+            for enclosing in inside:
+                by_kind[enclosing] = replace(by_kind[enclosing], usage=by_kind[enclosing].usage + used)
         return inside
 
     waiting: list[tuple[Node, tuple[str, ...]]] = [(root, ()) for root in reversed(roots)]
@@ -118,24 +118,26 @@ def totals(roots: Sequence[Node]) -> dict[str, Total]:
         node, outer = waiting.pop()
         inside = add(node, outer)
         waiting += [(child, inside) for child in reversed(node.children)]
-    return found
+    return by_kind
 
 
 def problem_of(span: Span) -> str:
     """Return what went wrong in a span, in one line; `""` if nothing did."""
-    told = span.attributes
+    attributes = span.attributes
     if span.error:
         return span.error
-    if told.get("error") or told.get("failed"):
-        return ": ".join(str(told[key]) for key in ("error", "failed", "failure", "message") if told.get(key))
-    return "" if told.get("status", "ok") in ("ok", "finished") else str(told["status"])
+    if attributes.get("error") or attributes.get("failed"):
+        return ": ".join(
+            str(attributes[key]) for key in ("error", "failed", "failure", "message") if attributes.get(key)
+        )
+    return "" if attributes.get("status", "ok") in ("ok", "finished") else str(attributes["status"])
 
 
 def usage_of(span: Span) -> Usage:
     """Return what a model's call used; unknown if it does not say."""
-    told = span.attributes.get("usage")
+    usage = span.attributes.get("usage")
     names = Usage.__dataclass_fields__
-    return Usage(**{name: told.get(name) for name in names}) if isinstance(told, Mapping) else Usage()
+    return Usage(**{name: usage.get(name) for name in names}) if isinstance(usage, Mapping) else Usage()
 
 
 def selected(
@@ -152,8 +154,8 @@ def selected(
     within = [node for root in roots for _, node in root.walk()]
     if rollout:
         rollouts = [n for n in within if n.span.kind == "rollout" and n.span.attributes.get("task") == rollout]
-        within = [node for each in rollouts for _, node in each.walk()]
-    found = [node for node in within if not kinds or node.span.kind in kinds]
+        within = [node for top in rollouts for _, node in top.walk()]
+    chosen = [node for node in within if not kinds or node.span.kind in kinds]
     if slowest is None:
-        return found
-    return sorted(found, key=lambda node: -node.seconds)[:slowest]
+        return chosen
+    return sorted(chosen, key=lambda node: -node.seconds)[:slowest]

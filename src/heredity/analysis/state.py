@@ -46,57 +46,57 @@ def persistent_state(tree: ast.Module) -> set[tuple[str, str]]:
     return set(_scan(nodes, _Place(), frozenset(_bound(nodes))))
 
 
-def _scan(nodes: Iterable[ast.AST], place: _Place, shared: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _scan(nodes: Iterable[ast.AST], scope: _Place, shared: frozenset[str]) -> Iterator[tuple[str, str]]:
     for node in nodes:
         if isinstance(node, _FUNCTIONS):
             inner = _own_nodes(node.body)
-            yield from _scan(inner, _inside(node, inner, place), shared)
+            yield from _scan(inner, _inside(node, inner, scope), shared)
         elif isinstance(node, ast.ClassDef):
-            inside = _Place(owner=node.name, function=place.function, hidden=place.hidden)
+            inside = _Place(owner=node.name, function=scope.function, hidden=scope.hidden)
             yield from _scan(_own_nodes(node.body), inside, shared)
         elif isinstance(node, ast.Lambda):
-            yield from _scan(_own_nodes([node.body]), _with_hidden(place, _arguments(node.args)), shared)
+            yield from _scan(_own_nodes([node.body]), _with_hidden(scope, _arguments(node.args)), shared)
         elif isinstance(node, ast.Global):
-            yield from (("module", name) for name in node.names if place.function)
+            yield from (("module", name) for name in node.names if scope.function)
         elif isinstance(node, ast.Nonlocal):
-            around = f"{place.owner}.{place.function.rpartition('.')[0]}"
+            around = f"{scope.owner}.{scope.function.rpartition('.')[0]}"
             yield from ((around, name) for name in node.names)
         else:
             for changed in _changed(node):
-                yield from _attribute_to_scope(changed, place, shared)
+                yield from _attribute_to_scope(changed, scope, shared)
 
 
-def _inside(node: ast.FunctionDef | ast.AsyncFunctionDef, own: Iterable[ast.AST], place: _Place) -> _Place:
+def _inside(node: ast.FunctionDef | ast.AsyncFunctionDef, own: Iterable[ast.AST], scope: _Place) -> _Place:
     names = _arguments(node.args)
     rebound = {n for g in own if isinstance(g, ast.Global | ast.Nonlocal) for n in g.names}
-    hidden = place.hidden | ((frozenset(names) | frozenset(_bound(own))) - rebound)
-    function = f"{place.function}.{node.name}" if place.function else node.name
+    hidden = scope.hidden | ((frozenset(names) | frozenset(_bound(own))) - rebound)
+    function = f"{scope.function}.{node.name}" if scope.function else node.name
     # A function right inside a class is a method; one inside a method still sees its instance, unless it hides it.
-    if place.owner and not place.instance:
+    if scope.owner and not scope.instance:
         static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in node.decorator_list)
         instance = names[0] if names and not static else ""
-        return _Place(place.owner, instance, node.name in _CONSTRUCTORS, function, hidden)
-    instance = "" if place.instance in names else place.instance
-    return _Place(place.owner, instance, False, function, hidden)
+        return _Place(scope.owner, instance, node.name in _CONSTRUCTORS, function, hidden)
+    instance = "" if scope.instance in names else scope.instance
+    return _Place(scope.owner, instance, False, function, hidden)
 
 
-def _with_hidden(place: _Place, names: Iterable[str]) -> _Place:
-    hidden = place.hidden | frozenset(names)
-    return _Place(place.owner, place.instance, place.constructing, place.function, hidden)
+def _with_hidden(scope: _Place, names: Iterable[str]) -> _Place:
+    hidden = scope.hidden | frozenset(names)
+    return _Place(scope.owner, scope.instance, scope.constructing, scope.function, hidden)
 
 
-def _attribute_to_scope(target: ast.expr, place: _Place, shared: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _attribute_to_scope(target: ast.expr, scope: _Place, shared: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Name the state that changing `target` in place changes: walk from `self.a.b[0]` down to `self.a`."""
     attribute = ""
     while isinstance(target, ast.Attribute | ast.Subscript):
         attribute = target.attr if isinstance(target, ast.Attribute) else attribute
         target = target.value
-    if not isinstance(target, ast.Name) or not place.function:
+    if not isinstance(target, ast.Name) or not scope.function:
         return
-    if place.instance and target.id == place.instance:
-        if attribute and not place.constructing:
-            yield place.owner, attribute
-    elif target.id in shared and target.id not in place.hidden:
+    if scope.instance and target.id == scope.instance:
+        if attribute and not scope.constructing:
+            yield scope.owner, attribute
+    elif target.id in shared and target.id not in scope.hidden:
         yield "module", target.id
 
 
@@ -110,11 +110,11 @@ def _changed(node: ast.AST) -> Iterator[ast.expr]:
 
 def _own_nodes(body: Iterable[ast.AST]) -> list[ast.AST]:
     """Walk nodes, stopping at those that open a scope of their own (which are listed, not entered)."""
-    found: list[ast.AST] = []
+    nodes: list[ast.AST] = []
     stack = list(body)
     while stack:
         node = stack.pop()
-        found.append(node)
+        nodes.append(node)
         if isinstance(node, _OWN_SCOPES):
             continue
         for field in node._fields:
@@ -123,7 +123,7 @@ def _own_nodes(body: Iterable[ast.AST]) -> list[ast.AST]:
                 stack.append(value)
             elif isinstance(value, list):
                 stack.extend(child for child in value if isinstance(child, ast.AST))
-    return found
+    return nodes
 
 
 def _bound(own: Iterable[ast.AST]) -> Iterator[str]:

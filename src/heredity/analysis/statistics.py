@@ -58,24 +58,24 @@ def mean_interval(
     Raises:
         ConfigError: if `confidence` is not in (0, 1).
     """
-    known = _known(values)
+    sample = _known(values)
     tail = _tail(confidence)
-    if known.size < 2:
+    if sample.size < 2:
         return None
-    return bounded(_unbounded(known, tail, resamples), [known], bounds, tail)
+    return bounded(_unbounded(sample, tail, resamples), [sample], bounds, tail)
 
 
-def _unbounded(known: Floats, tail: float, resamples: int) -> Interval:
-    mean = float(known.mean())
-    if np.ptp(known) == 0.0:
+def _unbounded(sample: Floats, tail: float, resamples: int) -> Interval:
+    mean = float(sample.mean())
+    if np.ptp(sample) == 0.0:
         return mean, mean
-    t = student_quantile(1.0 - tail, known.size - 1)
-    if known.size < _FEW:
-        half = t * float(known.std(ddof=1)) / math.sqrt(known.size)
+    t = student_quantile(1.0 - tail, sample.size - 1)
+    if sample.size < _FEW:
+        half = t * float(sample.std(ddof=1)) / math.sqrt(sample.size)
         return mean - half, mean + half
-    draws = generator(0, "analysis", "mean").integers(0, known.size, (resamples, known.size))
-    means = known[draws].mean(axis=1)
-    low, high = np.quantile(means, _bca_levels(known, means, t * math.sqrt(known.size / (known.size - 1))))
+    draws = generator(0, "analysis", "mean").integers(0, sample.size, (resamples, sample.size))
+    means = sample[draws].mean(axis=1)
+    low, high = np.quantile(means, _bca_levels(sample, means, t * math.sqrt(sample.size / (sample.size - 1))))
     return float(low), float(high)
 
 
@@ -135,8 +135,8 @@ def crossed_mean(
     else:
         parts = [(v / len(tables) ** 2, f) for t in tables for v, f in _components(t)]
         units = [_row_means(t) for t in tables]
-    found = _combined(mean, parts, confidence)
-    return replace(found, interval=bounded(found.interval, units, bounds, _tail(confidence)))
+    estimate = _combined(mean, parts, confidence)
+    return replace(estimate, interval=bounded(estimate.interval, units, bounds, _tail(confidence)))
 
 
 def case_mean(
@@ -165,8 +165,8 @@ def case_mean(
     parts = [(float(c.var(ddof=1)) / c.size / len(tables) ** 2, c.size - 1) for c in columns if c.size > 1]
     if not parts:
         return Estimate(mean)
-    found = _combined(mean, parts, confidence)
-    return replace(found, interval=bounded(found.interval, columns, bounds, _tail(confidence)))
+    estimate = _combined(mean, parts, confidence)
+    return replace(estimate, interval=bounded(estimate.interval, columns, bounds, _tail(confidence)))
 
 
 def _combined(mean: float, parts: Sequence[tuple[float, int]], confidence: float) -> Estimate:
@@ -180,11 +180,11 @@ def _combined(mean: float, parts: Sequence[tuple[float, int]], confidence: float
 
 
 def _one_run(table: Floats, mean: float, confidence: float, bounds: Interval | None) -> Estimate:
-    known = _known(table)
-    if known.size < 2:
+    sample = _known(table)
+    if sample.size < 2:
         return Estimate(mean)
-    error = float(known.std(ddof=1)) / math.sqrt(known.size)
-    return Estimate(mean, error, known.size - 1.0, mean_interval(known, confidence, bounds=bounds))
+    error = float(sample.std(ddof=1)) / math.sqrt(sample.size)
+    return Estimate(mean, error, sample.size - 1.0, mean_interval(sample, confidence, bounds=bounds))
 
 
 def _components(table: Floats) -> list[tuple[float, int]]:
@@ -198,9 +198,9 @@ def interquartile_mean(values: ArrayLike) -> float | None:
     Agarwal et al. 2021, "Deep RL at the edge of the statistical precipice", section 4.3. NaN is left out; None if
     nothing remains.
     """
-    known = np.sort(_known(values))
-    cut = known.size // 4
-    return float(known[cut : known.size - cut].mean()) if known.size else None
+    ordered = np.sort(_known(values))
+    cut = ordered.size // 4
+    return float(ordered[cut : ordered.size - cut].mean()) if ordered.size else None
 
 
 def iqm_interval(
@@ -216,11 +216,11 @@ def iqm_interval(
     Returns:
         (low, high), or None if no stratum has two runs, since then nothing varies.
     """
-    known = [k for k in map(_known, strata) if k.size]
-    if not any(k.size > 1 for k in known):
+    samples = [k for k in map(_known, strata) if k.size]
+    if not any(k.size > 1 for k in samples):
         return None
     draws = generator(0, "analysis", "iqm")
-    pooled = np.concatenate([k[draws.integers(0, k.size, (resamples, k.size))] for k in known], axis=1)
+    pooled = np.concatenate([k[draws.integers(0, k.size, (resamples, k.size))] for k in samples], axis=1)
     pooled.sort(axis=1)
     cut = pooled.shape[1] // 4
     means = pooled[:, cut : pooled.shape[1] - cut].mean(axis=1)
@@ -251,8 +251,8 @@ def sign_flip_p(values: ArrayLike, weights: ArrayLike | None = None, draws: int 
         weights: of each difference in the statistic; equal by default.
         draws: how many sign vectors are drawn when there are too many to go through.
     """
-    known = np.asarray(values, dtype=np.float64)
-    weighted = known * (1.0 if weights is None else np.asarray(weights, dtype=np.float64))
+    differences = np.asarray(values, dtype=np.float64)
+    weighted = differences * (1.0 if weights is None else np.asarray(weights, dtype=np.float64))
     observed = abs(weighted.sum())
     exact = weighted.size <= _EXACT_UNITS
     signs = _all_signs(weighted.size) if exact else _drawn_signs(weighted.size, draws)
@@ -275,11 +275,11 @@ def _drawn_signs(units: int, draws: int) -> Floats:
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Return p-values corrected for the size of their family (Holm 1979); None stays None and is not counted."""
-    known = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
+    ranked = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
     corrected: list[float | None] = [None] * len(p_values)
     floor = 0.0
-    for position, (p, index) in enumerate(known):
-        floor = max(floor, min(1.0, p * (len(known) - position)))
+    for position, (p, index) in enumerate(ranked):
+        floor = max(floor, min(1.0, p * (len(ranked) - position)))
         corrected[index] = floor
     return corrected
 
@@ -383,8 +383,8 @@ def _known(values: ArrayLike) -> Floats:
 
 def _without_empty(values: ArrayLike) -> Floats:
     table = np.atleast_2d(np.asarray(values, dtype=np.float64))
-    known = ~np.isnan(table)
-    return table[known.any(axis=1)][:, known.any(axis=0)]
+    present = ~np.isnan(table)
+    return table[present.any(axis=1)][:, present.any(axis=0)]
 
 
 def _row_means(table: Floats) -> Floats:

@@ -71,7 +71,7 @@ def _compare(question: _Question, tests: int) -> statistics.Comparison | None:
 
 def _row(answer: _Answer, p_holm: float | None, name: Callable[[str], str]) -> Comparison:
     comparison, tasksets, (a, b) = answer.comparison, answer.question.tasksets, answer.question.pair
-    known = sum(_known_cases(t, entry) for t in tasksets for entry in (a, b) if entry != REFERENCE)
+    case_count = sum(_known_cases(t, entry) for t in tasksets for entry in (a, b) if entry != REFERENCE)
     sides = 1 if REFERENCE in (a, b) else 2
     return Comparison(
         a=name(a),
@@ -85,7 +85,7 @@ def _row(answer: _Answer, p_holm: float | None, name: Callable[[str], str]) -> C
         unit=comparison.unit,
         pairs=comparison.runs,
         cases=comparison.cases,
-        unpaired=known - sides * comparison.cases,
+        unpaired=case_count - sides * comparison.cases,
         probability_of_improvement=probability_of_improvement(
             [_runs(t, a) for t in tasksets], [_runs(t, b) for t in tasksets]
         ),

@@ -90,8 +90,8 @@ class SourceReader:
 
 
 def _mask_number(match: re.Match[str]) -> str:
-    found = match[0]
-    return found if found[0] in "'\"#" else "0"
+    token = match[0]
+    return token if token[0] in "'\"#" else "0"
 
 
 def _facts(source: bytes) -> SourceFacts:

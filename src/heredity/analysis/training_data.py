@@ -51,7 +51,7 @@ def rollouts_of(folder: Path) -> list[Rollout]:
         ConfigError: if nothing was said in this run: it is one of episodes, or has no rollout yet.
         RecordError: if its records cannot be read; DamagedRecordError if they are damaged.
     """
-    blobs, found = BlobStore(folder / "blobs"), dict[str, Rollout]()
+    blobs, unique = BlobStore(folder / "blobs"), dict[str, Rollout]()
     for event in read_journal(folder / "journal.jsonl"):
         if event.kind != "submission.completed" or event.data["blob"] is None:
             continue
@@ -63,12 +63,12 @@ def rollouts_of(folder: Path) -> list[Rollout]:
             if outcome["score"] is None or not contexts:
                 continue
             rollout = Rollout(trajectory.task_id, trajectory.candidate, float(outcome["score"]), contexts)
-            found.setdefault(digest_json([rollout.about, contexts]), rollout)
-    if not found:
+            unique.setdefault(digest_json([rollout.about, contexts]), rollout)
+    if not unique:
         raise ConfigError(
             f"{folder} has no conversations to train on; they come from rollouts at questions (docs/tracing.md)"
         )
-    return list(found.values())
+    return list(unique.values())
 
 
 def model_of(folder: Path) -> str | None:
@@ -87,11 +87,11 @@ def sft_rows(rollouts: Sequence[Rollout], model: str | None, min_score: float = 
         model: what answered in them.
         min_score: those that scored less are left out.
     """
-    found: dict[str, Row] = {}
+    rows: dict[str, Row] = {}
     for rollout in rollouts:
         for context in rollout.contexts if rollout.score >= min_score else ():
-            found.setdefault(digest_json(context), {"messages": context, **rollout.about, "model": model})
-    return list(found.values())
+            rows.setdefault(digest_json(context), {"messages": context, **rollout.about, "model": model})
+    return list(rows.values())
 
 
 def rl_rows(rollouts: Sequence[Rollout], model: str | None) -> list[Row]:
@@ -101,7 +101,7 @@ def rl_rows(rollouts: Sequence[Rollout], model: str | None) -> list[Row]:
     """
     return [
         {
-            "prompt": context[:place],
+            "prompt": context[:index],
             "completion": [message],
             "reward": rollout.score,
             "task": rollout.task,
@@ -110,7 +110,7 @@ def rl_rows(rollouts: Sequence[Rollout], model: str | None) -> list[Row]:
         }
         for rollout in rollouts
         for context in rollout.contexts
-        for place, message in enumerate(context)
+        for index, message in enumerate(context)
         if message["role"] == "assistant"
     ]
 
@@ -148,7 +148,7 @@ def _pairs(group: Sequence[Rollout], model: str | None) -> Iterator[Row]:
 
 def _prompt(rollout: Rollout) -> list[Row]:
     context = rollout.contexts[0]
-    return context[: next(place for place, message in enumerate(context) if message["role"] == "assistant")]
+    return context[: next(index for index, message in enumerate(context) if message["role"] == "assistant")]
 
 
 FORMS: Mapping[str, Callable[[Sequence[Rollout], str | None], list[Row]]] = MappingProxyType(

@@ -74,12 +74,12 @@ class TokenUsage:
 
 def total_usage(parts: Iterable[TokenUsage]) -> TokenUsage:
     """Return the sum; a field that is unknown in any part is unknown in the sum."""
-    known = list(parts)
-    if not known:
+    usages = list(parts)
+    if not usages:
         return TokenUsage()
     return TokenUsage(
-        *(_sum([getattr(part, name) for part in known]) for name in ("input_tokens", "cache_tokens", "output_tokens")),
-        cost_usd=_sum([part.cost_usd for part in known]),
+        *(_sum([getattr(part, name) for part in usages]) for name in ("input_tokens", "cache_tokens", "output_tokens")),
+        cost_usd=_sum([part.cost_usd for part in usages]),
     )
 
 
@@ -191,9 +191,9 @@ def stream_usage(agent: str, lines: Iterable[str]) -> TokenUsage:
 
 def _claude_counts(usage: dict[str, Any], cost: float | None) -> TokenUsage:
     cache = [_count(usage.get(name)) for name in ("cache_read_input_tokens", "cache_creation_input_tokens")]
-    known = [c for c in cache if c is not None]
+    cached = [c for c in cache if c is not None]
     return TokenUsage(
-        _count(usage.get("input_tokens")), sum(known) if known else None, _count(usage.get("output_tokens")), cost
+        _count(usage.get("input_tokens")), sum(cached) if cached else None, _count(usage.get("output_tokens")), cost
     )
 
 

@@ -55,10 +55,14 @@ def _scores(rows: Sequence[Mapping[str, Any]]) -> Floats:
 
 
 def _estimate(strata: Sequence[Floats]) -> dict[str, Any]:
-    found = crossed_mean(strata, bounds=SHARE if share(*strata) else None) or Estimate(float("nan"))
+    estimate = crossed_mean(strata, bounds=SHARE if share(*strata) else None) or Estimate(float("nan"))
     if not strata:
         return {"mean": None, "interval": None, "worlds": 0}
-    return {"mean": found.mean, "interval": list(found.interval) if found.interval else None, "worlds": len(strata)}
+    return {
+        "mean": estimate.mean,
+        "interval": list(estimate.interval) if estimate.interval else None,
+        "worlds": len(strata),
+    }
 
 
 def _spread(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> float | None:
@@ -73,10 +77,10 @@ def _spread(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> float | 
 
 def _sums(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     costs = [row.get("cost_usd") for row in rows]
-    known = [cost for cost in costs if cost is not None]
+    known_costs = [cost for cost in costs if cost is not None]
     return {
         "steps": _mean([row["steps"] for row in rows]),
-        "cost_usd": sum(known) if len(known) == len(costs) else None,
+        "cost_usd": sum(known_costs) if len(known_costs) == len(costs) else None,
         "episodes": len(rows),
         "failed": dict(Counter(row["status"] for row in rows if row.get("status", "ok") != "ok")),
         "runs": len({row["run"] for row in rows}),

@@ -127,7 +127,7 @@ class Grounds:
             Path("/dev/shm"),
             Path("/"),
         )
-        reasons += [f"{path} was made" for place in places for path in place.glob(f"{self.mark}*")]
+        reasons += [f"{path} was made" for folder in places for path in folder.glob(f"{self.mark}*")]
         if self._listeners:
             self._listeners.close()
         if self._listeners and self._listeners.reached:
@@ -156,8 +156,8 @@ class Grounds:
     def _state(self) -> dict[str, Any]:
         state: dict[str, Any] = {}
         for path in sorted((self.folder / "kept").iterdir()):
-            found = path.stat()
-            state[path.name] = (path.read_bytes(), found.st_mode, found.st_mtime_ns, found.st_uid, found.st_nlink)
+            stat = path.stat()
+            state[path.name] = (path.read_bytes(), stat.st_mode, stat.st_mtime_ns, stat.st_uid, stat.st_nlink)
         return state
 
 
@@ -216,18 +216,18 @@ def package_folders() -> list[str]:
     """Return the folders in which this interpreter's packages are installed, and the one with heredity in it."""
     paths = sysconfig.get_paths()
     base = f"{sys.base_prefix}/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
-    found = [paths["purelib"], paths["platlib"], base, str(Path(heredity.__file__).parents[1])]
-    return [folder for folder in dict.fromkeys(found) if Path(folder).is_dir()]
+    folders = [paths["purelib"], paths["platlib"], base, str(Path(heredity.__file__).parents[1])]
+    return [folder for folder in dict.fromkeys(folders) if Path(folder).is_dir()]
 
 
 def foreign_libraries() -> list[str]:
     """Return shared libraries of installed packages that programs may not import."""
-    found: list[str] = []
+    libraries: list[str] = []
     for name in ("msgpack", "pydantic_core", "mujoco", "Box2D"):
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None:
-            found += [str(path) for path in sorted(Path(spec.origin).parent.glob("*.so*"))[:2]]
-    return found
+            libraries += [str(path) for path in sorted(Path(spec.origin).parent.glob("*.so*"))[:2]]
+    return libraries
 
 
 def largest_worker() -> int:

@@ -104,12 +104,12 @@ async def attempt_all(
 
 
 def _chosen(names: Iterable[str] | None) -> list[Attack]:
-    known = {attack.name: attack for attack in ATTACKS}
+    attacks = {attack.name: attack for attack in ATTACKS}
     if names is None:
         return list(ATTACKS)
     wanted = set(names)
-    for name in wanted - known.keys():
-        raise UnknownNameError("attack", name, known)
+    for name in wanted - attacks.keys():
+        raise UnknownNameError("attack", name, attacks)
     return [attack for attack in ATTACKS if attack.name in wanted]
 
 
@@ -176,15 +176,15 @@ class _Siege:
 
     async def _play(self, attack: Attack, tree: SourceTree, limits: Limits, grounds: Grounds) -> list[Trajectory]:
         info, candidate = arena(attack.action), Candidate.program(tree)
-        found: list[Trajectory] = []
+        trajectories: list[Trajectory] = []
         grounds.needles.append(self._canary)
         for count in attack.rounds:
             seeds = [secrets.randbelow(1 << 30) + (1 << 30) for _ in range(count)]
             grounds.needles += [text for seed in seeds for text in (str(seed), state_secret(seed))]
             tasks = [Task(f"train/{i}", "train", i, {"seed": seed, "options": {}}) for i, seed in enumerate(seeds)]
-            jobs = [Job(info, candidate, task, len(found) + i, 7 + i) for i, task in enumerate(tasks)]
-            found += [trajectory async for _, trajectory in self._runner.run(jobs, limits)]
-        return found
+            jobs = [Job(info, candidate, task, len(trajectories) + i, 7 + i) for i, task in enumerate(tasks)]
+            trajectories += [trajectory async for _, trajectory in self._runner.run(jobs, limits)]
+        return trajectories
 
 
 def judge(attack: Attack, trajectory: Trajectory, limits: Limits) -> list[str]:

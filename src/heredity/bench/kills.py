@@ -44,7 +44,7 @@ _TIMED = frozenset({"seconds", "wall_seconds", "resumes", "at_s", "clock_s", "su
 
 
 def measure(
-    kills: int = 200, method: str = "parametric", seed: int = 0, told: Callable[[str], object] = len
+    kills: int = 200, method: str = "parametric", seed: int = 0, notify: Callable[[str], object] = len
 ) -> dict[str, Any]:
     """Kill runs until `kills` have been dealt, resuming each until it is done.
 
@@ -52,7 +52,7 @@ def measure(
         kills: how many SIGKILLs in all.
         method: the deterministic method to run.
         seed: seeds the instants.
-        told: is given a line after every run.
+        notify: is given a line after every run.
 
     Returns:
         kills, runs, differing (how many ended otherwise than the one left alone), differences (the first of each),
@@ -78,10 +78,10 @@ def measure(
             suite = root / f"run{runs}" / "runs" / "kills"
             shutil.copytree(root / "calm" / "sealed", root / f"run{runs}" / "sealed")
             dealt += _kill_until_done(config, suite, rng, seconds, min(20, kills - dealt))
-            found = facts(suite)
-            if found != expected:
-                differences.append(first_difference(expected, found))
-            told(f"{dealt} of {kills} kills, {runs} runs, {len(differences)} differ")
+            actual = facts(suite)
+            if actual != expected:
+                differences.append(first_difference(expected, actual))
+            notify(f"{dealt} of {kills} kills, {runs} runs, {len(differences)} differ")
             shutil.rmtree(root / f"run{runs}")
     charged = sum(event["charge"] for event in expected["charges"])
     return {
@@ -156,14 +156,14 @@ def _without_times(value: Any) -> Any:
     return [_without_times(v) for v in value] if isinstance(value, list) else value
 
 
-def first_difference(expected: Any, found: Any, where: str = "") -> str:
+def first_difference(expected: Any, actual: Any, where: str = "") -> str:
     """Return where two JSON values first differ, and how."""
-    if isinstance(expected, dict) and isinstance(found, dict) and expected.keys() == found.keys():
+    if isinstance(expected, dict) and isinstance(actual, dict) and expected.keys() == actual.keys():
         for key in expected:
-            if expected[key] != found[key]:
-                return first_difference(expected[key], found[key], f"{where}.{key}")
-    if isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
-        for index, (one, other) in enumerate(zip(expected, found, strict=True)):
+            if expected[key] != actual[key]:
+                return first_difference(expected[key], actual[key], f"{where}.{key}")
+    if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        for index, (one, other) in enumerate(zip(expected, actual, strict=True)):
             if one != other:
                 return first_difference(one, other, f"{where}[{index}]")
-    return f"{where}: {str(expected)[:200]} became {str(found)[:200]}"
+    return f"{where}: {str(expected)[:200]} became {str(actual)[:200]}"

@@ -60,12 +60,12 @@ def measure(rows: int = ROWS, repeats: int = 3) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="heredity-metrics-") as name:
         folder = Path(name)
         sizes = _write_run(folder, rows)
-        found = {form: [_child(folder / f"rows.{form}") for _ in range(repeats)] for form in FORMATS}
+        measured = {form: [_child(folder / f"rows.{form}") for _ in range(repeats)] for form in FORMATS}
         inspect_s = _inspect(folder)
     load.append(_load())
     results = {
-        form: {key: _rounded(statistics.median(each[key] for each in runs)) for key in runs[0]}
-        for form, runs in found.items()
+        form: {key: _rounded(statistics.median(run[key] for run in runs)) for key in runs[0]}
+        for form, runs in measured.items()
     }
     return {
         "baseline": "a polars group-by of the same file: mean score and success rate by view and evaluation point",
@@ -147,8 +147,13 @@ def _write_run(folder: Path, rows: int) -> dict[str, int]:
     ends = np.cumsum(list(_SPLITS.values())).tolist()
     splits = {name: ids[end - size : end] for (name, size), end in zip(_SPLITS.items(), ends, strict=True)}
     tasks = [
-        {"task_id": each, "source": {"type": "harbor", "task_name": each}, "attributes": _attributes(i), "scoring": {}}
-        for i, each in enumerate(ids)
+        {
+            "task_id": task_id,
+            "source": {"type": "harbor", "task_name": task_id},
+            "attributes": _attributes(i),
+            "scoring": {},
+        }
+        for i, task_id in enumerate(ids)
     ]
     (folder / "index.json").write_text(json.dumps({"version": "1", "tasks": tasks}))
     (folder / "split.json").write_text(json.dumps({"split_id": "bench", "seed": 0, "splits": splits}))
@@ -201,7 +206,7 @@ def _run_parts() -> Iterator[pl.DataFrame]:
 
 
 def _part(
-    draws: np.random.Generator, tasks: np.ndarray[Any, Any], skill: float, *, point: str | None = None, **told: Any
+    draws: np.random.Generator, tasks: np.ndarray[Any, Any], skill: float, *, point: str | None = None, **labels: Any
 ) -> pl.DataFrame:
     import polars as pl
 
@@ -220,11 +225,11 @@ def _part(
             "experiment_id": same("bench", pl.String),
             "evaluation_point_id": same(point, pl.String),
             "agent_checkpoint_id": same(point, pl.String),
-            "baseline_role": same(told.get("role"), pl.String),
+            "baseline_role": same(labels.get("role"), pl.String),
             "task_id": [f"task_{task:05d}" for task in tasks],
             "attributes": attributes,
-            "view_name": same(told["view"], pl.String),
-            "mode": same(told["mode"], pl.String),
+            "view_name": same(labels["view"], pl.String),
+            "mode": same(labels["mode"], pl.String),
             "score": (solved & ~failed).astype(float),
             "success": solved & ~failed,
             "rewards": pl.DataFrame({"reward": (solved & ~failed).astype(float)}).to_struct(),
@@ -240,9 +245,9 @@ def _part(
             ).to_struct(),
             "error": pl.Series(np.where(failed, "RuntimeError: no answer", ""), dtype=pl.String),
             "refs": pl.DataFrame({"job_dir": [f"jobs/{point}/task_{task:05d}" for task in tasks]}).to_struct(),
-            "train_batch_index": same(told["batch"], pl.Int32),
+            "train_batch_index": same(labels["batch"], pl.Int32),
             "update_repeat_index": same(None, pl.Int32),
-            "global_update_index": same(told.get("update"), pl.Int32),
+            "global_update_index": same(labels.get("update"), pl.Int32),
         }
     )
 

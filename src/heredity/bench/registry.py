@@ -40,7 +40,7 @@ def measure(sizes: tuple[int, ...] = SIZES, operations: int = 200) -> dict[str, 
     with tempfile.TemporaryDirectory(prefix="heredity-registry-") as folder, ExitStack() as stack:
         stores = [stack.enter_context(_opened(Path(folder) / str(size), size)) for size in sizes]
         times = _times(stores, operations)
-    results = {str(size): _figures(each) for size, each in zip(sizes, times, strict=True)}
+    results = {str(size): _figures(timings) for size, timings in zip(sizes, times, strict=True)}
     least, most = times[0], times[-1]
     return {
         "baseline": "a bare SQLite insert of the same content, WAL, synchronous=FULL",
@@ -83,13 +83,13 @@ def _times(stores: Sequence[Mapping[str, Callable[[int], Any]]], operations: int
     for names in (["list"], ["bare_insert", "register", "update", "get"]):
         for i in range(operations):
             for name in names:
-                for place in reversed(places) if i % 2 else places:
-                    times[place][name].append(_timed(stores[place][name], i))
+                for index in reversed(places) if i % 2 else places:
+                    times[index][name].append(_timed(stores[index][name], i))
     return times
 
 
 def _figures(times: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    rates = {f"{name}s_per_s": round(len(each) / sum(each), 1) for name, each in times.items()}
+    rates = {f"{name}s_per_s": round(len(durations) / sum(durations), 1) for name, durations in times.items()}
     return {
         **rates,
         "register_ratio": round(rates["registers_per_s"] / rates["bare_inserts_per_s"], 3),

@@ -56,10 +56,10 @@ def _world(name: str, seconds: float) -> dict[str, float]:
 
 def _steps(env: Any, actions: Sequence[Any], levels: Sequence[dict[str, Any]], seconds: float) -> float:
     """Return the seconds of one step, resets not counted."""
-    count, spent, place = 0, 0.0, 0
+    count, spent, episode = 0, 0.0, 0
     while spent < seconds:
-        env.reset(options=levels[place % len(levels)])
-        place += 1
+        env.reset(options=levels[episode % len(levels)])
+        episode += 1
         done = False
         begun = time.perf_counter()
         while not done:

@@ -21,18 +21,18 @@ JsonOutput = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 @app.command("list")
 def list_agents(*, as_json: JsonOutput = False) -> None:
     """List them, with their versions, and where they are installed."""
-    found = [
+    agents = [
         {"name": p.name, "version": p.version, "folder": str(p.folder) if p.installed else None}
         for p in programs().values()
     ]
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps(agents, indent=2))
         return
     table = Table(title=f"Agents in {agents_folder()}")
     for heading in ("launcher", "version", "installed"):
         table.add_column(heading, overflow="fold")
-    for each in found:
-        table.add_row(each["name"], each["version"], "yes" if each["folder"] else "no")
+    for agent in agents:
+        table.add_row(agent["name"], agent["version"], "yes" if agent["folder"] else "no")
     Console().print(table)
 
 
@@ -61,7 +61,7 @@ def check(
     elif not chosen:
         typer.echo(f"no agent is installed in {agents_folder()}; see: heredity agents list")
     else:
-        typer.echo("\n".join(f"{each}: {problem or 'works'}" for each, problem in problems.items()))
+        typer.echo("\n".join(f"{agent}: {problem or 'works'}" for agent, problem in problems.items()))
     if any(problems.values()):
         raise typer.Exit(1)
 

@@ -31,16 +31,16 @@ def annotate(
     if not folders:
         raise ConfigError(f"{run} holds neither a run nor a suite of runs; give a folder below runs/")
     try:
-        found, usage = run_interruptibly(_all(folders, read_rules(rules), judge, tuple(view or ())))
+        annotated, usage = run_interruptibly(_all(folders, read_rules(rules), judge, tuple(view or ())))
     except InterruptedRunError as error:
         typer.echo("interrupted; what was labelled is kept: ask for the same again", err=True)
         raise typer.Exit(error.code) from error
     if json_output:
-        told = [{"run": each.folder.name, "asked": each.asked, "counts": each.counts} for each in found]
-        typer.echo(json.dumps({"runs": told, "usage": usage}))
+        summaries = [{"run": entry.folder.name, "asked": entry.asked, "counts": entry.counts} for entry in annotated]
+        typer.echo(json.dumps({"runs": summaries, "usage": usage}))
         return
-    for each in found:
-        _show(each)
+    for entry in annotated:
+        _show(entry)
     for account in usage:
         typer.echo(f"judge: {json.dumps(account)}", err=True)
 
@@ -53,13 +53,13 @@ async def _all(
     if not judge:
         by, label = by_rules(rules)
         return [await annotate(folder, by, label, views) for folder in folders], []
-    found: list[Annotated] = []
+    annotated: list[Annotated] = []
     usage: list[dict[str, Any]] = []
     for folder in folders:
         async with judge_of(folder, judge, rules) as (by, label, gateway):
-            found.append(await annotate(folder, by, label, views, gateway.settings.concurrent))
+            annotated.append(await annotate(folder, by, label, views, gateway.settings.concurrent))
             usage += gateway.meter.to_json()
-    return found, usage
+    return annotated, usage
 
 
 def _show(annotated: Annotated) -> None:

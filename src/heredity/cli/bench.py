@@ -55,7 +55,7 @@ def kills(
     """Kill a run at random instants, resume it, and compare it with one left alone."""
     from heredity.bench import kills as benchmark
 
-    figures = benchmark.measure(count, method, told=lambda line: typer.echo(line, err=True))
+    figures = benchmark.measure(count, method, notify=lambda line: typer.echo(line, err=True))
     if json_output:
         typer.echo(json.dumps(figures, indent=1))
     else:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 def columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table: words to the left, numbers to the right; a column of numbers is one whose cells begin like numbers."""
     lines = [list(heads), *map(list, rows)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(heads))]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
     right = [
-        any(row[place] for row in rows) and all(row[place][:1] in "-±.0123456789" for row in rows)
-        for place in range(len(heads))
+        any(row[column] for row in rows) and all(row[column][:1] in "-±.0123456789" for row in rows)
+        for column in range(len(heads))
     ]
     return "\n".join(
         "  ".join(

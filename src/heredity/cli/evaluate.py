@@ -38,22 +38,22 @@ def evaluate(
     from heredity.protocols.harness_evolution.evaluation import Wanted, evaluate
 
     lists = (snapshot, view, model, ood)
-    wanted = Wanted(*(tuple(each or ()) for each in lists), repeats=repeats, settings=tuple(settings or ()))
+    wanted = Wanted(*(tuple(names or ()) for names in lists), repeats=repeats, settings=tuple(settings or ()))
     folder = out if out is not None else _new_folder(runs[0])
     try:
-        found = run_interruptibly(evaluate(folder, runs, wanted, _say))
+        evaluated = run_interruptibly(evaluate(folder, runs, wanted, _say))
     except InterruptedRunError as error:
         _say(f"interrupted; nothing is lost: ask for the same again with --out {folder}")
         raise typer.Exit(error.code) from error
-    for note in found.notes:
+    for note in evaluated.notes:
         _say(note)
     if json_output:
-        place = {"folder": str(folder), "report": str(folder / "report.html"), "notes": found.notes}
-        runs_json = [run.model_dump(mode="json") for run in found.runs]
-        matrix = [row.model_dump(mode="json") for row in found.matrix]
-        typer.echo(json.dumps({**place, "runs": runs_json, "cross_model": matrix}))
+        summary = {"folder": str(folder), "report": str(folder / "report.html"), "notes": evaluated.notes}
+        runs_json = [run.model_dump(mode="json") for run in evaluated.runs]
+        matrix = [row.model_dump(mode="json") for row in evaluated.matrix]
+        typer.echo(json.dumps({**summary, "runs": runs_json, "cross_model": matrix}))
     else:
-        _show(found)
+        _show(evaluated)
         typer.echo(f"report: {folder / 'report.html'}")
 
 
@@ -66,14 +66,14 @@ def _say(line: str) -> None:
     typer.echo(" ".join(line.splitlines()), err=True)
 
 
-def _show(found: Evaluated) -> None:
+def _show(evaluated: Evaluated) -> None:
     from rich.console import Console
     from rich.table import Table
 
     from heredity.protocols.harness_evolution.results import harness_of
 
     console = Console()
-    for run in found.runs:
+    for run in evaluated.runs:
         harness = harness_of(run)
         if harness is None:
             continue
@@ -82,8 +82,8 @@ def _show(found: Evaluated) -> None:
             levels = [view.snapshots.get(snapshot.name) for view in harness.views.values()]
             table.add_row(snapshot.name, *(_number(level and level.perf.micro) for level in levels))
         console.print(table)
-    if len({cell.model for row in found.matrix for cell in row.cells}) > 1:
-        console.print(_matrix(found.matrix))
+    if len({cell.model for row in evaluated.matrix for cell in row.cells}) > 1:
+        console.print(_matrix(evaluated.matrix))
 
 
 def _matrix(rows: Sequence[MatrixRow]) -> Table:

@@ -82,8 +82,8 @@ def explanation(error: BaseException) -> str | None:
     """
     if isinstance(error, BaseExceptionGroup):
         lines = [explanation(inner) for inner in _leaves(error)]  # pyright: ignore[reportUnknownArgumentType]
-        known = dict.fromkeys(line for line in lines if line is not None)
-        return None if None in lines else "; ".join(known)
+        messages = dict.fromkeys(line for line in lines if line is not None)
+        return None if None in lines else "; ".join(messages)
     if isinstance(error, CandidateError):
         # The author of a program needs its traceback, lines and all.
         return str(error)

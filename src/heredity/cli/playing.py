@@ -52,8 +52,8 @@ def play_policy(env_id: str, folder: Path, video: Path, *, seed: int = 0, steps:
 
 async def _attempt(job: Job, limits: Limits) -> Trajectory:
     async with EpisodeRunner(1) as runner:
-        found = [trajectory async for _, trajectory in runner.run([job], limits)]
-    return found[0]
+        trajectories = [trajectory async for _, trajectory in runner.run([job], limits)]
+    return trajectories[0]
 
 
 def _check(played: Trajectory, tasks: Taskset) -> None:

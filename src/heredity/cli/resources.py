@@ -65,16 +65,16 @@ def show(name: Name, version: Which = None, store: StorePath = STORE, *, as_json
     type_, own = _split(name)
     with _registry(store) as registry:
         info = registry.get_info(type_, own, version)
-        found = registry.store.get(type_, own, _parsed(version))
-        tree = registry.store.tree(found)
-        parents = [registry.store.label(parent) for parent in found.parents]
+        stored = registry.store.get(type_, own, _parsed(version))
+        tree = registry.store.tree(stored)
+        parents = [registry.store.label(parent) for parent in stored.parents]
     if as_json:
         _print_json({**info, "texts": {path: tree.text(path) for path in tree}})
         return
-    lines = [found.label, f"digest   {found.digest}", f"created  {found.created}"]
+    lines = [stored.label, f"digest   {stored.digest}", f"created  {stored.created}"]
     lines += [f"parent   {parent}" for parent in parents]
     lines += [
-        f"{key}  {json.dumps(value, ensure_ascii=False)}" for key, value in found.manifest.to_json().items() if value
+        f"{key}  {json.dumps(value, ensure_ascii=False)}" for key, value in stored.manifest.to_json().items() if value
     ]
     typer.echo("\n".join(lines))
     for path in tree:
@@ -153,11 +153,11 @@ def restore(
     """Point a branch at a version; nothing is removed."""
     type_, own = _split(name)
     with _registry(store) as registry:
-        found = registry.restore(type_, own, version, branch=branch)
+        restored = registry.restore(type_, own, version, branch=branch)
     if as_json:
-        _print_json({**found.to_json(), "digest": found.digest, "branch": branch})
+        _print_json({**restored.to_json(), "digest": restored.digest, "branch": branch})
     else:
-        typer.echo(f"{branch} of {name} is {found.number}")
+        typer.echo(f"{branch} of {name} is {restored.number}")
 
 
 @app.command("export")
@@ -212,8 +212,8 @@ def contract(
 
     type_, own = _split(name)
     with _registry(store) as registry:
-        found = registry.store.get(type_, own, _parsed(version))
-        text = str(contract_of(found, registry.store.tree(found)))
+        stored = registry.store.get(type_, own, _parsed(version))
+        text = str(contract_of(stored, registry.store.tree(stored)))
         path = registry.save_contract(type_, own, out, version=version) if out else None
     if as_json:
         _print_json({"name": own, "contract": text, "file": str(path) if path else None})

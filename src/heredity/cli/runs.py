@@ -95,17 +95,17 @@ def compare(
     from heredity.experiments.comparison import compare_folders
     from heredity.experiments.results import write_derived
 
-    found = compare_folders(folders)
+    comparison = compare_folders(folders)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-        write_derived(out, found.metrics, found.runs)
+        write_derived(out, comparison.metrics, comparison.runs)
     if json_output:
-        typer.echo(json.dumps(found.metrics.model_dump(mode="json"), indent=1))
+        typer.echo(json.dumps(comparison.metrics.model_dump(mode="json"), indent=1))
     else:
-        _show(found.metrics)
+        _show(comparison.metrics)
         if out is not None:
             typer.echo(f"report: {out / 'report.html'}")
-    for note in found.notes:
+    for note in comparison.notes:
         _say(note)
 
 
@@ -135,9 +135,9 @@ def _conclude(result: SuiteResult, *, json_output: bool) -> None:
 
     page = result.folder / "report.html"
     if json_output:
-        place = {"folder": str(result.folder), "report": str(page)}
+        paths = {"folder": str(result.folder), "report": str(page)}
         problems = {"failures": result.failures, "evolver_failures": result.evolver_failures, "notes": result.notes}
-        typer.echo(json.dumps({**place, **problems, **result.metrics.model_dump(mode="json")}))
+        typer.echo(json.dumps({**paths, **problems, **result.metrics.model_dump(mode="json")}))
     else:
         _show(result.metrics)
         typer.echo(f"report: {page}")

@@ -45,15 +45,15 @@ def show(
     """Show what a taskset is, and a sample of its tasks (not those of any run)."""
     from heredity.tasks.registry import taskset
 
-    found = taskset(name)
-    tasks = found.draw(split, count, SAMPLE_ENTROPY)
-    rows = [_row(found.info, task, answers=answers) for task in tasks]
+    chosen = taskset(name)
+    tasks = chosen.draw(split, count, SAMPLE_ENTROPY)
+    rows = [_row(chosen.info, task, answers=answers) for task in tasks]
     if as_json:
-        about = {"name": found.info.name, "version": found.info.version, "kind": found.info.kind}
-        public = {**about, "group": found.info.group, "family": found.info.family, "public": dict(found.info.public)}
+        about = {"name": chosen.info.name, "version": chosen.info.version, "kind": chosen.info.kind}
+        public = {**about, "group": chosen.info.group, "family": chosen.info.family, "public": dict(chosen.info.public)}
         typer.echo(json.dumps({**public, "tasks": rows}, indent=2, ensure_ascii=False))
         return
-    typer.echo(f"{found.info.description.strip()}\n\nversion  {found.info.version}")
+    typer.echo(f"{chosen.info.description.strip()}\n\nversion  {chosen.info.version}")
     for row in rows:
         typer.echo(f"\n--- {row['id']}")
         if "prompt" in row:
@@ -78,18 +78,18 @@ def check(
         async with open_backend(backend) as opened:
             return await check_tasks(opened, folder, concurrent)
 
-    found = asyncio.run(checked())
-    faulty = sum(bool(task.faults) for task in found)
+    tasks = asyncio.run(checked())
+    faulty = sum(bool(task.faults) for task in tasks)
     if as_json:
-        rows = [{**asdict(task), "folder": str(task.folder)} for task in found]
+        rows = [{**asdict(task), "folder": str(task.folder)} for task in tasks]
         typer.echo(json.dumps({"tasks": rows, "faulty": faulty}, indent=2, ensure_ascii=False))
     else:
         heads = ("task", "verdict", "solution", "nothing", "seconds")
-        typer.echo(columns(heads, [_checked_row(task) for task in found]))
-        for task in found:
+        typer.echo(columns(heads, [_checked_row(task) for task in tasks]))
+        for task in tasks:
             said = [f"fault  {fault}" for fault in task.faults] + [f"note   {note}" for note in task.notes]
             typer.echo("".join(f"\n{task.name}: {line}" for line in said), nl=bool(said))
-        typer.echo(f"\n{len(found) - faulty} of {len(found)} tasks are sound")
+        typer.echo(f"\n{len(tasks) - faulty} of {len(tasks)} tasks are sound")
     if faulty:
         raise typer.Exit(1)
 

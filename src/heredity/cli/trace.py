@@ -49,8 +49,8 @@ def trace(
     _check(roots, kinds, rollout)
     flat = selected(roots, kinds, rollout, slowest)
     if as_json:
-        found = {"run": folder.name, "damaged": damaged, "totals": {k: t.to_json() for k, t in totals(roots).items()}}
-        typer.echo(json.dumps({**found, "spans": [_row(node) for node in flat]}, indent=1))
+        summary = {"run": folder.name, "damaged": damaged, "totals": {k: t.to_json() for k, t in totals(roots).items()}}
+        typer.echo(json.dumps({**summary, "spans": [_row(node) for node in flat]}, indent=1))
         return
     from heredity.cli.trace_view import show_list, show_totals, show_tree
 
@@ -82,9 +82,9 @@ def _run_of(folder: Path) -> Path:
 def _check(roots: Sequence[Node], kinds: Sequence[str], rollout: str) -> None:
     spans = [node.span for root in roots for _, node in root.walk()]
     there = dict.fromkeys(span.kind for span in spans)
-    for each in kinds:
-        if each not in there:
-            raise UnknownNameError("kind of span in this trace", each, there)
+    for kind in kinds:
+        if kind not in there:
+            raise UnknownNameError("kind of span in this trace", kind, there)
     if rollout:
         tasks = dict.fromkeys(str(s.attributes.get("task")) for s in spans if s.kind == "rollout")
         if rollout not in tasks:

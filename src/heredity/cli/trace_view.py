@@ -58,12 +58,12 @@ _USUAL = {
 }
 
 
-def show_totals(name: str, found: Mapping[str, Total]) -> None:
+def show_totals(name: str, totals: Mapping[str, Total]) -> None:
     """Print what the spans of each kind come to."""
     made = Table(box=None, pad_edge=False, header_style="dim")
     for i, head in enumerate(("kind", "count", "failed", "time", "own time", "tokens in", "out", "cost")):
         made.add_column(head, justify="right" if i else "left", no_wrap=True)
-    for kind, total in found.items():
+    for kind, total in totals.items():
         times = (duration(total.seconds), duration(total.self_seconds))
         made.add_row(kind, str(total.count), str(total.problems or ""), *times, *_used(total.usage))
     console = Console()
@@ -99,11 +99,11 @@ def show_tree(roots: Sequence[Node], depth: int | None, *, full: bool, texts: bo
         console.print(top)
 
 
-def show_list(roots: Sequence[Node], found: Sequence[Node], *, full: bool) -> None:
+def show_list(roots: Sequence[Node], nodes: Sequence[Node], *, full: bool) -> None:
     """Print spans one below the other, each with the time since the start of the trace and the start of its texts."""
     start = roots[0].span.start_ns if roots else 0
     lines: list[_Line] = []
-    for node in found:
+    for node in nodes:
         since = Text(f"{(node.span.start_ns - start) / 1e9:9.3f} s  ", style="dim")
         lines.append((0, since + _title(node)))
         lines += [(6, words) for words in _texts(node.span, None if full else _FACT_CHARS * 2)]
@@ -155,8 +155,8 @@ def _title(node: Node) -> Text:
 
 def _model_facts(span: Span) -> list[str]:
     used = usage_of(span)
-    known = used.input_tokens is not None or used.output_tokens is not None
-    facts = [f"{amount(used.input_tokens)} → {amount(used.output_tokens)} tokens"] if known else []
+    counted = used.input_tokens is not None or used.output_tokens is not None
+    facts = [f"{amount(used.input_tokens)} → {amount(used.output_tokens)} tokens"] if counted else []
     if used.cost_usd:
         facts.append(f"${used.cost_usd:.4g}")
     calls = span.attributes.get("tool_calls")
@@ -177,7 +177,7 @@ def _words(value: Any) -> str:
     if isinstance(value, float):
         return number(value)
     if isinstance(value, list):
-        return f"[{', '.join(_words(each) for each in value[:8])}{', …' if len(value) > 8 else ''}]"
+        return f"[{', '.join(_words(element) for element in value[:8])}{', …' if len(value) > 8 else ''}]"
     words = " ".join(clean(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).split())
     digest = len(words) == 64 and not words.strip("0123456789abcdef")
     return words[:10] if digest else shorten(words, _FACT_CHARS)

@@ -77,7 +77,9 @@ def show(path: str, level: str | None, *, as_json: bool) -> None:
             "instruction": folder.instruction,
             "steps": folder.max_steps,
         }
-        levels = {each.path: folder.upper_bound(each) for split in (TEST, VALIDATION) for each in folder.levels(split)}
+        levels = {
+            entry.path: folder.upper_bound(entry) for split in (TEST, VALIDATION) for entry in folder.levels(split)
+        }
         more = {"actions": list(folder.actions), "bounds": levels, "level": spec["level"], "example": first}
         typer.echo(json.dumps({**about, **more}, indent=1, ensure_ascii=False))
         return

@@ -55,7 +55,7 @@ def list_worlds(*, as_json: AsJson = False) -> None:
             typer.echo(f"{name}: {error}")
         typer.echo(", ".join(f"{word[0]} {word}" for word in CAPABILITIES))
         counts = [Counter(str(row[kind]) for row in rows) for kind in ("reward", "observation", "semantics")]
-        said = "; ".join(", ".join(f"{count} {word}" for word, count in sorted(each.items())) for each in counts)
+        said = "; ".join(", ".join(f"{count} {word}" for word, count in sorted(tally.items())) for tally in counts)
         typer.echo(f"{len(rows)} worlds: {said}; {sum(row['levels'] for row in rows)} levels")
     warn_of(faults)
 

@@ -72,7 +72,7 @@ class Config(Section):
         """Return the dotted keys that may name files, with what makes a value of one absolute."""
         types = {name: field.annotation for name, field in cls.model_fields.items()}
         sections = {name: kind for name, kind in types.items() if isinstance(kind, type) and issubclass(kind, Section)}
-        keys = {f"{name}.{key}": place for name, section in sections.items() for key, place in section.paths.items()}
+        keys = {f"{name}.{key}": locate for name, section in sections.items() for key, locate in section.paths.items()}
         return {**keys, "gateway.cache": located}
 
     def sections(self) -> dict[str, Section]:

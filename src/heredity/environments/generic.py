@@ -18,7 +18,7 @@ _EPISODES = 8
 _STEPS = 2000
 
 
-def measured_spec(name: str, families: Sequence[Family], known: Iterable[str] = ()) -> EnvironmentSpec:
+def measured_spec(name: str, families: Sequence[Family], names: Iterable[str] = ()) -> EnvironmentSpec:
     """Return the specification of an environment that is not registered here.
 
     `failure_return` is measured: the lowest return of up to 8 episodes (none begun after 2000 steps) of uniform random
@@ -27,14 +27,14 @@ def measured_spec(name: str, families: Sequence[Family], known: Iterable[str] = 
     Args:
         name: an id that gymnasium knows, or `"module:Id-v0"`.
         families: whose modules may register the id, or whose code it may be.
-        known: other names to suggest.
+        names: other names to suggest.
 
     Raises:
         UnknownNameError: if gymnasium does not know the id.
         ConfigError: if its module cannot be found.
         HostError: if the environment's own code fails.
     """
-    draft = _draft(name, families, known)
+    draft = _draft(name, families, names)
     low, high = _random_returns(draft)
     fields = {f: getattr(draft, f) for f in draft.__dataclass_fields__}
     fields["failure_return"] = low - (high - low)
@@ -45,7 +45,7 @@ def measured_spec(name: str, families: Sequence[Family], known: Iterable[str] = 
     return EnvironmentSpec(**fields)
 
 
-def _draft(name: str, families: Sequence[Family], known: Iterable[str]) -> EnvironmentSpec:
+def _draft(name: str, families: Sequence[Family], names: Iterable[str]) -> EnvironmentSpec:
     import gymnasium
 
     module, _, entry_id = name.rpartition(":")
@@ -55,7 +55,7 @@ def _draft(name: str, families: Sequence[Family], known: Iterable[str]) -> Envir
         _import_families(entry_id, families)
     registered = gymnasium.registry.get(entry_id)
     if registered is None:
-        raise UnknownNameError("environment", name, {*known, *gymnasium.registry})
+        raise UnknownNameError("environment", name, {*names, *gymnasium.registry})
     family = _family_of(registered.entry_point, families)
     label = family.name if family else (module.partition(".")[0] or "gymnasium")
     modules = (module,) if module else (family.modules if family else ())

@@ -106,4 +106,4 @@ def make(spec: EnvironmentSpec, render_mode: str | None = None) -> gymnasium.Env
 def _measured(name: str) -> EnvironmentSpec:
     from heredity.environments.generic import measured_spec
 
-    return measured_spec(name, list(FAMILIES.values()), known=_SPECS)
+    return measured_spec(name, list(FAMILIES.values()), names=_SPECS)

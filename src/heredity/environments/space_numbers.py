@@ -67,16 +67,16 @@ def space_of(public: Mapping[str, Any], name: str) -> Space:
 
 def leaves(space: Space, limit: int = MAX_FEATURES) -> list[Leaf]:
     """Return what a controller can read of an observation: at most `limit` numbers in all, fairly shared."""
-    found = list(_leaves(space, "obs"))
-    if limit < 1 or not found:
+    readable = list(_leaves(space, "obs"))
+    if limit < 1 or not readable:
         return []
-    shares = dict.fromkeys(range(len(found)), 0)
+    shares = dict.fromkeys(range(len(readable)), 0)
     room = limit
-    for position in sorted(shares, key=lambda i: len(found[i].centre)):
+    for position in sorted(shares, key=lambda i: len(readable[i].centre)):
         waiting = sum(1 for i in shares if shares[i] == 0)
-        shares[position] = min(len(found[position].centre), max(room // waiting, 1 if room else 0))
+        shares[position] = min(len(readable[position].centre), max(room // waiting, 1 if room else 0))
         room -= shares[position]
-    return [leaf.first(shares[i]) for i, leaf in enumerate(found) if shares[i]]
+    return [leaf.first(shares[i]) for i, leaf in enumerate(readable) if shares[i]]
 
 
 def find_grid(space: Space, at: str = "obs") -> str | None:

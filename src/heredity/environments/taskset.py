@@ -96,13 +96,13 @@ SOURCE = GymnasiumTasksets()
 
 def package_versions(spec: EnvironmentSpec) -> dict[str, str]:
     """Return the installed versions of the packages that can change an environment's scores, by name."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for name in spec.packages:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+            versions[name] = "unknown"
+    return versions
 
 
 def _public(spec: EnvironmentSpec, packages: dict[str, str]) -> dict[str, Any]:

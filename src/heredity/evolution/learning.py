@@ -102,16 +102,16 @@ class _Learner:
         """Make one candidate; whether it was committed."""
         rng = generator(self.context.seed, "method", self.name, "select", number)
         with span("select", kind="operator", rule=style.select) as step:
-            place = SELECTIONS[style.select](self.pool, rng)
-            step.set(parent=self.pool[place].measured.candidate.digest, of=len(self.pool))
-        revision = await self._optimise(number, style, self.pool[place].measured)
-        self.pool[place].children += 1
+            parent = SELECTIONS[style.select](self.pool, rng)
+            step.set(parent=self.pool[parent].measured.candidate.digest, of=len(self.pool))
+        revision = await self._optimise(number, style, self.pool[parent].measured)
+        self.pool[parent].children += 1
         if revision is None:
             return False
         note = f"iteration {number}, {style.name}: {revision.why or revision.expects or 'no reason given'}"
-        parents = (self.pool[place].measured.candidate.digest,)
+        parents = (self.pool[parent].measured.candidate.digest,)
         (made,) = await self.measurements.measure([Proposal(revision.candidate, parents, note)], self.tasks)
-        self.pool.append(Member(made, await self._worth(made, number), place))
+        self.pool.append(Member(made, await self._worth(made, number), parent))
         return await self._consider(number, len(self.pool) - 1, revision)
 
     async def _optimise(self, number: int, style: Style, parent: Measured) -> Revision | None:
@@ -136,9 +136,9 @@ class _Learner:
         seed = int(seed_sequence(self.context.seed, "method", self.name, "judge", number).generate_state(1)[0])
         return await worth(self.options.evaluate, self.context.model, measured, against, seed)
 
-    async def _consider(self, number: int, place: int, revision: Revision) -> bool:
+    async def _consider(self, number: int, position: int, revision: Revision) -> bool:
         """Commit the newest member if it is worth more than the one committed last."""
-        member, base = self.pool[place], self.pool[self.committed]
+        member, base = self.pool[position], self.pool[self.committed]
         rng = generator(self.context.seed, "method", self.name, "interval", number)
         finding = weigh(GateRules(), base.measured, member.measured, rng)
         better = member.value > base.value
@@ -149,7 +149,7 @@ class _Learner:
             finding = replace(finding, accepted=False, reason=f"{finding.reason}, but it is not worth more")
         await self.session.commit(decision(GateRules(), base.measured, member.measured, finding))
         if finding.accepted:
-            self.committed = place
+            self.committed = position
         else:
             self._reject(number, revision.edits, finding.reason, finding.difference)
         return finding.accepted

@@ -142,9 +142,9 @@ class _Search:
             return list(self.batch.tasks)
         train = max(self.context.train_tasks, 1)
         batch = min(self.options.batch, train)
-        epoch, place = divmod(number - 1, train // batch)
+        epoch, position = divmod(number - 1, train // batch)
         order = self.rng("tasks", epoch).permutation(train)
-        drawn = sorted(int(task) for task in order[place * batch : (place + 1) * batch])
+        drawn = sorted(int(task) for task in order[position * batch : (position + 1) * batch])
         return list(dict.fromkeys([*drawn, *self.options.canaries]))
 
     def rng(self, *path: str | int) -> np.random.Generator:
@@ -208,16 +208,16 @@ class _Search:
 
     def fresh(self, turn: Turn, proposed: Sequence[Proposed]) -> list[Revision]:
         """Return the revisions that were not considered before; what is wrong with the others is noted for the model."""
-        found: list[Revision] = []
-        for each in proposed:
-            if isinstance(each, Failed):
-                self.failed(turn, each.reason, each.edits)
-            elif self.recipe.gated and each.candidate.digest in self.considered:
-                self.failed(turn, "improve: the same was considered before", each.edits)
+        revisions: list[Revision] = []
+        for proposal in proposed:
+            if isinstance(proposal, Failed):
+                self.failed(turn, proposal.reason, proposal.edits)
+            elif self.recipe.gated and proposal.candidate.digest in self.considered:
+                self.failed(turn, "improve: the same was considered before", proposal.edits)
             else:
-                self.considered.add(each.candidate.digest)
-                found.append(each)
-        return found
+                self.considered.add(proposal.candidate.digest)
+                revisions.append(proposal)
+        return revisions
 
     def failed(self, turn: Turn, reason: str, edits: Mapping[str, str | None] | None) -> None:
         self.failures.append(f"round {turn.number}, {reason}")

@@ -25,11 +25,11 @@ def parse_options(model: type[OptionsT], method: str, given: Mapping[str, Any]) 
     Raises:
         ConfigError: if an option is unknown (names the nearest) or out of range.
     """
-    known = list(model.model_fields)
+    options = list(model.model_fields)
     for name in given:
-        if name not in known:
-            close = nearest(name, known)
-            hint = f"did you mean {' or '.join(close)}?" if close else f"its options are {', '.join(known) or 'none'}"
+        if name not in options:
+            close = nearest(name, options)
+            hint = f"did you mean {' or '.join(close)}?" if close else f"its options are {', '.join(options) or 'none'}"
             raise ConfigError(f"method {method!r} has no option {name!r}; {hint}")
     try:
         return model.model_validate(dict(given))

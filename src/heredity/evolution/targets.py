@@ -81,9 +81,9 @@ def checked_edits(candidate: Candidate, targets: Iterable[Target], edits: Mappin
         UnknownNameError: if there is no such variable and none of this name may be added; names the nearest.
     """
     targets = tuple(targets)
-    known, new = chosen_variables(candidate, targets), new_variables(candidate, targets)
+    chosen, new = chosen_variables(candidate, targets), new_variables(candidate, targets)
     for name, text in edits.items():
-        _check_name(candidate, name, known, new, targets)
+        _check_name(candidate, name, chosen, new, targets)
         try:
             (text or "").encode()
         except UnicodeEncodeError as error:
@@ -98,9 +98,9 @@ def checked_edits(candidate: Candidate, targets: Iterable[Target], edits: Mappin
 
 
 def _check_name(
-    candidate: Candidate, name: str, known: Mapping[str, str], new: list[str], targets: tuple[Target, ...]
+    candidate: Candidate, name: str, chosen: Mapping[str, str], new: list[str], targets: tuple[Target, ...]
 ) -> None:
-    if name in known:
+    if name in chosen:
         return
     part, _, path = name.partition(":")
     if part in candidate.parts and not manifest_of(candidate.parts[part], part).evolvable:
@@ -109,4 +109,4 @@ def _check_name(
         raise ConfigError(f"{name} is no target of this evolution, which is to change {', '.join(targets)} only")
     code = part.partition("/")[0] in ("tool", "agent") and part in candidate.parts and path
     if not code and not may_be_added(name, new):
-        raise UnknownNameError("variable", name, [*known, *new])
+        raise UnknownNameError("variable", name, [*chosen, *new])

@@ -99,9 +99,9 @@ def _source_names(folders: Sequence[Path]) -> dict[Path, str]:
 
 def _read(folder: Path, source: str, notes: list[str]) -> list[_Member]:
     if is_suite(folder):
-        found, unreadable = read_runs(folder)
+        runs, unreadable = read_runs(folder)
         notes += [f"{source}, {name} was left out: {why}" for name, why in unreadable.items()]
-        return [_Member(source, run) for run in found]
+        return [_Member(source, run) for run in runs]
     if is_run(folder):
         run = read_run(folder)
         return [_Member(source, run)] if run.started else []
@@ -112,7 +112,7 @@ def _paired(members: Sequence[_Member]) -> bool:
     sources: dict[tuple[str, tuple[str, str]], set[str]] = {}
     for member in members:
         sources.setdefault((member.taskset, member.conditions), set()).add(member.source)
-    return any(len(found) > 1 for found in sources.values())
+    return any(len(origins) > 1 for origins in sources.values())
 
 
 def _rename(members: Sequence[_Member], notes: list[str]) -> list[_Member]:

@@ -219,8 +219,8 @@ def _config_type(data: Mapping[str, Any], source: str) -> type[Config]:
     if not isinstance(name, str):
         return config_of(DEFAULT_PROTOCOL)  # which refuses it as it refuses any wrong value
     if name not in PROTOCOLS:
-        known = ", ".join(map(repr, PROTOCOLS.names()))
-        raise ConfigError(f"{source}: run.protocol = {_quoted(name)}: expected one of {known}")
+        protocols = ", ".join(map(repr, PROTOCOLS.names()))
+        raise ConfigError(f"{source}: run.protocol = {_quoted(name)}: expected one of {protocols}")
     return config_of(name)
 
 
@@ -260,9 +260,9 @@ def _explain_unknown(where: Sequence[str], model: type[Config]) -> str:
     if others:
         field = ".".join(where) if path else f"[{key}]"
         return f"{field} is of the protocol {' and '.join(others)}, and run.protocol is another one; leave it out"
-    known = _known_keys(model, path)
-    close = nearest(key, known)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"known keys: {', '.join(known)}"
+    keys = _known_keys(model, path)
+    close = nearest(key, keys)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"known keys: {', '.join(keys)}"
     return f"unknown key {'.'.join(where)}; {hint}"
 
 

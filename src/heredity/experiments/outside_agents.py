@@ -84,9 +84,9 @@ def command_agent(cell: Cell, secrets: Sequence[Path], prompt: str) -> tuple[Com
 def described(cell: Cell, agent: CommandAgent) -> dict[str, Any]:
     """Return what the journal says of an outside agent: how it is started, by what it is confined and bounded."""
     about = {"name": cell.label, "kind": "agent", "command": agent.argv[-1], "isolation": agent.isolation}
-    told = {"launcher": cell.evolver.launcher} if cell.evolver.launcher else {}
+    launched = {"launcher": cell.evolver.launcher} if cell.evolver.launcher else {}
     asked = {"model": agent_model(cell)} if agent_model(cell) else {}
-    return {**about, **told, **asked, **asdict(agent.bounds)}
+    return {**about, **launched, **asked, **asdict(agent.bounds)}
 
 
 @contextlib.asynccontextmanager
@@ -129,22 +129,22 @@ async def record_stream(session: Session, logs: Path, launch: Launch) -> AsyncGe
         await _record(session, events, before, launch.events)
 
 
-async def _record(session: Session, events: Path, start: int, known: str) -> None:
-    found = await asyncio.to_thread(_read_stream, events, start, known)
-    if found is not None and session.broken is None:
-        await session.record_usage(found[0], found[1].to_json())
+async def _record(session: Session, events: Path, start: int, agent: str) -> None:
+    usage = await asyncio.to_thread(_read_stream, events, start, agent)
+    if usage is not None and session.broken is None:
+        await session.record_usage(usage[0], usage[1].to_json())
 
 
-def _read_stream(events: Path, start: int, known: str) -> tuple[str, TokenUsage] | None:
+def _read_stream(events: Path, start: int, agent: str) -> tuple[str, TokenUsage] | None:
     if not events.exists():
         return None
     with events.open("rb") as file:
         file.seek(start)
         lines = file.read().decode("utf-8", "replace").splitlines()
-    if not known:
+    if not agent:
         return recognised_usage(lines)
-    usage = stream_usage(known, lines)
-    return None if usage == TokenUsage() else (known, usage)
+    usage = stream_usage(agent, lines)
+    return None if usage == TokenUsage() else (agent, usage)
 
 
 def _size(path: Path) -> int:

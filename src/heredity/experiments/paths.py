@@ -24,16 +24,16 @@ def with_absolute_paths(data: Mapping[str, Any], places: Mapping[str, Locate], b
         ConfigError: if a path is in a package that is not installed.
     """
     result: dict[str, Any] = {name: dict(part) if isinstance(part, Mapping) else part for name, part in data.items()}
-    for key, place in places.items():
+    for key, locate in places.items():
         section, name = key.split(".")
         for values, own in ((result.get(section), name), (result.get("matrix"), key)):
             if isinstance(values, dict) and own in values:
-                values[own] = _absolute(values[own], place, base)
+                values[own] = _absolute(values[own], locate, base)
     return result
 
 
-def _absolute(value: Any, place: Locate, base: Path) -> Any:
-    """Apply `place` to a text, or to each of a list; what is neither is left to the check of the configuration."""
+def _absolute(value: Any, locate: Locate, base: Path) -> Any:
+    """Apply `locate` to a text, or to each of a list; what is neither is left to the check of the configuration."""
     if isinstance(value, list):
-        return [_absolute(item, place, base) for item in cast(list[Any], value)]
-    return place(value, base) if isinstance(value, str) else value
+        return [_absolute(item, locate, base) for item in cast(list[Any], value)]
+    return locate(value, base) if isinstance(value, str) else value

@@ -108,7 +108,7 @@ def read_runs(folder: Path) -> tuple[list[RunResult], dict[str, str]]:
 
     A run that was killed before its first line was written is left out: nothing is known of it.
     """
-    found: list[RunResult] = []
+    results: list[RunResult] = []
     unreadable: dict[str, str] = {}
     for path in run_folders(folder):
         try:
@@ -117,8 +117,8 @@ def read_runs(folder: Path) -> tuple[list[RunResult], dict[str, str]]:
             unreadable[path.name] = str(error)
             continue
         if result.started:
-            found.append(result)
-    return found, unreadable
+            results.append(result)
+    return results, unreadable
 
 
 def rebuild_run(folder: Path) -> RunResults:
@@ -144,8 +144,8 @@ def rebuild_suite(folder: Path, *, write: bool = True) -> Rebuilt[SuiteResults]:
     Raises:
         RecordError: if a file cannot be written.
     """
-    found, unreadable = read_runs(folder)
-    runs = [result.metrics for result in found]
+    results, unreadable = read_runs(folder)
+    runs = [result.metrics for result in results]
     metrics = suite_results(runs, metrics_of)
     if write:
         write_derived(folder, metrics, runs)
@@ -161,8 +161,8 @@ def rebuild(folder: Path) -> Rebuilt[RunResults] | Rebuilt[SuiteResults]:
         RecordError: if a file cannot be read or written.
     """
     if is_suite(folder):
-        found, _ = read_runs(folder)
-        for result in found:
+        results, _ = read_runs(folder)
+        for result in results:
             write_derived(result.folder, result.metrics)
             write_lineage(result.folder)
         return rebuild_suite(folder)

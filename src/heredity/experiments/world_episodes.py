@@ -49,8 +49,8 @@ class Exam:
         """Yield world, place of the level, and run of every episode."""
         for name in self.worlds:
             for run in range(self.runs):
-                for place in range(self.levels):
-                    yield name, place, run
+                for index in range(self.levels):
+                    yield name, index, run
 
 
 class Episodes:
@@ -98,7 +98,7 @@ class Episodes:
         workers = min(len(os.sched_getaffinity(0)), len(missing))
         with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
             waiting = {
-                pool.submit(_play, name, w, self._level(w, place), run): (w, place, run) for w, place, run in missing
+                pool.submit(_play, name, w, self._level(w, index), run): (w, index, run) for w, index, run in missing
             }
             try:
                 for future in as_completed(waiting):
@@ -116,8 +116,8 @@ class Episodes:
         """
         missing = self.missing
         jobs = [
-            Job(self._sets[name].info, candidate, self._tasks[name][place], episode_index=place, policy_seed=run)
-            for name, place, run in missing
+            Job(self._sets[name].info, candidate, self._tasks[name][index], episode_index=index, policy_seed=run)
+            for name, index, run in missing
         ]
 
         def ended(position: int, trajectory: Trajectory) -> None:
@@ -127,17 +127,17 @@ class Episodes:
 
         await Rollouts(runner, limits).attempt(jobs, ended)
 
-    def _level(self, name: str, place: int) -> str:
-        return str(self._tasks[name][place].spec["id"])
+    def _level(self, name: str, index: int) -> str:
+        return str(self._tasks[name][index].spec["id"])
 
     def _key(self, episode: tuple[str, int, int]) -> str:
-        name, place, run = episode
-        return json.dumps([self._player, name, world_digest(name), self.exam.skin, self._level(name, place), run])
+        name, index, run = episode
+        return json.dumps([self._player, name, world_digest(name), self.exam.skin, self._level(name, index), run])
 
     def _keep(self, episode: tuple[str, int, int], played: Row) -> None:
-        name, place, run = episode
+        name, index, run = episode
         key = self._key(episode)
-        row = {"world": name, "level": self._level(name, place), "run": run, **played}
+        row = {"world": name, "level": self._level(name, index), "run": run, **played}
         self._rows[key] = row
         if self._path is not None:
             with self._path.open("a", encoding="utf-8") as file:

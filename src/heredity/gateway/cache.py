@@ -67,12 +67,12 @@ class Cached(Layer):
         refusal = self._not_cacheable(request)
         if refusal:
             return refusal
-        found = self.store.get(cache_key(self.name, request, self._salt))
-        if found is None:
+        entry = self.store.get(cache_key(self.name, request, self._salt))
+        if entry is None:
             return self._miss(request)
-        when = datetime.fromtimestamp(found.stored, UTC).isoformat(timespec="seconds")
-        used = found.reply.usage
-        return f"hit: answered by {found.reply.model or self.name}, stored {when}, used {used.tokens} tokens then"
+        when = datetime.fromtimestamp(entry.stored, UTC).isoformat(timespec="seconds")
+        used = entry.reply.usage
+        return f"hit: answered by {entry.reply.model or self.name}, stored {when}, used {used.tokens} tokens then"
 
     def _not_cacheable(self, request: Request) -> str:
         if _BYPASSED.get():
@@ -96,9 +96,9 @@ class Cached(Layer):
             return
         started = time.monotonic()
         key = cache_key(self.name, request, self._salt)
-        found = await self._known(key)
-        if found is not None:
-            for delta in _hit(found, time.monotonic() - started):
+        hit = await self._known(key)
+        if hit is not None:
+            for delta in _hit(hit, time.monotonic() - started):
                 yield delta
             return
         mine: asyncio.Future[Reply | None] = asyncio.get_running_loop().create_future()
@@ -125,9 +125,9 @@ class Cached(Layer):
         while True:
             call = self._under_way.get(key)
             if call is None:
-                found = await asyncio.to_thread(self.store.get, key)
-                if found is not None:
-                    return found.reply, "hit"
+                entry = await asyncio.to_thread(self.store.get, key)
+                if entry is not None:
+                    return entry.reply, "hit"
                 if key not in self._under_way:
                     return None
                 continue
@@ -153,8 +153,8 @@ class Cached(Layer):
         return digest_json([self._salt, *(message.to_json() for message in request.messages)])
 
 
-def _hit(found: tuple[Reply, str], seconds: float) -> list[Delta]:
-    reply, why = found
+def _hit(hit: tuple[Reply, str], seconds: float) -> list[Delta]:
+    reply, why = hit
     given = replace(reply, usage=NOTHING_USED, attempts=0, seconds=seconds, cache=why)
     return [*([Delta(given.text)] if given.text else []), Delta(reply=given)]
 

@@ -32,20 +32,20 @@ def to_messages(messages: Sequence[Message]) -> list[theirs.ModelMessage]:
     from pydantic_ai import messages as theirs
 
     names: dict[str, str] = {}
-    found: list[theirs.ModelMessage] = []
+    converted: list[theirs.ModelMessage] = []
     asked: list[theirs.ModelRequestPart] = []
     for message in messages:
         if message.role != "assistant":
             asked.append(_request_part(message, names))
             continue
         if asked:
-            found.append(theirs.ModelRequest(parts=asked))
+            converted.append(theirs.ModelRequest(parts=asked))
             asked = []
         names |= {call.id: call.name for call in message.tool_calls}
-        found.append(theirs.ModelResponse(parts=list(_response_parts(message))))
+        converted.append(theirs.ModelResponse(parts=list(_response_parts(message))))
     if asked:
-        found.append(theirs.ModelRequest(parts=asked))
-    return found
+        converted.append(theirs.ModelRequest(parts=asked))
+    return converted
 
 
 def _request_part(message: Message, names: dict[str, str]) -> theirs.ModelRequestPart:
@@ -84,11 +84,11 @@ def to_parameters(request: Request) -> ModelRequestParameters:
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.tools import ToolDefinition
 
-    known = [tool.name for tool in request.tools]
-    if request.tool_choice not in ("auto", "none", *known) and not (request.tool_choice == "required" and known):
+    names = [tool.name for tool in request.tools]
+    if request.tool_choice not in ("auto", "none", *names) and not (request.tool_choice == "required" and names):
         raise ConfigError(
             f"tool_choice is {request.tool_choice!r}; expected auto, none, required or one of the request's tools: "
-            f"{', '.join(known) or 'it has none'}"
+            f"{', '.join(names) or 'it has none'}"
         )
     tools = [
         # Strict mode rewrites schemas, and a tool is to be told as it was described.

@@ -22,10 +22,10 @@ def translated(error: Exception, model: str, key: str) -> ProviderError:
     retry_after_s = getattr(error, "retry_after", None)
     text = (str(error) or type(error).__name__).replace(key, "[key]") if key else str(error) or type(error).__name__
     message = f"{model} failed ({kind}): {text[:_SHOWN]}" + (f"; {advice}" if advice else "")
-    found = ProviderError(kind, message, transient=transient, retry_after_s=retry_after_s)
+    failure = ProviderError(kind, message, transient=transient, retry_after_s=retry_after_s)
     if not key or not _tells(error, key):
-        found.__cause__ = error
-    return found
+        failure.__cause__ = error
+    return failure
 
 
 def _kind(error: Exception) -> tuple[str, bool, str]:

@@ -92,8 +92,8 @@ class Gateway:
         """Close all models and the cache."""
         for model in self._opened:
             await close(model)
-        for known in (self._opened, self._legs, self._models):
-            known.clear()
+        for models in (self._opened, self._legs, self._models):
+            models.clear()
         if self._store is not None:
             self._store.close()
 

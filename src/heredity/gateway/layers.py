@@ -84,13 +84,13 @@ async def last(deltas: AsyncGenerator[Delta], name: str) -> Reply:
     Raises:
         ProviderError: `"garbage"` if they end without one.
     """
-    found: Reply | None = None
+    reply: Reply | None = None
     async with aclosing(deltas):
         async for delta in deltas:
-            found = delta.reply or found
-    if found is None:
+            reply = delta.reply or reply
+    if reply is None:
         raise ProviderError("garbage", f"{name} ended its answer without a reply; its stream is broken", transient=True)
-    return found
+    return reply
 
 
 async def close(model: object) -> None:

@@ -318,9 +318,9 @@ def open_model(rest: str, settings: object | None = None) -> Local:
         ConfigError: if a setting is unknown or out of its range.
     """
     if isinstance(settings, Mapping):
-        known = [f.name for f in fields(LocalSettings)]
+        names = [f.name for f in fields(LocalSettings)]
         for key in settings:
-            if key not in known:
-                raise UnknownNameError("setting of a local model", str(key), known)
+            if key not in names:
+                raise UnknownNameError("setting of a local model", str(key), names)
         settings = LocalSettings(**settings)
     return Local(rest, settings if isinstance(settings, LocalSettings) else None)

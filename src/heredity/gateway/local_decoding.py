@@ -103,9 +103,9 @@ class Row:
             self.finish, self.text = "stop", decode(self.tokens[:-1])
         elif len(self.tokens) == self.limit or self.stop or self.emit:
             self.text = decode(self.tokens)
-            found = [at for at in (self.text.find(s) for s in self.stop) if at >= 0]
-            if found:
-                self.finish, self.text = "stop", self.text[: min(found)]
+            cuts = [at for at in (self.text.find(s) for s in self.stop) if at >= 0]
+            if cuts:
+                self.finish, self.text = "stop", self.text[: min(cuts)]
             elif len(self.tokens) == self.limit:
                 self.finish = "length"
         if self.emit:
@@ -174,12 +174,12 @@ class Decoder:
             longest = max(map(len, continuations))
             rows = [prompt + c[:-1] for c in continuations]
             logits, _, _ = self._read(rows, reuse=self._prefix_tokens > 0, keep=longest, shared=len(prompt) - 1)
-            found: list[float] = []
+            logprobs: list[float] = []
             for row, continuation in zip(logits, continuations, strict=True):
                 log_shares = torch.log_softmax(row[-len(continuation) :].double(), -1)
                 picked = log_shares.gather(-1, torch.tensor(continuation, device=row.device).unsqueeze(-1))
-                found.append(float(picked.sum()))
-        return found
+                logprobs.append(float(picked.sum()))
+        return logprobs
 
     def _write(self, rows: Sequence[Row], *, reuse: bool) -> list[Row]:
         """Write rows together; return those whose answer may differ from the one they get alone."""

@@ -45,8 +45,8 @@ class Account:
     @classmethod
     def of_call(cls, usage: Usage, *, failed: bool) -> Account:
         """Return the account of one call."""
-        known = Usage(*(value or 0 for value in usage.to_json().values()))  # pyright: ignore[reportArgumentType]
-        return cls(1, int(failed), usage, known, int(usage.tokens is None or usage.cost_usd is None))
+        counted = Usage(*(value or 0 for value in usage.to_json().values()))  # pyright: ignore[reportArgumentType]
+        return cls(1, int(failed), usage, counted, int(usage.tokens is None or usage.cost_usd is None))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""

@@ -31,7 +31,7 @@ def resolve(name: str, settings: GatewaySettings | None = None) -> Model:
             return provider_model(name, provider)
         if first in MODELS:
             return _loaded(first, rest, settings)
-    raise UnknownNameError("model", name, [f"{known}/{rest or 'MODEL'}" for known in known_kinds(settings)])
+    raise UnknownNameError("model", name, [f"{kind}/{rest or 'MODEL'}" for kind in known_kinds(settings)])
 
 
 def known_kinds(settings: GatewaySettings | None = None) -> tuple[str, ...]:

@@ -72,8 +72,8 @@ def listed_prices(model: str, provider: str) -> Prices | None:
 def prices_of(model: object) -> Prices | None:
     """Return the prices of a model, looked for through the layers around it; None if they are not known."""
     if hasattr(model, "prices"):
-        found = getattr(model, "prices", None)
-        return found if isinstance(found, Prices) else None
+        prices = getattr(model, "prices", None)
+        return prices if isinstance(prices, Prices) else None
     inner = getattr(model, "model", None)
     if inner is not None:
         return prices_of(inner)

@@ -251,8 +251,8 @@ def _end_of_lines(fd: int) -> int:
     end = os.fstat(fd).st_size
     while end:
         start = max(0, end - 65536)
-        found = os.pread(fd, end - start, start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
+        newline = os.pread(fd, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
         end = start
     return 0

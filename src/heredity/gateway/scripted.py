@@ -79,10 +79,12 @@ class When:
         sought = ((self.user, users[-1:]), (self.last, messages[-1:]), (self.system, systems), (self.any, messages))
         for pattern, among in sought:
             if pattern is not None:
-                found = next((m for each in among if (m := re.search(pattern, each.content, re.MULTILINE))), None)
-                if found is None:
+                matched = next(
+                    (m for message in among if (m := re.search(pattern, message.content, re.MULTILINE))), None
+                )
+                if matched is None:
                     return None
-                groups = {**_groups(found), **groups}
+                groups = {**_groups(matched), **groups}
         return groups
 
 
@@ -200,8 +202,8 @@ class Scripted:
 
     def _find(self, request: Request) -> tuple[int, Answer | Reply]:
         fired = self._fired(request) if any(_times(rule) for rule in self._rules) else Counter[int]()
-        found = self._first(request, fired, with_errors=True)
-        if found is None:
+        chosen = self._first(request, fired, with_errors=True)
+        if chosen is None:
             last = request.messages[-1]
             raise ProviderError(
                 "unscripted",
@@ -209,7 +211,7 @@ class Scripted:
                 f"{last.content[:80]!r}; add a rule for it",
                 transient=False,
             )
-        return found
+        return chosen
 
     def _fired(self, request: Request) -> Counter[int]:
         """Count how often each rule has answered, by going through the conversation again."""
@@ -217,10 +219,10 @@ class Scripted:
         for i, message in enumerate(request.messages):
             if i and message.role == "assistant":
                 past = Request(request.messages[:i], request.tools, request.sampling, request.tool_choice)
-                found = self._first(past, fired, with_errors=False)
+                chosen = self._first(past, fired, with_errors=False)
                 # An assistant's message that is not ours, such as a worked example, uses up no rule.
-                if found and _said(found[1], past.messages) == (message.content, message.tool_calls):
-                    fired[found[0]] += 1
+                if chosen and _said(chosen[1], past.messages) == (message.content, message.tool_calls):
+                    fired[chosen[0]] += 1
         return fired
 
     def _first(self, request: Request, fired: Counter[int], *, with_errors: bool) -> tuple[int, Answer | Reply] | None:
@@ -256,9 +258,9 @@ class Scripted:
 
     def _finished(self, request: Request, reply: Reply) -> Reply:
         asked = [m.content for m in request.messages] + [c.arguments for m in request.messages for c in m.tool_calls]
-        told = [f"{tool.name} {tool.description} {json.dumps(dict(tool.parameters))}" for tool in request.tools]
+        offered = [f"{tool.name} {tool.description} {json.dumps(dict(tool.parameters))}" for tool in request.tools]
         said = [reply.text, *(f"{call.name} {call.arguments}" for call in reply.tool_calls)]
-        usage = Usage(sum(map(count_tokens, asked + told)), sum(map(count_tokens, said)), 0, 0.0)
+        usage = Usage(sum(map(count_tokens, asked + offered)), sum(map(count_tokens, said)), 0, 0.0)
         return Reply(reply.text, reply.tool_calls, reply.finish, usage, self.name, reasoning=reply.reasoning)
 
     def _described(self, index: int) -> str:
@@ -277,13 +279,13 @@ def open_model(rest: str, settings: object | None = None) -> Scripted:
 
 def tool_results(messages: Sequence[Message]) -> list[str]:
     """Return the results of tools since the last user message."""
-    found: list[str] = []
+    results: list[str] = []
     for message in messages:
         if message.role == "user":
-            found.clear()
+            results.clear()
         elif message.role == "tool":
-            found.append(message.content)
-    return found
+            results.append(message.content)
+    return results
 
 
 def count_tokens(text: str) -> int:
@@ -296,9 +298,9 @@ def pieces(text: str) -> list[str]:
     return re.findall(r"\s*\S+\s?|\s+$", text)
 
 
-def _groups(found: re.Match[str]) -> dict[str, str]:
-    numbered = {str(i): value or "" for i, value in enumerate((found[0], *found.groups()))}
-    return {**numbered, **{name: value or "" for name, value in found.groupdict().items()}}
+def _groups(matched: re.Match[str]) -> dict[str, str]:
+    numbered = {str(i): value or "" for i, value in enumerate((matched[0], *matched.groups()))}
+    return {**numbered, **{name: value or "" for name, value in matched.groupdict().items()}}
 
 
 def _times(rule: Rule) -> int | None:
@@ -321,10 +323,14 @@ def _said(answer: Answer | Reply, messages: Sequence[Message]) -> tuple[str, tup
 def _check_places(reply: str | Answer, when: When) -> None:
     answer = reply if isinstance(reply, Answer) else Answer(reply)
     patterns = [re.compile(p) for p in (when.user, when.last, when.system, when.any) if p is not None]
-    known = {name for pattern in patterns for name in (*pattern.groupindex, *map(str, range(pattern.groups + 1)))}
-    for place in PLACE.findall(json.dumps([answer.text, [list(call) for call in answer.calls]], ensure_ascii=False)):
-        if place.partition(".")[0] not in {*known, "result", "results"}:
-            raise ConfigError(f"${{{place}}} has no value: name a group of the rule's conditions, result or results")
+    names = {name for pattern in patterns for name in (*pattern.groupindex, *map(str, range(pattern.groups + 1)))}
+    for placeholder in PLACE.findall(
+        json.dumps([answer.text, [list(call) for call in answer.calls]], ensure_ascii=False)
+    ):
+        if placeholder.partition(".")[0] not in {*names, "result", "results"}:
+            raise ConfigError(
+                f"${{{placeholder}}} has no value: name a group of the rule's conditions, result or results"
+            )
 
 
 def _rule(path: Path, number: int, table: Mapping[str, Any]) -> Rule:

@@ -99,7 +99,7 @@ def check_types(where: str, table: Any, types: Mapping[str, tuple[type, ...]]) -
             raise ConfigError(f"{where}: {key} is {value!r}; expected {expected}")
 
 
-def check_keys(where: str, table: Any, known: Iterable[str]) -> None:
+def check_keys(where: str, table: Any, keys: Iterable[str]) -> None:
     """Check that a value is a table with known keys only.
 
     Raises:
@@ -107,11 +107,11 @@ def check_keys(where: str, table: Any, known: Iterable[str]) -> None:
     """
     if not isinstance(table, Mapping):
         raise ConfigError(f"{where} is {table!r}; expected a table")
-    known = list(known)
+    keys = list(keys)
     for key in cast("Mapping[str, Any]", table):
-        if key not in known:
-            close = nearest(key, known)
-            hint = f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(known)}"
+        if key not in keys:
+            close = nearest(key, keys)
+            hint = f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(keys)}"
             raise ConfigError(f"{where}: unknown key {key!r}; {hint}")
 
 
@@ -133,15 +133,15 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _value(place: str, groups: Mapping[str, str], results: Sequence[str]) -> Any:
-    if place in groups:
-        return groups[place]
-    head, *path = place.split(".")
+def _value(placeholder: str, groups: Mapping[str, str], results: Sequence[str]) -> Any:
+    if placeholder in groups:
+        return groups[placeholder]
+    head, *path = placeholder.split(".")
     chosen: Sequence[str] = results[-1:] if head == "result" else ()
     if head == "results" and path and path[0].isdigit():
         chosen, path = results[int(path[0]) :][:1], path[1:]
     if not chosen:
-        raise LookupError(f"${{{place}}} has no value; tools have given {len(results)} results")
+        raise LookupError(f"${{{placeholder}}} has no value; tools have given {len(results)} results")
     if not path:
         return chosen[0]
     try:
@@ -149,5 +149,5 @@ def _value(place: str, groups: Mapping[str, str], results: Sequence[str]) -> Any
         for key in path:
             value = value[int(key)] if isinstance(value, list) else value[key]
     except (ValueError, TypeError, LookupError) as error:
-        raise LookupError(f"${{{place}}} is not in the tool's result {chosen[0][:80]!r}") from error
+        raise LookupError(f"${{{placeholder}}} is not in the tool's result {chosen[0][:80]!r}") from error
     return value

@@ -149,8 +149,8 @@ def _explain(model: type[BaseModel], error: Any) -> str:
     if error["type"] == "extra_forbidden":
         for part in where[:-1]:
             model = _TABLES.get(part, model)
-        known = sorted(model.model_fields)
-        close = nearest(where[-1], known)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"known keys: {', '.join(known)}"
+        keys = sorted(model.model_fields)
+        close = nearest(where[-1], keys)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"known keys: {', '.join(keys)}"
         return f"unknown key {field}; {hint}"
     return f"{field} = {error.get('input')!r:.80}: {error['msg'].removeprefix('Value error, ')}"

@@ -81,10 +81,10 @@ class Bench:
 
         That is so if every rollout is missing and the run has not ended.
         """
-        known = self.recorded(kind, **fields)
-        if known is None or self.recorded(RUN_FINISHED) is not None:
-            return known
-        return known if any(score is not None for score in cast("Scored", known)["scores"]) else None
+        latest = self.recorded(kind, **fields)
+        if latest is None or self.recorded(RUN_FINISHED) is not None:
+            return latest
+        return latest if any(score is not None for score in cast("Scored", latest)["scores"]) else None
 
     async def journal_once(self, line: Line) -> None:
         """Journal an event unless there is one of its kind."""
@@ -167,9 +167,9 @@ async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ..
         ConfigError: if the scores it was given are not one for each held-out task.
     """
     view = bench.view("heldout")
-    known = bench.scored(REFERENCE_SCORED, name=reference.name, view=view.name)
-    if known is not None:
-        return tuple(math.nan if s is None else s for s in known["scores"])
+    recorded = bench.scored(REFERENCE_SCORED, name=reference.name, view=view.name)
+    if recorded is not None:
+        return tuple(math.nan if s is None else s for s in recorded["scores"])
     scores = reference.scores
     if scores is None:
         scores = (await score_candidate(bench.rollouts, bench.taskset, view, reference.candidate)).scores
@@ -191,9 +191,9 @@ async def score(bench: Bench, view: View, digest: str, submit_id: int | None) ->
     Raises:
         HostError: if the runner fails.
     """
-    known = bench.scored(JUDGING_SCORED, view=view.name, candidate=digest)
-    if known is not None:
-        return ViewScores.from_json(known)
+    recorded = bench.scored(JUDGING_SCORED, view=view.name, candidate=digest)
+    if recorded is not None:
+        return ViewScores.from_json(recorded)
     candidate = await asyncio.to_thread(load_candidate, bench, digest)
     scores = await score_candidate(bench.rollouts, bench.taskset, view, candidate)
     data: JudgingScored = {"view": view.name, "candidate": digest, "submit_id": submit_id, **scores.to_json()}

@@ -81,13 +81,13 @@ class Decisions:
         """
         if self._place >= len(self._log.decisions):
             return None
-        known = self._log.decisions[self._place]
-        if not _came_of(known, asked):
+        recorded = self._log.decisions[self._place]
+        if not _came_of(recorded, asked):
             raise ReplayDivergedError(
                 f"decision {self._place + 1} of the resumed run differs from its journal: start a new run"
             )
         self._place += 1
-        return known
+        return recorded
 
     async def make(self, asked: Decision, candidate: Candidate | None) -> Decision:
         """Journal a new decision, after the gate has looked at it, and return what was recorded.
@@ -149,13 +149,13 @@ def _refusal(asked: Decision, reason: str) -> Decision:
     return replace(asked, accepted=False, reason=" ".join(reason.split())[:2000])
 
 
-def _came_of(known: Decision, asked: Decision) -> bool:
+def _came_of(recorded: Decision, asked: Decision) -> bool:
     """Whether a decision on record is the one asked for, or what the gate made of that: with its canaries, or refused."""
-    more = known.submissions
+    more = recorded.submissions
     made = replace(asked, submissions=more) if more[: len(asked.submissions)] == asked.submissions else asked
-    if known.reason.startswith(REFUSED):
-        made = replace(made, accepted=False, reason=known.reason)
-    return known in (asked, made)
+    if recorded.reason.startswith(REFUSED):
+        made = replace(made, accepted=False, reason=recorded.reason)
+    return recorded in (asked, made)
 
 
 def frozen(decisions: Sequence[Decision], initial: str | None = None) -> str | None:

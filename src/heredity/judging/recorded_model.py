@@ -53,19 +53,21 @@ class RecordedModel:
             ProviderError: if the model gives no answer, also if it gave none the first time.
             ClosedError: if the budget is spent; nothing is asked.
         """
-        place = self._asked[request.digest]
+        occurrence = self._asked[request.digest]
         self._asked[request.digest] += 1
         self._admit()
-        known = self._known.get((request.digest, place))
-        answer = json.loads(self._records.blobs.get(known["blob"])) if known else await self._ask(request, place)
+        recorded = self._known.get((request.digest, occurrence))
+        answer = (
+            json.loads(self._records.blobs.get(recorded["blob"])) if recorded else await self._ask(request, occurrence)
+        )
         if "error" in answer:
             error = answer["error"]
             raise ProviderError(error["kind"], error["message"], transient=error["transient"])
         reply = Reply.from_json(answer["reply"])
-        self._pay(reply.usage, fresh=known is None)
+        self._pay(reply.usage, fresh=recorded is None)
         return reply
 
-    async def _ask(self, request: Request, place: int) -> dict[str, Any]:
+    async def _ask(self, request: Request, occurrence: int) -> dict[str, Any]:
         model, failure, usage = self.name, None, None
         answer: dict[str, Any] = {"request": request.to_json()}
         try:
@@ -79,7 +81,7 @@ class RecordedModel:
         blob = Blob.of(json.dumps(answer, ensure_ascii=True).encode())
         data: ModelCalled = {
             "request": request.digest,
-            "place": place,
+            "place": occurrence,
             "purpose": request.purpose,
             "model": model,
             "blob": blob.digest,

@@ -78,9 +78,9 @@ class Rollouts:
         Raises:
             HostError: as `attempt`.
         """
-        found: dict[int, Trajectory] = {}
-        await self.attempt(jobs, found.__setitem__)
-        return [found[position] for position in range(len(jobs))]
+        trajectories: dict[int, Trajectory] = {}
+        await self.attempt(jobs, trajectories.__setitem__)
+        return [trajectories[position] for position in range(len(jobs))]
 
     async def tasks(
         self, taskset: TasksetInfo, tasks: Sequence[Task], candidate: Candidate, seed: int
@@ -99,8 +99,8 @@ class Rollouts:
         if KINDS.load(taskset.kind).candidates.refusal(candidate) is not None:
             return []
         jobs = [
-            Job(taskset, candidate, task, episode_index=place, policy_seed=policy_seed(seed, task))
-            for place, task in enumerate(tasks)
+            Job(taskset, candidate, task, episode_index=index, policy_seed=policy_seed(seed, task))
+            for index, task in enumerate(tasks)
         ]
         return [plain_text(trajectory) for trajectory in await self.all(jobs)]
 
@@ -189,14 +189,16 @@ def comparison_of(trajectory: Trajectory) -> Comparison | None:
     return (_WON[winner[0]], int(length[0]), int(reference[0])) if any(winner) else (0.0, 0, 0)
 
 
-def listed_comparisons(found: Sequence[Comparison | None]) -> Compared:
+def listed_comparisons(comparisons: Sequence[Comparison | None]) -> Compared:
     """Return the key `comparisons` of a journal's event; nothing where answers are not compared."""
-    return {"comparisons": [each and list(each) for each in found]} if found else {}
+    return {"comparisons": [comparison and list(comparison) for comparison in comparisons]} if comparisons else {}
 
 
 def comparisons_of(data: Mapping[str, Any]) -> tuple[Comparison | None, ...]:
     """Read what `listed_comparisons` gave."""
-    return tuple(each and (float(each[0]), int(each[1]), int(each[2])) for each in data.get("comparisons") or ())
+    return tuple(
+        triple and (float(triple[0]), int(triple[1]), int(triple[2])) for triple in data.get("comparisons") or ()
+    )
 
 
 def restarts_of(taskset: TasksetInfo, trajectories: Iterable[Trajectory]) -> list[str]:

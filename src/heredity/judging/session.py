@@ -160,9 +160,9 @@ class Session:
             ReplayDivergedError: if a replaying method decides otherwise than its journal records.
             ClosedError: if the session is closed.
         """
-        known = self._decisions.repeated(decision)
-        if known is not None:
-            return known
+        recorded = self._decisions.repeated(decision)
+        if recorded is not None:
+            return recorded
         self._check_open("committed")
         return await self._decisions.make(decision, candidate)
 
@@ -370,9 +370,9 @@ class Session:
 
     async def _tell(self, feedback: Feedback, trajectories: Sequence[Trajectory]) -> None:
         if self._publish is not None:
-            told = self._publish(feedback, trajectories)
-            if inspect.isawaitable(told):
-                await told
+            published = self._publish(feedback, trajectories)
+            if inspect.isawaitable(published):
+                await published
 
     def _check_open(self, what: str) -> None:
         if self._closing or self._log.closed is not None:

@@ -137,7 +137,7 @@ async def score_candidate(rollouts: Rollouts, taskset: TasksetInfo, view: View, 
     if refusal is not None:
         floor, count = float(taskset.failure_return), len(view.tasks)
         return ViewScores((floor,) * count, (0,) * count, (refusal.category,) * count, 0.0)
-    found: dict[int, Outcome] = {}
+    outcomes: dict[int, Outcome] = {}
     seconds: list[float] = []
     used: list[Usage | None] = []
     restarts: list[str] = []
@@ -145,18 +145,18 @@ async def score_candidate(rollouts: Rollouts, taskset: TasksetInfo, view: View, 
 
     def ended(position: int, trajectory: Trajectory) -> None:
         outcome = outcome_of(view.tasks[position], trajectory, taskset.failure_return)
-        found[position] = replace(outcome, trajectory=None)
+        outcomes[position] = replace(outcome, trajectory=None)
         seconds.append(trajectory.seconds)
         used.append(kind.usage(trajectory))
         restarts.extend(restarts_of(taskset, [trajectory]))
         compared[position] = comparison_of(trajectory)
 
     jobs = [
-        Job(taskset, candidate, task, episode_index=place, policy_seed=policy_seed(JUDGE_SEED, task))
-        for place, task in enumerate(view.tasks)
+        Job(taskset, candidate, task, episode_index=index, policy_seed=policy_seed(JUDGE_SEED, task))
+        for index, task in enumerate(view.tasks)
     ]
     await rollouts.attempt(jobs, ended)
-    rows = [found[position] for position in range(len(jobs))]
+    rows = [outcomes[position] for position in range(len(jobs))]
     return ViewScores(
         scores=tuple(outcome.score for outcome in rows),
         lengths=tuple(outcome.length for outcome in rows),

@@ -245,7 +245,7 @@ async def _wait(
     running: _Running, agent: CommandAgent, ended: Callable[[], Awaitable[object]] | None, watch: Watch
 ) -> str:
     exited = asyncio.create_task(running.process.wait())
-    ends = [asyncio.create_task(each) for each in (_deadline(agent, ended), watch.exceeded())]
+    ends = [asyncio.create_task(coroutine) for coroutine in (_deadline(agent, ended), watch.exceeded())]
     try:
         await asyncio.wait({exited, *ends}, return_when=asyncio.FIRST_COMPLETED)
         if exited.done():

@@ -44,10 +44,10 @@ class AgentFolder:
             raise ConfigError(
                 f"{self.folder} has no {START}; an agent's folder holds {START}, and {CONFIG} if it needs one"
             )
-        told = {"HEREDITY_PROMPT": prompt, **({"HEREDITY_MODEL": model} if model else {})}
+        variables = {"HEREDITY_PROMPT": prompt, **({"HEREDITY_MODEL": model} if model else {})}
         # With pipefail the exit code is the agent's own where its script pipes it into tee.
         command = f"exec bash -o pipefail {shlex.quote(str(start))} </dev/null"
-        return Launch(command, {**told, **_variables(folder / CONFIG)}, (folder,))
+        return Launch(command, {**variables, **_variables(folder / CONFIG)}, (folder,))
 
 
 def _variables(path: Path) -> dict[str, str]:
@@ -56,10 +56,10 @@ def _variables(path: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     try:
-        found: Any = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        config: Any = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"{path} cannot be read as YAML: {error}; correct it") from error
-    given: Any = cast("Mapping[str, Any]", found).get("env_vars") or {} if isinstance(found, Mapping) else None
+    given: Any = cast("Mapping[str, Any]", config).get("env_vars") or {} if isinstance(config, Mapping) else None
     if not isinstance(given, Mapping):
         raise ConfigError(f"{path}: env_vars is {given!r}; write a table of names and values below env_vars")
     variables = cast("Mapping[Any, Any]", given)

@@ -144,8 +144,10 @@ class NpmProgram(Program):
         """
         machine = platform.machine()
         if sys.platform != "linux" or machine not in self.builds:
-            known = ", ".join(self.builds)
-            raise ConfigError(f"there is no {self.name} for {sys.platform} on {machine}; there is for Linux on {known}")
+            machines = ", ".join(self.builds)
+            raise ConfigError(
+                f"there is no {self.name} for {sys.platform} on {machine}; there is for Linux on {machines}"
+            )
         return self.builds[machine]
 
     @property
@@ -223,8 +225,8 @@ def run(command: Sequence[str], seconds: float) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise HostError(f"{Path(command[0]).name} cannot be run: {error}") from error
     if done.returncode != 0:
-        told = (done.stderr.strip() or done.stdout.strip())[-600:]
-        raise HostError(f"{Path(command[0]).name} ended with {done.returncode}: {told}")
+        output = (done.stderr.strip() or done.stdout.strip())[-600:]
+        raise HostError(f"{Path(command[0]).name} ended with {done.returncode}: {output}")
     return done.stdout
 
 

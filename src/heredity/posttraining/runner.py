@@ -105,8 +105,8 @@ class GradingRunner:
             failure, failure_source = Failure(Status.HOST_ERROR, str(error)), FailureSource.HOST
         else:
             async with aclosing(self._attempted(jobs, worker, limits)) as attempted:
-                async for each in attempted:
-                    yield each
+                async for attempt in attempted:
+                    yield attempt
             return
         finally:
             if worker is not None:

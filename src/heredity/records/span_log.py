@@ -109,8 +109,8 @@ def read_spans(path: Path) -> tuple[list[Span], int]:
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror}; give the folder of a run with a trace") from error
     *lines, _ = data.split(b"\n")
-    found = [_decoded(line) for line in lines]
-    return [span for span in found if span is not None], found.count(None)
+    decoded = [_decoded(line) for line in lines]
+    return [span for span in decoded if span is not None], decoded.count(None)
 
 
 def _opened(path: Path) -> tuple[int, int]:

@@ -84,15 +84,15 @@ def _fact(fact: Fact) -> str:
     return _value(fact.value) + note
 
 
-def _table(found: Table) -> list[str]:
-    if found.page_only:
+def _table(part: Table) -> list[str]:
+    if part.page_only:
         return []
-    if not found.rows:
-        return [escaped(found.empty)] if found.empty else []
-    rows = [[_cell(value) for value in row.cells] for row in values.rows_of(found)]
-    head = [escaped(column.name) for column in found.columns]
-    caption = [f"{escaped(found.caption)}:"] if found.caption else []
-    return [*caption, table(head, rows, [column.align == "left" for column in found.columns])]
+    if not part.rows:
+        return [escaped(part.empty)] if part.empty else []
+    rows = [[_cell(value) for value in row.cells] for row in values.rows_of(part)]
+    head = [escaped(column.name) for column in part.columns]
+    caption = [f"{escaped(part.caption)}:"] if part.caption else []
+    return [*caption, table(head, rows, [column.align == "left" for column in part.columns])]
 
 
 def _cell(value: Value | Cell) -> str:

@@ -34,13 +34,13 @@ def run_page(run: RunResults, report: Report, sources: Sources | None = None, la
     head = headed(Head((Text(run_summary(run, words), "summary"),), _facts(run, words), _warnings(run, words)), own)
     general = [_heldout(run, words), *_product(run, words, sources), _problems(run, words), _reproduce(run, words)]
     run_id = run.run_id or "unnamed run"
-    known = [f"suite {run.suite_id}" if run.suite_id else "", f"seed {text.number(run.seed)}", run.family, run.group]
+    details = [f"suite {run.suite_id}" if run.suite_id else "", f"seed {text.number(run.seed)}", run.family, run.group]
     return Page(
         title=f"{text.short_task(run.taskset or 'unknown taskset')}: {run.evolver.name or 'unknown evolver'}",
         summary=head.summary,
         facts=head.facts,
         sections=arranged(general, own),
-        subtitle=" · ".join([f"{run_id}: {run.status}", *(part for part in known if part)]),
+        subtitle=" · ".join([f"{run_id}: {run.status}", *(part for part in details if part)]),
         warnings=head.warnings,
         foot=words.foot,
         name=run_id,

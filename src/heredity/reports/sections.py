@@ -26,7 +26,7 @@ def arranged(general: Sequence[Section], own: Sequence[Section]) -> tuple[Sectio
     """
     ids = {section.id for section in own}
     listed = [*own, *(section for section in general if section.id not in ids)]
-    return tuple(s for place in ("lead", "main", "detail") for s in listed if s.place == place and s.parts)
+    return tuple(s for area in ("lead", "main", "detail") for s in listed if s.place == area and s.parts)
 
 
 def headed(head: Head, own: Sequence[Section]) -> Head:
@@ -49,11 +49,11 @@ def failure_parts(failure: Failure | EvolverFailure) -> tuple[Part, ...]:
 
 def versions(packages: Iterable[Mapping[str, str] | None]) -> str:
     """Write the versions of packages, all of them where runs differ."""
-    found: dict[str, set[str]] = {}
+    installed: dict[str, set[str]] = {}
     for listed in packages:
         for name, version in (listed or {}).items():
-            found.setdefault(name, set()).add(version)
-    return ", ".join(f"{name} {' and '.join(sorted(found[name]))}" for name in sorted(found)) or "not recorded"
+            installed.setdefault(name, set()).add(version)
+    return ", ".join(f"{name} {' and '.join(sorted(installed[name]))}" for name in sorted(installed)) or "not recorded"
 
 
 _COUNTS = {"input": "input_tokens", "cached": "cache_tokens", "output": "output_tokens"}

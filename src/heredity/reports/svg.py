@@ -108,10 +108,10 @@ class Axis:
 
 def fit(values: Iterable[float | None], start: float, stop: float, pad: float = 0.06) -> Axis:
     """Return an axis that covers the known values with a margin of `pad` of their range; [0, 1] when there are none."""
-    known = [v for v in values if v is not None and math.isfinite(v)]
-    if not known:
+    numbers = [v for v in values if v is not None and math.isfinite(v)]
+    if not numbers:
         return Axis(0.0, 1.0, start, stop)
-    low, high = min(known), max(known)
+    low, high = min(numbers), max(numbers)
     if low == high:
         # Scores that cannot be negative get no room below zero.
         room = abs(low) * 0.1 or 1.0
@@ -247,10 +247,10 @@ def end_labels(labels: Sequence[tuple[float, str, str]], x: float, top: float, b
     ordered = sorted(labels, key=lambda entry: entry[0])
     places = spread([y for y, _, _ in ordered], top, bottom, gap)
     marks: list[str] = []
-    for (y, content, class_), place in zip(ordered, places, strict=True):
-        if abs(y - place) > 2:
-            marks.append(element("path", d=path([(x + 1, y), (x + 8, place)]), class_=f"leader {class_}"))
-        marks.append(label(content, x + 10, place + 3.8, class_=f"end {class_}"))
+    for (y, content, class_), target in zip(ordered, places, strict=True):
+        if abs(y - target) > 2:
+            marks.append(element("path", d=path([(x + 1, y), (x + 8, target)]), class_=f"leader {class_}"))
+        marks.append(label(content, x + 10, target + 3.8, class_=f"end {class_}"))
     return group(*marks)
 
 
@@ -260,8 +260,8 @@ def spread(places: Sequence[float], top: float, bottom: float, gap: float) -> li
         return []
     gap = min(gap, (bottom - top) / max(1, len(places) - 1)) if len(places) > 1 else gap
     moved: list[float] = []
-    for place in places:
-        moved.append(max(place, moved[-1] + gap if moved else top))
+    for position in places:
+        moved.append(max(position, moved[-1] + gap if moved else top))
     limit = bottom
     for i in range(len(moved) - 1, -1, -1):
         moved[i] = min(moved[i], limit)

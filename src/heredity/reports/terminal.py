@@ -28,21 +28,19 @@ def render(page: Page) -> RenderableType:
     return Group(title, _text(page.subtitle, style="dim"), *said, *warnings, facts)
 
 
-def table(found: Table) -> RichTable:
+def table(part: Table) -> RichTable:
     """Return a table; an interval is a column of its own beside its mean, so that both line up."""
-    title = _text(found.caption) if found.caption else None
+    title = _text(part.caption) if part.caption else None
     made = RichTable(
         title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim"
     )
-    wide = [
-        any(_interval(row.cells[i]) for row in found.rows if row.role != "group") for i in range(len(found.columns))
-    ]
-    for column, split in zip(found.columns, wide, strict=True):
+    wide = [any(_interval(row.cells[i]) for row in part.rows if row.role != "group") for i in range(len(part.columns))]
+    for column, split in zip(part.columns, wide, strict=True):
         right = column.align == "right"
         made.add_column(_text(column.name), justify="right" if right else "left", no_wrap=right)
         if split:
             made.add_column("interval", justify="right", no_wrap=True)
-    for row in values.rows_of(found):
+    for row in values.rows_of(part):
         cells: list[RichText] = []
         for value, split in zip(row.cells, wide, strict=True):
             cells.append(_cell(value))
@@ -54,7 +52,7 @@ def table(found: Table) -> RichTable:
 
 def _shown(parts: tuple[Part, ...]) -> list[RenderableType]:
     tables = [part for part in values.flat(parts) if isinstance(part, Table) and part.rows and not part.page_only]
-    return [shown for found in tables for shown in (table(found), RichText())]
+    return [shown for content in tables for shown in (table(content), RichText())]
 
 
 def _interval(value: Value | Cell) -> str:

@@ -113,16 +113,16 @@ def variables(candidate: Candidate) -> dict[str, str]:
     The set Θ of Autogenesis (section 3.2): files of parts whose manifest does not say `evolvable: false`. A file is
     named by its part and its path.
     """
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name, part in candidate.parts.items():
         if not manifest_of(part, name).evolvable:
             continue
         for path, data in part.items():
             try:
-                found[f"{name}:{path}"] = data.decode()
+                texts[f"{name}:{path}"] = data.decode()
             except UnicodeDecodeError:
                 continue
-    return found
+    return texts
 
 
 def with_variables(candidate: Candidate, edits: Mapping[str, str | None]) -> Candidate:
@@ -178,7 +178,7 @@ def record_candidate(
     for part_name, part in candidate.parts.items():
         name = POLICY if part_name == AGENT else part_name
         draft = draft_of(name, part, note)
-        before = [found[name] for found in parents if name in found]
+        before = [parent[name] for parent in parents if name in parent]
         same = next((v for v in before if (v.content, v.manifest) == (draft.tree.digest, draft.manifest)), None)
         if same is None:
             lineage = tuple(dict.fromkeys(v.digest for v in before))

@@ -107,9 +107,9 @@ def _front_matter(text: str, where: str) -> dict[str, Any]:
             front = _read(_UNQUOTED.sub(lambda line: f"{line[1]}: {json.dumps(line[2])}", text), where)
         except yaml.YAMLError:
             mark = getattr(error, "problem_mark", None)
-            place = where if mark is None else f"{where}, line {mark.line + 1}"
+            location = where if mark is None else f"{where}, line {mark.line + 1}"
             problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
-            raise ConfigError(f"{place}: not YAML ({problem}); put the value in double quotes") from error
+            raise ConfigError(f"{location}: not YAML ({problem}); put the value in double quotes") from error
     if not isinstance(front, dict):
         raise ConfigError(f"{where}: the front matter is {str(front)!r:.60}; expected lines such as name: …")
     return front

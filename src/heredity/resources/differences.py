@@ -33,7 +33,7 @@ def _file(path: str, before: bytes | None, after: bytes | None, labels: tuple[st
 
 
 def _lines(path: str, before: str, after: str, *labels: str) -> str:
-    found = difflib.unified_diff(
+    diff = difflib.unified_diff(
         before.splitlines(), after.splitlines(), f"{labels[0]}/{path}", f"{labels[1]}/{path}", lineterm=""
     )
-    return "".join(f"{line}\n" for line in found)
+    return "".join(f"{line}\n" for line in diff)

@@ -58,7 +58,7 @@ def from_json(text: str, *, where: str) -> tuple[Entries, Heads]:
             digest: SourceTree({p: _decoded(d) for p, d in files.items()})
             for digest, files in value["contents"].items()
         }
-        entries = [_entry(each, trees, where) for each in value["versions"]]
+        entries = [_entry(entry, trees, where) for entry in value["versions"]]
         by_digest = {version.digest: version for version, _ in entries}
         heads = [
             (str(branch), by_digest[digest], bool(hidden))

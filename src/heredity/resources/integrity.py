@@ -14,32 +14,32 @@ from heredity.resources.store_file import Connection
 
 def findings(database: Connection, path: Path) -> list[str]:
     """Read a whole store and return what is wrong with it, one sentence each."""
-    found = [database.lost] if database.lost else []
+    problems = [database.lost] if database.lost else []
     try:
-        found += [f"{path}: {line}" for (line,) in database.execute("PRAGMA integrity_check(20)") if line != "ok"]
+        problems += [f"{path}: {line}" for (line,) in database.execute("PRAGMA integrity_check(20)") if line != "ok"]
     except sqlite3.DatabaseError as error:
-        found.append(f"{path}: {error}")
+        problems.append(f"{path}: {error}")
     contents: set[str] = set()
     for row in rows(database, "contents", "digest, data"):
         if row is None or not isinstance(row[1], bytes) or digest_bytes(row[1]) != row[0]:
-            found.append(f"a content is damaged{_named(row)}")
+            problems.append(f"a content is damaged{_named(row)}")
         else:
             contents.add(row[0])
     versions: set[str] = set()
     for row in rows(database, "versions", "digest, body, type, name"):
         if row is None or not _matches(row[1], row[0]):
-            found.append(f"the record of a version is damaged{_named(row)}")
+            problems.append(f"the record of a version is damaged{_named(row)}")
             continue
         body = json.loads(row[1])
         if (body["type"], body["name"]) != row[2:]:
-            found.append(f"the index of {body['type']}/{body['name']}@{body['number']} is damaged")
+            problems.append(f"the index of {body['type']}/{body['name']}@{body['number']} is damaged")
         if body["content"] not in contents:
-            found.append(f"the content of {body['type']}/{body['name']}@{body['number']} cannot be read")
+            problems.append(f"the content of {body['type']}/{body['name']}@{body['number']} cannot be read")
         versions.add(row[0])
     for row in rows(database, "moves", "seal, body"):
         if row is None or not _matches(row[1], row[0]):
-            found.append("an entry of the log of moves is damaged")
-    return found + _damaged_heads(database, versions)
+            problems.append("an entry of the log of moves is damaged")
+    return problems + _damaged_heads(database, versions)
 
 
 def rows(database: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[Any, ...] | None]:
@@ -66,16 +66,16 @@ def _last(database: sqlite3.Connection, table: str) -> int:
 
 
 def _damaged_heads(database: sqlite3.Connection, versions: set[str]) -> list[str]:
-    found: list[str] = []
+    problems: list[str] = []
     try:
         for row in database.execute("SELECT * FROM heads").fetchall():
             if digest_json(list(row[:5])) != row[5]:
-                found.append(f"the head of {row[0]}/{row[1]} on {row[2]} is damaged")
+                problems.append(f"the head of {row[0]}/{row[1]} on {row[2]} is damaged")
             elif row[3] not in versions:
-                found.append(f"the head of {row[0]}/{row[1]} on {row[2]} points to a version that cannot be read")
+                problems.append(f"the head of {row[0]}/{row[1]} on {row[2]} points to a version that cannot be read")
     except (sqlite3.DatabaseError, TypeError) as error:
-        found.append(f"the heads cannot be read: {error}")
-    return found
+        problems.append(f"the heads cannot be read: {error}")
+    return problems
 
 
 def _matches(body: Any, digest: Any) -> bool:

@@ -70,9 +70,9 @@ class Registry:
         if not folder.is_dir():
             raise ConfigError(f"{folder} is no folder; give one with a folder for each type: {', '.join(TYPES)}")
         for type_folder in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
-            for each in sorted(p for p in type_folder.iterdir() if p.is_dir()):
-                checked_identity(type_folder.name, each.name)
-                drafts.append(_draft_of(type_folder.name, each))
+            for resource in sorted(p for p in type_folder.iterdir() if p.is_dir()):
+                checked_identity(type_folder.name, resource.name)
+                drafts.append(_draft_of(type_folder.name, resource))
         for draft in drafts:
             building.check(draft.type, draft.name, draft.tree, draft.manifest)
         with self.store.transaction():
@@ -116,16 +116,16 @@ class Registry:
 
     def get(self, type_: str, name: str, version: str | None = None, *, branch: str = MAIN) -> Instance:
         """Return an instance of the branch's head or of one version."""
-        found = self.store.get(type_, name, _number(version), branch=branch)
-        return building.build(found, self.store.tree(found))
+        stored = self.store.get(type_, name, _number(version), branch=branch)
+        return building.build(stored, self.store.tree(stored))
 
     def get_info(self, type_: str, name: str, version: str | None = None, *, branch: str = MAIN) -> dict[str, Any]:
         """Return what a version says of itself, its digest, its files and, for a tool, the schema to call it by (JSON)."""
-        found = self.store.get(type_, name, _number(version), branch=branch)
-        info = {**found.to_json(), "digest": found.digest, "files": list(self.store.tree(found))}
+        stored = self.store.get(type_, name, _number(version), branch=branch)
+        info = {**stored.to_json(), "digest": stored.digest, "files": list(self.store.tree(stored))}
         if type_ == "tool":
-            schema = dict(found.manifest.arguments) or {"type": "object", "properties": {}}
-            function = {"name": name, "description": found.manifest.description, "parameters": schema}
+            schema = dict(stored.manifest.arguments) or {"type": "object", "properties": {}}
+            function = {"name": name, "description": stored.manifest.description, "parameters": schema}
             info["function"] = function
         return info
 
@@ -149,8 +149,8 @@ class Registry:
             raise UnknownNameError("way of retrieval", by, ("words", "embeddings"))
         heads = self.store.list(type_)
         texts = [f"{v.name} {v.manifest.description} {' '.join(self.store.tree(v).texts().values())}" for v in heads]
-        found = retrieval.scores(query, texts) if by == "words" else retrieval.similarities(query, texts, model)
-        ranked = sorted(zip(heads, found, strict=True), key=lambda pair: -pair[1])
+        scores = retrieval.scores(query, texts) if by == "words" else retrieval.similarities(query, texts, model)
+        ranked = sorted(zip(heads, scores, strict=True), key=lambda pair: -pair[1])
         return [(version, score) for version, score in ranked if score > 0][:limit]
 
     def get_state(self, type_: str, name: str) -> dict[str, Any]:
@@ -244,10 +244,10 @@ class Registry:
                 raise ConfigError(
                     f"{version.label} is not evolvable; update its manifest with evolvable: true to allow it"
                 )
-            known = self.get_variables(type_, name, branch=branch)
+            defined = self.get_variables(type_, name, branch=branch)
             for key in variables:
-                if key not in known:
-                    raise UnknownNameError(f"variable of {type_}/{name}", key, known)
+                if key not in defined:
+                    raise UnknownNameError(f"variable of {type_}/{name}", key, defined)
             files: dict[str, Any] = {**self.store.tree(version)}
             parameters = dict(version.manifest.parameters)
             for key, value in variables.items():
@@ -286,8 +286,8 @@ class Registry:
             branches = self.store.branches(type_, name, intact=intact)
             hidden = bool(branches) and self.store.hidden(type_, name)
             newest = max((v for v in kept.values() if (v.type, v.name) == (type_, name)), key=lambda v: v.number)
-            found = {branch: digest for branch, digest in branches.items() if digest in kept}
-            heads[f"{type_}/{name}"] = [(b, digest, hidden) for b, digest in {MAIN: newest.digest, **found}.items()]
+            reachable = {branch: digest for branch, digest in branches.items() if digest in kept}
+            heads[f"{type_}/{name}"] = [(b, digest, hidden) for b, digest in {MAIN: newest.digest, **reachable}.items()]
         text = json.dumps(exchange.to_json(entries, heads), indent=1, ensure_ascii=False)
         _write_whole(Path(path), text)
         return len(entries)
@@ -313,9 +313,9 @@ class Registry:
 
     def save_contract(self, type_: str, name: str, folder: AnyPath, *, version: str | None = None) -> Path:
         """Write `FOLDER/NAME/SKILL.md` and return its path."""
-        found = self.store.get(type_, name, _number(version))
+        stored = self.store.get(type_, name, _number(version))
         target = Path(folder) / name / SKILL
-        text = str(contracts.contract_of(found, self.store.tree(found)))
+        text = str(contracts.contract_of(stored, self.store.tree(stored)))
         target.parent.mkdir(parents=True, exist_ok=True)
         _write_whole(target, text)
         return target
@@ -326,8 +326,8 @@ class Registry:
         Raises:
             ConfigError: if it is no SKILL.md, or its name is not its folder's.
         """
-        place = Path(path)
-        file = place / SKILL if place.is_dir() else place
+        given = Path(path)
+        file = given / SKILL if given.is_dir() else given
         text = file.read_text(encoding="utf-8", errors="replace")
         contract = contracts.read_contract(text, where=str(file))
         if contract.name != file.resolve().parent.name:

@@ -117,10 +117,10 @@ class Store:
                 return self._by_digest(self._head(type_, name, branch))
             row = self._row(type_, name, number)
             if row is None:
-                known = self._numbers(type_, name, 50)
-                if not known:
+                numbers = self._numbers(type_, name, 50)
+                if not numbers:
                     raise UnknownNameError(type_, name, self._names(type_))
-                raise UnknownNameError(f"version of {type_}/{name}", str(number), map(str, known))
+                raise UnknownNameError(f"version of {type_}/{name}", str(number), map(str, numbers))
             return _version(*row)
 
     def list(self, type_: str | None = None, name: str | None = None, *, hidden: bool = False) -> list[Version]:

@@ -45,10 +45,10 @@ class Connection(sqlite3.Connection):
     lost = ""
     _place: Path | None = None
 
-    def count(self, place: Path) -> None:
+    def count(self, path: Path) -> None:
         """Note that this process has the file open."""
-        self._place = place
-        _OPEN[place] += 1
+        self._place = path
+        _OPEN[path] += 1
 
     def close(self) -> None:
         """Close the file; the last one to do so folds the `-wal` file into it."""
@@ -70,8 +70,8 @@ def connect(path: Path, *, intact: bool = False) -> Connection:
         DamagedRecordError: if there are any and `intact` is false; nothing is changed then.
     """
     with _OPENING:
-        place = path.resolve()
-        lost = "" if _OPEN[place] else lost_frames(path)
+        resolved = path.resolve()
+        lost = "" if _OPEN[resolved] else lost_frames(path)
         wal = path.with_name(path.name + "-wal")
         if lost and not intact:
             raise DamagedRecordError(
@@ -81,7 +81,7 @@ def connect(path: Path, *, intact: bool = False) -> Connection:
         if lost and wal.exists():
             shutil.copyfile(wal, wal.with_name(wal.name + ".damaged"))
         database = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, factory=Connection)
-        database.count(place)
+        database.count(resolved)
         database.lost = lost
     database.execute("PRAGMA synchronous = FULL")
     return database

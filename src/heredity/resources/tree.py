@@ -71,13 +71,13 @@ class SourceTree(Mapping[str, bytes]):
 
     def texts(self) -> dict[str, str]:
         """Return the files that are UTF-8, by their path."""
-        found: dict[str, str] = {}
+        decoded: dict[str, str] = {}
         for path, data in self._files.items():
             try:
-                found[path] = data.decode()
+                decoded[path] = data.decode()
             except UnicodeDecodeError:
                 continue
-        return found
+        return decoded
 
     def with_file(self, path: str, content: bytes | str) -> SourceTree:
         """Return a new tree in which `path` has `content`."""

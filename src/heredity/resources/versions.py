@@ -122,10 +122,10 @@ class Manifest:
             UnknownNameError: if it has a key that a manifest has not.
             ConfigError: if a value is of the wrong type.
         """
-        known = [f.name for f in fields(cls)]
+        keys = [f.name for f in fields(cls)]
         for key in value:
-            if key not in known:
-                raise UnknownNameError("key of a manifest", key, known)
+            if key not in keys:
+                raise UnknownNameError("key of a manifest", key, keys)
         if not isinstance(value.get("description", ""), str) or not isinstance(value.get("evolvable", True), bool):
             raise ConfigError("in a manifest, description is a text and evolvable is true or false")
         return cls(**value)

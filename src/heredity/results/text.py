@@ -49,18 +49,18 @@ def decimals_for(spread: float | None, magnitude: float | None = None) -> int:
 
 def number(value: Any, decimals: int | None = None) -> str:
     """Write a number with `decimals` decimals (four significant digits by default); missing values are a dash."""
-    known = finite(value)
-    if known is None:
+    figure = finite(value)
+    if figure is None:
         return DASH
-    if known and abs(known) >= 1e9:
-        return f"{known:.2e}".replace("-", MINUS)
+    if figure and abs(figure) >= 1e9:
+        return f"{figure:.2e}".replace("-", MINUS)
     if decimals is None:
-        if known == int(known) and abs(known) < 1e6:
-            return _grouped(f"{int(known):,}")
-        if known and abs(known) < 1e-4:
-            return f"{known:.1e}".replace("-", MINUS)
-        decimals = decimals_for(None, known)
-    written = f"{known:,.{decimals}f}"
+        if figure == int(figure) and abs(figure) < 1e6:
+            return _grouped(f"{int(figure):,}")
+        if figure and abs(figure) < 1e-4:
+            return f"{figure:.1e}".replace("-", MINUS)
+        decimals = decimals_for(None, figure)
+    written = f"{figure:,.{decimals}f}"
     return written.removeprefix("-") if float(written.replace(",", "")) == 0 else _grouped(written)
 
 
@@ -73,8 +73,8 @@ def _grouped(written: str) -> str:
 def signed(value: Any, decimals: int | None = None) -> str:
     """Write a difference with its sign; missing values are a dash."""
     written = number(value, decimals)
-    known = finite(value)
-    return f"+{written}" if known is not None and known > 0 and written.strip("0.") else written
+    figure = finite(value)
+    return f"+{written}" if figure is not None and figure > 0 and written.strip("0.") else written
 
 
 def interval(low: Any, high: Any, decimals: int | None = None) -> str:
@@ -88,43 +88,43 @@ def interval(low: Any, high: Any, decimals: int | None = None) -> str:
 
 def percent(value: Any, decimals: int = 0) -> str:
     """Write a fraction (0 to 1) as a percentage; missing values are a dash."""
-    known = finite(value)
-    return DASH if known is None else f"{number(100 * known, decimals)}%"
+    figure = finite(value)
+    return DASH if figure is None else f"{number(100 * figure, decimals)}%"
 
 
 def p_value(value: Any) -> str:
     """Write a p-value with two significant digits, small ones as a bound; missing values are a dash."""
-    known = finite(value)
-    if known is None:
+    probability = finite(value)
+    if probability is None:
         return DASH
-    if known < 0.001:
+    if probability < 0.001:
         return "< 0.001"
-    return f"{known:.3f}" if known < 0.1 else f"{known:.2f}"
+    return f"{probability:.3f}" if probability < 0.1 else f"{probability:.2f}"
 
 
 def duration(seconds: Any) -> str:
     """Write seconds in the unit people would choose (ms, s, min, h); missing values are a dash."""
-    known = finite(seconds)
-    if known is None:
+    elapsed = finite(seconds)
+    if elapsed is None:
         return DASH
-    if known < 1:
-        return f"{1000 * known:.0f} ms"
-    if known < 90:
-        return f"{known:.1f} s" if known < 10 else f"{known:.0f} s"
-    if known < 5400:
-        return f"{known / 60:.1f} min"
-    return f"{known / 3600:.1f} h"
+    if elapsed < 1:
+        return f"{1000 * elapsed:.0f} ms"
+    if elapsed < 90:
+        return f"{elapsed:.1f} s" if elapsed < 10 else f"{elapsed:.0f} s"
+    if elapsed < 5400:
+        return f"{elapsed / 60:.1f} min"
+    return f"{elapsed / 3600:.1f} h"
 
 
 def amount(value: Any) -> str:
     """Write a count in short (950, 12.3k, 4.56M), as for tokens; missing values are a dash."""
-    known = finite(value)
-    if known is None:
+    figure = finite(value)
+    if figure is None:
         return DASH
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if abs(known) >= size:
-            return f"{known / size:.3g}{unit}".replace("-", MINUS)
-    return number(known)
+        if abs(figure) >= size:
+            return f"{figure / size:.3g}{unit}".replace("-", MINUS)
+    return number(figure)
 
 
 def clean(value: Any) -> str:
@@ -155,7 +155,7 @@ def task_names(names: Iterable[str]) -> dict[str, str]:
     """Return short names of tasksets that are told apart: those that would be called alike have their full names."""
     short = {name: short_task(name) for name in names}
     shared = Counter(short.values())
-    return {name: found if shared[found] == 1 else name for name, found in short.items()}
+    return {name: shortened if shared[shortened] == 1 else name for name, shortened in short.items()}
 
 
 def spread_of(intervals: Iterable[tuple[float | None, float | None]]) -> float | None:
@@ -166,8 +166,8 @@ def spread_of(intervals: Iterable[tuple[float | None, float | None]]) -> float |
 
 def dollars(value: Any) -> str:
     """Write a cost in US dollars; missing values are a dash."""
-    known = finite(value)
-    return DASH if known is None else f"${known:,.2f}"
+    figure = finite(value)
+    return DASH if figure is None else f"${figure:,.2f}"
 
 
 def tokens(value: Any) -> str:
@@ -177,10 +177,10 @@ def tokens(value: Any) -> str:
 
 def cost(value: Any) -> str:
     """Write a cost in US dollars, small ones with the digits that tell them from nothing; unknown is said."""
-    known = finite(value)
-    if known is None:
+    figure = finite(value)
+    if figure is None:
         return "unknown"
-    return f"${known:.2g}" if 0 < known < 0.01 else f"${known:,.2f}"
+    return f"${figure:.2g}" if 0 < figure < 0.01 else f"${figure:,.2f}"
 
 
 _WRITTEN: MappingProxyType[str, Callable[[Any], str]] = MappingProxyType(

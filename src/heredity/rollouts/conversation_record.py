@@ -62,7 +62,7 @@ class ConversationRecord:
     def trajectory(
         self,
         info: Mapping[str, Any],
-        told: str,
+        outcome: str,
         *,
         score: float = 0.0,
         failure: Failure | None = None,
@@ -73,7 +73,7 @@ class ConversationRecord:
 
         Args:
             info: values of `keys`; others are left out.
-            told: what the last step led to.
+            outcome: what the last step led to.
             score: the whole reward.
             failure: what went wrong.
             failure_source: whose fault that is; with `NONE` the score counts and the status is ok.
@@ -81,17 +81,17 @@ class ConversationRecord:
         """
         steps = [turn for turn in self.conversation.turns if turn.reply is not None]
         length, failed = len(steps), failure is not None and failure_source != FailureSource.NONE
-        known = {"question": self.question, **info}
+        details = {"question": self.question, **info}
         if self.conversation.notes:
-            known["notes"] = list(self.conversation.notes)
+            details["notes"] = list(self.conversation.notes)
         columns: dict[str, Column] = {
-            "obs": [*(_text(turn.told) for turn in steps), told],
+            "obs": [*(_text(turn.told) for turn in steps), outcome],
             "action": [_said(turn.reply) for turn in steps if turn.reply is not None],
             "reward": _at_end(length, score, np.float64),
             "terminated": _at_end(length, failure is None, np.bool_),
             "truncated": _at_end(length, truncated, np.bool_),
             "messages": [message.to_json() for message in self.conversation.messages],
-            **{f"info/{key}": [None] * (length - 1) + [known.get(key)] * bool(length) for key in self.keys},
+            **{f"info/{key}": [None] * (length - 1) + [details.get(key)] * bool(length) for key in self.keys},
         }
         return Trajectory(
             task_id=self.job.task.id,
@@ -166,10 +166,10 @@ def _at_end(length: int, value: float | bool, dtype: type[np.generic]) -> np.nda
     return column
 
 
-def _text(told: Sequence[Message]) -> str:
-    if len(told) == 1 and told[0].role == "user":
-        return told[0].content
-    return "\n\n".join(f"[{message.role}]\n{message.content}" for message in told)
+def _text(messages: Sequence[Message]) -> str:
+    if len(messages) == 1 and messages[0].role == "user":
+        return messages[0].content
+    return "\n\n".join(f"[{message.role}]\n{message.content}" for message in messages)
 
 
 def _said(reply: Message) -> str:

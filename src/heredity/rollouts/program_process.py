@@ -276,8 +276,8 @@ class ProgramProcess:
         failure = news.get("failure")
         if isinstance(failure, dict):
             category, message, traceback = (_text(failure.get(k)) for k in ("category", "message", "traceback"))
-            known = category if category in _CATEGORIES else "tool_error"
-            return ToolResult(error=known, message=message[:500], traceback=traceback[:10_000])
+            kind = category if category in _CATEGORIES else "tool_error"
+            return ToolResult(error=kind, message=message[:500], traceback=traceback[:10_000])
         if len(value) > self._limits.result_bytes:
             text = f"what was returned takes {len(value)} bytes as JSON, more than {self._limits.result_bytes}"
             return ToolResult(error="output", message=text)

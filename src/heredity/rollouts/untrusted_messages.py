@@ -29,10 +29,10 @@ def parse(data: bytes) -> dict[str, Any] | None:
 
 def failures(news: Mapping[str, Any]) -> dict[int, Failure]:
     """Return the failures of single episodes: position to failure."""
-    found = news.get("failures")
-    if not isinstance(found, dict):
+    entries = news.get("failures")
+    if not isinstance(entries, dict):
         return {}
-    parsed = {int(k): failure(v) for k, v in found.items() if _POSITION.fullmatch(k)}
+    parsed = {int(k): failure(v) for k, v in entries.items() if _POSITION.fullmatch(k)}
     return {k: v for k, v in parsed.items() if v is not None}
 
 

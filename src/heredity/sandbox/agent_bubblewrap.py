@@ -203,10 +203,10 @@ class Confinement:
 def folder_variables(workspace: str) -> dict[str, str]:
     """Return the environment variables that tell an agent where its files are."""
     places = {"WORKSPACE": "", "SYSTEM": "/system", "FEEDBACK": "/feedback", "AGENTS": "/AGENTS.md"}
-    found = {
+    variables = {
         f"{owner}_{name}": workspace + path for owner in ("HEREDITY", "EVOPOLICYGYM") for name, path in places.items()
     }
-    return {**found, "EVOPOLICYGYM_PROTOCOL": "0.1"}
+    return {**variables, "EVOPOLICYGYM_PROTOCOL": "0.1"}
 
 
 @contextlib.contextmanager

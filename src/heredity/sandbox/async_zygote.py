@@ -24,11 +24,11 @@ async def ready(watch: Callable[..., Any], unwatch: Callable[[int], Any], descri
     Raises:
         TimeoutError: if it is not ready by the deadline.
     """
-    found = asyncio.get_running_loop().create_future()
-    watch(descriptor, lambda: found.done() or found.set_result(None))
+    future = asyncio.get_running_loop().create_future()
+    watch(descriptor, lambda: future.done() or future.set_result(None))
     try:
         async with asyncio.timeout_at(deadline):
-            await found
+            await future
     finally:
         unwatch(descriptor)
 

@@ -154,10 +154,10 @@ def bwrap() -> str:
     Raises:
         IsolationError: if it is not installed.
     """
-    found = shutil.which("bwrap")
-    if found is None:
+    path = shutil.which("bwrap")
+    if path is None:
         raise IsolationError(f"bubblewrap is not installed; {_REMEDY}")
-    return found
+    return path
 
 
 def interpreter() -> Path:
@@ -181,11 +181,11 @@ def _visible_folders() -> list[Path]:
 
 def _hidden_folders() -> list[Path]:
     """Folders of packages below what is visible: they may hold simulators."""
-    found = {p for p in trusted_folders() if any(p.is_relative_to(v) for v in _visible_folders())}
+    folders = {p for p in trusted_folders() if any(p.is_relative_to(v) for v in _visible_folders())}
     for library in ("/usr/lib", "/usr/local/lib", "/usr/lib64", *map(str, _interpreter_folders())):
         for kind in ("site-packages", "dist-packages"):
-            found.update(p.resolve() for p in Path(library).glob(f"python3*/{kind}") if p.is_dir())
-    return sorted(found)
+            folders.update(p.resolve() for p in Path(library).glob(f"python3*/{kind}") if p.is_dir())
+    return sorted(folders)
 
 
 def trusted_folders() -> Iterator[Path]:

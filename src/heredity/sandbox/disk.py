@@ -140,9 +140,9 @@ def _open(name: str, parent: int | None) -> int:
         return os.open(name, _FOLDER, dir_fd=parent)
     except PermissionError:
         # Its owner has shut it, and that is the user we are; what is in it takes room all the same.
-        found = os.open(name, os.O_PATH | _FOLDER, dir_fd=parent)
+        descriptor = os.open(name, os.O_PATH | _FOLDER, dir_fd=parent)
         try:
-            os.chmod(f"/proc/self/fd/{found}", 0o700)
+            os.chmod(f"/proc/self/fd/{descriptor}", 0o700)
         finally:
-            os.close(found)
+            os.close(descriptor)
         return os.open(name, _FOLDER, dir_fd=parent)

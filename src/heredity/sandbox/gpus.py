@@ -60,15 +60,15 @@ class GpuMachine:
                 lines = (folder / "information").read_text(encoding="utf-8").splitlines()
             except OSError:
                 continue
-            told = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
-            own = self.devices / f"nvidia{told.get('Device Minor', '')}"
+            fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+            own = self.devices / f"nvidia{fields.get('Device Minor', '')}"
             # In a container the driver lists GPUs that the container was not given.
             if not own.is_char_device():
                 continue
             shared = [self.devices / name for name in _SHARED]
             caps = sorted((self.devices / "nvidia-caps").glob("nvidia-cap*"))
             files = (own, *(path for path in (*shared, *caps) if path.is_char_device()))
-            uuid = told.get("GPU UUID", "")
+            uuid = fields.get("GPU UUID", "")
             gpus.append(Gpu(len(gpus), "" if "?" in uuid else uuid, folder.name, files))
         return gpus
 
@@ -82,14 +82,14 @@ class GpuMachine:
             ConfigError: if one is not there, or two names are of one GPU.
         """
         there = self.found()
-        known = {name: gpu for gpu in there for name in (str(gpu.index), gpu.uuid) if name}
+        by_name = {name: gpu for gpu in there for name in (str(gpu.index), gpu.uuid) if name}
         for name in names:
-            if name not in known:
+            if name not in by_name:
                 shown = ", ".join(f"{gpu.index}{f' ({gpu.uuid})' if gpu.uuid else ''}" for gpu in there) or "none"
                 raise ConfigError(f"engine.gpus names {name!r}, and there is no such GPU; there are: {shown}")
-        if len({known[name].place for name in names}) < len(names):
+        if len({by_name[name].place for name in names}) < len(names):
             raise ConfigError(f"engine.gpus names one GPU twice: {', '.join(names)}")
-        return {name: known[name] for name in names}
+        return {name: by_name[name] for name in names}
 
 
 @dataclass(frozen=True, slots=True)

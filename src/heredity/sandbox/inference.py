@@ -122,12 +122,12 @@ def packages(more: tuple[str, ...] = ()) -> tuple[Path, ...]:
     Raises:
         MissingExtraError: if one of `ROOTS` is not installed.
     """
-    found: set[Path] = set()
+    paths: set[Path] = set()
     for distribution in _required((*ROOTS, *more)):
         tops = {file.parts[0] for file in distribution.files or ()}
         home = Path(str(distribution.locate_file("")))
-        found |= {home / top for top in tops if not _LEFT_OUT.fullmatch(top) and (home / top).exists()}
-    return tuple(sorted(found))
+        paths |= {home / top for top in tops if not _LEFT_OUT.fullmatch(top) and (home / top).exists()}
+    return tuple(sorted(paths))
 
 
 def _required(roots: tuple[str, ...]) -> Iterator[importlib.metadata.Distribution]:
@@ -149,7 +149,9 @@ def _required(roots: tuple[str, ...]) -> Iterator[importlib.metadata.Distributio
         # What another system would need is looked for in vain, or shown without need: neither does harm.
         for match in filter(None, map(_REQUIREMENT.match, distribution.requires or ())):
             if (match["when"] or "") == extra:
-                waiting += [(match["name"], each.strip()) for each in ("", *(match["extras"] or "").split(","))]
+                waiting += [
+                    (match["name"], extra_name.strip()) for extra_name in ("", *(match["extras"] or "").split(","))
+                ]
 
 
 _REQUIREMENT = re.compile(

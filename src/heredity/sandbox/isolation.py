@@ -269,28 +269,28 @@ def seccomp_program() -> bytes:
 
 def package_folders(names: tuple[str, ...] = ALLOWED_PACKAGES) -> dict[str, Path]:
     """Return the installed allow-listed packages and the shared libraries bundled with them: name to path."""
-    found: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
     for name in names:
         spec = importlib.util.find_spec(name)
         if spec is None or spec.origin is None:
             continue
         folder = Path(spec.origin).parent
-        found[name] = folder
+        folders[name] = folder
         libraries = folder.parent / f"{name}.libs"
         if libraries.is_dir():
-            found[libraries.name] = libraries
-    return found
+            folders[libraries.name] = libraries
+    return folders
 
 
 def make_package_tree(folder: Path, names: tuple[str, ...] = ALLOWED_PACKAGES) -> dict[str, Path]:
     """Fill `folder` with links to the allow-listed packages, so that nothing else of site-packages is on the path."""
-    found = package_folders(names)
+    targets = package_folders(names)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, target in found.items():
+    for name, target in targets.items():
         link = folder / name
         if not link.is_symlink():
             link.symlink_to(target)
-    return found
+    return targets
 
 
 def zygote_settings(isolation: Isolation, folder: Path, scratch_bytes: int) -> dict[str, Any]:
@@ -306,7 +306,7 @@ def zygote_settings(isolation: Isolation, folder: Path, scratch_bytes: int) -> d
     for name in ("packages", "programs", "scratch"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     packages = folder / "packages"
-    found = make_package_tree(packages)
+    targets = make_package_tree(packages)
     spec = importlib.util.find_spec("gymnasium")
     if spec is None or spec.origin is None:
         raise IsolationError("gymnasium is not installed; pip install gymnasium")
@@ -330,9 +330,9 @@ def zygote_settings(isolation: Isolation, folder: Path, scratch_bytes: int) -> d
             "collections",
             "heapq",
         ],
-        "readable": [str(p) for p in (packages, *found.values(), *_system_files(), *_standard_library())],
-        "coarse": [str(p) for p in (packages, *found.values(), *_COARSE, sysconfig.get_paths()["stdlib"])],
-        "allowed": sorted(n for n in found if not n.endswith(".libs")),
+        "readable": [str(p) for p in (packages, *targets.values(), *_system_files(), *_standard_library())],
+        "coarse": [str(p) for p in (packages, *targets.values(), *_COARSE, sysconfig.get_paths()["stdlib"])],
+        "allowed": sorted(n for n in targets if not n.endswith(".libs")),
         "seccomp": base64.b64encode(seccomp_program()).decode() if isolation.seccomp else "",
         "landlock": isolation.landlock,
         "namespaces": isolation.namespaces,

@@ -60,7 +60,7 @@ def family(root: int) -> dict[int, Process]:
     a sandbox, what has started a session of its own and lost its parent is not found, as it is not ended either.
     """
     # In order, so that the parent is read before the child: one that ends meanwhile has handed its children on by then.
-    every = {pid: found for pid in sorted(_pids()) if (found := _process(pid)) is not None}
+    every = {pid: entry for pid in sorted(_pids()) if (entry := _process(pid)) is not None}
     children: dict[int, list[int]] = {}
     for pid, process in every.items():
         children.setdefault(process.parent, []).append(pid)
@@ -86,9 +86,9 @@ def memory_of(root: int, bound: int, files: int = 0) -> int:
         files: bytes of files in memory. They may be mapped as well, so the greater of them and of what is mapped counts.
     """
     members = family(root)
-    found = _sum(members, {pid: _resident(pid) for pid in members}, files)
-    if found <= bound:
-        return found
+    total = _sum(members, {pid: _resident(pid) for pid in members}, files)
+    if total <= bound:
+        return total
     return _sum(members, {pid: _proportional(pid) for pid in members}, files)
 
 
@@ -103,16 +103,16 @@ def nameless_files(pids: Iterable[int]) -> Counter[int]:
     Args:
         pids: of the processes that may have them open; of their descriptors at most 20,000 are looked at.
     """
-    found: dict[tuple[int, int], int] = {}
-    for place, descriptor in enumerate(_descriptors(pids)):
-        if place == _MOST_DESCRIPTORS:
+    sizes: dict[tuple[int, int], int] = {}
+    for count, descriptor in enumerate(_descriptors(pids)):
+        if count == _MOST_DESCRIPTORS:
             break
         with contextlib.suppress(OSError):
             status = os.stat(descriptor)
             if stat.S_ISREG(status.st_mode) and not status.st_nlink:
-                found[status.st_dev, status.st_ino] = status.st_blocks * 512
+                sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
     sums = Counter[int]()
-    for (device, _), taken in found.items():
+    for (device, _), taken in sizes.items():
         sums[device] += taken
     return sums
 
@@ -144,7 +144,7 @@ def _held(text: bytes, names: tuple[tuple[bytes, ...], tuple[bytes, ...]]) -> He
     amounts = {words[0]: int(words[1]) << 10 for words in lines if len(words) == 3 and words[2] == b"kB"}
     if not any(name in amounts for name in names[0]):
         return None
-    own, shared = (sum(amounts.get(name, 0) for name in each) for each in names)
+    own, shared = (sum(amounts.get(name, 0) for name in group) for group in names)
     return Held(own, shared)
 
 
@@ -173,8 +173,8 @@ def _taken(root: str, name: str) -> int:
         # Until a sandbox is set up, its first process still sees the host's.
         if os.fstat(folder).st_dev == os.stat(f"/{name}").st_dev:
             return 0
-        found = os.statvfs(folder)
-        return (found.f_blocks - found.f_bfree) * found.f_frsize
+        stats = os.statvfs(folder)
+        return (stats.f_blocks - stats.f_bfree) * stats.f_frsize
     except OSError:
         return 0
     finally:

@@ -96,9 +96,9 @@ class Watch:
     async def _memory_exceeds(self, factor: float) -> Reason:
         bound, loop = int(self._bounds.memory_bytes * factor), asyncio.get_running_loop()
         while True:
-            found = await loop.run_in_executor(self._threads, self._look_at_memory, bound)
-            self.memory_bytes = max(self.memory_bytes, found)
-            if found > bound:
+            used = await loop.run_in_executor(self._threads, self._look_at_memory, bound)
+            self.memory_bytes = max(self.memory_bytes, used)
+            if used > bound:
                 return "memory_limit"
             await asyncio.sleep(MEMORY_S)
 
@@ -106,9 +106,9 @@ class Watch:
         bound, files, loop = int(self._bounds.disk_bytes * factor), int(MOST_FILES * factor), asyncio.get_running_loop()
         while True:
             began = time.monotonic()
-            found = await loop.run_in_executor(self._threads, self._look_at_disk, bound, files)
-            self.disk_bytes = max(self.disk_bytes, found.bytes)
-            if found.bytes > bound or found.files > files:
+            usage = await loop.run_in_executor(self._threads, self._look_at_disk, bound, files)
+            self.disk_bytes = max(self.disk_bytes, usage.bytes)
+            if usage.bytes > bound or usage.files > files:
                 return "disk_limit"
             await asyncio.sleep(min(max(DISK_S, _STRETCH * (time.monotonic() - began)), _MOST_S))
 

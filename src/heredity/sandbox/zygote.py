@@ -184,11 +184,11 @@ class ZygoteProcess:
 
     def announced(self) -> dict[int, int]:
         """Return the exits that have been announced since the last call: worker to exit status (see `exit_status`)."""
-        found: dict[int, int] = {}
+        exits: dict[int, int] = {}
         while self._has_news(0.0):
             reply = self._receive(0.0)
-            found[reply["worker"]] = reply["status"]
-        return found
+            exits[reply["worker"]] = reply["status"]
+        return exits
 
     def drain(self) -> None:
         """Forget the exits that nobody asked for."""

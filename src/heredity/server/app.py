@@ -190,9 +190,9 @@ class SessionApp:
         ids = cast("list[Any]", wanted) if isinstance(wanted, list) else [wanted]
         unknown = [i for i in ids if isinstance(i, bool) or not isinstance(i, int) or not 0 <= i < self._submits]
         if unknown:
-            known = f"0 to {self._submits - 1}" if self._submits else "none yet"
+            available = f"0 to {self._submits - 1}" if self._submits else "none yet"
             raise _RefusedError(
-                "invalid_request", f"there is no submission {repr(unknown[0])[:40]}; there are: {known}"
+                "invalid_request", f"there is no submission {repr(unknown[0])[:40]}; there are: {available}"
             )
         if not self._finished:
             self._finished = True
@@ -250,8 +250,8 @@ async def _refusal(request: Request, error: _RefusedError) -> Response:
 
 
 async def _http_error(request: Request, error: HTTPException) -> Response:
-    known = "GET /info, GET /task, POST /submit, POST /finish, GET /health"
-    message = f"{request.method} {request.url.path}: {error.detail}; there are: {known}"
+    routes = "GET /info, GET /task, POST /submit, POST /finish, GET /health"
+    message = f"{request.method} {request.url.path}: {error.detail}; there are: {routes}"
     return _problem("invalid_request", message, error.status_code)
 
 

@@ -109,10 +109,10 @@ class Workspace:
     def summary(self, index: int) -> dict[str, Any] | None:
         """Return a published submission's summary, counted from 0; None where there is none, or a damaged one."""
         try:
-            found = json.loads((self.folder(index) / "summary.json").read_text(encoding="utf-8"))
+            published = json.loads((self.folder(index) / "summary.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        return found if isinstance(found, dict) and found.get("submit_index") == index else None
+        return published if isinstance(published, dict) and published.get("submit_index") == index else None
 
     def last_summary(self) -> dict[str, Any] | None:
         """Return the latest published submission's summary; None if there is none."""
@@ -152,9 +152,9 @@ class Workspace:
         """
         lock = self._locks.setdefault(feedback.submit_id, asyncio.Lock())
         async with lock:
-            known = self.summary(feedback.submit_id - 1)
-            if known is not None:
-                return known
+            published = self.summary(feedback.submit_id - 1)
+            if published is not None:
+                return published
             kept = list(trajectories or ()) or [o.trajectory for o in feedback.outcomes]
             try:
                 return await asyncio.to_thread(self._write, feedback, kept, receipt or self._receipt(feedback, kept))

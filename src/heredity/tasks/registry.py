@@ -62,8 +62,8 @@ def located_taskset(name: str, base: Path) -> str:
         ConfigError: if a package that offers tasksets fails to load.
     """
     first = name.partition("/")[0]
-    place = getattr(SOURCES.load(first), "located", None) if first in SOURCES else None
-    return name if place is None else place(name, base)
+    locate = getattr(SOURCES.load(first), "located", None) if first in SOURCES else None
+    return name if locate is None else locate(name, base)
 
 
 def expand(names: Iterable[str]) -> list[str]:

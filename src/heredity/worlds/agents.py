@@ -158,12 +158,12 @@ class _Search:
         return action
 
     def _reach(self, key: str, actions: tuple[Any, ...], total: float) -> _Place:
-        known = self._places.get(key)
-        if known is None:
-            known = self._places[key] = _Place(actions, total)
-        elif (total, -len(actions)) > (known.total, -len(known.actions)):
-            known.actions, known.total = actions, total
-        return known
+        visited = self._places.get(key)
+        if visited is None:
+            visited = self._places[key] = _Place(actions, total)
+        elif (total, -len(actions)) > (visited.total, -len(visited.actions)):
+            visited.actions, visited.total = actions, total
+        return visited
 
     def _key(self, episode: Episode) -> str:
         return digest_bytes(render(self._world.description.skin, episode.observe()).encode())

@@ -156,7 +156,7 @@ class WorldFolder:
             value: Any = json.JSONDecoder().raw_decode(text, start)[0]
         except (ValueError, RecursionError) as error:
             raise ConfigError(f"{file}: the list of actions is no JSON: {error}") from error
-        if not value or not all(isinstance(each, dict) and isinstance(each.get("name"), str) for each in value):
+        if not value or not all(isinstance(action, dict) and isinstance(action.get("name"), str) for action in value):
             raise ConfigError(f"{file}: expected a list of objects with a name, and was given {str(value)[:80]}")
         return tuple(value)
 
@@ -171,10 +171,10 @@ class WorldFolder:
         Raises:
             UnknownNameError: if there is none.
         """
-        found = {level.stem: level for split in (VALIDATION, TEST) for level in self.levels(split)}
-        if name not in found:
-            raise UnknownNameError(f"level of {self.name}", name, found)
-        return found[name]
+        levels = {level.stem: level for split in (VALIDATION, TEST) for level in self.levels(split)}
+        if name not in levels:
+            raise UnknownNameError(f"level of {self.name}", name, levels)
+        return levels[name]
 
     def upper_bound(self, level: FolderLevel) -> float:
         """Return the declared bound of a level: its `max_reward` in `level_max_rewards.json`, which may well be wrong.
@@ -183,13 +183,13 @@ class WorldFolder:
             ConfigError: if there is none, or it is no number above 0.
         """
         bounds, validation = self._bounds, level.split == VALIDATION
-        found = bounds.get((validation, level.stem), bounds.get((not validation, level.stem)))
-        if found is None or not (math.isfinite(found) and found > 0):
-            given = "no max_reward" if found is None else f"{found:g} as max_reward"
+        bound = bounds.get((validation, level.stem), bounds.get((not validation, level.stem)))
+        if bound is None or not (math.isfinite(bound) and bound > 0):
+            given = "no max_reward" if bound is None else f"{bound:g} as max_reward"
             raise ConfigError(
                 f"{self.path / 'level_max_rewards.json'} gives {given} for {level.path}; expected a number above 0"
             )
-        return found
+        return bound
 
     @cached_property
     def mean_upper_bound(self) -> float:
@@ -205,10 +205,10 @@ class WorldFolder:
         except (ValueError, RecursionError) as error:
             raise ConfigError(f"{self.path / file} is no JSON: {error}") from error
         stems = {level.stem for split in (TEST, VALIDATION) for level in self.levels(split)}
-        found: dict[tuple[bool, str], float] = {}
+        bounds: dict[tuple[bool, str], float] = {}
         for key, upper_bound in _bounds_in(value, stems, False):
-            found.setdefault(key, upper_bound)
-        return found
+            bounds.setdefault(key, upper_bound)
+        return bounds
 
     def yaml(self, path: str) -> Any:
         """Return what a YAML file of the folder holds.
@@ -237,10 +237,10 @@ def is_folder(name: str) -> bool:
 def _bounds_in(value: Any, stems: set[str], validation: bool) -> Iterator[tuple[tuple[bool, str], float]]:
     """Yield the bounds in a file of any shape: a level's name with its bound, or with an object that has `max_reward`."""
     if isinstance(value, list):
-        for each in cast(list[Any], value):
-            if isinstance(each, dict):
-                names = [_stem(text) for text in cast(dict[str, Any], each).values() if isinstance(text, str)]
-                yield from _bounds_in({name: each for name in names if name in stems}, stems, validation)
+        for entry in cast(list[Any], value):
+            if isinstance(entry, dict):
+                names = [_stem(text) for text in cast(dict[str, Any], entry).values() if isinstance(text, str)]
+                yield from _bounds_in({name: entry for name in names if name in stems}, stems, validation)
     elif isinstance(value, dict):
         for key, inner in cast(dict[str, Any], value).items():
             within = validation or "val" in key.lower()

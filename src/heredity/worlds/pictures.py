@@ -57,9 +57,9 @@ def written(text: str) -> Picture:
         if len(lines) * 7 * scale <= SIZE:
             break
     picture = np.full((SIZE, SIZE, 3), _PAPER, np.uint8)
-    for place, words in enumerate(lines[: SIZE // (7 * scale)]):
+    for index, words in enumerate(lines[: SIZE // (7 * scale)]):
         figure = np.kron(line(words)[:, : SIZE // scale - 4], np.ones((scale, scale), bool))
-        top = (7 * place + 1) * scale
+        top = (7 * index + 1) * scale
         picture[top : top + figure.shape[0], 2 * scale : 2 * scale + figure.shape[1]][figure] = _INK
     return picture
 
@@ -93,8 +93,8 @@ def _draw_grid(area: Picture, grid: Sequence[str], skin: SkinDescription) -> Non
 
 def _draw_gauges(area: Picture, gauges: Mapping[str, Sequence[float]]) -> None:
     height = max(3, (area.shape[0] - 4) // len(gauges))
-    for place, (name, (value, low, high)) in enumerate(gauges.items()):
-        bar = area[2 + place * height : 2 + place * height + height - 2, 6:-6]
+    for index, (name, (value, low, high)) in enumerate(gauges.items()):
+        bar = area[2 + index * height : 2 + index * height + height - 2, 6:-6]
         bar[:] = _EMPTY
         share = (value - low) / (high - low) if high > low else 0.0
         bar[:, : round(min(1.0, max(0.0, share)) * bar.shape[1])] = _BAR

@@ -121,7 +121,7 @@ class WorldTaskset:
             [level for level in self.world.shipped[_SHIPPED[split]] if level.difficulty == difficulty]
             for difficulty in self.difficulties
         ]
-        ranked = [(place, level) for levels in by_difficulty for place, level in enumerate(levels)]
+        ranked = [(rank, level) for levels in by_difficulty for rank, level in enumerate(levels)]
         if count > len(ranked):
             counts = ", ".join(f"{len(self._of_split(name))} of {name}" for name in _SHIPPED)
             raise ConfigError(

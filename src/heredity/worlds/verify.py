@@ -144,7 +144,7 @@ def _verify_one(name: str, level: str, seconds: float) -> LevelReport:
 
 
 def _faults(
-    world: World, level: Level, reference: float, found: dict[str, float], nothing: tuple[float, float]
+    world: World, level: Level, reference: float, totals: dict[str, float], nothing: tuple[float, float]
 ) -> tuple[str, ...]:
     upper_bound, faults = level.upper_bound.value, list[str]()
     if upper_bound <= 0:
@@ -157,7 +157,7 @@ def _faults(
         faults.append(f"a binary world pays 1 at most, and the bound is {upper_bound:g}")
     if level.upper_bound.kind == "exact" and reference < upper_bound - SLACK:
         faults.append(f"the bound is called exact, and the reference solution gets {reference:g} of {upper_bound:g}")
-    for name, total in {"reference": reference, **found}.items():
+    for name, total in {"reference": reference, **totals}.items():
         if total > upper_bound + SLACK:
             faults.append(f"the {name} agent gets {total:g}, more than the bound of {upper_bound:g}")
     faults += [
@@ -180,11 +180,11 @@ def _random_actions(rng: np.random.Generator, description: Description) -> Itera
 
 def _plain_actions(description: Description) -> list[Action]:
     """Return each action with the ends and the middle of its parameters' ranges: what an idle agent might repeat."""
-    found: list[Action] = []
+    actions: list[Action] = []
     for name, action in description.actions.items():
         choices = [[(key, value) for value in _values(kind, _ENDS)] for key, kind in action.params.items()]
-        found += [Action(name, dict(chosen)) for chosen in itertools.islice(itertools.product(*choices), 64)]
-    return found
+        actions += [Action(name, dict(chosen)) for chosen in itertools.islice(itertools.product(*choices), 64)]
+    return actions
 
 
 def _values(kind: Parameter, most: int) -> Sequence[Any]:

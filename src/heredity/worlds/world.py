@@ -148,8 +148,8 @@ class World:
             made[split] = []
             seed = base
             while len(made[split]) < count:
-                place = len(made[split])
-                level = self.make(seed, DIFFICULTIES[place * len(DIFFICULTIES) // count], f"{split}-{place + 1:02d}")
+                index = len(made[split])
+                level = self.make(seed, DIFFICULTIES[index * len(DIFFICULTIES) // count], f"{split}-{index + 1:02d}")
                 seed += 1
                 digest = digest_json(level.data)
                 if digest not in seen:

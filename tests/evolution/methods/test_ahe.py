@@ -82,7 +82,7 @@ def test_the_pack_has_statistics_groups_history_diffs_and_predictions_checked() 
     assert second["diffs"][SYSTEM].endswith(" Add the numbers.\n+Remember to carry, but not eleven.")
     assert second["predictions"] == [{"round": 1, "tasks": [6, 11], "held": [6], "missed": [11], "broke": [0]}]
     assert list(third["diffs"]) == ["memory/rules:memory.md"]
-    assert [each["missed"] for each in third["predictions"]] == [[11], [11]]
+    assert [prediction["missed"] for prediction in third["predictions"]] == [[11], [11]]
 
 
 def test_predictions_about_tasks_that_did_not_come_again_are_open() -> None:
@@ -102,7 +102,7 @@ def test_what_is_refused_is_shown_next_time_and_costs_no_attempt() -> None:
         edit(SYSTEM, "Add and carry."),
     ]
     session, blocks = engineered(lambda block: replies[block["round"] - 1], rounds=6)
-    reasons = [each["reason"] for each in blocks[-1]["rejected"]]
+    reasons = [entry["reason"] for entry in blocks[-1]["rejected"]]
     for said, reason in zip(
         ("30000 characters", "no target", "change nothing", "no edit was asked for", "middleware/broken.py:1"),
         reasons,
@@ -116,8 +116,8 @@ def test_what_is_refused_is_shown_next_time_and_costs_no_attempt() -> None:
 
 def test_history_says_how_many_changes_are_shown_and_the_latest_are() -> None:
     _, blocks = engineered(lambda block: edit(SYSTEM, f"carry {block['round']}"), rounds=4, history=2)
-    assert [each["round"] for each in blocks[-1]["history"]] == [2, 3]
-    assert [each["round"] for each in blocks[-1]["predictions"]] == [2, 3]
+    assert [entry["round"] for entry in blocks[-1]["history"]] == [2, 3]
+    assert [entry["round"] for entry in blocks[-1]["predictions"]] == [2, 3]
     _, blocks = engineered(lambda block: edit(SYSTEM, f"carry {block['round']}"), rounds=2, history=0)
     assert blocks[-1]["history"] == []
 
@@ -162,8 +162,8 @@ def test_what_the_contract_gate_refuses_is_told_and_not_built_upon(tmp_path: Pat
     refused = [d for d in decisions if not d.accepted]
     assert [d.reason for d in refused] == ["contract gate: it guesses"] * 3
     assert model.blocks[-1]["variables"] == {SYSTEM: "Guess."}
-    assert [each["reason"] for each in model.blocks[-1]["rejected"]] == ["contract gate: it guesses"] * 2
-    assert [each["round"] for each in model.blocks[-1]["history"]] == [1]
+    assert [entry["reason"] for entry in model.blocks[-1]["rejected"]] == ["contract gate: it guesses"] * 2
+    assert [entry["round"] for entry in model.blocks[-1]["history"]] == [1]
 
 
 def test_a_reset_begins_without_history(tmp_path: Path) -> None:

@@ -282,9 +282,9 @@ def test_what_the_contract_gate_refuses_is_no_start_and_is_told(tmp_path: Path) 
     assert [d.accepted for d in decisions].count(True) == 1
     refused = [d.baseline for d in decisions if d.reason == "contract gate: it guesses"]
     assert refused == [agent().digest] * 2
-    (told, *_) = [block["rejected"] for block in model.blocks if block["rejected"]]
-    assert told[0]["reason"] == "contract gate: it guesses"
-    assert "Carry, or guess." in told[0]["edits"][SYSTEM]
+    (rejected, *_) = [block["rejected"] for block in model.blocks if block["rejected"]]
+    assert rejected[0]["reason"] == "contract gate: it guesses"
+    assert "Carry, or guess." in rejected[0]["edits"][SYSTEM]
 
 
 class Lucky(SumsRunner):

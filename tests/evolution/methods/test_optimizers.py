@@ -94,8 +94,10 @@ def test_a_good_edit_among_harmful_ones_is_committed_and_built_upon(name: str) -
 def test_what_was_refused_is_told_to_the_model_with_the_reason(name: str) -> None:
     model = proposing(harmful)
     run(name, model, right_unless_harmed, rounds=2)
-    (told, *_) = [b["rejected"] for b in model.blocks if b["round"] == 2]
-    assert any(entry["edits"][SYSTEM].startswith("Take a guess") and "falls by 1" in entry["reason"] for entry in told)
+    (rejected, *_) = [b["rejected"] for b in model.blocks if b["round"] == 2]
+    assert any(
+        entry["edits"][SYSTEM].startswith("Take a guess") and "falls by 1" in entry["reason"] for entry in rejected
+    )
 
 
 @every_optimizer
@@ -209,8 +211,8 @@ def test_an_edit_that_cannot_be_made_is_refused_and_the_model_is_told_why(name: 
     session = run(name, model, initial=initial, rounds=2)
     assert session.committed == initial
     assert len(session.trials) == 1
-    told = [entry for b in model.blocks if b["round"] == 2 for entry in b["rejected"]]
-    assert any(reason in entry["reason"] for entry in told), told
+    rejected = [entry for b in model.blocks if b["round"] == 2 for entry in b["rejected"]]
+    assert any(reason in entry["reason"] for entry in rejected), rejected
 
 
 @pytest.mark.parametrize("name", ["reflection", "grpo"])
@@ -219,8 +221,8 @@ def test_code_that_does_not_load_never_takes_the_place_of_code_that_does(name: s
     model = proposing(lambda block: {"agent/solver:agent.py": "def solve(:"})
     session = run(name, model, initial=initial, rounds=2, target=["agent"])
     assert session.committed == initial
-    told = [entry["reason"] for b in model.blocks for entry in b["rejected"]]
-    assert any("agent.py:1 of agent/solver is not Python" in reason for reason in told)
+    reasons = [entry["reason"] for b in model.blocks for entry in b["rejected"]]
+    assert any("agent.py:1 of agent/solver is not Python" in reason for reason in reasons)
 
 
 @every_optimizer

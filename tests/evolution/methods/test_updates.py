@@ -264,9 +264,9 @@ class Wavering(SumsSession):
     def _feedback(self, trial: Any, number: int) -> Any:
         whole = super()._feedback(trial, number)
         outcomes: list[Outcome] = []
-        for place, outcome in enumerate(whole.outcomes):
+        for position, outcome in enumerate(whole.outcomes):
             taught = "carry" in all_texts(trial.candidate)
-            right = taught or outcome.task < 6 or place < len(trial.tasks)
+            right = taught or outcome.task < 6 or position < len(trial.tasks)
             outcomes.append(attempt_at(trial.candidate, outcome.task, str(2 * outcome.task) if right else "none"))
         return type(whole)(whole.submit_id, whole.candidate, whole.status, tuple(outcomes))
 

@@ -21,9 +21,12 @@ NAN = float("nan")
 
 
 def measured(candidate: Candidate, scores: dict[int, float | list[float]], status: str = "ok") -> Measured:
-    lists = {task: each if isinstance(each, list) else [each] for task, each in scores.items()}
+    lists = {
+        task: task_scores if isinstance(task_scores, list) else [task_scores] for task, task_scores in scores.items()
+    }
     return Measured(
-        candidate, {t: tuple(Rollout(s, status, {}, {"task": t}) for s in each) for t, each in lists.items()}
+        candidate,
+        {t: tuple(Rollout(s, status, {}, {"task": t}) for s in task_scores) for t, task_scores in lists.items()},
     )
 
 
@@ -161,7 +164,7 @@ def test_a_change_that_was_refused_is_forgotten_and_the_one_before_stays_the_las
     course.reached(second := turn(2, agent("b"), {2: 0.0}))
     course.changed(second, *change("c", 2))
     course.reached(turn(3, agent("b"), {1: 1.0}))
-    assert [each["round"] for each in course.history()] == [1]
+    assert [entry["round"] for entry in course.history()] == [1]
     assert course.history()[0]["after"] == 0.0
     assert course.predictions()[0]["held"] == [1]
     assert "+b" in course.diffs(2000)[SYSTEM]
@@ -193,8 +196,8 @@ def test_a_change_that_is_taken_back_stays_in_the_history() -> None:
     course.reached(second := turn(2, agent("b"), {1: 0.0}))
     course.changed(second, *change("a", 1))
     course.reached(turn(3, agent("a"), {1: 1.0}))
-    assert [each["round"] for each in course.history()] == [1, 2]
-    assert [each["held"] for each in course.predictions()] == [[], [1]]
+    assert [entry["round"] for entry in course.history()] == [1, 2]
+    assert [entry["held"] for entry in course.predictions()] == [[], [1]]
 
 
 def test_long_diffs_are_cut_and_new_and_removed_files_have_one() -> None:

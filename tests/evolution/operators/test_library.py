@@ -30,14 +30,14 @@ ENTRIES = [Entry("a", "Carry.", 2, 1, "sums"), Entry("b", "Check twice.", 0, 3),
 
 def test_ids_stay_when_texts_change_and_new_ones_name_the_round() -> None:
     operations = [Operation("add", (), "Be brief.", "style"), Operation("change", ("a",), "Carry over.")]
-    found = library().applied(ENTRIES, operations, 3, CHARS)
-    assert [(e.id, e.text) for e in found] == [
+    updated = library().applied(ENTRIES, operations, 3, CHARS)
+    assert [(e.id, e.text) for e in updated] == [
         ("a", "Carry over."),
         ("b", "Check twice."),
         ("c", "Check again."),
         ("r3-1", "Be brief."),
     ]
-    assert (found[0].helpful, found[0].harmful, found[0].section) == (2, 1, "sums")
+    assert (updated[0].helpful, updated[0].harmful, updated[0].section) == (2, 1, "sums")
 
 
 def test_a_merge_keeps_the_first_and_adds_the_counts_up() -> None:
@@ -52,8 +52,8 @@ def test_what_was_removed_is_passed_over_and_its_id_is_not_given_again_in_the_ro
         Operation("change", ("r2-1",), "Older."),
         Operation("add", (), "New."),
     ]
-    found = library().applied(entries, operations, 2, CHARS)
-    assert [e.id for e in found] == ["a", "b", "c", "r2-2"]
+    updated = library().applied(entries, operations, 2, CHARS)
+    assert [e.id for e in updated] == ["a", "b", "c", "r2-2"]
 
 
 def test_a_text_that_is_there_already_is_not_added_again() -> None:
@@ -108,8 +108,8 @@ def test_operations_that_cannot_be_carried_out_are_named(operations: Any, proble
 
 def test_one_bad_operation_does_not_spoil_the_others() -> None:
     given = [{"do": "retire", "id": "z"}, {"do": "retire", "id": "a"}, {"do": "add", "text": "two\nlines"}]
-    found = library().operations_in({"operations": given}, ENTRIES)
-    assert found == [Operation("remove", ("a",)), Operation("add", (), "two lines")]
+    operations = library().operations_in({"operations": given}, ENTRIES)
+    assert operations == [Operation("remove", ("a",)), Operation("add", (), "two lines")]
     assert library().operations_in({"operations": []}, ENTRIES) == []
 
 
@@ -129,8 +129,8 @@ def test_a_library_stays_within_its_bounds_with_one_id_each_and_reads_as_it_was_
     operations: list[Operation], size: int, chars: int
 ) -> None:
     kept = library(size=size)
-    found = kept.applied(ENTRIES, operations, 5, chars)
-    assert len(found) <= size
-    assert len({e.id for e in found}) == len(found)
-    assert kept.applied(ENTRIES, operations, 5, chars) == found
-    assert kept.read(book(*kept.shown(found))) == found
+    updated = kept.applied(ENTRIES, operations, 5, chars)
+    assert len(updated) <= size
+    assert len({e.id for e in updated}) == len(updated)
+    assert kept.applied(ENTRIES, operations, 5, chars) == updated
+    assert kept.read(book(*kept.shown(updated))) == updated

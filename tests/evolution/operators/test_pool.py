@@ -36,9 +36,9 @@ def test_pareto_keeps_what_is_cheaper_or_better_and_nothing_that_is_neither() ->
 
 def test_pareto_over_tasks_favours_those_that_are_best_on_more_of_them() -> None:
     pool = [member({0: 1.0, 1: 0.0, 2: 0.0}), member({0: 0.0, 1: 1.0, 2: 1.0}), member({0: 0.5, 1: 0.5, 2: 0.5})]
-    found = drawn("pareto-tasks", pool)
-    assert set(found) == {0, 1}
-    assert found[1] > found[0]
+    counts = drawn("pareto-tasks", pool)
+    assert set(counts) == {0, 1}
+    assert counts[1] > counts[0]
 
 
 def test_random_takes_any_and_mixed_mostly_the_good_ones() -> None:
@@ -64,6 +64,6 @@ def test_every_selection_copes_with_one_member_and_with_missing_values(name: str
 def test_the_front_has_all_that_nothing_beats_and_nothing_else(points: list[tuple[int, int]]) -> None:
     front = pareto_front(points)
     assert front
-    for place, (a, b) in enumerate(points):
+    for position, (a, b) in enumerate(points):
         beaten = any((c >= a and d >= b) and (c, d) != (a, b) for c, d in points)
-        assert (place in front) != beaten
+        assert (position in front) != beaten

@@ -9,7 +9,7 @@ from pathlib import Path
 from heredity import library
 from heredity.gateway import Message, Request, Sampling, ToolSpec
 from heredity.library.models.shell_worker import ShellWorker
-from heredity.rollouts.container.verification import ContainerAttempt, attempt
+from heredity.rollouts.container.verification import ContainerRollout, attempt
 from heredity.sandbox.containers import BubblewrapBackend, ContainerSandbox
 from heredity.tasks.containers import ContainerTask, read_task
 
@@ -21,8 +21,8 @@ TABLE = ToolSpec("table", "Looks at a table.", PATH)
 
 
 def folder_of(name: str) -> Path:
-    (found,) = TASKS.glob(f"*/{name}")
-    return found
+    (folder,) = TASKS.glob(f"*/{name}")
+    return folder
 
 
 async def attempted(
@@ -33,7 +33,7 @@ async def attempted(
     tool: bool = False,
     brief: bool = False,
     seed: int | None = None,
-) -> tuple[ContainerAttempt, tuple[Message, ...]]:
+) -> tuple[ContainerRollout, tuple[Message, ...]]:
     """Return the attempt and what was said in it; `brief` cuts results as middleware would."""
     talk: list[Message] = []
 

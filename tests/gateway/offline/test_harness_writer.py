@@ -42,8 +42,8 @@ def item(
 ) -> dict[str, Any]:
     said = report(lacked, heeded, blunt)
     score = 0.0 if lacked or blunt else 1.0
-    known = {"task": task, "question": "Write `/app/x.csv`.", "expected": None, "answer": said, "score": score}
-    return {**known, "transcript": f"[told] [system]\n{TEXT}\n[said] {said}\n[told] reward 0", "error": error or None}
+    fields = {"task": task, "question": "Write `/app/x.csv`.", "expected": None, "answer": said, "score": score}
+    return {**fields, "transcript": f"[told] [system]\n{TEXT}\n[said] {said}\n[told] reward 0", "error": error or None}
 
 
 async def asked(task: str, seed: int = 0, name: str = "harness-writer", **data: Any) -> dict[str, Any]:
@@ -85,8 +85,8 @@ async def test_it_answers_every_form_of_the_optimizers() -> None:
 
 async def test_what_the_verifier_prints_decides_what_is_blamed() -> None:
     for seed in range(5):
-        found = item(0, ["numbers", "clean", "blanks"], error="AssertionError: ['a.txt', 'plan.tmp']")
-        reply = await asked("lessons", seed, skillbook=[], evidence=[found])
+        evidence = item(0, ["numbers", "clean", "blanks"], error="AssertionError: ['a.txt', 'plan.tmp']")
+        reply = await asked("lessons", seed, skillbook=[], evidence=[evidence])
         assert reply["lessons"][0]["section"] == "clean"
     silent = [await asked("lessons", s, skillbook=[], evidence=[item(0, ["numbers", "missing"])]) for s in range(9)]
     assert {reply["lessons"][0]["section"] for reply in silent} == {"numbers", "missing"}
@@ -155,8 +155,8 @@ async def test_the_careless_one_forgets_to_return_until_it_is_told_of_it() -> No
     candidate, items = candidate_from_folder(HARNESS), [item(5, ["brief"])]
     first = await engineered(candidate, items, name="harness-writer-careless")
     assert values(first)[MIDDLEWARE] == CARELESS_TEXT
-    told = [{"round": 1, "edits": values(first), "reason": "contract gate: returned None", "difference": None}]
-    second = await engineered(candidate, items, name="harness-writer-careless", rejected=told)
+    rejected = [{"round": 1, "edits": values(first), "reason": "contract gate: returned None", "difference": None}]
+    second = await engineered(candidate, items, name="harness-writer-careless", rejected=rejected)
     assert values(second)[MIDDLEWARE] == MIDDLEWARE_TEXT
     assert values(await engineered(candidate, items))[MIDDLEWARE] == MIDDLEWARE_TEXT
 
@@ -194,7 +194,7 @@ async def test_what_the_engineer_writes_mends_the_shipped_harness() -> None:
 
         async def tried(harness: Candidate, drawn: Sequence[Task]) -> list[dict[str, Any]]:
             jobs = [Job(tasks.info, harness, task, policy_seed=9) for task in drawn]
-            ended = {place: made async for place, made in runner.run(jobs, Limits())}
+            ended = {position: made async for position, made in runner.run(jobs, Limits())}
             return [
                 evidence_item(Outcome(p, t.total_reward, 1, t.status, t.failure, t), 2000)
                 for p, t in sorted(ended.items())
@@ -203,7 +203,7 @@ async def test_what_the_engineer_writes_mends_the_shipped_harness() -> None:
         scores: list[float] = []
         for _ in range(5):
             items = await tried(candidate, train)
-            scores.append(sum(each["score"] for each in items))
+            scores.append(sum(entry["score"] for entry in items))
             reply = await engineered(candidate, items)
             if reply["edits"]:
                 candidate = checked_edits(candidate, ALL, values(reply))
@@ -213,7 +213,7 @@ async def test_what_the_engineer_writes_mends_the_shipped_harness() -> None:
         broken = checked_edits(candidate, ALL, {MIDDLEWARE: CARELESS_TEXT})
         assert "brief.py: after_tool returned None" in await probe(broken, programs)
         failed = await tried(broken, train)
-        assert {each["score"] for each in failed} == {0.0}
+        assert {entry["score"] for entry in failed} == {0.0}
         assert values(await engineered(broken, failed))[MIDDLEWARE] == MIDDLEWARE_TEXT
         assert (await engineered(broken, failed, name="harness-writer-careless"))["edits"] == []
     finally:

@@ -53,8 +53,8 @@ async def test_the_follower_calls_a_tool_that_is_offered_and_answers_with_its_re
 @given(st.text(max_size=200))
 def test_a_skill_never_fails_whatever_the_question(question: str) -> None:
     for name in SKILLS:
-        found = apply_skill(name, question)
-        assert found is None or isinstance(found, str)
+        reply = apply_skill(name, question)
+        assert reply is None or isinstance(reply, str)
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ async def test_the_narrow_worker_takes_in_less_of_the_same_message() -> None:
         name: [await open_model(name).reply(Request(talk, tools=(shell,))) for talk in ((task,), (crowded, task))]
         for name in ("shell-worker", "shell-worker-narrow")
     }
-    texts = {name: [reply.tool_calls[0].arguments for reply in each] for name, each in replies.items()}
+    texts = {name: [reply.tool_calls[0].arguments for reply in pair] for name, pair in replies.items()}
     assert texts["shell-worker"][0] != texts["shell-worker"][1]
     assert len({*texts["shell-worker-narrow"], texts["shell-worker"][0]}) == 1
 
@@ -196,5 +196,5 @@ async def test_a_task_is_solved_with_all_of_its_lessons_and_with_none_of_them_mi
         if "sort" not in needs:
             expected[name, told(*words, "sort"), "tables" in needs, True] = float(name not in HARMED_BY_SORTING)
             expected[name, told(*words, "sort", "order"), "tables" in needs, True] = 1.0
-    found = await rewards(backend, list(expected))
-    assert dict(zip(expected, found, strict=True)) == expected
+    earned = await rewards(backend, list(expected))
+    assert dict(zip(expected, earned, strict=True)) == expected

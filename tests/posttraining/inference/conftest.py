@@ -28,9 +28,9 @@ def confined() -> None:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def sandbox(confined: None) -> AsyncIterator[WarmSandbox]:
-    found = WarmSandbox()
-    yield found
-    await found.close()
+    warm_sandbox = WarmSandbox()
+    yield warm_sandbox
+    await warm_sandbox.close()
 
 
 @pytest.fixture(scope="session")
@@ -49,6 +49,6 @@ def processes(sandbox: WarmSandbox) -> Callable[[], list[int]]:
             children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         except OSError:
             return []
-        return [each for child in map(int, children) for each in (child, *below(child))]
+        return [descendant for child in map(int, children) for descendant in (child, *below(child))]
 
     return lambda: below(sandbox._zygote.pid) if sandbox._zygote else []

@@ -32,9 +32,9 @@ pytestmark = [
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def sandbox(confined: None) -> AsyncIterator[WarmSandbox]:
-    found = WarmSandbox(choose("vllm", "cpu"))
-    yield found
-    await found.close()
+    warm_sandbox = WarmSandbox(choose("vllm", "cpu"))
+    yield warm_sandbox
+    await warm_sandbox.close()
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +49,14 @@ async def test_answers_are_those_of_transformers_where_the_model_is_sure(
 ) -> None:
     asked = [prompt for prompt, _ in SUMS]
     exact = WarmSandbox()
-    found: list[list[str]] = []
-    for each in (sandbox, exact):
-        worker = InferenceWorker(sure, sandbox=each)
-        found.append(await texts(CheckpointModel(worker), asked))
+    answers: list[list[str]] = []
+    for backend in (sandbox, exact):
+        worker = InferenceWorker(sure, sandbox=backend)
+        answers.append(await texts(CheckpointModel(worker), asked))
         await worker.close()
     await exact.close()
-    assert found[0] == found[1]
-    assert found[0] == [answer for _, answer in SUMS]
+    assert answers[0] == answers[1]
+    assert answers[0] == [answer for _, answer in SUMS]
 
 
 @pytest.mark.parametrize("floats", ["float32", "bfloat16", "float16"])
@@ -70,8 +70,8 @@ async def test_checkpoints_of_any_floats_are_answered(
     transformers.AutoModelForCausalLM.from_pretrained(sure, dtype=getattr(torch, floats)).save_pretrained(other)
     assert json.loads((other / "config.json").read_text())["dtype"] == floats
     worker = InferenceWorker(other, sandbox=sandbox)
-    found = await texts(CheckpointModel(worker), [prompt for prompt, _ in SUMS])
-    assert sum(text == answer for text, (_, answer) in zip(found, SUMS, strict=True)) >= len(SUMS) - 2
+    answers = await texts(CheckpointModel(worker), [prompt for prompt, _ in SUMS])
+    assert sum(text == answer for text, (_, answer) in zip(answers, SUMS, strict=True)) >= len(SUMS) - 2
     await worker.close()
 
 
@@ -86,20 +86,20 @@ async def test_a_model_without_a_template_is_asked_what_the_user_said_last(sandb
 
 
 async def test_sampled_answers_hang_on_the_seed(sandbox: WarmSandbox, sure: Path) -> None:
-    found: list[list[str]] = []
+    samples: list[list[str]] = []
     for seed in (1, 1, 2):
         worker = InferenceWorker(sure, sandbox=sandbox)
-        found.append(await texts(CheckpointModel(worker), PROMPTS, temperature=1.5, seed=seed))
+        samples.append(await texts(CheckpointModel(worker), PROMPTS, temperature=1.5, seed=seed))
         await worker.close()
-    assert found[0] == found[1]
-    assert found[0] != found[2]
+    assert samples[0] == samples[1]
+    assert samples[0] != samples[2]
 
 
 async def test_prompts_with_the_same_seed_do_not_share_their_draws(sandbox: WarmSandbox, folder: Path) -> None:
     worker = InferenceWorker(folder, sandbox=sandbox)
     how = sampling(temperature=2.0, seed=1, max_tokens=30)
     asked = [Request.of("0+", system=" " * i, sampling=how) for i in range(4)]
-    assert len({(await worker.reply(each)).text for each in asked}) == 4
+    assert len({(await worker.reply(request)).text for request in asked}) == 4
     await worker.close()
 
 
@@ -142,7 +142,7 @@ async def test_requests_join_and_leave_while_others_are_written(sandbox: WarmSan
     assert (await worker.reply(Request.of("1+1=", sampling=sampling(max_tokens=1)))).usage.output_tokens == 1
     slow[0].cancel()
     done = await asyncio.gather(*slow, return_exceptions=True)
-    assert all(each.usage.output_tokens for each in done[1:])  # type: ignore[union-attr]
+    assert all(reply.usage.output_tokens for reply in done[1:])  # type: ignore[union-attr]
     await worker.close()
 
 
@@ -154,8 +154,8 @@ async def test_a_worker_that_is_killed_is_started_again(
     asked = asyncio.gather(texts(CheckpointModel(worker), [prompt for prompt, _ in SUMS]))
     await asyncio.sleep(0)
     os.kill(processes()[1], signal.SIGKILL)
-    (found,) = await asked
-    assert found == [answer for _, answer in SUMS]
+    (answers,) = await asked
+    assert answers == [answer for _, answer in SUMS]
     assert [death.partition(":")[0] for death in worker.deaths] == [
         "it was killed by SIGKILL, out of memory most likely"
     ]
@@ -189,9 +189,9 @@ async def test_weights_as_a_pickle_are_not_loaded(sandbox: WarmSandbox, folder: 
 
 async def test_a_model_with_a_template_of_its_own_is_asked_by_it(sandbox: WarmSandbox, smollm2: Path) -> None:
     worker = InferenceWorker(smollm2, sandbox=sandbox)
-    found = await worker.reply(Request.of("What is the capital of France?", sampling=Sampling(0.0, max_tokens=30)))
-    assert "Paris" in found.text
-    assert (found.usage.input_tokens or 0) > 20
+    reply = await worker.reply(Request.of("What is the capital of France?", sampling=Sampling(0.0, max_tokens=30)))
+    assert "Paris" in reply.text
+    assert (reply.usage.input_tokens or 0) > 20
     await worker.close()
 
 

@@ -64,13 +64,13 @@ async def test_a_model_without_a_template_is_asked_what_the_user_said_last(
 
 
 async def test_sampled_answers_hang_on_the_seed_alone(sandbox: WarmSandbox, folder: Path) -> None:
-    found: list[list[str]] = []
+    samples: list[list[str]] = []
     for prompts, seed in ((PROMPTS, 1), (PROMPTS[::-1], 1), (PROMPTS, 2)):
         worker = InferenceWorker(folder, sandbox=sandbox)
-        found.append(await texts(CheckpointModel(worker), prompts, temperature=1.5, seed=seed))
+        samples.append(await texts(CheckpointModel(worker), prompts, temperature=1.5, seed=seed))
         await worker.close()
-    assert found[0] == found[1][::-1]
-    assert found[0] != found[2]
+    assert samples[0] == samples[1][::-1]
+    assert samples[0] != samples[2]
 
 
 async def test_replies_are_bounded_and_counted(sandbox: WarmSandbox, folder: Path) -> None:
@@ -252,10 +252,10 @@ async def test_where_a_gpu_grades_its_device_files_are_inside_and_no_others(conf
     with tempfile.TemporaryFile() as filters:
         filters.write(seccomp_program())
         filters.seek(0)
-        place = Inference("transformers", "gpu", (shown,))
+        inference = Inference("transformers", "gpu", (shown,))
         process = await asyncio.create_subprocess_exec(
-            *confinement.command(filters.fileno(), place)[:-3], "-c", probe,
-            stdout=asyncio.subprocess.PIPE, env=confinement.variables(place), pass_fds=(filters.fileno(),),
+            *confinement.command(filters.fileno(), inference)[:-3], "-c", probe,
+            stdout=asyncio.subprocess.PIPE, env=confinement.variables(inference), pass_fds=(filters.fileno(),),
         )  # fmt: skip
         out, _ = await process.communicate()
     assert out == b"[True, False] 1\n"

@@ -43,9 +43,9 @@ def test_a_merged_adapter_is_the_base_with_the_product_added(
 ) -> None:
     folder = adapter(tmp_path / "adapter", use_rslora=rslora)
     merged = merge_adapter(folder, base, tmp_path / "merged", inside=tmp_path)
-    found = read(merged)
-    np.testing.assert_allclose(found[LAYER], weights()[LAYER] + scale * (B @ A), rtol=1e-6)
-    np.testing.assert_array_equal(found[NORM], weights()[NORM])
+    tensors = read(merged)
+    np.testing.assert_allclose(tensors[LAYER], weights()[LAYER] + scale * (B @ A), rtol=1e-6)
+    np.testing.assert_array_equal(tensors[NORM], weights()[NORM])
     accepted = inspect(merged, base=base[1])
     assert accepted.metadata["dtypes"] == {"BF16": 2, "F32": 1}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["adapter", "base", "merged"]

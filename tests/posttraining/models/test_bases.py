@@ -17,12 +17,12 @@ RECIPE = BaseRecipe("0123456789+=", SUMS, steps=60, batch=32, learning_rate=1e-2
 def answers(folder: Path, prompts: list[str]) -> list[str]:
     torch = pytest.importorskip("torch")
     weights = local_weights.load(str(folder))
-    found: list[str] = []
+    texts: list[str] = []
     for prompt in prompts:
         tokens = torch.tensor([weights.tokenizer(prompt)["input_ids"]])
         written = weights.model.generate(tokens, max_new_tokens=4, do_sample=False)[0, tokens.shape[1] :]
-        found.append(weights.tokenizer.decode(written, skip_special_tokens=True))
-    return found
+        texts.append(weights.tokenizer.decode(written, skip_special_tokens=True))
+    return texts
 
 
 @pytest.fixture(scope="module")
@@ -107,8 +107,12 @@ def test_smollm2_is_converted_once_and_answers(tmp_path: Path) -> None:
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed (extra: local)")
     folder = smollm2(tmp_path)
-    found = inspect(folder)
-    assert (found.parameters, found.bytes, found.metadata["dtypes"]) == (134515008, 269030016, {"BF16": 272})
+    inspected = inspect(folder)
+    assert (inspected.parameters, inspected.bytes, inspected.metadata["dtypes"]) == (
+        134515008,
+        269030016,
+        {"BF16": 272},
+    )
     changed = (folder / "model.safetensors").stat().st_mtime_ns
     assert smollm2(tmp_path) == folder
     assert (folder / "model.safetensors").stat().st_mtime_ns == changed

@@ -48,11 +48,11 @@ def with_header(path: Path, header: dict[str, Any], data: bytes) -> None:
 
 
 def test_a_trained_checkpoint_is_accepted_and_said_what_it_is(trained: Path, workspace: Path, base: Checkpoint) -> None:
-    found = inspect(trained, inside=workspace, base=base)
-    assert found.digest != base.digest
-    assert (found.parameters, found.bytes, found.architecture) == (44, 176, "LlamaForCausalLM")
-    assert set(found.files) == {"config.json", "model.safetensors", "tokenizer.json"}
-    assert found.metadata["tensors"][EMBEDDING] == [6, 4]
+    inspected = inspect(trained, inside=workspace, base=base)
+    assert inspected.digest != base.digest
+    assert (inspected.parameters, inspected.bytes, inspected.architecture) == (44, 176, "LlamaForCausalLM")
+    assert set(inspected.files) == {"config.json", "model.safetensors", "tokenizer.json"}
+    assert inspected.metadata["tensors"][EMBEDDING] == [6, 4]
 
 
 def test_the_untouched_base_keeps_its_digest_however_it_is_saved(workspace: Path, base: Checkpoint) -> None:
@@ -67,17 +67,17 @@ def test_the_untouched_base_keeps_its_digest_however_it_is_saved(workspace: Path
         (LAYER, EMBEDDING), "model-00002-of-00002.safetensors"
     )
     write_json(copy / "model.safetensors.index.json", {"weight_map": places})
-    found = inspect(copy, inside=workspace, base=base)
-    assert found.digest == base.digest
-    assert candidate_of(found) == candidate_of(base)
-    assert len(found.files) == 5
+    inspected = inspect(copy, inside=workspace, base=base)
+    assert inspected.digest == base.digest
+    assert candidate_of(inspected) == candidate_of(base)
+    assert len(inspected.files) == 5
 
 
 @pytest.mark.parametrize("dtype", ["BF16", "F16", "F32"])
 def test_floats_may_be_of_another_type_than_the_bases(workspace: Path, base: Checkpoint, dtype: str) -> None:
-    found = inspect(checkpoint(workspace / dtype, dtype=dtype), inside=workspace, base=base)
-    assert found.metadata["dtypes"] == {dtype: 3}
-    assert (found.digest == base.digest) == (dtype == "F32")
+    inspected = inspect(checkpoint(workspace / dtype, dtype=dtype), inside=workspace, base=base)
+    assert inspected.metadata["dtypes"] == {dtype: 3}
+    assert (inspected.digest == base.digest) == (dtype == "F32")
 
 
 def test_a_tied_output_layer_may_be_repeated_or_absent(workspace: Path, tmp_path: Path, base: Checkpoint) -> None:
@@ -94,8 +94,8 @@ def test_other_files_are_named_and_never_read(trained: Path, workspace: Path, ba
     (trained / "training_args.bin").write_bytes(b"a pickle")
     os.symlink("/etc/passwd", trained / "optimizer.pt")
     (trained / "modeling_llama.py").write_text("raise SystemExit")
-    found = inspect(trained, inside=workspace, base=base)
-    assert found.ignored == ("modeling_llama.py", "optimizer.pt", "training_args.bin")
+    inspected = inspect(trained, inside=workspace, base=base)
+    assert inspected.ignored == ("modeling_llama.py", "optimizer.pt", "training_args.bin")
 
 
 def no_weights(folder: Path) -> None:
@@ -273,36 +273,36 @@ def test_a_base_has_to_be_sound_for_itself(tmp_path: Path) -> None:
 
 def test_a_copy_is_what_was_inspected(trained: Path, tmp_path: Path) -> None:
     (trained / "notes.txt").write_text("not read")
-    found = inspect(trained)
-    kept = snapshot(trained, tmp_path / "kept", found)
-    assert kept == tmp_path / "kept" / found.digest
-    assert {path.name for path in kept.iterdir()} == set(found.files)
-    assert inspect(kept) == replace(found, ignored=())
+    inspected = inspect(trained)
+    kept = snapshot(trained, tmp_path / "kept", inspected)
+    assert kept == tmp_path / "kept" / inspected.digest
+    assert {path.name for path in kept.iterdir()} == set(inspected.files)
+    assert inspect(kept) == replace(inspected, ignored=())
     (trained / "model.safetensors").unlink()
-    assert snapshot(trained, tmp_path / "kept", found) == kept, "what is kept already is not copied again"
+    assert snapshot(trained, tmp_path / "kept", inspected) == kept, "what is kept already is not copied again"
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
 def test_a_folder_that_changes_before_it_is_copied_is_refused(trained: Path, tmp_path: Path, name: str) -> None:
-    found = inspect(trained)
+    inspected = inspect(trained)
     with (trained / name).open("ab") as file:
         file.write(b" ")
     with pytest.raises(CandidateError, match=f"{name} in trained changed while it was copied; submit it again"):
-        snapshot(trained, tmp_path / "kept", found)
+        snapshot(trained, tmp_path / "kept", inspected)
     assert list((tmp_path / "kept").iterdir()) == []
 
 
 def test_a_file_that_becomes_a_link_before_it_is_copied_is_refused(trained: Path, tmp_path: Path) -> None:
-    found = inspect(trained)
+    inspected = inspect(trained)
     link_of_file(trained)
     with pytest.raises(CandidateError, match="is a link"):
-        snapshot(trained, tmp_path / "kept", found)
+        snapshot(trained, tmp_path / "kept", inspected)
 
 
 def test_a_candidate_stands_for_a_checkpoint(trained: Path) -> None:
-    found = inspect(trained)
-    candidate = Candidate.from_bytes(candidate_of(found).to_bytes())
-    assert checkpoint_of(candidate) == replace(found, files={})
+    inspected = inspect(trained)
+    candidate = Candidate.from_bytes(candidate_of(inspected).to_bytes())
+    assert checkpoint_of(candidate) == replace(inspected, files={})
     with pytest.raises(ConfigError, match="has no checkpoint"):
         checkpoint_of(Candidate.program(SourceTree({"policy.py": ""})))
 
@@ -327,10 +327,10 @@ def test_whatever_is_no_safetensors_file_is_refused(
     path.write_bytes(struct.pack("<Q", len(data)) + data if headed else data)
     with path.open("rb") as file:
         try:
-            found = read_header(file, "model.safetensors")
+            parsed = read_header(file, "model.safetensors")
         except CandidateError:
             return
-    assert found == ()
+    assert parsed == ()
 
 
 @given(

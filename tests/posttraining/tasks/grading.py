@@ -32,9 +32,9 @@ async def graded(
 ) -> list[Trajectory]:
     """Grade a function on tasks, and return the trajectories in their order."""
     (inner,) = inner_of(PostTrainingTaskset(task).info).values()
-    jobs = [Job(inner.info, inner.solver, each) for each in tasks for _ in range(repeats)]
+    jobs = [Job(inner.info, inner.solver, case) for case in tasks for _ in range(repeats)]
     async with SandboxedPrograms(2) as programs:
         runner = inner_runner(inner.info.kind, Opening(inner.solving, model=Says(say), programs=programs))
-        found = {position: trajectory async for position, trajectory in runner.run(jobs, Limits())}
+        trajectories = {position: trajectory async for position, trajectory in runner.run(jobs, Limits())}
         await runner.close()
-    return [found[i] for i in range(len(jobs))]
+    return [trajectories[i] for i in range(len(jobs))]

@@ -51,12 +51,13 @@ def test_games_are_the_same_for_the_same_seed_and_chores_take_turns() -> None:
 def test_no_chore_is_done_before_it_is_begun() -> None:
     for number in range(0, 60, 6):
         game = generate(8, number)
-        thing, place = game.task.removeprefix("put a ").split(" in ")
+        thing, receptacle = game.task.removeprefix("put a ").split(" in ")
         lines = game.problem.lower().splitlines()
         assert any(f"(inreceptacle {thing}_bar_" in line for line in lines)
         names = {"sinkbasin": "sink_bar"}
         assert not any(
-            f"(inreceptacle {thing}_bar_" in line and f" {names.get(place, place + '_bar')}_" in line for line in lines
+            f"(inreceptacle {thing}_bar_" in line and f" {names.get(receptacle, receptacle + '_bar')}_" in line
+            for line in lines
         )
 
 
@@ -95,7 +96,7 @@ async def test_a_chore_is_done_in_the_real_engine_as_its_planner_does_it(tmp_pat
     model = InTurn(["Action: fly to the moon", *(row["completion"] for row in rows)])
     runner = EpisodeRunner(model, settings=one.solving)
     job = Job(one.inner.info, one.solver, drawn)
-    ((_, trajectory),) = [each async for each in runner.run([job], Limits(episode_s=600))]
+    ((_, trajectory),) = [pair async for pair in runner.run([job], Limits(episode_s=600))]
     assert (trajectory.total_reward, trajectory.terminated, trajectory.length) == (1.0, True, len(rows) + 1)
     assert model.heard[0] == rows[0]["prompt"]
     assert model.heard[0].count("Your task is to: ") == 1

@@ -36,8 +36,10 @@ async def test_the_completions_of_gsm8k_would_be_graded_as_right(gsm8k: PostTrai
     answers = {t.spec["question"]: f"Step by step.\nAnswer: {t.spec['answer']}" for t in tasks}
     assert all(row["completion"].splitlines()[-1].startswith("Answer: ") for row in rows)
     assert all(row["prompt"].startswith(row["question"]) and row["prompt"] != row["question"] for row in rows)
-    found = await graded(gsm8k, tasks, lambda prompt: next(a for q, a in answers.items() if prompt.startswith(q)))
-    assert [t.total_reward for t in found] == [1.0] * 40
+    trajectories = await graded(
+        gsm8k, tasks, lambda prompt: next(a for q, a in answers.items() if prompt.startswith(q))
+    )
+    assert [t.total_reward for t in trajectories] == [1.0] * 40
 
 
 @pytest.mark.parametrize(
@@ -56,9 +58,9 @@ async def test_the_rule_that_is_shown_of_gsm8k_agrees_with_what_grades(gsm8k: Po
     def say(prompt: str) -> str:
         return answer.format(next(a for q, a in wanted.items() if prompt.startswith(q)))
 
-    found = await graded(gsm8k, tasks, say)
+    trajectories = await graded(gsm8k, tasks, say)
     shown = [names["evaluate"](q, answer.format(a), a) for q, a in wanted.items()]
-    assert [t.total_reward for t in found] == shown
+    assert [t.total_reward for t in trajectories] == shown
 
 
 @pytest.fixture

@@ -23,22 +23,22 @@ def test_every_request_is_told_once_and_no_view_shows_it() -> None:
 
 def test_every_command_is_of_the_syntax_and_says_what_was_asked() -> None:
     for row in map(json.loads, workspace_files(TASK, 5)["data/train.jsonl"].splitlines()):
-        found = re.fullmatch(r"([a-z]+)\.(lamp|heater|blind|door)\((\d\d|lock|unlock)\)", row["answer"])
-        assert found
-        assert found[1] in row["question"]
-        assert found[3] in row["question"].lower()
+        matched = re.fullmatch(r"([a-z]+)\.(lamp|heater|blind|door)\((\d\d|lock|unlock)\)", row["answer"])
+        assert matched
+        assert matched[1] in row["question"]
+        assert matched[3] in row["question"].lower()
         assert row["completion"] == row["answer"]
 
 
 async def test_a_model_is_asked_as_the_rows_say_and_earns_by_the_command_alone() -> None:
     tasks = PostTrainingTaskset(TASK).draw("heldout", 4, 5)
-    known = {task.spec["question"]: task.spec["answer"] for task in tasks}
+    answers = {task.spec["question"]: task.spec["answer"] for task in tasks}
     row = json.loads(workspace_files(TASK, 5)["data/train.jsonl"].splitlines()[0])
     beginning = row["prompt"].removesuffix(row["question"])
 
     def say(prompt: str) -> str:
         assert prompt.startswith(beginning)
-        return known[prompt.removeprefix(beginning)]
+        return answers[prompt.removeprefix(beginning)]
 
     assert [t.total_reward for t in await graded(TASK, tasks, say)] == [1.0] * 4
     talking = await graded(TASK, tasks, lambda prompt: f"Sure: {say(prompt)}")

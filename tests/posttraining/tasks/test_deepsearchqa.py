@@ -176,7 +176,7 @@ async def graded(
     one: PostTrainingTask, say: Callable[[str], str], judge: Any, count: int = COUNT // 3
 ) -> list[Trajectory]:
     runner = EpisodeRunner(Says(say), judge=judge, settings=one.solving)
-    jobs = [Job(one.inner.info, one.solver, each) for each in one.inner.draw("validation", count, ENTROPY)]
+    jobs = [Job(one.inner.info, one.solver, task) for task in one.inner.draw("validation", count, ENTROPY)]
     stream: AsyncGenerator[tuple[int, Trajectory]] = runner.run(jobs, Limits(episode_s=600))
     async with aclosing(stream):
         ended = {position: trajectory async for position, trajectory in stream}
@@ -230,7 +230,7 @@ def test_a_file_of_another_form_is_refused_with_what_it_lacks(files: Path) -> No
 
 
 def test_documents_of_another_form_are_refused_with_their_line(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number, (text, told) in enumerate(
+    for number, (text, reason) in enumerate(
         [
             ('{"title": "A", "text": "a"}\n{"title": "B"}\n', "line 2 of"),
             ("{", "cannot be read"),
@@ -240,7 +240,7 @@ def test_documents_of_another_form_are_refused_with_their_line(files: Path, monk
         path = files / f"{number}.jsonl"
         path.write_text(text)
         monkeypatch.setenv("DEEPSEARCHQA_CORPUS", str(path))
-        with pytest.raises(ConfigError, match=told):
+        with pytest.raises(ConfigError, match=reason):
             the_task()
 
 
@@ -338,8 +338,8 @@ async def test_what_is_opened_was_found_before_by_title_or_address_and_nothing_i
 
 
 async def test_signs_that_steer_the_engine_are_left_out(engine: SearXNG) -> None:
-    found = await Web(engine.url).find("!!g :de <3 what is the ratio 3:4 ? !wp")
-    assert (list(found), engine.heard) == ([], ["g de 3 what is the ratio 3:4 wp"])
+    hits = await Web(engine.url).find("!!g :de <3 what is the ratio 3:4 ? !wp")
+    assert (list(hits), engine.heard) == ([], ["g de 3 what is the ratio 3:4 wp"])
     assert await Web(engine.url).find("!! ?") == ()
     assert len(engine.heard) == 1
 
@@ -366,17 +366,17 @@ async def test_a_search_that_fails_leaves_the_attempt_missing(
 ) -> None:
     monkeypatch.setattr(searching, "_SECONDS", 0.2 if failing == "hangs" else 5.0)
     one = the_task()
-    engine.says, told = FAILURES[failing]
+    engine.says, reason = FAILURES[failing]
     (trajectory,) = await graded(one, searcher, Judge().model, 1)
     assert (trajectory.status, trajectory.failure_source) == ("host_error", "host")
     assert trajectory.failure is not None
-    assert re.search(told, trajectory.failure.message), trajectory.failure.message
+    assert re.search(reason, trajectory.failure.message), trajectory.failure.message
     assert len(engine.heard) == 2
 
 
 async def test_a_search_that_fails_once_is_asked_again(engine: SearXNG) -> None:
     engine.says = lambda words: found(words) if len(engine.heard) > 1 else (500, b"")
-    assert [each.title for each in await Web(engine.url).find("Towna0")] == ["Towna0"]
+    assert [hit.title for hit in await Web(engine.url).find("Towna0")] == ["Towna0"]
 
 
 async def test_a_server_that_is_not_there_fails() -> None:
@@ -393,5 +393,5 @@ async def test_results_without_title_or_text_are_taken_as_they_are(engine: SearX
         *[{"title": "C"}] * 9,
     ]
     engine.says = lambda _: (200, json.dumps({"results": results}).encode())
-    titles = [each.title for each in await Web(engine.url + "/").find("x")]
+    titles = [hit.title for hit in await Web(engine.url + "/").find("x")]
     assert titles == ["https://a.example", "B" * 150, "C", "C", "C"]

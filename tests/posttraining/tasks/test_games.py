@@ -213,7 +213,7 @@ async def test_a_solver_with_a_program_plays_no_game() -> None:
     program = Candidate({"agent/solver": SourceTree({"agent.py": "def solve(problem, host): return ''"})})
     job = Job(task.inner.info, program, task.inner.draw("train", 1, 0)[0])
     with pytest.raises(ConfigError, match="prompts alone"):
-        _ = [each async for each in EpisodeRunner(Says(str)).run([job], Limits())]
+        _ = [pair async for pair in EpisodeRunner(Says(str)).run([job], Limits())]
 
 
 @pytest.mark.parametrize("kind", [DIALOGUE, GLIMPSE])
@@ -222,7 +222,7 @@ async def test_a_game_that_breaks_is_its_own_failure(kind: str, game_process: st
     task = posttraining_task("search")
     info = replace(task.inner.info, kind=kind, spec={"game_process": f"{__name__}:{game_process}"})
     job = Job(info, task.solver, Task("train/0", "train", 0, {}))
-    ((_, trajectory),) = [each async for each in EpisodeRunner(Says(str)).run([job], Limits())]
+    ((_, trajectory),) = [pair async for pair in EpisodeRunner(Says(str)).run([job], Limits())]
     assert (trajectory.status, trajectory.failure_source) == ("environment_error", "environment")
     assert "is gone" in str(trajectory.failure)
 
@@ -275,7 +275,7 @@ async def test_a_taskset_may_want_fewer_episodes_at_the_same_time() -> None:
     info = replace(task.inner.info, spec={"game_process": f"{__name__}:counted", "concurrent": 2})
     jobs = [Job(info, task.solver, Task(f"train/{i}", "train", i, {})) for i in range(6)]
     _OPEN.clear()
-    ended = [each async for each in EpisodeRunner(Says(str)).run(jobs, Limits())]
+    ended = [pair async for pair in EpisodeRunner(Says(str)).run(jobs, Limits())]
     assert len(ended) == 6
     assert max(_OPEN) == 2
 

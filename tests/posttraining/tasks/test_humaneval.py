@@ -29,8 +29,8 @@ def solved(question: str) -> str:
 async def test_hidden_problems_are_solved_by_their_own_solutions(task: PostTrainingTask, every: int) -> None:
     views = PostTrainingTaskset(task)
     tasks = (*views.draw("train", 41, 0), *views.draw("heldout", 41, 0))[::every]
-    found = await graded(task, tasks, solved)
-    assert [t.task_id for t in found if t.total_reward < 1] == []
+    trajectories = await graded(task, tasks, solved)
+    assert [t.task_id for t in trajectories if t.total_reward < 1] == []
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ async def test_an_answer_that_solves_nothing_passes_nothing(task: PostTrainingTa
         name = next(p for p in read_problems() if p["prompt"].strip() in question)["entry_point"]
         return f"```python\ndef {name}(*arguments):\n    {body}\n```"
 
-    found = await graded(task, views.draw("train", 2, 0), cheat)
-    assert [(t.total_reward, t.failure_source) for t in found] == [(0.0, "none")] * 2
+    trajectories = await graded(task, views.draw("train", 2, 0), cheat)
+    assert [(t.total_reward, t.failure_source) for t in trajectories] == [(0.0, "none")] * 2
 
 
 def test_a_workspace_has_the_first_problems_and_nothing_of_the_others(task: PostTrainingTask) -> None:

@@ -121,8 +121,8 @@ async def test_a_model_judges_in_both_orders_and_favouring_a_place_is_a_tie() ->
 async def test_a_consistent_judge_decides() -> None:
     def prefer(prompt: str) -> str:
         first, second = prompt.split("The first answer:")[1].split("The second answer:")
-        place = "first" if "MARKED" in first else "second" if "MARKED" in second else "tie"
-        return json.dumps({"winner": place, "reason": "marked"})
+        winner = "first" if "MARKED" in first else "second" if "MARKED" in second else "tie"
+        return json.dumps({"winner": winner, "reason": "marked"})
 
     (won,) = await judged("preference-judged", Says(lambda _: "MARKED"), 1, Says(prefer))
     assert (won.total_reward, won.columns["info/winner"][-1]) == (1.0, "a")

@@ -37,26 +37,26 @@ def evaluate(question, model_answer, reference_answer, weight=1.0):
 
 @pytest.mark.parametrize(("say", "extra", "points"), [("7", {}, 1.0), ("8", {}, 0.25), ("7", {"weight": 0.5}, 0.5)])
 async def test_what_evaluate_returns_is_the_reward(say: str, extra: dict[str, Any], points: float) -> None:
-    found = await scores(SHARE, say, **extra)
-    assert (found.total_reward, found.status, found.columns["reward"][-1]) == (points, "ok", points)
-    assert found.columns["info/correct"][-1] == (points >= 1)
+    trajectory = await scores(SHARE, say, **extra)
+    assert (trajectory.total_reward, trajectory.status, trajectory.columns["reward"][-1]) == (points, "ok", points)
+    assert trajectory.columns["info/correct"][-1] == (points >= 1)
 
 
 async def test_an_answer_that_evaluate_cannot_take_is_wrong() -> None:
-    found = await scores("def evaluate(q, a, r):\n    return float(int(a) == int(r))\n", "seven")
-    assert (found.total_reward, found.failure_source) == (0.0, "none")
-    assert "invalid literal" in found.columns["info/reason"][-1]
+    trajectory = await scores("def evaluate(q, a, r):\n    return float(int(a) == int(r))\n", "seven")
+    assert (trajectory.total_reward, trajectory.failure_source) == (0.0, "none")
+    assert "invalid literal" in trajectory.columns["info/reason"][-1]
 
 
 @pytest.mark.parametrize("body", ["return 1 / 0", "return 2.0", "return None", "return float('nan')"])
 async def test_an_evaluate_that_takes_no_answer_is_the_tasks_fault(body: str) -> None:
-    found = await scores(f"def evaluate(q, a, r):\n    {body}\n", "7")
-    assert (found.status, found.failure_source) == ("environment_error", "environment")
+    trajectory = await scores(f"def evaluate(q, a, r):\n    {body}\n", "7")
+    assert (trajectory.status, trajectory.failure_source) == ("environment_error", "environment")
 
 
 async def test_an_evaluate_that_cannot_be_imported_is_the_tasks_fault() -> None:
-    found = await scores("import missing_module\n", "7")
-    assert found.failure_source == "environment"
+    trajectory = await scores("import missing_module\n", "7")
+    assert trajectory.failure_source == "environment"
 
 
 async def test_evaluate_reaches_neither_files_nor_network() -> None:

@@ -98,8 +98,8 @@ def first_hit(library: Library, asked: Asked) -> float:
 def test_a_search_for_a_questions_own_words_leads_to_where_it_begins() -> None:
     library = countries(SEED)[1].library
     asked = [a for a in questions(SEED, 1)[:300] if len(a.question.answers) == 1]
-    found = [asked.path[0] in {d.title for d in library.search(asked.question.text)} for asked in asked]
-    assert sum(found) / len(found) > 0.9
+    hits = [asked.path[0] in {d.title for d in library.search(asked.question.text)} for asked in asked]
+    assert sum(hits) / len(hits) > 0.9
 
 
 def test_a_list_can_be_named_from_one_search_for_its_kind_and_its_owner() -> None:

@@ -26,9 +26,9 @@ PARTS = ("arithmetic", "rewriting", "text-game")
 
 @pytest.fixture(scope="module")
 def task() -> SeveralTasks:
-    found = posttraining_task(f"posttraining/{NAME}")
-    assert isinstance(found, SeveralTasks)
-    return found
+    several = posttraining_task(f"posttraining/{NAME}")
+    assert isinstance(several, SeveralTasks)
+    return several
 
 
 @pytest.mark.parametrize("name", ["multi:arithmetic", "multi:arithmetic+arithmetic"])
@@ -48,13 +48,13 @@ def test_items_of_the_parts_take_turns_and_are_those_of_each_alone(task: Several
     drawn = taskset.draw("train", 50, ENTROPY)
     assert taskset.draw("train", 7, ENTROPY) == drawn[:7]
     assert [t.index for t in drawn] == list(range(50))
-    found = [part_of(parts, t) for t in drawn]
-    assert [name for name, _ in found[:4]] == ["arithmetic", "rewriting", "text-game", "arithmetic"]
-    assert Counter(name for name, _ in found) == {"arithmetic": 17, "rewriting": 17, "text-game": 16}
+    origins = [part_of(parts, t) for t in drawn]
+    assert [name for name, _ in origins[:4]] == ["arithmetic", "rewriting", "text-game", "arithmetic"]
+    assert Counter(name for name, _ in origins) == {"arithmetic": 17, "rewriting": 17, "text-game": 16}
     task_indices = taskset.task_indices(50)
     for name in PARTS:
         alone = PostTrainingTaskset(single_task(name)).draw("train", len(task_indices[name]), ENTROPY)
-        assert [found[h][1].spec for h in task_indices[name]] == [t.spec for t in alone]
+        assert [origins[h][1].spec for h in task_indices[name]] == [t.spec for t in alone]
 
 
 def test_more_than_a_part_has_is_refused(task: SeveralTasks) -> None:
@@ -68,8 +68,8 @@ def test_each_part_is_graded_with_its_own_solver_and_runner(task: SeveralTasks) 
     json.dumps(info.spec)
     inner = inner_of(info)
     for part in task.parts:
-        found = inner[part.name]
-        assert (found.info, found.solver, found.solving) == (part.inner.info, part.solver, part.solving)
+        inner_part = inner[part.name]
+        assert (inner_part.info, inner_part.solver, inner_part.solving) == (part.inner.info, part.solver, part.solving)
 
 
 def test_what_the_parts_demand_is_demanded_of_all(task: SeveralTasks) -> None:
@@ -98,11 +98,11 @@ def test_a_base_of_characters_has_seen_of_each_task_what_its_own_base_has(task: 
     assert recipe is not None
     assert task.base_models == (f"characters/{NAME}", "smollm2-135m")
     alone = {part.name: part.recipe for part in task.parts if part.recipe}
-    assert recipe.steps * recipe.batch == sum(each.steps * each.batch for each in alone.values())
-    pairs = {name: set(each.examples) for name, each in alone.items()}
+    assert recipe.steps * recipe.batch == sum(part_recipe.steps * part_recipe.batch for part_recipe in alone.values())
+    pairs = {name: set(part_recipe.examples) for name, part_recipe in alone.items()}
     share = {name: sum(pair in own for pair in recipe.examples) / len(recipe.examples) for name, own in pairs.items()}
-    for name, each in alone.items():
-        assert share[name] * recipe.steps == pytest.approx(each.steps, rel=0.35)
+    for name, part_recipe in alone.items():
+        assert share[name] * recipe.steps == pytest.approx(part_recipe.steps, rel=0.35)
 
 
 def test_tasks_without_a_common_base_begin_with_the_model_that_takes_any() -> None:

@@ -41,8 +41,8 @@ async def test_a_folder_is_judged_on_rows_that_nobody_trains_on(folder: Path) ->
     assert (len(hidden), len(rows)) == (20, 20)
     assert not hidden & {row["prompt"] for row in rows}
     assert set(files) == {"eval.py", "notes.txt", "data/train.jsonl"}
-    found = await graded(task, tasks[:3], lambda prompt: json.loads(prompt)["word"])
-    assert [t.total_reward for t in found] == [1.0] * 3
+    trajectories = await graded(task, tasks[:3], lambda prompt: json.loads(prompt)["word"])
+    assert [t.total_reward for t in trajectories] == [1.0] * 3
     wrong = await graded(task, tasks[:3], lambda _: "?")
     assert [t.total_reward for t in wrong] == [t.spec["metadata"]["extra"]["bonus"] for t in tasks[:3]]
 

@@ -76,9 +76,9 @@ async def test_a_model_that_plays_the_solution_wins_and_one_that_babbles_does_no
     task = posttraining_task("text-game")
     tasks = PostTrainingTaskset(task).draw("train", 6, 3)
     moves: dict[str, str] = {}
-    for each in tasks:
-        game = Corridor(each.spec["level"])
-        for action in solve(each.spec["level"]):
+    for drawn in tasks:
+        game = Corridor(drawn.spec["level"])
+        for action in solve(drawn.spec["level"]):
             moves[game.observation] = action
             game.step(action)
     won = await graded(task, tasks, moves.__getitem__)

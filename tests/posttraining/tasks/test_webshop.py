@@ -142,8 +142,8 @@ def standin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn
 
 def shopper(prompt: str) -> str:
     """Buy what is wanted."""
-    found = re.findall(r"i want a (\w+) lamp of kind (\d+)", prompt)
-    colour, kind = found[0]
+    matches = re.findall(r"i want a (\w+) lamp of kind (\d+)", prompt)
+    colour, kind = matches[0]
     page = prompt.rpartition("Observation:")[2]
     if f"[clicked button] {colour}" in page:
         return "Thought: It is all there.\nAction: click[Buy Now]"

@@ -52,7 +52,7 @@ class Checkpoint:
     def answers(self, prompts: Sequence[str], tokens: int, *, sampled: bool = False) -> list[str]:
         """Answer prompts, those of one length at a time; greedily, unless `sampled`."""
         self.model.eval()
-        found: dict[int, str] = {}
+        decoded: dict[int, str] = {}
         for length in {len(prompt) for prompt in prompts}:
             places = [i for i, prompt in enumerate(prompts) if len(prompt) == length]
             written = torch.tensor([self._codes(prompts[i]) for i in places])
@@ -62,8 +62,8 @@ class Checkpoint:
                 written = torch.cat([written, following], 1)
             for i, codes in zip(places, written[:, length:].tolist(), strict=True):
                 said = codes[: codes.index(self.end)] if self.end in codes else codes
-                found[i] = self.tokenizer.decode(said)
-        return [found[i] for i in range(len(prompts))]
+                decoded[i] = self.tokenizer.decode(said)
+        return [decoded[i] for i in range(len(prompts))]
 
     def _codes(self, text: str) -> list[int]:
         return self.tokenizer(text)["input_ids"]

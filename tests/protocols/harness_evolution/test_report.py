@@ -33,21 +33,21 @@ REASON = "middleware/guard.py: after_model gave <None>, and a Reply was expected
 ATTACK = "<script>alert('x')</script><img src=x onerror=1>\"'>&\x00"
 
 
-def run(told: Told) -> RunResults:
-    return HarnessJournal(told).results()
+def run(design: Told) -> RunResults:
+    return HarnessJournal(design).results()
 
 
 @cache
 def runs() -> tuple[RunResults, ...]:
-    told: list[Told] = []
+    designs: list[Told] = []
     for seed in (0, 1):
-        told += [
+        designs += [
             Told("ace", seed),
             Told("ace", seed, (0.3, 0.4, 0.5), batch_size=10),
             Told("ahe", seed, broken=(3,)),
             Told("ahe", seed, gate=True, refusals={3: REASON}, models=("other/model",)),
         ]
-    return tuple(map(run, told))
+    return tuple(map(run, designs))
 
 
 def suite() -> SuiteResults:
@@ -80,9 +80,9 @@ def ids(markup: str) -> list[str | None]:
 
 
 def test_a_page_opens_with_plain_words() -> None:
-    told = runs()[3]
-    (final,) = [row for row in told.part.transfer if (row.metric, row.of) == ("IDG", "final")]
-    (summary,) = run_page(told, REPORT).summary
+    results = runs()[3]
+    (final,) = [row for row in results.part.transfer if (row.metric, row.of) == ("IDG", "final")]
+    (summary,) = run_page(results, REPORT).summary
     assert summary.text.startswith(
         f"After 4 train batches: on new tasks in distribution it gained {final.micro.difference:+.3f}"
     )
@@ -90,9 +90,9 @@ def test_a_page_opens_with_plain_words() -> None:
     assert "on its train tasks it forgot" in summary.text
     assert "training and updates used 27.9k tokens at an unknown cost" in summary.text
     assert not {"UVG", "IDG", "OODG", "FR"} & set(re.findall(r"\w+", summary.text))
-    facts = {fact.name: fact.value for fact in run_page(told, REPORT).facts.facts}
+    facts = {fact.name: fact.value for fact in run_page(results, REPORT).facts.facts}
     assert facts["Gain in distribution"].value == final.micro.difference
-    assert facts["Score in distribution"].value == told.part.views["id"].snapshots["A_T"].perf.micro
+    assert facts["Score in distribution"].value == results.part.views["id"].snapshots["A_T"].perf.micro
 
 
 def test_abbreviations_are_explained_where_they_stand() -> None:
@@ -105,12 +105,12 @@ def test_abbreviations_are_explained_where_they_stand() -> None:
 
 
 def test_a_run_has_its_snapshots_on_every_view() -> None:
-    told = runs()[3]
-    shown = Page(html.render(run_page(told, REPORT)))
-    level = told.part.views["id"].snapshots["A_T"]
+    results = runs()[3]
+    shown = Page(html.render(run_page(results, REPORT)))
+    level = results.part.views["id"].snapshots["A_T"]
     row = next(cells for cells in shown.rows if cells[0].startswith("A_T") and "SR" in cells[1])
     assert [cell.split("[")[0].strip() for cell in row[1:]] == [
-        f"{told.part.views[view].snapshots['A_T'].perf.macro:.3f}"
+        f"{results.part.views[view].snapshots['A_T'].perf.macro:.3f}"
         for view in ("update_validation", "id", "ood", "replay")
     ]
     assert f"SR {level.sr.macro:.2f} · clean {level.execution_success.macro:.2f} · n 16" in row[2]
@@ -160,8 +160,8 @@ def test_what_is_not_known_of_cost_is_a_dash() -> None:
     shown = Page(page(run(Told(costs=False))))
     assert [cell.strip() for cell in shown.row("train batches")] == ["train batches", "20", *"–" * 4]
     assert [cell.strip() for cell in shown.row("updates")[2:]] == ["3.92k", "–", "–", "–"]
-    known = Page(page(run(Told())))
-    assert [cell.strip() for cell in known.row("train batches")[2:]] == ["24k", "60", "40 s", "$0.04"]
+    priced = Page(page(run(Told())))
+    assert [cell.strip() for cell in priced.row("train batches")[2:]] == ["24k", "60", "40 s", "$0.04"]
 
 
 def test_a_replay_grid_has_a_letter_for_each_snapshot() -> None:
@@ -183,8 +183,8 @@ def test_a_run_of_many_tasks_shows_those_that_changed() -> None:
             "cells": ("FFFFF",) * 399 + ("FFFFS",),
         }
     )
-    told = changed(runs()[0], replay={"replay": replay.model_copy(update={"grid": grid})})
-    shown = Page(page(told))
+    results = changed(runs()[0], replay={"replay": replay.model_copy(update={"grid": grid})})
+    shown = Page(page(results))
     assert "160 more tasks are in metrics.json" in shown.text
     assert "t399 at A_T: solved" in shown.text
 
@@ -232,7 +232,7 @@ def test_a_suite_whose_runs_are_not_at_hand_has_its_tables() -> None:
 
 
 def test_suites_without_harnesses_have_no_such_sections() -> None:
-    members = tuple(told.model_copy(update={"part": None}) for told in runs())
+    members = tuple(member.model_copy(update={"part": None}) for member in runs())
     compared = suite_results(members, lambda protocol: METRICS)
     assert "methods" not in ids(page_of_suite(compared, members))
     assert "Gains over" not in markdown.render(suite_page(compared, members, REPORT))
@@ -260,7 +260,7 @@ def test_what_evolvers_write_is_shown_but_never_runs() -> None:
     replay = harness.replay["replay"]
     grid = replay.grid.model_copy(update={"tasks": (ATTACK, *replay.grid.tasks[1:])})
     reason = harness.gate.reasons[0].model_copy(update={"reason": ATTACK})
-    told = changed(
+    attacked_run = changed(
         runs()[3],
         gate=harness.gate.model_copy(update={"reasons": (reason,)}),
         points=(harness.points[0], point.model_copy(update={"changed": (file,)}), *harness.points[2:]),
@@ -268,8 +268,8 @@ def test_what_evolvers_write_is_shown_but_never_runs() -> None:
         plan=harness.plan.model_copy(update={"sources": (ATTACK,)}),
         cross_model={ATTACK: harness.cross_model["other/model"]},
     )
-    members = (*runs()[:3], told, *runs()[4:])
-    for markup in (page(told), page_of_suite(suite_results(members, lambda protocol: METRICS), members)):
+    members = (*runs()[:3], attacked_run, *runs()[4:])
+    for markup in (page(attacked_run), page_of_suite(suite_results(members, lambda protocol: METRICS), members)):
         shown = Page(markup)
         assert {"script", "img"}.isdisjoint(tag for tag, _ in shown.tags)
         assert not any("onerror" in attributes for _, attributes in shown.tags)

@@ -24,9 +24,9 @@ SCRIPTS = Path(__file__).parent / "scripts"
 START = 1_790_000_000.0
 
 
-def results(told: Told) -> RunResults:
+def results(scenario: Told) -> RunResults:
     """Return the results of a run that is like that."""
-    journal = PostTrainingJournal(told)
+    journal = PostTrainingJournal(scenario)
     return run_results(RunEvidence(journal.lines, journal.load, journal.blob), METRICS)
 
 
@@ -100,14 +100,14 @@ class Told:
 class PostTrainingJournal:
     """The events of one run and its blobs."""
 
-    def __init__(self, told: Told) -> None:
-        self.told = told
+    def __init__(self, scenario: Told) -> None:
+        self.told = scenario
         self.events: list[tuple[str, Json, float]] = []
         self.blobs: dict[str, bytes] = {}
         self.candidates: dict[str, Candidate] = {}
-        self.draws = generator(told.seed, "tests", "posttraining", told.agent, told.task)
+        self.draws = generator(scenario.seed, "tests", "posttraining", scenario.agent, scenario.task)
         # What is hard for one checkpoint is hard for another, as with real ones.
-        self.hardness = self.draws.random((2, told.tasks))
+        self.hardness = self.draws.random((2, scenario.tasks))
         self.clock = 0.0
         self.submitted = 0
         self.code: dict[str, bytes] = {}
@@ -145,49 +145,49 @@ class PostTrainingJournal:
         self.events.append((kind, data, START + self.clock))
 
     def _write(self) -> None:
-        told = self.told
+        scenario = self.told
         self._start()
         self.base = self._know(checkpoint("base"))
-        self.skills[self.base] = told.base
+        self.skills[self.base] = scenario.base
         self.add("heartbeat", clock_s=0.0)
-        for act in told.acts:
+        for act in scenario.acts:
             self._do(act)
         graded = [(skill, digest) for digest, skill in self.skills.items() if digest != self.base]
         best = max(graded)[1] if graded else self.base
-        for _ in range(told.repeats):
+        for _ in range(scenario.repeats):
             scores = self._scores(self.skills[best], 0, jitter=0.05)
             self.add("grading.repeated", submit_id=self.numbers.get(best), candidate=best, repeat=1, scores=scores)
         self.clock += 10
-        if told.finished:
+        if scenario.finished:
             self._end(best)
 
     def _start(self) -> None:
-        told = self.told
+        scenario = self.told
         self.add(
             "run.started",
-            run_id=f"{told.task}--{told.agent}-{told.mode}--s{told.seed}",
+            run_id=f"{scenario.task}--{scenario.agent}-{scenario.mode}--s{scenario.seed}",
             suite_id="post-training",
             protocol="post-training",
-            taskset=f"posttraining/{told.task}",
+            taskset=f"posttraining/{scenario.task}",
             taskset_version="1",
-            family=told.level,
+            family=scenario.level,
             group="posttraining",
             evolver={
-                "name": told.agent,
+                "name": scenario.agent,
                 "kind": "agent",
                 "command": "bash start.sh",
-                "base_model": f"characters/{told.task}",
-                "mode": told.mode,
+                "base_model": f"characters/{scenario.task}",
+                "mode": scenario.mode,
             },
-            seed=told.seed,
-            budget={"seconds": told.budget},
-            views={"heldout": told.tasks},
+            seed=scenario.seed,
+            budget={"seconds": scenario.budget},
+            views={"heldout": scenario.tasks},
             failure_return=0.0,
             isolation="namespaces",
             packages={"heredity": "0.1", "torch": "2.13.0"},
             commitment="c" * 64,
             config_digest="d" * 64,
-            **({"posttraining": told.more} if told.more else {}),
+            **({"posttraining": scenario.more} if scenario.more else {}),
         )
 
     def _know(self, candidate: Candidate, note: str = "") -> str:

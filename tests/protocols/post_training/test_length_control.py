@@ -44,8 +44,8 @@ def test_the_interval_covers_what_would_be_won_at_equal_length() -> None:
         lengths = (references * draws.uniform(0.7, 2.2, 70)).astype(int)
         slope = np.tanh((lengths - references) / (lengths - references).std())
         won = (draws.random(70) < 1 / (1 + np.exp(-(0.4 + slope)))).astype(float)
-        found = described(list(zip(won, lengths, references, strict=True)))
-        covered += found.ci[0] <= 1 / (1 + np.exp(-0.4)) <= found.ci[1]
+        win_rate = described(list(zip(won, lengths, references, strict=True)))
+        covered += win_rate.ci[0] <= 1 / (1 + np.exp(-0.4)) <= win_rate.ci[1]
     assert covered >= 52
 
 
@@ -92,33 +92,33 @@ TRIED = (attempt("a", 90, 1.0), attempt("a", 600, 0.25), attempt("tie", 100, 0.5
 
 
 def test_graded_answers_are_read_from_trajectories_and_all_others_from_the_journal() -> None:
-    found = posttraining_metrics(journal("blob"), {"blob": encode_many(list(TRIED))}.__getitem__).length_controlled
-    best, baseline = found.graded.best, found.graded.baseline
+    controlled = posttraining_metrics(journal("blob"), {"blob": encode_many(list(TRIED))}.__getitem__).length_controlled
+    best, baseline = controlled.graded.best, controlled.graded.baseline
     assert (best.won, best.n, best.length, best.reference_length) == (0.625, 4, 225.0, 100.0)
     assert best.rate == length_controlled([1, 1, 0.5, 0], [90, 600, 100, 110], [100] * 4)
     assert baseline.rate == length_controlled([0, 0, 0.5, 0], [60, 70, 80, 90], [100] * 4)
-    assert found.graded.gain.difference == pytest.approx(best.rate - baseline.rate)
-    low, high = found.graded.gain.ci
-    assert low < found.graded.gain.difference < high
-    heldout = found.heldout
+    assert controlled.graded.gain.difference == pytest.approx(best.rate - baseline.rate)
+    low, high = controlled.graded.gain.ci
+    assert low < controlled.graded.gain.difference < high
+    heldout = controlled.heldout
     assert (heldout.best.won, heldout.best.n, heldout.baseline.n) == (0.5, 2, 3)
     assert heldout.gain.pairs == 2, "what is missing on either side is left out"
 
 
 def test_without_the_trajectories_the_rest_is_known() -> None:
-    found = posttraining_metrics(journal("blob"), {}.__getitem__).length_controlled
-    assert found.graded.best is None
-    assert found.graded.gain is None
-    assert found.graded.baseline.n == 4
-    assert found.heldout.best.n == 2
+    controlled = posttraining_metrics(journal("blob"), {}.__getitem__).length_controlled
+    assert controlled.graded.best is None
+    assert controlled.graded.gain is None
+    assert controlled.graded.baseline.n == 4
+    assert controlled.heldout.best.n == 2
 
 
 def test_handles_pair_answers_where_a_submission_was_graded_on_some_items_only() -> None:
     lines = journal("blob")
     lines[1]["data"]["tasks"] = [2, 3]
     lines[2]["data"]["outcomes"] = lines[2]["data"]["outcomes"][2:]
-    found = posttraining_metrics(lines, {"blob": encode_many(list(TRIED[2:]))}.__getitem__).length_controlled.graded
-    assert (found.best.won, found.baseline.won, found.gain.pairs) == (0.25, 0.25, 2)
+    graded = posttraining_metrics(lines, {"blob": encode_many(list(TRIED[2:]))}.__getitem__).length_controlled.graded
+    assert (graded.best.won, graded.baseline.won, graded.gain.pairs) == (0.25, 0.25, 2)
 
 
 def test_a_run_whose_answers_are_not_compared_has_none() -> None:

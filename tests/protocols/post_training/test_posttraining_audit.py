@@ -12,13 +12,13 @@ from heredity.protocols.post_training.code_results import Audit
 
 def audited(mode: str, *acts: Act, **more: Any) -> Audit:
     journal = PostTrainingJournal(Told(acts, mode=mode, tasks=100, more=more))
-    found = posttraining_metrics(journal.lines, journal.blob)
-    return found.audit
+    metrics = posttraining_metrics(journal.lines, journal.blob)
+    return metrics.audit
 
 
 def of(source: str, mode: str = "free", private: tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    found = audit(mode, {0: read_code({"a.py": source.encode()})}, [], private=private)
-    return [(f.grade, f.what) for f in found.findings]
+    report = audit(mode, {0: read_code({"a.py": source.encode()})}, [], private=private)
+    return [(f.grade, f.what) for f in report.findings]
 
 
 def test_supervised_training_keeps_to_sft_only() -> None:
@@ -26,17 +26,17 @@ def test_supervised_training_keeps_to_sft_only() -> None:
 
 
 def test_reinforcement_breaks_sft_only_with_the_line_that_does() -> None:
-    found = audited("sft-only", Act(0.5, "torch_sft"), Act(0.7, "torch_grpo"))
-    assert found.verdict == "broken"
+    report = audited("sft-only", Act(0.5, "torch_sft"), Act(0.7, "torch_grpo"))
+    assert report.verdict == "broken"
     lines = script("torch_grpo")["torch_grpo.py"].decode().splitlines()
-    breach = found.findings[0]
+    breach = report.findings[0]
     assert (breach.revision, breach.file) == (2, "torch_grpo.py")
     assert lines[breach.line - 1].strip() == breach.text
 
 
 def test_reinforcement_that_was_not_submitted_is_to_be_looked_at() -> None:
-    found = audited("sft-only", Act(0.5, "torch_sft"), Act(None, "torch_dpo"))
-    assert (found.verdict, {f.grade for f in found.findings}) == ("kept", {"look"})
+    report = audited("sft-only", Act(0.5, "torch_sft"), Act(None, "torch_dpo"))
+    assert (report.verdict, {f.grade for f in report.findings}) == ("kept", {"look"})
 
 
 def test_rl_only_may_warm_up_but_not_end_with_sft() -> None:

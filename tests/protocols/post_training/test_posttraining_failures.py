@@ -10,10 +10,10 @@ from heredity.protocols.post_training.results import Failure, FailureKind
 ROLLOUT, REWARD, COLLAPSE, EARLY, _ = FailureKind
 
 
-def failures(told: Told) -> dict[str, Failure]:
-    journal = PostTrainingJournal(told)
-    found = posttraining_metrics(journal.lines, journal.blob)
-    return {f.kind: f for f in found.failures}
+def failures(scenario: Told) -> dict[str, Failure]:
+    journal = PostTrainingJournal(scenario)
+    metrics = posttraining_metrics(journal.lines, journal.blob)
+    return {f.kind: f for f in metrics.failures}
 
 
 GOOD = Act(0.8, "torch_sft")
@@ -35,10 +35,10 @@ def test_a_run_that_works_has_no_failure() -> None:
     ids=["nothing", "copy", "never submitted", "refused", "crashed"],
 )
 def test_a_run_without_a_trained_checkpoint_failed_early(acts: tuple[Act, ...]) -> None:
-    found = failures(Told(acts, exit_code=1))
-    assert set(found) == {EARLY}
-    assert found[EARLY].evidence[-1] == "the agent ended with exit code 1"
-    assert found[EARLY].rule == RULES[EARLY]
+    by_kind = failures(Told(acts, exit_code=1))
+    assert set(by_kind) == {EARLY}
+    assert by_kind[EARLY].evidence[-1] == "the agent ended with exit code 1"
+    assert by_kind[EARLY].rule == RULES[EARLY]
 
 
 def test_code_that_never_trains_failed_early_whatever_it_scored() -> None:
@@ -54,22 +54,22 @@ def test_an_interactive_task_needs_an_environment_that_is_stepped_through() -> N
 
 
 def test_zeros_on_an_interactive_task_are_rollouts_that_failed() -> None:
-    found = failures(Told((Act(0.0, "several_files"), Act(0.0)), level="L3"))
-    assert found[ROLLOUT].iterations == [1, 2]
-    assert REWARD not in found
+    by_kind = failures(Told((Act(0.0, "several_files"), Act(0.0)), level="L3"))
+    assert by_kind[ROLLOUT].iterations == [1, 2]
+    assert REWARD not in by_kind
 
 
 def test_checkpoints_no_better_than_the_base_had_a_bad_signal() -> None:
-    found = failures(Told((Act(0.35, "torch_grpo"), Act(0.42)), tasks=100))
-    assert set(found) == {REWARD}
-    assert "within noise" in found[REWARD].evidence[0]
+    by_kind = failures(Told((Act(0.35, "torch_grpo"), Act(0.42)), tasks=100))
+    assert set(by_kind) == {REWARD}
+    assert "within noise" in by_kind[REWARD].evidence[0]
 
 
 @pytest.mark.parametrize("end", [Act(0.2), Act(refused="weights that are not finite"), Act(crash="no", skill=0.5)])
 def test_a_fall_that_is_not_made_good_is_a_collapse(end: Act) -> None:
-    found = failures(Told((GOOD, end), tasks=150))
-    assert found[COLLAPSE].iterations == [2]
-    assert set(found) == {COLLAPSE}
+    by_kind = failures(Told((GOOD, end), tasks=150))
+    assert by_kind[COLLAPSE].iterations == [2]
+    assert set(by_kind) == {COLLAPSE}
 
 
 def test_a_fall_that_is_made_good_is_none() -> None:
@@ -80,10 +80,10 @@ def test_a_run_that_goes_on_has_no_failure_yet() -> None:
     assert failures(Told((), finished=False)) == {}
 
 
-def kinds(told: Told) -> list[str | None]:
-    journal = PostTrainingJournal(told)
-    found = posttraining_metrics(journal.lines, journal.blob)
-    return [row.failure_type for row in found.iterations]
+def kinds(scenario: Told) -> list[str | None]:
+    journal = PostTrainingJournal(scenario)
+    metrics = posttraining_metrics(journal.lines, journal.blob)
+    return [row.failure_type for row in metrics.iterations]
 
 
 def test_each_iteration_says_what_is_wrong_with_it() -> None:
@@ -114,6 +114,6 @@ def test_an_agent_that_took_too_much_is_said_to_have_done_so(reason: str, words:
     for line in lines:
         if line["kind"] == "agent.ended":
             line["data"]["reason"] = reason
-    found = posttraining_metrics(lines, journal.blob)
-    assert found.failures[0].evidence[-1] == words
-    assert found.iterations[-1].failure_type == words
+    metrics = posttraining_metrics(lines, journal.blob)
+    assert metrics.failures[0].evidence[-1] == words
+    assert metrics.iterations[-1].failure_type == words

@@ -60,15 +60,15 @@ def summary(folder: Path, run: RunResults, name: str) -> str:
 
 @cache
 def _runs() -> tuple[RunResults, ...]:
-    told: list[Told] = []
+    scenarios: list[Told] = []
     for seed in (0, 1):
-        told += [
+        scenarios += [
             Told(ACTS, "trainer", seed, mode="sft-only", tasks=60),
             Told(ACTS[:1], "trainer", seed, tasks=60, tokens=True),
             Told(ACTS[:1], "trainer", seed, "game", "L3", tasks=60, base=0.6),
             Told((Act("base"),), "copy", seed, tasks=60),
         ]
-    return tuple(map(results, told))
+    return tuple(map(results, scenarios))
 
 
 def words(markup: str) -> str:
@@ -80,9 +80,9 @@ def ids(markup: str) -> list[str | None]:
 
 
 def test_a_page_opens_with_the_heldout_gain_and_the_route() -> None:
-    found = one()
-    gain = found.part.heldout.gain
-    page = words(run_page(found))
+    run = one()
+    gain = run.part.heldout.gain
+    page = words(run_page(run))
     assert f"Held-out gain+{gain.difference:.3f}" in page
     assert f"On held-out items it is +{gain.difference:.3f} [" in page
     assert "a gain beyond noise" in page
@@ -119,10 +119,10 @@ def test_what_is_not_known_is_a_dash() -> None:
 
 
 def test_a_run_that_graded_nothing_ends_with_the_base_model() -> None:
-    found = results(Told((Act("base"),), tasks=40))
-    assert "so the run ends with the base model, which it submitted 1 time" in words(run_page(found))
-    assert found.gain.difference == 0.0
-    assert found.heldout.mean == found.reference.heldout_mean
+    run = results(Told((Act("base"),), tasks=40))
+    assert "so the run ends with the base model, which it submitted 1 time" in words(run_page(run))
+    assert run.gain.difference == 0.0
+    assert run.heldout.mean == run.reference.heldout_mean
 
 
 def attacked(run: RunResults) -> RunResults:
@@ -144,11 +144,11 @@ def attacked(run: RunResults) -> RunResults:
 
 
 def test_what_an_agent_wrote_is_escaped(tmp_path: Path) -> None:
-    found = attacked(one())
-    markup = run_page(found)
+    run = attacked(one())
+    markup = run_page(run)
     assert Page(markup).count("script") == Page(markup).count("img") == 0
     assert "\x00" not in markup
-    for text in (run_markdown(found), summary(tmp_path, found, "summary.md")):
+    for text in (run_markdown(run), summary(tmp_path, run, "summary.md")):
         assert "<script" not in re.sub(r"^ {4}.*$", "", text, flags=re.MULTILINE)
 
 
@@ -251,7 +251,7 @@ def test_a_page_says_what_code_is_not_known_and_why_an_agent_was_ended() -> None
     assert "What this code was is not known: no room &lt;script&gt;" in page
     assert "some of its code is not known" in page
     assert "The agent was ended because it held more memory than it may. What it had submitted counts." in page
-    told = run_markdown(metrics)
-    assert "300 MiB" in told
-    assert "memory limit" in told
+    text = run_markdown(metrics)
+    assert "300 MiB" in text
+    assert "memory limit" in text
     results_csv([metrics])

@@ -68,15 +68,15 @@ def test_a_route_is_read_from_what_the_code_does(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, route in EXPECTED.items() if route != MISSING])
 def test_evidence_names_lines_that_are_there(name: str) -> None:
     sources = script(name)
-    found = [e for e in code(name).evidence if e.component not in ("sampling", "environment")]
-    assert found
-    for e in found:
+    evidence = [e for e in code(name).evidence if e.component not in ("sampling", "environment")]
+    assert evidence
+    for e in evidence:
         assert sources[e.file].decode().splitlines()[e.line - 1].strip() == e.text
 
 
 def test_a_comment_is_no_evidence() -> None:
-    (found,) = code("misleading_comment").evidence
-    assert (found.component, found.text) == ("GRPO", 'grpo = GRPOTrainer("models/base", reward_funcs=len)')
+    (evidence,) = code("misleading_comment").evidence
+    assert (evidence.component, evidence.text) == ("GRPO", 'grpo = GRPOTrainer("models/base", reward_funcs=len)')
 
 
 def test_components_tell_what_a_label_leaves_out() -> None:
@@ -116,14 +116,14 @@ def test_a_script_speaks_for_the_modules_that_it_imports() -> None:
         "main.py": b'"""The whole.\n\nBecause it pays."""\nfrom a_part import fit\nfit(1, 2, 3)\n',
     }
     for changed in (["a_part.py", "main.py"], [], ["settings.json"]):
-        found = read_code(sources, changed)
-        assert (found.route, found.says, found.because) == ("SFT-only", "The whole.", "Because it pays.")
+        reading = read_code(sources, changed)
+        assert (reading.route, reading.says, reading.because) == ("SFT-only", "The whole.", "Because it pays.")
 
 
 def test_an_excerpt_surrounds_the_evidence() -> None:
-    found = code("torch_sft")
-    assert found.excerpt is not None
-    assert "loss_of(model, batch).backward()" in found.excerpt.text
+    reading = code("torch_sft")
+    assert reading.excerpt is not None
+    assert "loss_of(model, batch).backward()" in reading.excerpt.text
     assert code("placeholder").excerpt is None
 
 
@@ -142,8 +142,8 @@ def test_the_reference_agents_are_labelled_by_what_they_copy_into_their_workspac
     listed = re.search(rf"^ *{route}\) parts=\"(.*)\" ;;", start, re.MULTILINE)
     assert listed
     parts = [*listed[1].split(), f"route_{route.replace('-', '_')}"]
-    found = read_code({f"{part}.py": (REFERENCE / f"{part}.py").read_bytes() for part in parts})
-    assert found.route == AGENTS[route]
+    reading = read_code({f"{part}.py": (REFERENCE / f"{part}.py").read_bytes() for part in parts})
+    assert reading.route == AGENTS[route]
 
 
 def archive(contents: dict[str, bytes]) -> bytes:
@@ -179,6 +179,6 @@ def test_no_source_makes_the_reader_fail(source: bytes) -> None:
     ids=["sum", "chain", "negations", "brackets"],
 )
 def test_deep_expressions_are_read_or_listed(source: str) -> None:
-    found = read_code({"a.py": source.encode(), "b.py": b"x = 1"})
-    assert found.route == MISSING
-    assert set(found.unreadable) in (set(), {"a.py"}, {"a.py", "b.py"})
+    reading = read_code({"a.py": source.encode(), "b.py": b"x = 1"})
+    assert reading.route == MISSING
+    assert set(reading.unreadable) in (set(), {"a.py"}, {"a.py", "b.py"})

@@ -16,10 +16,10 @@ from heredity.results.base import read
 from heredity.results.suite import SuiteResults
 
 
-def study(told: Sequence[Told]) -> TrainingSuiteResults:
-    found = suite_results([results(each) for each in told], lambda _: METRICS)
-    assert read(found.model_dump(mode="json"), SuiteResults, TrainingSuiteResults).part == found.part
-    return found.part
+def study(scenarios: Sequence[Told]) -> TrainingSuiteResults:
+    suite = suite_results([results(scenario) for scenario in scenarios], lambda _: METRICS)
+    assert read(suite.model_dump(mode="json"), SuiteResults, TrainingSuiteResults).part == suite.part
+    return suite.part
 
 
 GOOD, BAD = (Act(0.8, "torch_sft"),), (Act(0.3, "torch_grpo"),)
@@ -30,8 +30,8 @@ def test_a_suite_without_post_training_has_none() -> None:
 
 
 def test_entries_are_agents_on_tasks_over_seeds() -> None:
-    found = study([Told(GOOD, seed=s, tasks=100) for s in range(3)] + [Told(BAD, "other", tasks=100)])
-    first, second = found.entries
+    suite = study([Told(GOOD, seed=s, tasks=100) for s in range(3)] + [Told(BAD, "other", tasks=100)])
+    first, second = suite.entries
     assert (first.evolver, first.runs, first.success.beyond_noise) == ("reference", 3, 3)
     assert first.graded.cases == 300
     assert first.graded.difference == pytest.approx(first.improvement)
@@ -62,19 +62,19 @@ def test_pass_at_k_is_the_mean_of_the_best_over_all_choices(gains: list[float]) 
 
 
 def test_modes_of_an_agent_are_entries_of_their_own_and_a_heatmap() -> None:
-    found = study(
+    suite = study(
         [
             Told(GOOD, mode="sft-only", tasks=100),
             Told(BAD, mode="rl-only", tasks=100),
             Told(GOOD, mode="sft-only", task="game", level="L3", tasks=100),
         ]
     )
-    assert [e.evolver for e in found.entries] == [
+    assert [e.evolver for e in suite.entries] == [
         "reference (mode=sft-only)",
         "reference (mode=rl-only)",
         "reference (mode=sft-only)",
     ]
-    cells = {(c.mode, c.task): c for c in found.heatmap}
+    cells = {(c.mode, c.task): c for c in suite.heatmap}
     assert cells["sft-only", "posttraining/arithmetic"].best
     assert cells["rl-only", "posttraining/arithmetic"].worst
     assert not cells["sft-only", "posttraining/game"].best, "there is no other mode to be better than"
@@ -82,9 +82,9 @@ def test_modes_of_an_agent_are_entries_of_their_own_and_a_heatmap() -> None:
 
 def test_a_run_of_several_tasks_counts_for_each() -> None:
     tasks = [{"name": "a", "task_indices": list(range(50))}, {"name": "b", "task_indices": list(range(50, 100))}]
-    found = study([Told(GOOD), Told(GOOD, mode="multi-task", tasks=100, more={"tasks": tasks})])
-    assert {e.evolver for e in found.entries} == {"reference"}, "several tasks are no other agent"
-    assert [(c.mode, c.task) for c in found.heatmap] == [
+    suite = study([Told(GOOD), Told(GOOD, mode="multi-task", tasks=100, more={"tasks": tasks})])
+    assert {e.evolver for e in suite.entries} == {"reference"}, "several tasks are no other agent"
+    assert [(c.mode, c.task) for c in suite.heatmap] == [
         ("free", "posttraining/arithmetic"),
         ("multi-task", "a"),
         ("multi-task", "b"),
@@ -92,9 +92,9 @@ def test_a_run_of_several_tasks_counts_for_each() -> None:
 
 
 def test_scaling_over_seeds_has_a_band_and_counts_runs_without_a_score() -> None:
-    found = study([Told(GOOD, seed=0), Told((), seed=1)]).scaling
-    assert found.tokens == []
-    (row,) = found.time
+    scaling = study([Told(GOOD, seed=0), Told((), seed=1)]).scaling
+    assert scaling.tokens == []
+    (row,) = scaling.time
     at, average, low, high = row.points[-1]
     assert (at, low) == (63.0, 0.0)
     assert average == pytest.approx(high / 2)
@@ -103,15 +103,15 @@ def test_scaling_over_seeds_has_a_band_and_counts_runs_without_a_score() -> None
 def test_competence_that_does_not_carry_over_is_a_shortcut() -> None:
     static = Told(GOOD, tasks=100)
     stuck = Told((Act(0.35, "several_files"),), task="game", level="L3", tasks=100)
-    (found,) = study([static, stuck]).shortcuts
-    assert (found.improved, found.failed) == (["posttraining/arithmetic"], ["posttraining/game"])
+    (shortcut,) = study([static, stuck]).shortcuts
+    assert (shortcut.improved, shortcut.failed) == (["posttraining/arithmetic"], ["posttraining/game"])
     carried = Told((Act(0.9, "several_files"),), task="game", level="L3", tasks=100)
     assert study([static, stuck, carried]).shortcuts == []
     assert study([static]).shortcuts == []
 
 
 def test_a_run_has_its_part_and_its_gain_beside_it() -> None:
-    found = results(Told(GOOD))
-    assert found.part.mode == "free"
-    assert found.reference.name == "base"
-    assert found.gain.difference == found.part.heldout.gain.difference
+    run = results(Told(GOOD))
+    assert run.part.mode == "free"
+    assert run.reference.name == "base"
+    assert run.gain.difference == run.part.heldout.gain.difference

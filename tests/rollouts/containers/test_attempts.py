@@ -43,17 +43,17 @@ async def test_processes_left_behind_are_ended_before_the_verifier_begins(
     # The loop would put the file there again if it still ran.
     agent = "(while true; do sleep 0.02; touch /app/still; done) & setsid sleep 300 & sleep 0.1"
     test = "rm -f /app/still; sleep 0.2; test -e /app/still; echo $? > /logs/verifier/reward.txt\n"
-    found = await tried(backend, tmp_path, agent, test=test)
-    assert any("sleep 300" in command for command in found.leftovers)
-    assert len(found.leftovers) >= 2
-    assert (found.verdict.status, found.verdict.reward) == ("ok", 1.0)
+    rollout = await tried(backend, tmp_path, agent, test=test)
+    assert any("sleep 300" in command for command in rollout.leftovers)
+    assert len(rollout.leftovers) >= 2
+    assert (rollout.verdict.status, rollout.verdict.reward) == ("ok", 1.0)
 
 
 async def test_a_full_disk_is_contained_and_recorded(backend: BubblewrapBackend, tmp_path: Path) -> None:
     agent = "for i in $(seq 64); do head -c 4M /dev/zero > /app/$i 2>/dev/null || break; done; printf hello > /tmp/x"
-    found = await tried(backend, tmp_path, agent)
-    assert found.disk_full
-    assert (found.verdict.status, found.verdict.reward) == ("ok", 0.0)
+    rollout = await tried(backend, tmp_path, agent)
+    assert rollout.disk_full
+    assert (rollout.verdict.status, rollout.verdict.reward) == ("ok", 0.0)
 
 
 @pytest.mark.parametrize("folder", ["/dev", "/dev/shm", "/run", "/proc", "/usr", "/etc"])
@@ -61,13 +61,15 @@ async def test_nowhere_can_more_be_written_than_is_allowed(
     backend: BubblewrapBackend, tmp_path: Path, folder: str
 ) -> None:
     agent = f"for i in $(seq 64); do head -c 4M /dev/zero > {folder}/fill$i || break; done; du -sxm {folder}"
-    found = await tried(backend, tmp_path, agent)
-    assert found.agent is not None
-    written = int(found.agent.stdout.split()[0]) if found.agent.stdout.split() else 0
+    rollout = await tried(backend, tmp_path, agent)
+    assert rollout.agent is not None
+    written = int(rollout.agent.stdout.split()[0]) if rollout.agent.stdout.split() else 0
     assert written <= 64 or folder == "/usr"
-    assert "/fill64" not in found.agent.stderr
+    assert "/fill64" not in rollout.agent.stderr
     assert (
-        "No space left" in found.agent.stderr or "Read-only" in found.agent.stderr or "directory" in found.agent.stderr
+        "No space left" in rollout.agent.stderr
+        or "Read-only" in rollout.agent.stderr
+        or "directory" in rollout.agent.stderr
     )
 
 
@@ -94,19 +96,19 @@ async def test_tampering_with_the_verifiers_places_earns_nothing(
     backend: BubblewrapBackend, tmp_path: Path, tampering: str
 ) -> None:
     image = "FROM debian\nENV PATH=/app:$PATH\nWORKDIR /app\n"
-    found = await tried(backend, tmp_path, tampering, dockerfile=image)
-    assert (found.verdict.status, found.verdict.reward) == ("ok", 0.0), found
+    rollout = await tried(backend, tmp_path, tampering, dockerfile=image)
+    assert (rollout.verdict.status, rollout.verdict.reward) == ("ok", 0.0), rollout
 
 
 async def test_what_was_put_into_the_verifiers_places_is_recorded(backend: BubblewrapBackend, tmp_path: Path) -> None:
     agent = "echo 1 > /logs/verifier/reward.txt; mkdir /tests; echo x > /tests/test.sh; echo y > /etc/ld.so.preload"
-    found = await tried(backend, tmp_path, agent)
-    assert set(found.discarded) == {"/logs/verifier/reward.txt", "/tests/test.sh", "/etc/ld.so.preload"}
+    rollout = await tried(backend, tmp_path, agent)
+    assert set(rollout.discarded) == {"/logs/verifier/reward.txt", "/tests/test.sh", "/etc/ld.so.preload"}
 
 
 async def test_moving_a_systems_folder_away_is_the_agents_own_fault(backend: BubblewrapBackend, tmp_path: Path) -> None:
-    found = await tried(backend, tmp_path, f"{GREET}; mv /etc /gone; echo x > /etc")
-    assert (found.verdict.status, found.verdict.failure_source, found.verdict.reward) == (
+    rollout = await tried(backend, tmp_path, f"{GREET}; mv /etc /gone; echo x > /etc")
+    assert (rollout.verdict.status, rollout.verdict.failure_source, rollout.verdict.reward) == (
         "unrestorable",
         "candidate",
         0.0,
@@ -114,13 +116,13 @@ async def test_moving_a_systems_folder_away_is_the_agents_own_fault(backend: Bub
 
 
 async def test_too_many_files_are_the_agents_own_fault(backend: BubblewrapBackend, tmp_path: Path) -> None:
-    found = await tried(backend, tmp_path, "cd /tmp; seq 3000 | xargs touch")
-    assert (found.verdict.status, found.verdict.failure_source, found.verdict.reward) == (
+    rollout = await tried(backend, tmp_path, "cd /tmp; seq 3000 | xargs touch")
+    assert (rollout.verdict.status, rollout.verdict.failure_source, rollout.verdict.reward) == (
         "unrestorable",
         "candidate",
         0.0,
     )
-    assert "2000 files" in found.verdict.message
+    assert "2000 files" in rollout.verdict.message
 
 
 @pytest.mark.parametrize(
@@ -173,36 +175,36 @@ async def test_the_work_of_an_agent_whose_time_is_up_is_verified(
 
     agent: Agent = function if as_function else f"{GREET}; sleep 60"
     begun = time.monotonic()
-    found = await tried(backend, tmp_path, agent, toml="[agent]\ntimeout_sec = 0.4\n")
+    rollout = await tried(backend, tmp_path, agent, toml="[agent]\ntimeout_sec = 0.4\n")
     assert time.monotonic() - begun < 5
-    assert (found.agent_status, found.verdict.reward) == ("timeout", 1.0)
+    assert (rollout.agent_status, rollout.verdict.reward) == ("timeout", 1.0)
 
 
 async def test_memory_is_bounded_for_all_processes_together(backend: BubblewrapBackend, tmp_path: Path) -> None:
     hungry = "python3 -c \"import time; held = bytearray(60 << 20); held[::4096] = b'x' * len(held[::4096]); time.sleep(20)\""
     agent = f"{GREET}; for i in 1 2 3 4 5 6; do {hungry} & done; wait"
-    found = await tried(backend, tmp_path, agent)
-    assert (found.agent_status, found.verdict.reward) == ("memory", 1.0)
+    rollout = await tried(backend, tmp_path, agent)
+    assert (rollout.agent_status, rollout.verdict.reward) == ("memory", 1.0)
 
 
 async def test_one_process_cannot_take_more_memory_than_all_may(backend: BubblewrapBackend, tmp_path: Path) -> None:
-    found = await tried(backend, tmp_path, "python3 -c 'bytearray(1 << 30)'")
-    assert found.agent is not None
-    assert "MemoryError" in found.agent.stderr
+    rollout = await tried(backend, tmp_path, "python3 -c 'bytearray(1 << 30)'")
+    assert rollout.agent is not None
+    assert "MemoryError" in rollout.agent.stderr
 
 
 async def test_too_many_processes_are_ended(backend: BubblewrapBackend, tmp_path: Path) -> None:
-    found = await tried(backend, tmp_path, f"{GREET}; for i in $(seq 200); do sleep 60 & done; wait")
-    assert found.verdict.reward == 1.0
+    rollout = await tried(backend, tmp_path, f"{GREET}; for i in $(seq 200); do sleep 60 & done; wait")
+    assert rollout.verdict.reward == 1.0
     # Either the kernel refused to start more, or the watch ended them all; those it has just killed may still be listed.
-    assert found.agent_status == "processes" or (found.agent_status == "ok" and len(found.leftovers) <= 64)
+    assert rollout.agent_status == "processes" or (rollout.agent_status == "ok" and len(rollout.leftovers) <= 64)
 
 
 async def test_a_fork_bomb_is_ended(backend: BubblewrapBackend, tmp_path: Path) -> None:
     begun = time.monotonic()
-    found = await tried(backend, tmp_path, f"{GREET}; bomb() {{ bomb | bomb & }}; bomb; sleep 2")
+    rollout = await tried(backend, tmp_path, f"{GREET}; bomb() {{ bomb | bomb & }}; bomb; sleep 2")
     assert time.monotonic() - begun < 10
-    assert found.verdict.reward == 1.0
+    assert rollout.verdict.reward == 1.0
 
 
 async def test_permissions_links_and_modes_survive_into_the_verifier(
@@ -227,19 +229,19 @@ async def test_a_failing_solution_is_named(backend: BubblewrapBackend, tmp_path:
 
 async def test_attempts_at_the_same_time_do_not_meet(backend: BubblewrapBackend, tmp_path: Path) -> None:
     task = read_task(write_task(tmp_path))
-    found = await asyncio.gather(*(attempt(backend, task, agent) for agent in (GREET, None, GREET)))
-    assert [one.verdict.reward for one in found] == [1.0, 0.0, 1.0]
+    rollouts = await asyncio.gather(*(attempt(backend, task, agent) for agent in (GREET, None, GREET)))
+    assert [one.verdict.reward for one in rollouts] == [1.0, 0.0, 1.0]
 
 
 async def test_variables_of_the_verifier_are_its_own(backend: BubblewrapBackend, tmp_path: Path) -> None:
     toml = TOML.replace("[agent]", 'env = {SECRET = "${NOT_SET_ANYWHERE:-42}"}\n[agent]')
-    found = await tried(
+    rollout = await tried(
         backend,
         tmp_path,
         "env > /app/seen",
         toml=toml,
         test="grep -q SECRET /app/seen || echo $SECRET > /logs/verifier/reward.txt\n",
     )
-    assert found.verdict.reward == 42
+    assert rollout.verdict.reward == 42
     with pytest.raises(ConfigError, match="NOT_SET_ANYWHERE"):
         await tried(backend, tmp_path, toml=toml.replace(":-42", ""), test=TEST)

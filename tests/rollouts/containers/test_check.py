@@ -31,8 +31,8 @@ ENGINE = engine_or_none()
 
 
 async def test_a_sound_task_has_no_faults(backend: BubblewrapBackend, tmp_path: Path) -> None:
-    found = await check_task(backend, write_task(tmp_path))
-    assert (found.faults, found.notes, found.oracle, found.noop) == ((), (), 1.0, 0.0)
+    checked = await check_task(backend, write_task(tmp_path))
+    assert (checked.faults, checked.notes, checked.oracle, checked.noop) == ((), (), 1.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ async def test_a_sound_task_has_no_faults(backend: BubblewrapBackend, tmp_path: 
 async def test_a_faulty_task_is_named_with_its_fault(
     backend: BubblewrapBackend, tmp_path: Path, changed: dict[str, str | None], fault: str
 ) -> None:
-    found = await check_task(backend, write_task(tmp_path, **changed))  # type: ignore[arg-type]
-    assert fault in " ".join(found.faults)
+    checked = await check_task(backend, write_task(tmp_path, **changed))  # type: ignore[arg-type]
+    assert fault in " ".join(checked.faults)
 
 
 async def test_success_may_begin_below_one(backend: BubblewrapBackend, tmp_path: Path) -> None:
@@ -62,11 +62,11 @@ async def test_success_may_begin_below_one(backend: BubblewrapBackend, tmp_path:
 
 
 async def test_unknown_keys_and_networks_are_noted(backend: BubblewrapBackend, tmp_path: Path) -> None:
-    found = await check_task(
+    checked = await check_task(
         backend, write_task(tmp_path, toml="colour = 'red'\n", solve="sleep 60 & printf hello > greeting.txt\n")
     )
-    assert found.faults == ()
-    assert [note.split()[0] for note in found.notes] == ["unknown", "network_mode", "the"]
+    assert checked.faults == ()
+    assert [note.split()[0] for note in checked.notes] == ["unknown", "network_mode", "the"]
 
 
 async def test_two_tasks_of_one_name_are_a_fault_that_names_both_places(
@@ -78,7 +78,7 @@ async def test_two_tasks_of_one_name_are_a_fault_that_names_both_places(
     first, second, other = await check_tasks(backend, tmp_path)
     for task in (first, second):
         (fault,) = task.faults
-        assert all(str(place) in fault for place in places)
+        assert all(str(folder) in fault for folder in places)
     assert other.faults == ()
 
 
@@ -103,9 +103,9 @@ def test_the_command_says_which_tasks_are_sound(backend: BubblewrapBackend, tmp_
 
 @pytest.mark.slow
 async def test_our_own_tasks_are_sound(backend: BubblewrapBackend) -> None:
-    found = await check_tasks(backend, OWN)
-    assert len(found) >= 24
-    assert {task.name: task.faults for task in found if task.faults} == {}
+    checked = await check_tasks(backend, OWN)
+    assert len(checked) >= 24
+    assert {task.name: task.faults for task in checked if task.faults} == {}
 
 
 @pytest.mark.parametrize("name", ["shell/tidy-names", "data/find-sessions", "programs/order-by-needs"])

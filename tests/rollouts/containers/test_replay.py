@@ -99,8 +99,8 @@ async def test_files_go_in_and_out_and_links_stay_inside(backend: BubblewrapBack
         await sandbox.upload(tmp_path / "in" / "a.bin", "/data/b.bin", mode=0o600)
         await sandbox.exec("cd /data; mkdir -p sub; cp a.bin sub/c.bin; ln -s /etc/passwd link; mkfifo pipe")
         await sandbox.download("/data", tmp_path / "out")
-        found = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*")}
-        assert found == {"a.bin", "b.bin", "sub", "sub/c.bin"}
+        paths = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*")}
+        assert paths == {"a.bin", "b.bin", "sub", "sub/c.bin"}
         assert (tmp_path / "out" / "sub" / "c.bin").read_bytes() == (tmp_path / "in" / "a.bin").read_bytes()
         await sandbox.download("/data/b.bin", tmp_path / "one")
         assert (tmp_path / "one").read_bytes() == (tmp_path / "in" / "a.bin").read_bytes()
@@ -112,13 +112,13 @@ async def test_files_go_in_and_out_and_links_stay_inside(backend: BubblewrapBack
 
 async def test_a_command_says_its_beginning_and_its_end(backend: BubblewrapBackend, tmp_path: Path) -> None:
     task = read_task(write_task(tmp_path, toml=TOML))
-    found = await attempt(backend, task, "echo begin; seq 200000; echo end; echo oops >&2; exit 7")
-    assert found.agent is not None
-    assert (found.agent.code, found.agent.reason, found.agent.stderr) == (7, "exited", "oops\n")
-    assert found.agent.stdout.startswith("begin\n1\n")
-    assert found.agent.stdout.endswith("\nend\n")
-    assert "bytes left out]" in found.agent.stdout
-    assert len(found.agent.stdout) < 300_000
+    rollout = await attempt(backend, task, "echo begin; seq 200000; echo end; echo oops >&2; exit 7")
+    assert rollout.agent is not None
+    assert (rollout.agent.code, rollout.agent.reason, rollout.agent.stderr) == (7, "exited", "oops\n")
+    assert rollout.agent.stdout.startswith("begin\n1\n")
+    assert rollout.agent.stdout.endswith("\nend\n")
+    assert "bytes left out]" in rollout.agent.stdout
+    assert len(rollout.agent.stdout) < 300_000
 
 
 async def test_nothing_of_the_host_is_seen(
@@ -131,7 +131,7 @@ async def test_nothing_of_the_host_is_seen(
         "cat /proc/1/environ; unshare -U true; mount -t tmpfs x /mnt; echo 1 > /proc/sys/vm/drop_caches; "
         "python3 -c \"import socket; socket.create_connection(('1.1.1.1', 53), 1)\"; wc -l < /etc/passwd"
     )
-    found = await attempt(backend, task, looks)
-    assert found.agent is not None
-    assert found.agent.stdout == "2\n"
-    assert found.agent.stderr.count("ModuleNotFoundError") == 2
+    rollout = await attempt(backend, task, looks)
+    assert rollout.agent is not None
+    assert rollout.agent.stdout == "2\n"
+    assert rollout.agent.stderr.count("ModuleNotFoundError") == 2

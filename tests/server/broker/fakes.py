@@ -18,11 +18,11 @@ USED = Usage(100, 20, 40, 0.25)
 
 def weather(request: Request) -> Reply:
     """Ask for a tool first; then say what it told."""
-    told = [m.content for m in request.messages if m.role == "tool"]
-    if request.tools and not told:
+    readings = [m.content for m in request.messages if m.role == "tool"]
+    if request.tools and not readings:
         calls = tuple(ToolCall(f"call_{city}", "weather", f'{{"city": "{city}"}}') for city in ("Oslo", "Lima"))
         return Reply("Let me look.", calls, usage=USED, model="fake")
-    return Reply(f"It is {' and '.join(told) or 'unknown'}.", usage=USED, model="fake")
+    return Reply(f"It is {' and '.join(readings) or 'unknown'}.", usage=USED, model="fake")
 
 
 class FakeModel:

@@ -129,8 +129,10 @@ class MessagesProgram:
     def go_on(self, asked: dict[str, Any], turn: Turn) -> dict[str, Any]:
         said = [{"type": "thinking", "thinking": "hm", "signature": ""}, {"type": "text", "text": turn.text}]
         said += [{"type": "tool_use", "id": i, "name": name, "input": given} for i, name, given in turn.calls]
-        found = [{"type": "tool_result", "tool_use_id": i, "content": FOUND[g["city"]]} for i, _, g in turn.calls]
-        messages = [{"role": "assistant", "content": said}, {"role": "user", "content": found}]
+        tool_results = [
+            {"type": "tool_result", "tool_use_id": i, "content": FOUND[g["city"]]} for i, _, g in turn.calls
+        ]
+        messages = [{"role": "assistant", "content": said}, {"role": "user", "content": tool_results}]
         return {**asked, "messages": [*asked["messages"], *messages]}
 
     def ask(self, asked: dict[str, Any], *, streamed: bool) -> Turn:

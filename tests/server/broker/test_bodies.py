@@ -213,8 +213,8 @@ async def test_a_model_that_is_not_there_is_a_404_with_the_nearest_name(client: 
         answer = await client.post(path, json={**GOOD[path], "model": "fakee"})
         assert (answer.status_code, "there is fake" in answer.text) == (404, True)
     assert (await client.get("/v1/models/fakee")).json()["error"]["code"] == "model_not_found"
-    told = await client.get("/v1/models/fakee", headers={"anthropic-version": "2023-06-01"})
-    assert told.json()["error"]["type"] == "not_found_error"
+    response = await client.get("/v1/models/fakee", headers={"anthropic-version": "2023-06-01"})
+    assert response.json()["error"]["type"] == "not_found_error"
 
 
 async def test_an_account_may_ask_only_for_what_it_was_given() -> None:
@@ -235,8 +235,8 @@ async def test_addresses_that_are_not_there_are_explained(client: httpx.AsyncCli
         answer = await client.request(method, path, json={})
         assert answer.status_code == status, path
         assert "there are: POST" in answer.json()["error"]["message"]
-    told = await client.get("/v2", headers={"anthropic-version": "2023-06-01"})
-    assert told.json()["error"]["type"] == "not_found_error"
+    response = await client.get("/v2", headers={"anthropic-version": "2023-06-01"})
+    assert response.json()["error"]["type"] == "not_found_error"
 
 
 @one_loop
@@ -260,7 +260,7 @@ async def test_models_may_be_found_by_a_function_and_its_failure_is_the_hosts() 
     account = Account("run", {"good": "fake", "bad": "unset", "bug": "bug", "lost": "?"}, token=TOKEN)
     async with serve_broker(BrokerApp(resolve, [account])) as at, httpx.AsyncClient(base_url=at.url) as client:
         asked = [{**GOOD[CHAT], "model": name} for name in names]
-        answers = [await client.post(f"/t/{TOKEN}{CHAT}", json=each) for each in asked]
+        answers = [await client.post(f"/t/{TOKEN}{CHAT}", json=body) for body in asked]
     assert [a.status_code for a in answers] == [200, 500, 500, 500, 404]
     assert all(a.json()["error"]["type"] == "server_error" for a in answers[1:4])
     assert not any("SECRET_KEY" in a.text for a in answers)

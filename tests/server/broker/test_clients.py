@@ -123,17 +123,17 @@ async def test_events_of_messages_come_in_the_order_of_their_protocol() -> None:
 
 @each_program
 @pytest.mark.parametrize(
-    ("reply", "told"),
+    ("reply", "finishes"),
     [
         (Reply("cut", finish="length", usage=USED), {"length", "incomplete", "max_tokens"}),
         (Reply("I will not", finish="refusal", usage=USED), {"content_filter", "incomplete", "refusal"}),
     ],
     ids=["length", "refusal"],
 )
-async def test_why_a_reply_ended_is_told_in_each_apis_words(program: Any, reply: Reply, told: set[str]) -> None:
+async def test_why_a_reply_ended_is_told_in_each_apis_words(program: Any, reply: Reply, finishes: set[str]) -> None:
     async with bench(FakeModel(lambda request: reply)) as table:
         client = program(table.url, TOKEN)
-        assert (await client.ask_async(client.begin(), streamed=False)).finish in told
+        assert (await client.ask_async(client.begin(), streamed=False)).finish in finishes
 
 
 async def test_a_stream_that_is_cut_short_says_so_in_responses() -> None:

@@ -44,8 +44,8 @@ def failing(kind: str, **options: Any) -> FakeModel:
 
 
 async def read(stream: Any, into: list[Any]) -> None:
-    async for each in stream:
-        into.append(each)  # noqa: PERF401 - what comes before an error counts
+    async for event in stream:
+        into.append(event)  # noqa: PERF401 - what comes before an error counts
 
 
 @each_program
@@ -255,9 +255,9 @@ async def test_a_stream_is_opened_and_kept_alive_while_a_model_thinks(
         lines = await reading
     assert any(opening in line for line in lines[:2])
     assert lines.count(ping) >= 2
-    told = "\n".join(lines)
-    assert ("unknown" in told) != fails
-    assert ("gave no answer" in told) == fails
+    text = "\n".join(lines)
+    assert ("unknown" in text) != fails
+    assert ("gave no answer" in text) == fails
 
 
 async def test_a_quiet_model_that_fails_before_the_stream_opens_still_has_its_status() -> None:

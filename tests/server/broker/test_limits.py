@@ -115,9 +115,9 @@ def test_what_is_unknown_stays_unknown_in_the_sums_and_is_counted() -> None:
     for usage in (USED, Usage(1, 2, None, None), Usage()):
         ledger.settle(record(usage))
     assert ledger.total.usage == Usage(None, None, None, None)
-    told = ledger.total.to_json()
-    assert told["known"] == {"input_tokens": 101, "output_tokens": 22, "cached_tokens": 40, "cost_usd": 0.25}
-    assert told["unknown"] == {"input_tokens": 1, "output_tokens": 1, "cached_tokens": 2, "cost_usd": 2}
+    totals = ledger.total.to_json()
+    assert totals["known"] == {"input_tokens": 101, "output_tokens": 22, "cached_tokens": 40, "cost_usd": 0.25}
+    assert totals["unknown"] == {"input_tokens": 1, "output_tokens": 1, "cached_tokens": 2, "cost_usd": 2}
 
 
 def test_limits_charge_an_estimate_for_what_is_unknown() -> None:
@@ -150,19 +150,19 @@ def test_no_limit_is_overshot_by_more_than_what_is_in_flight(
     held: list[Any] = []
     for step in steps:
         if step is None:
-            place = ledger.place()
+            slot = ledger.place()
             if len(held) >= concurrent:
                 with pytest.raises(Problem, match="as many as may be"):
-                    place.__enter__()
+                    slot.__enter__()
                 continue
-            place.__enter__()
+            slot.__enter__()
             if ledger.charged["tokens"] >= most:
                 with pytest.raises(Problem, match="is spent"):
                     ledger.begin()
-                place.__exit__(None, None, None)
+                slot.__exit__(None, None, None)
             else:
                 ledger.begin()
-                held.append(place)
+                held.append(slot)
         elif held:
             ledger.settle(record(Usage(step, 0, 0, 0.0)))
             held.pop(0).__exit__(None, None, None)

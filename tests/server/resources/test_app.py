@@ -71,9 +71,9 @@ async def test_a_resource_lives_through_all_operators(client: httpx.AsyncClient)
     assert (await do(client, "list", type="prompt")) == ["prompt/q", "prompt/solver"]
     assert (await do(client, "list", type="prompt", hidden=True)) == ["prompt/p", "prompt/q", "prompt/solver"]
     assert (await do(client, "get_state", **about))["hidden"] is True
-    found = await do(client, "retrieve", query="how to take care", limit=1)
-    assert found[0]["version"]["name"] == "care"
-    assert found[0]["score"] > 0
+    matches = await do(client, "retrieve", query="how to take care", limit=1)
+    assert matches[0]["version"]["name"] == "care"
+    assert matches[0]["score"] > 0
 
 
 async def test_files_travel_as_text_or_base64(client: httpx.AsyncClient) -> None:
@@ -164,8 +164,8 @@ async def test_mistakes_have_a_status_and_a_remedy(
     message: str,
 ) -> None:
     monkeypatch.delenv("HEREDITY_EMBEDDINGS", raising=False)
-    found, problem = await refused(client, operator, **given)
-    assert (found, message in problem["message"]) == (code, True), problem
+    status, problem = await refused(client, operator, **given)
+    assert (status, message in problem["message"]) == (code, True), problem
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b'{"type": NaN}', b'{"type": "\\ud800"}', b"\xff", b"[" * 100_000])

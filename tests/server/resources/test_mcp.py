@@ -108,11 +108,11 @@ async def test_prompts_have_their_places_as_arguments(store: Path) -> None:
 
 async def test_memories_are_resources(store: Path) -> None:
     async with connected(store) as client:
-        found = {resource.name: resource for resource in (await client.list_resources()).resources}
-        assert sorted(found) == ["notes/a b/é.md", "notes/raw.bin"]
-        (content,) = (await client.read_resource(found["notes/a b/é.md"].uri)).contents
+        resources = {resource.name: resource for resource in (await client.list_resources()).resources}
+        assert sorted(resources) == ["notes/a b/é.md", "notes/raw.bin"]
+        (content,) = (await client.read_resource(resources["notes/a b/é.md"].uri)).contents
         assert getattr(content, "text", "") == "check the units"
-        (content,) = (await client.read_resource(found["notes/raw.bin"].uri)).contents
+        (content,) = (await client.read_resource(resources["notes/raw.bin"].uri)).contents
         assert getattr(content, "blob", "") == "/wA="
 
 

@@ -65,9 +65,9 @@ async def test_the_variables_and_files_of_the_run_contract_are_there(rig: Rig) -
     assert {"config.json", "model.safetensors", "tokenizer.json", "train.jsonl", "# Tiny", "laid out"} <= set(lines)
     health, end = json.JSONDecoder().raw_decode(answers)
     assert health == {"status": "ok", "task": "tiny", "total_submissions": 0}
-    told = json.loads(answers[end:])
-    assert 0 < told["remaining"] <= rig.seconds
-    assert told["meta"]["baseline_score"] == 25.0
+    clock = json.loads(answers[end:])
+    assert 0 < clock["remaining"] <= rig.seconds
+    assert clock["meta"]["baseline_score"] == 25.0
 
 
 async def test_what_an_agent_leaves_running_is_gone_when_its_time_is_over(
@@ -195,10 +195,10 @@ async def test_an_agent_that_takes_too_much_is_ended_and_what_it_submitted_count
     ended = await rig.train(SUBMIT + f"submit a; echo 1 > code/train.py; {GREEDY[reason]}", **bounds)
     assert ended is not None
     assert ended.reason == reason
-    (told,) = rig.events("agent.ended")
-    assert told["reason"] == reason
+    (event,) = rig.events("agent.ended")
+    assert event["reason"] == reason
     kind = reason.replace("limit", "bytes")
-    assert told[kind] > bounds[kind]
+    assert event[kind] > bounds[kind]
     assert rig.events("judging.selected")[0]["submit_id"] == 1
     assert rig.events("judging.scored")[0]["scores"] == [0.5, 0.5, 0.5]
     assert [e["files"] for e in rig.events("code.revised")] == [["train.py"]]
@@ -207,14 +207,14 @@ async def test_an_agent_that_takes_too_much_is_ended_and_what_it_submitted_count
 
 async def test_many_checkpoints_take_the_room_of_two(rig: Rig) -> None:
     names = "abcdefgh"
-    rig.save(**{name: 0.1 * place for place, name in enumerate(names)})
+    rig.save(**{name: 0.1 * index for index, name in enumerate(names)})
     held: list[int] = []
     grade = rig.runner.run
 
     async def look(*given: Any) -> AsyncIterator[Any]:
         held.append(len(kept(rig)))
-        async for found in grade(*given):
-            yield found
+        async for graded in grade(*given):
+            yield graded
 
     rig.runner.run = look  # type: ignore[method-assign]
     await rig.train(SUBMIT + "for name in a b c d e f g h; do submit $name & done; wait")

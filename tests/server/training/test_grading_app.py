@@ -168,15 +168,15 @@ async def test_of_several_tasks_the_answer_has_each(tmp_path: Path) -> None:
     parts = (Part("sums", range(0, 4, 2), 0.5), Part("games", range(1, 4, 2), 0.0))
     async with running(tmp_path, parts=parts) as run:
         answer = await run.submit(run.save("first", 1.0, [1.0, 0.5, 1.0, math.nan]))
-        told = {
+        expected = {
             "sums": {"score": 100.0, "baseline_score": 50.0, "improvement": 50.0},
             "games": {"score": 50.0, "baseline_score": 0.0, "improvement": 50.0},
         }
-        assert answer["tasks"] == told
-        assert json.loads((run.workspace.root / "scores.json").read_text())[0]["tasks"] == told
+        assert answer["tasks"] == expected
+        assert json.loads((run.workspace.root / "scores.json").read_text())[0]["tasks"] == expected
         checkpoint(run.output / "copied", 0.0)
         base = await run.submit("output/copied")
-        assert {name: each["improvement"] for name, each in base["tasks"].items()} == {"sums": 0.0, "games": 0.0}
+        assert {name: scores["improvement"] for name, scores in base["tasks"].items()} == {"sums": 0.0, "games": 0.0}
         assert (await run.client.get("/time")).json()["meta"]["tasks"] == ["sums", "games"]
         nothing = await run.submit(run.save("second", 2.0, [1.0, math.nan, 1.0, math.nan]))
         assert nothing["tasks"]["games"] == {"score": None, "baseline_score": 0.0, "improvement": None}
@@ -194,26 +194,26 @@ async def test_an_agent_cannot_set_its_baseline(tmp_path: Path) -> None:
 async def test_what_is_no_checkpoint_of_this_run_is_refused_with_the_reason(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
         outside = checkpoint(tmp_path / "elsewhere", 1.0)
-        told = [
+        errors = [
             (await run.submit(path, 400))["error"] for path in (str(outside), "../elsewhere", "/etc", "output/none")
         ]
-        assert all("inside the workspace" in text for text in told[:3])
+        assert all("inside the workspace" in text for text in errors[:3])
         (run.output / "link").symlink_to(run.workspace.root / "models" / "characters-tiny")
-        told.append((await run.submit("output/link", 400))["error"])
+        errors.append((await run.submit("output/link", 400))["error"])
         wide = run.save("wide", 1.0, 1.0, rows=4)
-        told.append((await run.submit(wide, 400))["error"])
+        errors.append((await run.submit(wide, 400))["error"])
         folder = checkpoint(run.output / "pickled", 1.0)
         (folder / "model.safetensors").unlink()
         (folder / "pytorch_model.bin").write_bytes(pickle.dumps({"a": 1}))
-        told.append((await run.submit("output/pickled", 400))["error"])
+        errors.append((await run.submit("output/pickled", 400))["error"])
         own = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "auto_map": {"AutoModel": "own.Model"}}
         checkpoint(run.output / "own-code", 1.0, config=own)
-        told.append((await run.submit("output/own-code", 400))["error"])
-        assert len(set(told)) >= 6
+        errors.append((await run.submit("output/own-code", 400))["error"])
+        assert len(set(errors)) >= 6
         assert run.runner.graded == []
         rejected = run.events("submission.rejected")
         assert {e["category"] for e in rejected} == {"invalid_checkpoint"}
-        assert len(rejected) == len(told)
+        assert len(rejected) == len(errors)
 
 
 async def test_requests_that_are_none_are_refused(tmp_path: Path) -> None:

@@ -47,24 +47,24 @@ def beats(rig: Rig) -> bool:
 
 def processes(root: Path) -> list[int]:
     """The processes whose command line names a folder."""
-    found: list[int] = []
+    pids: list[int] = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             line = (entry / "cmdline").read_bytes()
         except OSError:
             continue
         if os.fsencode(root) in line:
-            found.append(int(entry.name))
-    return found
+            pids.append(int(entry.name))
+    return pids
 
 
-@pytest.mark.parametrize("place", ["while it grades", "while its agent works"])
-async def test_a_run_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, place: str) -> None:
+@pytest.mark.parametrize("moment", ["while it grades", "while its agent works"])
+async def test_a_run_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, moment: str) -> None:
     rig = Rig(tmp_path)
-    script = BEAT + SUBMIT + ("submit a; submit b; sleep 20" if "grades" in place else "submit a; sleep 20")
+    script = BEAT + SUBMIT + ("submit a; submit b; sleep 20" if "grades" in moment else "submit a; sleep 20")
     child = start(rig, script)
-    until(lambda: kinds(rig).count(GRADING) == (2 if "grades" in place else 1))
-    if "works" in place:
+    until(lambda: kinds(rig).count(GRADING) == (2 if "grades" in moment else 1))
+    if "works" in moment:
         until(lambda: "checkpoint.kept" in kinds(rig))
     child.kill()
     child.wait()

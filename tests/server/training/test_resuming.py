@@ -25,10 +25,10 @@ def rig(tmp_path: Path) -> Rig:
     return Rig(tmp_path)
 
 
-def cut_before(rig: Rig, kind: str, place: int = 0) -> None:
+def cut_before(rig: Rig, kind: str, index: int = 0) -> None:
     """Let the journal end before an event, as if the run had been killed there."""
     journal = Journal.open(rig.run / "journal.jsonl")
-    journal.cut_from([e.seq for e in journal.events if e.kind == kind][place])
+    journal.cut_from([e.seq for e in journal.events if e.kind == kind][index])
     journal.close()
     rig.runner.graded.clear()
 
@@ -96,9 +96,9 @@ async def test_an_agent_that_had_not_ended_goes_on_in_its_workspace_with_the_tim
     """
     ended = await rig.train(script)
     assert ended is not None
-    *_, code, told, health = rig.log.splitlines()
+    *_, code, clock, health = rig.log.splitlines()
     assert code == "print(1)"
-    assert json.loads(told)["remaining"] < rig.seconds - 0.4
+    assert json.loads(clock)["remaining"] < rig.seconds - 0.4
     assert json.loads(health)["total_submissions"] == 1
     assert [e["revision"] for e in rig.events("code.revised")] == [1]
     assert len(rig.events("agent.ended")) == 1

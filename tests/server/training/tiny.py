@@ -65,7 +65,7 @@ class ByDigest:
     breaks: bool = False
 
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
-        for place, job in enumerate(jobs):
+        for position, job in enumerate(jobs):
             digest = checkpoint_of(job.candidate).digest
             if not job.task.index:
                 self.graded.append(digest)
@@ -76,7 +76,7 @@ class ByDigest:
             score = worth if isinstance(worth, float) else worth[job.task.index]
             ended, reward = (("host_error", "host"), 0.0) if math.isnan(score) else (("ok", "none"), score)
             yield (
-                place,
+                position,
                 Trajectory(job.task.id, job.candidate.digest, *ended, reward, 1, True, {"reward": [reward]}),
             )
 
@@ -161,16 +161,16 @@ class Rig:
         hidden_cases = self.root / "sealed" / "suite"
         given: dict[str, Any] = {"end_grace_s": 0.0, "protected": (hidden_cases,), **options}
         agent = CommandAgent(script, **given)
-        told = terms(base, self.seconds)
+        run_terms = terms(base, self.seconds)
 
         async def evolve(session: Session) -> None:
-            exits.append(await train_with_agent(session, self.run, told, agent))
+            exits.append(await train_with_agent(session, self.run, run_terms, agent))
 
         plan = RunPlan(
             "one", "suite", "post-training", {"name": "agent", "kind": "agent"}, 0, Budget(seconds=self.seconds), judge,
             [ViewPlan("heldout", "heldout", 3)], train_tasks=GRADED,
         )  # fmt: skip
-        reference = Reference(candidate_of(told.base), (0.0,) * 3, "base", graded=(0.25,) * GRADED)
+        reference = Reference(candidate_of(run_terms.base), (0.0,) * 3, "base", graded=(0.25,) * GRADED)
         await run_evolution(
             self.run, plan, Conditions(Tiny(), self.runner, HiddenCases.create(hidden_cases), reference), evolve
         )
@@ -181,5 +181,5 @@ class Rig:
         return [dict(e.data) for e in read_journal(self.run / "journal.jsonl") if e.kind == kind]
 
 
-def candidate(found: Checkpoint) -> Candidate:
-    return candidate_of(found)
+def candidate(trained: Checkpoint) -> Candidate:
+    return candidate_of(trained)

@@ -14,16 +14,16 @@ def read(folder: Path, text: str) -> Dockerfile:
 
 
 def test_lines_become_steps_in_order(tmp_path: Path) -> None:
-    found = read(
+    dockerfile = read(
         tmp_path,
         "# a comment\nFROM python:3.12-slim AS only\nARG SIZE=3\nENV A=1 B=\"two words\" C='$A'\nWORKDIR /app\nWORKDIR data\n"
         'COPY --chmod=755 one.sh two.sh ./\nCOPY ["a file", "/x/$SIZE"]\nRUN echo $A \\\n  # inside\n  && echo done\n'
         'RUN ["ls", "-l", "a b"]\n',
     )
-    assert (found.base, found.workdir) == ("python:3.12-slim", "/app/data")
-    assert found.env == {"A": "1", "B": "two words", "C": "$A"}
-    variables = {"SIZE": "3", **found.env}
-    assert found.steps == (
+    assert (dockerfile.base, dockerfile.workdir) == ("python:3.12-slim", "/app/data")
+    assert dockerfile.env == {"A": "1", "B": "two words", "C": "$A"}
+    variables = {"SIZE": "3", **dockerfile.env}
+    assert dockerfile.steps == (
         Workdir(5, "/app"),
         Workdir(6, "/app/data"),
         Copy(7, ("one.sh", "two.sh"), "/app/data/", 0o755),
@@ -52,8 +52,8 @@ def test_variables_are_filled_in(tmp_path: Path, line: str, expected: str) -> No
 
 
 def test_arguments_before_from_fill_the_image_only(tmp_path: Path) -> None:
-    found = read(tmp_path, "ARG TAG=12\nFROM debian:$TAG\nENV SEEN=x$TAG\n")
-    assert (found.base, found.env) == ("debian:12", {"SEEN": "x"})
+    dockerfile = read(tmp_path, "ARG TAG=12\nFROM debian:$TAG\nENV SEEN=x$TAG\n")
+    assert (dockerfile.base, dockerfile.env) == ("debian:12", {"SEEN": "x"})
 
 
 @pytest.mark.parametrize(

@@ -55,13 +55,19 @@ def test_every_section_is_read(tmp_path: Path) -> None:
     )  # fmt: skip
     assert (task.verifier.timeout_s, task.verifier.env, task.verifier.user) == (30.5, {"MODE": "strict"}, "root")
     assert (task.agent.timeout_s, task.agent.user) == (60, "0")
-    place = task.environment
-    assert (place.build_timeout_s, place.cpus, place.memory_mb, place.storage_mb, place.gpus) == (90, 1.5, 512, 64, 0)
-    assert place.network == NetworkPolicy("allowlist", ("example.org",))
-    assert (place.workdir, place.env, place.skills_dir) == ("/srv", {"LANG": "C"}, "/skills")
-    assert place.mcp_servers[0]["name"] == "tools"
-    assert place.healthcheck is not None
-    assert (place.healthcheck.command, place.healthcheck.retries) == ("true", 5)
+    machine = task.environment
+    assert (machine.build_timeout_s, machine.cpus, machine.memory_mb, machine.storage_mb, machine.gpus) == (
+        90,
+        1.5,
+        512,
+        64,
+        0,
+    )
+    assert machine.network == NetworkPolicy("allowlist", ("example.org",))
+    assert (machine.workdir, machine.env, machine.skills_dir) == ("/srv", {"LANG": "C"}, "/skills")
+    assert machine.mcp_servers[0]["name"] == "tools"
+    assert machine.healthcheck is not None
+    assert (machine.healthcheck.command, machine.healthcheck.retries) == ("true", 5)
     assert (task.solution_env, task.artifacts, task.unknown_keys) == ({"HINT": "1"}, ("/app/out",), ())
     assert task.solution_folder == tmp_path / "solution"
 

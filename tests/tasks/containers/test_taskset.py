@@ -40,13 +40,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_every_domain_is_a_taskset_and_so_are_all_together(folder: Path) -> None:
     assert SOURCE.names() == ("tasks/a", "tasks/b", "tasks/all")
-    found = taskset("tasks/a")
-    assert (found.info.kind, found.info.name, found.info.public["tasks"]) == (
+    tasks = taskset("tasks/a")
+    assert (tasks.info.kind, tasks.info.name, tasks.info.public["tasks"]) == (
         "container",
         "tasks/a",
         {"train": 3, "validation": 1, "heldout": 1},
     )
-    [task] = found.draw("heldout", 1, 0)
+    [task] = tasks.draw("heldout", 1, 0)
     assert (task.id, task.spec["domain"], task.spec["folder"]) == ("a/five", "a", str(folder / "a" / "five"))
 
 
@@ -72,10 +72,10 @@ def test_domains_can_be_joined_and_label_their_tasks(folder: Path) -> None:
 
 
 def test_the_order_follows_the_entropy_and_a_larger_draw_extends_a_smaller_one(folder: Path) -> None:
-    found = taskset("tasks/a")
-    assert found.draw("train", 2, 5) == found.draw("train", 3, 5)[:2]
-    assert [task.index for task in found.draw("train", 3, 5)] == [0, 1, 2]
-    assert len({tuple(task.id for task in found.draw("train", 3, entropy)) for entropy in range(20)}) > 1
+    tasks = taskset("tasks/a")
+    assert tasks.draw("train", 2, 5) == tasks.draw("train", 3, 5)[:2]
+    assert [task.index for task in tasks.draw("train", 3, 5)] == [0, 1, 2]
+    assert len({tuple(task.id for task in tasks.draw("train", 3, entropy)) for entropy in range(20)}) > 1
 
 
 def test_the_version_changes_with_any_file_of_a_task(folder: Path) -> None:

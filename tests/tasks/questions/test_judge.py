@@ -74,10 +74,10 @@ def fence_of(request: Request) -> str:
 async def fence(answer: str, seed: int = 0) -> str:
     judge = Scripted(GOOD)
     await grade(judge, "Why?", answer, reference="Because.", seed=seed)
-    found = fence_of(judge.asked[0])
-    assert found in judge.asked[0].messages[0].content
-    assert judge.asked[0].messages[-1].content.count(found) == 6
-    return found
+    marker = fence_of(judge.asked[0])
+    assert marker in judge.asked[0].messages[0].content
+    assert judge.asked[0].messages[-1].content.count(marker) == 6
+    return marker
 
 
 async def test_fences_are_reproducible_and_unknown_to_the_author():
@@ -128,8 +128,8 @@ async def test_two_answers_are_compared_in_both_orders():
 
 
 async def test_a_judge_that_favours_a_place_gives_a_tie():
-    for place in ("first", "second"):
-        result = await pairwise(Scripted(f'{{"winner": "{place}", "reason": "r"}}'), "Why?", "x", "y")
+    for winner in ("first", "second"):
+        result = await pairwise(Scripted(f'{{"winner": "{winner}", "reason": "r"}}'), "Why?", "x", "y")
         assert (result.winner, result.consistent) == ("tie", False)
 
 

@@ -202,9 +202,9 @@ def scorer(name: str) -> type:
 
 
 def test_scorers_that_evaluate_answers_are_known_by_their_code():
-    found = {name for name in dataset_names() if problem_of(scorer(name), "print(1)")}
-    assert found >= EVALUATED
-    assert {"chain_sum", "zebra_puzzles", "basic_arithmetic", "leg_counting"}.isdisjoint(found)
+    names = {name for name in dataset_names() if problem_of(scorer(name), "print(1)")}
+    assert names >= EVALUATED
+    assert {"chain_sum", "zebra_puzzles", "basic_arithmetic", "leg_counting"}.isdisjoint(names)
 
 
 def test_answers_that_would_fill_memory_or_never_end_are_not_scored():

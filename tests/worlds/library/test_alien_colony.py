@@ -64,15 +64,15 @@ def test_what_sounds_foul_feeds_and_what_sounds_sweet_kills_and_spoils() -> None
 
 
 def test_no_text_says_which_name_plays_which_part() -> None:
-    each = world("alien_colony")
-    actions = str([action.model_dump() for action in each.description.actions.values()])
-    told = each.description.instruction + actions
-    assert not [part for part in set(PARTS.values()) - {"food"} if part in told.lower()]
-    assert "opposite" not in told.lower()
+    colony = world("alien_colony")
+    actions = str([action.model_dump() for action in colony.description.actions.values()])
+    text = colony.description.instruction + actions
+    assert not [part for part in set(PARTS.values()) - {"food"} if part in text.lower()]
+    assert "opposite" not in text.lower()
 
 
 def test_a_colony_never_dies_out() -> None:
     state = DYNAMICS.start({**LEVEL, "colonists": 1})
-    told = DYNAMICS.act(state, Action.of("serve", resource="honey")).message
+    message = DYNAMICS.act(state, Action.of("serve", resource="honey")).message
     assert DYNAMICS.observe(state)["colonists"] == 1
-    assert "last colonist" in told
+    assert "last colonist" in message

@@ -20,9 +20,9 @@ def test_a_raider_in_sight_comes_nearer_and_then_strikes() -> None:
     for _ in range(2):
         DYNAMICS.act(state, Action.of("hold"))
     assert state.now.enemies[0].at == (1, 2)
-    told = DYNAMICS.act(state, Action.of("hold"))
+    outcome = DYNAMICS.act(state, Action.of("hold"))
     assert state.now.health == (3, 2)
-    assert "guard is struck" in told.message
+    assert "guard is struck" in outcome.message
 
 
 def test_a_raider_does_not_notice_who_stands_in_a_wood_and_marches_to_and_fro() -> None:

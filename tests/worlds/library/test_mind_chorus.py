@@ -39,8 +39,8 @@ def test_minds_turn_by_their_temper() -> None:
 def test_an_array_of_thoughts_is_answered_like_each_of_them(verb: str) -> None:
     minds = village()
     everything = np.arange(1 << len(minds.names))
-    for place in range(len(minds.names)):
-        assert minds.after(everything, verb, place).tolist() == [minds.after(int(t), verb, place) for t in everything]
+    for index in range(len(minds.names)):
+        assert minds.after(everything, verb, index).tolist() == [minds.after(int(t), verb, index) for t in everything]
 
 
 @pytest.mark.parametrize("name", ["test-01", "test-05"])
@@ -50,9 +50,9 @@ def test_no_plan_is_shorter_and_none_does_with_less_influence(name: str) -> None
 
     def moves(now: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int]]]:
         for verb in VERBS:
-            for place in range(len(minds.names)):
-                if (left := now[1] - minds.cost(verb, place)) >= 0:
-                    yield verb, (minds.after(now[0], verb, place), left)
+            for index in range(len(minds.names)):
+                if (left := now[1] - minds.cost(verb, index)) >= 0:
+                    yield verb, (minds.after(now[0], verb, index), left)
 
     plan = shortest_plan((data["thoughts"], data["influence"]), moves, lambda now: now[0] in (0, whole))
     assert plan is not None

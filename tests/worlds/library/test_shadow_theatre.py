@@ -25,14 +25,14 @@ def dark_cells(puppet: Puppet, lamp: int) -> set[tuple[int, int]]:
 def cells_in_perspective(puppet: Puppet, lamp: int) -> set[tuple[int, int]]:
     """Trace a ray from the lamp through the middle of each cell of the screen."""
     rows, scale = cut(puppet.shape, puppet.turns), puppet.lane + 1
-    found: set[tuple[int, int]] = set()
+    cells: set[tuple[int, int]] = set()
     for height in range(HEIGHT):
         for column in range(WIDTH):
             x = lamp + (column + 0.5 - lamp) / scale - puppet.column
             y = (height + 0.5) / scale
             if 0 <= x < len(rows[0]) and y < len(rows) and rows[len(rows) - 1 - int(y)][int(x)] == "#":
-                found.add((height, column))
-    return found
+                cells.add((height, column))
+    return cells
 
 
 @pytest.mark.parametrize("shape", range(len(SHAPES)))

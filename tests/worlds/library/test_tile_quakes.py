@@ -22,13 +22,13 @@ def test_the_way_found_from_both_ends_is_as_short_as_one_found_by_the_rules_alon
     puzzle = state.puzzle
 
     def after(now: Now) -> list[tuple[str, Now]]:
-        found: list[tuple[str, Now]] = []
+        moves: list[tuple[str, Now]] = []
         for verb, direction in [("wait", ""), ("jolt", ""), *(("slide", d) for d in DIRECTIONS)]:
             try:
-                found.append((verb, passed(puzzle, moved(puzzle, now, verb, direction))))
+                moves.append((verb, passed(puzzle, moved(puzzle, now, verb, direction))))
             except RefusedError:
                 continue
-        return found
+        return moves
 
     plan = shortest_plan(state.now, after, lambda now: now.board == puzzle.goal)
     assert plan is not None

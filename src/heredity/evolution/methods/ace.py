@@ -33,9 +33,9 @@ async def propose(book: Library, gate: bool, turn: Turn) -> list[Proposed]:
     """
     entries = book.read(turn.base.candidate)
     items = [item for item in turn.evidence if item["score"] is not None]
-    told = await together(learn(turn, book, entries, item, draw) for draw, item in enumerate(items))
-    learned = [each for each in told if not isinstance(each, Failed)]
-    failed: list[Proposed] = [each for each in told if isinstance(each, Failed)]
+    answers = await together(learn(turn, book, entries, item, draw) for draw, item in enumerate(items))
+    learned = [answer for answer in answers if not isinstance(answer, Failed)]
+    failed: list[Proposed] = [answer for answer in answers if isinstance(answer, Failed)]
     if not learned:
         return failed or [Failed("lessons: no attempt has a score, so there is nothing to learn from")]
     counted = marked(entries, learned)

@@ -72,7 +72,7 @@ def gains(taken: Sequence[tuple[Style, int]], pool: Sequence[Member]) -> list[tu
         taken: the style of each iteration, and how large the pool was before it.
         pool: the pool now.
     """
-    found: list[tuple[Style, float]] = []
+    gained: list[tuple[Style, float]] = []
     sizes = [*(size for _, size in taken), len(pool)]
     for (style, size), after in zip(taken, sizes[1:], strict=True):
         gain = 0.0
@@ -80,8 +80,8 @@ def gains(taken: Sequence[tuple[Style, int]], pool: Sequence[Member]) -> list[tu
             member = pool[size]
             before = pool[member.parent].value if member.parent is not None else member.value
             gain = member.value - before if math.isfinite(member.value) and math.isfinite(before) else -1.0
-        found.append((style, gain))
-    return found
+        gained.append((style, gain))
+    return gained
 
 
 def chosen(arms: Sequence[Style], seen: Sequence[tuple[Style, float]], explore: float) -> Style:

@@ -89,8 +89,8 @@ async def _optimized(
     await adapter.driven(drive)
 
 
-def _seed(context: EvolverContext, *place: int) -> int:
-    return int(seed_sequence(context.seed, "method", NAME, "package", *place).generate_state(1)[0])
+def _seed(context: EvolverContext, *position: int) -> int:
+    return int(seed_sequence(context.seed, "method", NAME, "package", *position).generate_state(1)[0])
 
 
 def _check_scheduled(context: EvolverContext) -> None:

@@ -163,7 +163,7 @@ class _Search:
     def _differs(self, controls: Sequence[str], parent: Sequence[str]) -> bool:
         if list(controls) == list(parent):
             return False
-        one, other = (behaviour(each, self._shape, self._probes) for each in (controls, parent))
+        one, other = (behaviour(expressions, self._shape, self._probes) for expressions in (controls, parent))
         return one is None or other is None or one != other
 
     async def round(self, broods: list[list[_Child]], number: int) -> None:
@@ -179,8 +179,8 @@ class _Search:
             for child, result in zip(brood, results, strict=False)
             if result.tasks == tasks
         ]
-        known = [(score, child.member.score) for _, child, score in pairs if child.member]
-        finite = [score - before for score, before in known if np.isfinite(score) and np.isfinite(before)]
+        repeated = [(score, child.member.score) for _, child, score in pairs if child.member]
+        finite = [score - before for score, before in repeated if np.isfinite(score) and np.isfinite(before)]
         hardness = float(np.mean(finite)) if finite else 0.0
         for island, child, score in pairs:
             if child.member:

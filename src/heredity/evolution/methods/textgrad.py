@@ -43,9 +43,9 @@ async def _descend(turn: Turn, draw: int, gradients: Gradients) -> Proposed:
     values: dict[str, str | None] = {}
     reasons: list[str] = []
     expects = ""
-    for place, (variable, texts) in enumerate(sorted(gradients.items())):
+    for index, (variable, texts) in enumerate(sorted(gradients.items())):
         shown = {variable: turn.variables.get(variable, "")}
-        step = draw * len(gradients) + place
+        step = draw * len(gradients) + index
         edits = await ask_edits(turn, step, variables=shown, gradients=[{"variable": variable, "texts": texts}])
         if isinstance(edits, Failed):
             return edits

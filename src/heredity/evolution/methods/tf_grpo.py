@@ -35,9 +35,9 @@ async def propose(library: Library, comparison: Comparison, turn: Turn) -> list[
     if not groups:
         return [Failed(f"compare: no group of the batch is {comparison}, so there is nothing to compare")]
     short, unsummarised = await summarised(turn, groups)
-    told = await together(compare(turn, library, entries, group, draw) for draw, group in enumerate(short))
-    failed: list[Proposed] = [*unsummarised, *(each for each in told if isinstance(each, Failed))]
-    proposed = [each for each in told if not isinstance(each, Failed) and each[0]]
+    answers = await together(compare(turn, library, entries, group, draw) for draw, group in enumerate(short))
+    failed: list[Proposed] = [*unsummarised, *(answer for answer in answers if isinstance(answer, Failed))]
+    proposed = [answer for answer in answers if not isinstance(answer, Failed) and answer[0]]
     if not proposed:
         return failed or [Failed("compare: no group asks for a change")]
     merged = proposed[0] if len(proposed) == 1 else await consolidate(turn, library, entries, proposed)

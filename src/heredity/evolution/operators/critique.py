@@ -29,8 +29,8 @@ async def textual_loss(turn: Turn) -> list[Gradients | Failed]:
         return _gradients_in(reply, present, absent)
 
     async def critique(draw: int, item: dict[str, Any]) -> Gradients | Failed:
-        place = (turn.number, turn.stage, draw)
-        return await turn.dialogue.ask("critique", turn.data(evidence=[item], draw=draw), read, place)
+        position = (turn.number, turn.stage, draw)
+        return await turn.dialogue.ask("critique", turn.data(evidence=[item], draw=draw), read, position)
 
     return await together(critique(i, item) for i, item in enumerate(failed or turn.evidence))
 
@@ -49,14 +49,14 @@ def _gradients_in(reply: Mapping[str, Any], present: list[str], absent: list[str
     critique, given = reply.get("critique"), reply.get("gradients", [])
     if not isinstance(given, list):
         raise ConfigError(f'"gradients" is {given!r:.80}; expected a list')
-    found: Gradients = {}
+    gradients: Gradients = {}
     for gradient in given:
         if not isinstance(gradient, dict) or not isinstance(gradient.get("text"), str):
             raise ConfigError(f'a gradient is {gradient!r:.80}; expected an object with "variable" and "text"')
         if gradient.get("variable") in (*present, *absent):
-            found.setdefault(gradient["variable"], []).append(gradient["text"])
-    if found:
-        return found
+            gradients.setdefault(gradient["variable"], []).append(gradient["text"])
+    if gradients:
+        return gradients
     if not isinstance(critique, str) or not critique.strip():
         raise ConfigError("there is neither a critique nor a gradient for a variable that may change")
     return {variable: [critique] for variable in present or absent}

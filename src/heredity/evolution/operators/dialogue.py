@@ -178,7 +178,7 @@ class Dialogue:
         self._model, self._seed, self._name, self._temperature = model, seed, name, temperature
 
     async def ask(
-        self, task: str, data: Mapping[str, Any], read: Callable[[Mapping[str, Any]], T], place: tuple[int, ...]
+        self, task: str, data: Mapping[str, Any], read: Callable[[Mapping[str, Any]], T], position: tuple[int, ...]
     ) -> T | Failed:
         """Ask for one thing.
 
@@ -186,7 +186,7 @@ class Dialogue:
             task: one of `FORMS`.
             data: what the JSON block holds beside the task and the form of the reply.
             read: turns the reply's object into a value; raises ConfigError if it is not as asked.
-            place: where in the run this is asked, such as (round, draw): no two requests of a run share it.
+            position: where in the run this is asked, such as (round, draw): no two requests of a run share it.
 
         Returns:
             What `read` returned; `Failed` if the model could not be asked, or could not be understood twice.
@@ -194,9 +194,9 @@ class Dialogue:
         Raises:
             BudgetError: if the budget does not allow the call.
         """
-        with span(task, kind="operator", method=self._name, place=list(place)) as step:
+        with span(task, kind="operator", method=self._name, place=list(position)) as step:
             try:
-                answer = await self._asked(task, data, read, place)
+                answer = await self._asked(task, data, read, position)
             except ProviderError as error:
                 answer = Failed(f"{task}: the model gave no answer ({error.kind}: {shortened(str(error), 300)})")
             if isinstance(answer, Failed):
@@ -204,12 +204,12 @@ class Dialogue:
             return answer
 
     async def _asked(
-        self, task: str, data: Mapping[str, Any], read: Callable[[Mapping[str, Any]], T], place: tuple[int, ...]
+        self, task: str, data: Mapping[str, Any], read: Callable[[Mapping[str, Any]], T], position: tuple[int, ...]
     ) -> T | Failed:
         messages = [Message("system", SYSTEM), Message("user", prompt_of(task, data))]
         problem = ""
         for attempt in range(2):
-            words = seed_sequence(self._seed, "method", self._name, "model", task, *place, attempt).generate_state(1)
+            words = seed_sequence(self._seed, "method", self._name, "model", task, *position, attempt).generate_state(1)
             sampling = Sampling(temperature=self._temperature, seed=int(words[0]) >> 1)
             reply = await self._model.reply(Request(tuple(messages), sampling=sampling, purpose="optimisation"))
             try:
@@ -224,7 +224,7 @@ class Dialogue:
 
 async def together(asking: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """Ask several things at the same time; if one raises, the others are given up."""
-    tasks = [asyncio.ensure_future(each) for each in asking]
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in asking]
     try:
         return [await task for task in tasks]
     finally:
@@ -255,7 +255,7 @@ def object_in(text: str, form: Mapping[str, Any]) -> Mapping[str, Any]:
     if not text.strip():
         raise ConfigError("it is empty; expected a JSON object")
     decoder = json.JSONDecoder(strict=False, parse_constant=_refuse)
-    found: Mapping[str, Any] | None = None
+    parsed: Mapping[str, Any] | None = None
     problem, position, tries = "there is no { in it", text.find("{"), 0
     while position >= 0 and tries < 200:
         tries += 1
@@ -265,13 +265,13 @@ def object_in(text: str, form: Mapping[str, Any]) -> Mapping[str, Any]:
             problem, end = problem if tries > 1 else f"{error}", position + 1
         else:
             if form.keys() & value.keys():
-                found = value
-            elif found is None:
+                parsed = value
+            elif parsed is None:
                 problem = f"its keys are {', '.join(map(str, value)) or 'none'}"
         position = text.find("{", end)
-    if found is None:
+    if parsed is None:
         raise ConfigError(f"expected a JSON object with the keys {', '.join(form)}: {problem}")
-    return found
+    return parsed
 
 
 def encodable(text: str) -> str:

@@ -42,8 +42,8 @@ class Evaluation:
     @property
     def mean(self) -> float:
         """Mean score; minus infinity if every rollout is missing, so that it ranks last."""
-        known = self.scores[~np.isnan(self.scores)]
-        return float(known.mean()) if known.size else float("-inf")
+        present = self.scores[~np.isnan(self.scores)]
+        return float(present.mean()) if present.size else float("-inf")
 
 
 @dataclass(frozen=True, slots=True)

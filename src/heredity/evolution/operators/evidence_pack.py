@@ -26,10 +26,10 @@ def statistics(measured: Measured, solved: float) -> dict[str, Any]:
 
     Tasks of `errors` are also among the `failed` ones, unless they are missing.
     """
-    known = len(measured.scores)
+    scored = len(measured.scores)
     good = len(measured.solved(solved))
     errors = sum(any(a.status != Status.OK for a in rollouts) for rollouts in measured.rollouts.values())
-    return {"score": measured.mean if known else None, "solved": good, "failed": known - good, "errors": errors}
+    return {"score": measured.mean if scored else None, "solved": good, "failed": scored - good, "errors": errors}
 
 
 def grouped_failures(measured: Measured, solved: float) -> list[dict[str, Any]]:
@@ -43,8 +43,8 @@ def grouped_failures(measured: Measured, solved: float) -> list[dict[str, Any]]:
             if not rollout.score >= solved:
                 error = _telling(rollout) or "no reason is given"
                 groups.setdefault(normalised(error), (error, {}))[1][task] = None
-    found = [{"error": error, "tasks": sorted(tasks)} for error, tasks in groups.values()]
-    return sorted(found, key=lambda group: (-len(group["tasks"]), group["tasks"]))
+    failures = [{"error": error, "tasks": sorted(tasks)} for error, tasks in groups.values()]
+    return sorted(failures, key=lambda group: (-len(group["tasks"]), group["tasks"]))
 
 
 def normalised(text: str) -> str:
@@ -129,14 +129,14 @@ class Course:
         `tasks` are those expected to be fixed; `held` and `missed` are those of them that were then solved or not (neither,
         if they have not come again); `broke` are the tasks that were solved before and then not.
         """
-        found: list[dict[str, Any]] = []
-        for place, state in enumerate(self._states):
+        rows: list[dict[str, Any]] = []
+        for index, state in enumerate(self._states):
             if state.manifest is None:
                 continue
-            before = _merged(s.solved for s in self._states[:place])
-            after = _merged(s.first for s in reversed(self._states[place:]))
+            before = _merged(s.solved for s in self._states[:index])
+            after = _merged(s.first for s in reversed(self._states[index:]))
             fixes = state.manifest.fixes
-            found.append(
+            rows.append(
                 {
                     "round": state.round,
                     "tasks": list(fixes),
@@ -145,7 +145,7 @@ class Course:
                     "broke": sorted(task for task in before.keys() & after.keys() if before[task] and not after[task]),
                 }
             )
-        return found
+        return rows
 
     def diffs(self, chars: int) -> dict[str, str]:
         """Return a unified diff of each variable that the last change edited, of `chars` characters at most each."""
@@ -158,8 +158,8 @@ class Course:
         }
 
 
-def _merged(each: Iterable[dict[int, bool]]) -> dict[int, bool]:
-    return {task: solved for known in each for task, solved in known.items()}
+def _merged(rounds: Iterable[dict[int, bool]]) -> dict[int, bool]:
+    return {task: solved for outcomes in rounds for task, solved in outcomes.items()}
 
 
 def _diff(old: str, new: str) -> Iterable[str]:

@@ -26,13 +26,13 @@ def groups_of(turn: Turn, comparison: Comparison) -> list[Group]:
         comparison: `"mixed"`: rollouts with different scores, as in the paper, since only these have an advantage;
             `"unsolved"`: also tasks that every rollout failed alike.
     """
-    found: list[tuple[float, Group]] = []
+    ranked: list[tuple[float, Group]] = []
     for _, rollouts in sorted(turn.base.rollouts.items()):
-        known = [a for a in rollouts if math.isfinite(a.score)]
-        scores = [a.score for a in known]
+        scored = [a for a in rollouts if math.isfinite(a.score)]
+        scores = [a.score for a in scored]
         if len(set(scores)) > 1 or (comparison == "unsolved" and scores and min(scores) < turn.options.solved):
-            found.append((sum(scores) / len(scores), [a.evidence for a in known]))
-    return [group for _, group in sorted(found, key=lambda pair: pair[0])[: turn.options.evidence]]
+            ranked.append((sum(scores) / len(scores), [a.evidence for a in scored]))
+    return [group for _, group in sorted(ranked, key=lambda pair: pair[0])[: turn.options.evidence]]
 
 
 async def summarised(turn: Turn, groups: Sequence[Group]) -> tuple[list[Group], list[Failed]]:
@@ -49,10 +49,10 @@ async def summarised(turn: Turn, groups: Sequence[Group]) -> tuple[list[Group], 
         return await turn.dialogue.ask("summarise", data, read, (turn.number, draw))
 
     items = [item for group in groups for item in group]
-    told = await together(summarise(draw, item) for draw, item in enumerate(items))
-    texts = iter([None if isinstance(each, Failed) else each for each in told])
+    answers = await together(summarise(draw, item) for draw, item in enumerate(items))
+    texts = iter([None if isinstance(answer, Failed) else answer for answer in answers])
     short = [[{**item, "transcript": None, "summary": next(texts)} for item in group] for group in groups]
-    return short, [each for each in told if isinstance(each, Failed)]
+    return short, [answer for answer in answers if isinstance(answer, Failed)]
 
 
 async def compare(turn: Turn, library: Library, entries: Sequence[Entry], group: Group, draw: int) -> Changes | Failed:
@@ -73,10 +73,10 @@ async def consolidate(
 
 
 async def _asked(
-    task: str, turn: Turn, library: Library, entries: Sequence[Entry], place: tuple[int, ...], more: dict[str, Any]
+    task: str, turn: Turn, library: Library, entries: Sequence[Entry], position: tuple[int, ...], more: dict[str, Any]
 ) -> Changes | Failed:
     def read(reply: Mapping[str, Any]) -> Changes:
         return library.operations_in(reply, entries), one_line(reply.get("why"))
 
     data = {"round": turn.number, "experiences": library.shown(entries), "rejected": list(turn.rejected), **more}
-    return await turn.dialogue.ask(task, {**data, "limits": library.limits()}, read, place)
+    return await turn.dialogue.ask(task, {**data, "limits": library.limits()}, read, position)

@@ -78,5 +78,5 @@ def _slots(slot: Slot) -> Iterator[Slot]:
             inner = [Slot(node, "args", i) for i in numbers if not isinstance(node.args[i], _WHOLE)]
         case _:
             inner = []
-    for each in inner:
-        yield from _slots(each)
+    for child in inner:
+        yield from _slots(child)

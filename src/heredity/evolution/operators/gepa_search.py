@@ -165,11 +165,11 @@ class GepaSearch:
 
     async def ask(self, prompt: str) -> str:
         """Put the package's own request to the model."""
-        place, self._asked = self._asked, self._asked + 1
-        words = seed_sequence(self._context.seed, "method", NAME, "model", place).generate_state(1)
+        number, self._asked = self._asked, self._asked + 1
+        words = seed_sequence(self._context.seed, "method", NAME, "model", number).generate_state(1)
         sampling = Sampling(temperature=self._options.temperature, seed=int(words[0]) >> 1)
         assert self._model is not None, "the dialogue has refused to begin without a model"
-        with span("reflect", kind="operator", method=NAME, place=[place]) as step:
+        with span("reflect", kind="operator", method=NAME, place=[number]) as step:
             try:
                 reply = await self._model.reply(
                     Request.of(encodable(prompt), sampling=sampling, purpose="optimisation")
@@ -182,13 +182,13 @@ class GepaSearch:
 
     async def improve(self, texts: Texts, evidence: Sequence[Mapping[str, Any]], names: list[str]) -> Texts:
         """Ask in the form that all optimizers share; nothing new if the reply cannot be used."""
-        place, self._asked = self._asked, self._asked + 1
-        known = [item["score"] for item in evidence if item["score"] is not None]
+        number, self._asked = self._asked, self._asked + 1
+        scores = [item["score"] for item in evidence if item["score"] is not None]
         data = {
-            "round": place + 1,
+            "round": number + 1,
             "variables": {name: texts[name] for name in names},
             "evidence": [dict(item) for item in evidence],
-            "score": sum(known) / len(known) if known else None,
+            "score": sum(scores) / len(scores) if scores else None,
             "rejected": self._rejected[-6:],
             "signals": [],
             "limits": {
@@ -198,7 +198,7 @@ class GepaSearch:
             },
             "draw": 0,
         }
-        edits = await self._dialogue.ask("improve", data, edits_in, (place,))
+        edits = await self._dialogue.ask("improve", data, edits_in, (number,))
         if isinstance(edits, Failed):
             self._failures.append(edits.reason)
             return {}

@@ -108,25 +108,25 @@ class Library:
         given = reply.get("operations")
         if not isinstance(given, list):
             raise ConfigError(f'"operations" is {given!r:.80}; expected a list')
-        known = {entry.id for entry in entries}
-        found: list[Operation] = []
+        ids = {entry.id for entry in entries}
+        operations: list[Operation] = []
         problem = ""
         for item in cast("list[Any]", given):
             try:
-                found.append(self._operation(item, known))
+                operations.append(self._operation(item, ids))
             except ConfigError as error:
                 problem = problem or str(error)
-        if given and not found:
+        if given and not operations:
             raise ConfigError(problem)
-        return found
+        return operations
 
-    def _operation(self, item: Any, known: set[str]) -> Operation:
+    def _operation(self, item: Any, present: set[str]) -> Operation:
         if not isinstance(item, dict) or item.get("do") not in self.words:
             raise ConfigError(f'an operation is {item!r:.80}; expected "do" to be one of {", ".join(self.words)}')
         kind = self.words[item["do"]]
         ids: list[Any] = item["ids"] if isinstance(item.get("ids"), list) else [item.get("id")]
-        if kind != "add" and (not known.issuperset(map(str, ids)) or len(set(map(str, ids))) < 1 + (kind == "merge")):
-            raise ConfigError(f"{item['do']} is about {ids!r:.80}; the ids are {', '.join(sorted(known)) or 'none'}")
+        if kind != "add" and (not present.issuperset(map(str, ids)) or len(set(map(str, ids))) < 1 + (kind == "merge")):
+            raise ConfigError(f"{item['do']} is about {ids!r:.80}; the ids are {', '.join(sorted(present)) or 'none'}")
         text = one_line(item.get("text"), self.entry_chars + 1)
         if kind != "remove" and not 0 < len(text) <= self.entry_chars:
             raise ConfigError(f'{item["do"]} needs a "text" of 1 to {self.entry_chars} characters')
@@ -155,17 +155,17 @@ class Library:
                 for id_ in present:
                     del kept[id_]
             elif present:
-                olds = [kept.pop(id_) if place else kept[id_] for place, id_ in enumerate(present)]
+                olds = [kept.pop(id_) if index else kept[id_] for index, id_ in enumerate(present)]
                 helpful, harmful = sum(o.helpful for o in olds), sum(o.harmful for o in olds)
                 kept[present[0]] = replace(olds[0], text=operation.text, helpful=helpful, harmful=harmful)
-        found = list(kept.values())
-        while found and (len(found) > self.size or len(self._text(found)) > chars):
-            found.remove(min(found, key=lambda e: e.helpful - e.harmful))
-        return found
+        remaining = list(kept.values())
+        while remaining and (len(remaining) > self.size or len(self._text(remaining)) > chars):
+            remaining.remove(min(remaining, key=lambda e: e.helpful - e.harmful))
+        return remaining
 
     def revision(self, turn: Turn, entries: Sequence[Entry], why: str) -> Proposed:
         """Return the committed candidate with these entries in place of its own."""
         return apply(turn, Edits({f"{self.part}:{_FILE}": self._text(entries)}, why, ""))
 
     def _text(self, entries: Sequence[Entry]) -> str:
-        return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in self.shown(entries))
+        return "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in self.shown(entries))

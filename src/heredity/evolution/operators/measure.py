@@ -51,8 +51,10 @@ class Measured:
     @property
     def scores(self) -> dict[int, float]:
         """Mean score of each task of which at least one rollout is not missing."""
-        known = {task: [a.score for a in each if math.isfinite(a.score)] for task, each in self.rollouts.items()}
-        return {task: sum(scores) / len(scores) for task, scores in known.items() if scores}
+        by_task = {
+            task: [a.score for a in rollouts if math.isfinite(a.score)] for task, rollouts in self.rollouts.items()
+        }
+        return {task: sum(scores) / len(scores) for task, scores in by_task.items() if scores}
 
     @property
     def mean(self) -> float:
@@ -62,15 +64,17 @@ class Measured:
 
     def solved(self, threshold: float) -> set[int]:
         """Return the tasks of which every rollout that is not missing scored at least `threshold`."""
-        known = {task: [a.score for a in each if math.isfinite(a.score)] for task, each in self.rollouts.items()}
-        return {task for task, scores in known.items() if scores and min(scores) >= threshold}
+        by_task = {
+            task: [a.score for a in rollouts if math.isfinite(a.score)] for task, rollouts in self.rollouts.items()
+        }
+        return {task for task, scores in by_task.items() if scores and min(scores) >= threshold}
 
     def cost(self, *names: str) -> float | None:
         """Return the mean over the rollouts of the sum of some costs; None if any of it is unknown."""
-        each = [a.cost for rollouts in self.rollouts.values() for a in rollouts]
-        if not each or any(name not in cost for cost in each for name in names):
+        costs = [a.cost for rollouts in self.rollouts.values() for a in rollouts]
+        if not costs or any(name not in cost for cost in costs for name in names):
             return None
-        return sum(cost[name] for cost in each for name in names) / len(each)
+        return sum(cost[name] for cost in costs for name in names) / len(costs)
 
     @property
     def evidence(self) -> list[dict[str, Any]]:
@@ -116,8 +120,8 @@ class Measurements:
         asked: list[tuple[Proposal, list[int]]] = []
         paid = 0
         for proposal in proposals:
-            known = self._known.setdefault(proposal.candidate.digest, _Known())
-            missing = [task for task in tasks if task not in known.rollouts]
+            record = self._known.setdefault(proposal.candidate.digest, _Known())
+            missing = [task for task in tasks if task not in record.rollouts]
             if not self._reserve(missing):
                 break
             paid += 1
@@ -155,24 +159,24 @@ class Measurements:
         self._submissions = None if self._submissions is None else self._submissions - 1
         return True
 
-    def _learn(self, known: _Known, tasks: Sequence[int], feedback: Feedback) -> None:
+    def _learn(self, record: _Known, tasks: Sequence[int], feedback: Feedback) -> None:
         grouped: dict[int, list[Rollout]] = {task: [] for task in tasks}
         for outcome in feedback.outcomes:
             grouped.setdefault(outcome.task, []).append(self._attempt(outcome))
         for task, rollouts in grouped.items():
-            known.rollouts[task] = tuple(rollouts)
-            known.submissions[task] = feedback.submit_id
+            record.rollouts[task] = tuple(rollouts)
+            record.submissions[task] = feedback.submit_id
             if feedback.status != Status.OK:
                 detail = f": {feedback.failure.message}" if feedback.failure else ""
-                known.failures[task] = f"{feedback.status}{detail}"
+                record.failures[task] = f"{feedback.status}{detail}"
 
     def _attempt(self, outcome: Outcome) -> Rollout:
         cost = dict(outcome.trajectory.cost) if outcome.trajectory else {}
         return Rollout(outcome.score, outcome.status, cost, evidence_item(outcome, self._chars))
 
     def _measured(self, candidate: Candidate, tasks: Sequence[int]) -> Measured:
-        known = self._known[candidate.digest]
-        rollouts = {task: known.rollouts[task] for task in tasks}
-        submissions = tuple(sorted({known.submissions[task] for task in tasks}))
-        failures = [known.failures[task] for task in tasks if task in known.failures]
+        record = self._known[candidate.digest]
+        rollouts = {task: record.rollouts[task] for task in tasks}
+        submissions = tuple(sorted({record.submissions[task] for task in tasks}))
+        failures = [record.failures[task] for task in tasks if task in record.failures]
         return Measured(candidate, rollouts, submissions, failures[0] if failures else "")

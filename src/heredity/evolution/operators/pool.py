@@ -70,8 +70,8 @@ def uniform(pool: Sequence[Member], rng: np.random.Generator) -> int:
 def mixed(pool: Sequence[Member], rng: np.random.Generator) -> int:
     """Return one by a mixture of a uniform draw (a fifth) and one that favours high values (AFlow)."""
     values = np.array([m.value for m in pool])
-    known = np.where(np.isfinite(values), values, -np.inf)
-    weights = np.exp(5.0 * (known - known.max())) if np.isfinite(known).any() else np.ones(len(pool))
+    finite = np.where(np.isfinite(values), values, -np.inf)
+    weights = np.exp(5.0 * (finite - finite.max())) if np.isfinite(finite).any() else np.ones(len(pool))
     return int(rng.choice(len(pool), p=0.2 / len(pool) + 0.8 * weights / weights.sum()))
 
 

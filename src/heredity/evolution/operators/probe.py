@@ -32,7 +32,7 @@ def probes(rng: np.random.Generator, shape: Shape) -> list[dict[str, list[float]
     """Draw observations and memories: each maps `x`, `d` and `m` to their numbers, and `t` to a list of one."""
     sizes = {"x": (0.7, shape.features), "d": (0.1, shape.features), "m": (0.7, shape.features)}
     drawn = [{name: rng.normal(0, s, n).tolist() for name, (s, n) in sizes.items()} for _ in range(_PROBES)]
-    return [{**each, "t": [float(rng.integers(200))]} for each in drawn]
+    return [{**probe, "t": [float(rng.integers(200))]} for probe in drawn]
 
 
 def behaviour(

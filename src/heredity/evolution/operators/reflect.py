@@ -26,13 +26,13 @@ async def select(turn: Turn, hypotheses: Items) -> Items | Failed:
     """
     data = turn.data(hypotheses=hypotheses)
     limits: list[str] = data["limits"]["new_variables"]
-    known = {*turn.variables, *limits}
+    allowed = {*turn.variables, *limits}
 
     def read(reply: Mapping[str, Any]) -> Items:
         selections = _reader("selections", "variable")(reply)
-        kept = [s for s in selections if s["variable"] in known or may_be_added(s["variable"], limits)]
+        kept = [s for s in selections if s["variable"] in allowed or may_be_added(s["variable"], limits)]
         if not kept:
-            raise ConfigError(f"no selection names a variable that may change; these may: {', '.join(sorted(known))}")
+            raise ConfigError(f"no selection names a variable that may change; these may: {', '.join(sorted(allowed))}")
         return kept
 
     return await turn.dialogue.ask("select", data, read, (turn.number, turn.stage))
@@ -45,7 +45,7 @@ def _reader(key: str, text: str) -> Any:
         given = reply.get(key)
         if not isinstance(given, list):
             raise ConfigError(f'"{key}" is {given!r:.80}; expected a list')
-        items: list[Any] = [{text: each} if isinstance(each, str) else each for each in given]
+        items: list[Any] = [{text: entry} if isinstance(entry, str) else entry for entry in given]
         for item in items:
             if not isinstance(item, dict) or not isinstance(item.get(text), str):
                 raise ConfigError(f'an entry of "{key}" is {item!r:.80}; expected an object with a text under "{text}"')

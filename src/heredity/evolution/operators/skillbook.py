@@ -35,11 +35,11 @@ async def learn(
         item: the rollout, an item of evidence.
         draw: which attempt of the round this is, from 0.
     """
-    known = {entry.id for entry in entries}
+    ids = {entry.id for entry in entries}
 
     def read(reply: Mapping[str, Any]) -> Lessons:
-        lessons = tuple({**each, "task": item["task"]} for each in _lessons_in(reply, book.entry_chars))
-        return Lessons(_ids_in(reply, "helpful", known), _ids_in(reply, "harmful", known), lessons)
+        lessons = tuple({**lesson, "task": item["task"]} for lesson in _lessons_in(reply, book.entry_chars))
+        return Lessons(_ids_in(reply, "helpful", ids), _ids_in(reply, "harmful", ids), lessons)
 
     data = {"round": turn.number, "draw": draw, "skillbook": book.shown(entries), "evidence": [item]}
     return await turn.dialogue.ask("lessons", {**data, "limits": book.limits()}, read, (turn.number, draw))
@@ -47,8 +47,8 @@ async def learn(
 
 def marked(entries: Sequence[Entry], learned: Sequence[Lessons]) -> list[Entry]:
     """Return the entries with what rollouts have said of them counted."""
-    helped = Counter(id_ for each in learned for id_ in each.helpful)
-    harmed = Counter(id_ for each in learned for id_ in each.harmful)
+    helped = Counter(id_ for lessons in learned for id_ in lessons.helpful)
+    harmed = Counter(id_ for lessons in learned for id_ in lessons.harmful)
     return [replace(e, helpful=e.helpful + helped[e.id], harmful=e.harmful + harmed[e.id]) for e in entries]
 
 
@@ -60,26 +60,26 @@ async def curate(
     def read(reply: Mapping[str, Any]) -> tuple[list[Operation], str]:
         return book.operations_in(reply, entries), one_line(reply.get("why"))
 
-    lessons = [lesson for each in learned for lesson in each.lessons]
+    lessons = [lesson for rollout_lessons in learned for lesson in rollout_lessons.lessons]
     data = {"round": turn.number, "skillbook": book.shown(entries), "lessons": lessons, "rejected": list(turn.rejected)}
     return await turn.dialogue.ask("curate", {**data, "limits": book.limits()}, read, (turn.number,))
 
 
-def _ids_in(reply: Mapping[str, Any], key: str, known: set[str]) -> tuple[str, ...]:
+def _ids_in(reply: Mapping[str, Any], key: str, ids: set[str]) -> tuple[str, ...]:
     given = reply.get(key, [])
     if not isinstance(given, list):
         raise ConfigError(f'"{key}" is {given!r:.80}; expected a list of ids')
-    return tuple(dict.fromkeys(id_ for id_ in cast("list[Any]", given) if isinstance(id_, str) and id_ in known))
+    return tuple(dict.fromkeys(id_ for id_ in cast("list[Any]", given) if isinstance(id_, str) and id_ in ids))
 
 
 def _lessons_in(reply: Mapping[str, Any], chars: int) -> list[dict[str, Any]]:
     given = reply.get("lessons", [])
     if not isinstance(given, list):
         raise ConfigError(f'"lessons" is {given!r:.80}; expected a list')
-    found: list[dict[str, Any]] = []
-    for each in cast("list[Any]", given):
-        value = {"text": each} if isinstance(each, str) else each
+    lessons: list[dict[str, Any]] = []
+    for lesson in cast("list[Any]", given):
+        value = {"text": lesson} if isinstance(lesson, str) else lesson
         if not isinstance(value, dict) or not one_line(value.get("text")):
-            raise ConfigError(f'a lesson is {each!r:.80}; expected an object with a "text"')
-        found.append({"text": one_line(value["text"], chars), "section": one_line(value.get("section"))})
-    return found
+            raise ConfigError(f'a lesson is {lesson!r:.80}; expected an object with a "text"')
+        lessons.append({"text": one_line(value["text"], chars), "section": one_line(value.get("section"))})
+    return lessons

@@ -53,8 +53,8 @@ async def _preferred(model: Model, measured: Measured, other: Measured, seed: in
     points = 0
     for task in tasks:
         a, b = mine[task], theirs[task]
-        found = await pairwise(model, _goal(a), _shown(a), _shown(b), rubric=_PREFERENCE, seed=seed)
-        points += {"a": 1, "b": -1, "tie": 0}[found.winner]
+        verdict = await pairwise(model, _goal(a), _shown(a), _shown(b), rubric=_PREFERENCE, seed=seed)
+        points += {"a": 1, "b": -1, "tie": 0}[verdict.winner]
     return points / len(tasks) if tasks else -1.0
 
 

@@ -56,16 +56,16 @@ def findings(block: Mapping[str, Any], rng: np.random.Generator) -> list[Finding
     return [finding(item, rng) for item in items]
 
 
-def blamed(found: Sequence[Finding]) -> dict[str, list[int]]:
+def blamed(diagnosed: Sequence[Finding]) -> dict[str, list[int]]:
     """Return the lessons that failed rollouts lacked, with their tasks: those that most of them blame first come first."""
     weights: dict[str, float] = {}
     tasks: dict[str, list[int]] = {}
-    for each in found:
-        if each.solved:
+    for diagnosis in diagnosed:
+        if diagnosis.solved:
             continue
-        for place, name in enumerate(each.lacked):
-            weights[name] = weights.get(name, 0.0) + 1 / (place + 1)
-            tasks.setdefault(name, []).extend([each.task] if each.task is not None else [])
+        for rank, name in enumerate(diagnosis.lacked):
+            weights[name] = weights.get(name, 0.0) + 1 / (rank + 1)
+            tasks.setdefault(name, []).extend([diagnosis.task] if diagnosis.task is not None else [])
     return {name: sorted(set(tasks[name])) for name in sorted(weights, key=lambda name: -weights[name])}
 
 

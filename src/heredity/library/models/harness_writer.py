@@ -83,10 +83,10 @@ class CarelessHarnessWriter(HarnessWriter):
 
 
 def _reflect(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    found = blamed(findings(block, rng))
+    causes = blamed(findings(block, rng))
     where = place_of(_texts(block), _new(block))
     hypotheses = [
-        {"cause": because([name]), "variables": [_home(name, where)], "tasks": tasks} for name, tasks in found.items()
+        {"cause": because([name]), "variables": [_home(name, where)], "tasks": tasks} for name, tasks in causes.items()
     ]
     return {"hypotheses": hypotheses[:5]}
 
@@ -94,9 +94,9 @@ def _reflect(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, An
 def _select(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     hypotheses = cast(Sequence[Mapping[str, Any]], block.get("hypotheses") or ())
     chosen = [
-        {"variable": variable, "change": f"mend this: {each.get('cause')}", "hypothesis": place}
-        for place, each in enumerate(hypotheses[:_EACH])
-        for variable in each.get("variables", ())
+        {"variable": variable, "change": f"mend this: {hypothesis.get('cause')}", "hypothesis": index}
+        for index, hypothesis in enumerate(hypotheses[:_EACH])
+        for variable in hypothesis.get("variables", ())
     ]
     return {"selections": chosen or [{"variable": PROMPT, "change": "nothing to mend", "hypothesis": 0}]}
 
@@ -126,7 +126,7 @@ def _summarise(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, 
 def _improve(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Rewrite the prompt, or edit whatever else may change."""
     gradients = cast(Sequence[Mapping[str, Any]], block.get("gradients") or ())
-    texts, found = _texts(block), findings(block, rng)
+    texts, diagnosed = _texts(block), findings(block, rng)
     targets = cast(Sequence[str], _limits(block).get("targets") or ())
     advice = "\n".join([str(block.get("signal") or ""), *(str(t) for g in gradients for t in g.get("texts", ()))])
     advised = [name for name in LESSONS if name in lessons_in(advice)]
@@ -135,8 +135,8 @@ def _improve(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, An
         where = place_of(texts, _new(block))
         nothing = [edit(where, texts.get(where, ""), "nothing was learned")]
         return {"edits": made["edits"] or nothing, "expects": made["risks"]}
-    fresh = advised or taught(list(blamed(found)))
-    heeded = [name for each in found for name in each.heeded]
+    fresh = advised or taught(list(blamed(diagnosed)))
+    heeded = [name for finding in diagnosed for name in finding.heeded]
     text, kept = rewritten(texts[PROMPT], fresh, heeded, int(_limits(block).get("value_chars", 20_000)))
     why = because([name for name in kept if name in fresh]) if fresh else "nothing was learned"
     return {"edits": [edit(PROMPT, text, why)], "expects": f"lessons on {', '.join(kept) or 'nothing'} are heeded"}
@@ -146,30 +146,30 @@ def _engineer(
     block: Mapping[str, Any], rng: np.random.Generator, careless: bool, advised: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Add what is missing: lessons to a memory or the prompt, the tool, and the middleware, each if it may be added."""
-    texts, new, found = _texts(block), _new(block), findings(block, rng)
-    causes, known = blamed(found), known_in(texts)
-    fresh = [name for name in (advised or taught(list(causes))) if name not in known][:_AT_ONCE]
+    texts, new, diagnosed = _texts(block), _new(block), findings(block, rng)
+    causes, present = blamed(diagnosed), known_in(texts)
+    fresh = [name for name in (advised or taught(list(causes))) if name not in present][:_AT_ONCE]
     edits: list[dict[str, Any]] = []
     if fresh:
         where = place_of(texts, new)
         edits.append(edit(where, appended(where, texts.get(where, ""), fresh), because(fresh)))
-    if TABLES in causes and TABLES not in known and "tool/NAME:tool.py" in new:
+    if TABLES in causes and TABLES not in present and "tool/NAME:tool.py" in new:
         edits += [edit(TOOL, TOOL_TEXT, because([TABLES])), edit(TOOL_ABOUT, TOOL_ABOUT_TEXT, "says what it is for")]
-    wanted = BRIEF in causes and BRIEF not in known and "agent/solver:middleware/NAME.py" in new
+    wanted = BRIEF in causes and BRIEF not in present and "agent/solver:middleware/NAME.py" in new
     if wanted:
         forgets = careless and not told_of(block.get("rejected"), MIDDLEWARE)
         edits.append(edit(MIDDLEWARE, CARELESS_TEXT if forgets else MIDDLEWARE_TEXT, LESSONS[BRIEF].lacked))
     broken = () if careless else broken_middleware(block)
     edits += [edit(name, _MENDED.get(name), "it breaks its contract") for name in broken if name in texts]
-    mended = {name for each in edits for name in _mended(each["variable"], fresh)}
-    fixes = [f.task for f in found if f.task is not None and not f.solved and (broken or mended & set(f.lacked))]
+    mended = {name for change in edits for name in _mended(change["variable"], fresh)}
+    fixes = [f.task for f in diagnosed if f.task is not None and not f.solved and (broken or mended & set(f.lacked))]
     risks = "a lesson may mislead where it does not apply" if edits else "nothing was learned"
     return {"edits": edits, "fixes": sorted(set(fixes)), "risks": risks}
 
 
 def _gepa(question: Mapping[str, Any], rng: np.random.Generator) -> str:
-    known = lessons_in(str(question["current"]))
-    names = [name for name in taught(list(blamed(findings(question, rng)))) if name not in known][:_EACH]
+    present = lessons_in(str(question["current"]))
+    names = [name for name in taught(list(blamed(findings(question, rng)))) if name not in present][:_EACH]
     return f"```\n{appended('prompt.md', str(question['current']), names)}```"
 
 
@@ -177,11 +177,11 @@ def _gepa(question: Mapping[str, Any], rng: np.random.Generator) -> str:
 
 
 def _lessons(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    found, teaching = findings(block, rng)[0], _teaching(block, "skillbook")
-    helpful = [id_ for id_, names in teaching.items() if names & set(found.heeded)] if found.solved else []
-    misled = {"sort"} if "order" in found.lacked else set[str]()
-    harmful = [id_ for id_, names in teaching.items() if names & misled] if not found.solved else []
-    names = () if found.solved else taught(found.lacked)[:_EACH]
+    finding, teaching = findings(block, rng)[0], _teaching(block, "skillbook")
+    helpful = [id_ for id_, names in teaching.items() if names & set(finding.heeded)] if finding.solved else []
+    misled = {"sort"} if "order" in finding.lacked else set[str]()
+    harmful = [id_ for id_, names in teaching.items() if names & misled] if not finding.solved else []
+    names = () if finding.solved else taught(finding.lacked)[:_EACH]
     question = " ".join(str(block["evidence"][0].get("question") or "").split()[:8])
     # An entry says where it was learned, as notes do that grow with experience; that makes them long.
     lessons = [{"text": f"{LESSONS[name].says} Learned from: {question}", "section": name} for name in names]
@@ -191,34 +191,34 @@ def _lessons(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, An
 def _curate(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     book = cast(Sequence[Mapping[str, Any]], block["skillbook"])
     retired = [entry["id"] for entry in book if entry.get("harmful", 0) > entry.get("helpful", 0)]
-    known = {name for entry in book if entry["id"] not in retired for name in lessons_in(str(entry["text"]))}
-    added = _unknown([str(each["text"]) for each in block["lessons"]], known)
+    present = {name for entry in book if entry["id"] not in retired for name in lessons_in(str(entry["text"]))}
+    added = _unknown([str(lesson["text"]) for lesson in block["lessons"]], present)
     operations = [{"do": "retire", "id": id_} for id_ in retired]
     return {"operations": [*operations, *added], "why": "what misled goes, what was missing comes"}
 
 
 def _compare(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     group = findings(block, rng)
-    failed = [each for each in group if not each.solved]
-    good = {name for each in group if each.solved for name in each.heeded}
+    failed = [finding for finding in group if not finding.solved]
+    good = {name for finding in group if finding.solved for name in finding.heeded}
     wanted = taught(list(blamed(failed)))
     wanted = [name for name in wanted if name in good] or wanted[:_EACH]
-    known = {name for names in _teaching(block, "experiences").values() for name in names}
+    present = {name for names in _teaching(block, "experiences").values() for name in names}
     return {
-        "operations": _unknown([LESSONS[name].says for name in wanted], known),
+        "operations": _unknown([LESSONS[name].says for name in wanted], present),
         "why": "the better attempts did so" if good else "all attempts went without",
     }
 
 
 def _consolidate(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    known = {name for names in _teaching(block, "experiences").values() for name in names}
-    proposed = [str(o["text"]) for each in block["proposed"] for o in each["operations"] if o["do"] == "add"]
-    return {"operations": _unknown(proposed, known), "why": "one experience for each lesson"}
+    present = {name for names in _teaching(block, "experiences").values() for name in names}
+    proposed = [str(o["text"]) for proposal in block["proposed"] for o in proposal["operations"] if o["do"] == "add"]
+    return {"operations": _unknown(proposed, present), "why": "one experience for each lesson"}
 
 
-def _unknown(texts: Sequence[str], known: set[str]) -> list[dict[str, Any]]:
+def _unknown(texts: Sequence[str], present: set[str]) -> list[dict[str, Any]]:
     """Return additions of the texts that teach something that neither is known nor comes twice."""
-    seen, operations = set(known), list[dict[str, Any]]()
+    seen, operations = set(present), list[dict[str, Any]]()
     for text in texts:
         names = lessons_in(text)
         if names - seen:

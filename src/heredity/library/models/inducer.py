@@ -118,8 +118,8 @@ def _improve(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, An
     rule = induced[0]
     lines = prompt.rstrip().splitlines()
     first = next((i for i, line in enumerate(lines) if read_rules(line)), len(lines))
-    place = first if rng.random() < 0.5 else len(lines)
-    lines.insert(place, str(rule))
+    position = first if rng.random() < 0.5 else len(lines)
+    lines.insert(position, str(rule))
     why = f'questions that say "{rule.cue}" need to {rule.what}'
     return {
         "edits": [{"variable": _PROMPT, "value": "\n".join(lines) + "\n", "why": why}],
@@ -137,7 +137,7 @@ def _lessons(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, An
 def _curate(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     retired = [e["id"] for e in block["skillbook"] if e["harmful"] > e["helpful"]]
     added = _one_for_each_skill([str(lesson["text"]) for lesson in block["lessons"]], rng)
-    operations = [{"do": "retire", "id": id_} for id_ in retired] + [{"do": "add", **each} for each in added]
+    operations = [{"do": "retire", "id": id_} for id_ in retired] + [{"do": "add", **addition} for addition in added]
     return {"operations": operations, "why": "rules that failed go, rules for what failed come"}
 
 
@@ -153,10 +153,10 @@ def _compare(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, An
 
 
 def _consolidate(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    proposed = [operation for each in block["proposed"] for operation in each["operations"]]
+    proposed = [operation for change in block["proposed"] for operation in change["operations"]]
     gone = dict.fromkeys(id_ for operation in proposed if operation["do"] == "delete" for id_ in operation["ids"])
     added = _one_for_each_skill([str(operation["text"]) for operation in proposed if operation["do"] == "add"], rng)
-    operations = [{"do": "delete", "id": id_} for id_ in gone] + [{"do": "add", **each} for each in added]
+    operations = [{"do": "delete", "id": id_} for id_ in gone] + [{"do": "add", **change} for change in added]
     return {"operations": operations, "why": "one rule for each kind of question"}
 
 
@@ -197,8 +197,8 @@ def _failures(block: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _induced(block: Mapping[str, Any], rng: np.random.Generator) -> Rule | None:
     """Return a rule that would have answered one of the failed questions."""
     failed = _failures(block)
-    for place in rng.permutation(len(failed)):
-        question, expected = str(failed[int(place)]["question"]).strip(), str(failed[int(place)]["expected"])
+    for index in rng.permutation(len(failed)):
+        question, expected = str(failed[int(index)]["question"]).strip(), str(failed[int(index)]["expected"])
         body = _body(question)
         fitting = [name for name in SKILLS if apply_skill(name, body) == expected.strip().strip("$")]
         words = list(_WORD.finditer(body))

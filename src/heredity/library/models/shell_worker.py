@@ -143,14 +143,14 @@ def _lessons(request: Request, task: Known, attention: int) -> frozenset[str]:
     if _swamped(request.messages):
         return frozenset()
     system = " ".join(m.content for m in request.messages if m.role == "system")
-    found = set(lessons_in(_taken_in(system, attention)))
+    lessons = set(lessons_in(_taken_in(system, attention)))
     if any(m.role == "tool" and _QUOTED.search(m.content) for m in request.messages):
-        found.add(TABLES)
+        lessons.add(TABLES)
     seed = request.sampling.seed
     if seed is not None:
         careful = generator(seed, "offline", "shell-worker", task.name).random() < LUCK
-        found |= set(task.needs) if careful else set()
-    return frozenset(found)
+        lessons |= set(task.needs) if careful else set()
+    return frozenset(lessons)
 
 
 def _taken_in(text: str, attention: int) -> str:

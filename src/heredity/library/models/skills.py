@@ -16,10 +16,10 @@ class NotApplicableError(ValueError):
 
 
 def _integers(question: str) -> list[int]:
-    found = [int(n) for n in _NUMBER.findall(question) if "." not in n and len(n) <= _MOST_DIGITS]
-    if not found:
+    numbers = [int(n) for n in _NUMBER.findall(question) if "." not in n and len(n) <= _MOST_DIGITS]
+    if not numbers:
         raise NotApplicableError("no whole numbers")
-    return found
+    return numbers
 
 
 def _tail(question: str) -> str:
@@ -35,10 +35,10 @@ def _listed(question: str) -> list[str]:
 
 
 def _quoted(question: str) -> list[str]:
-    found = re.findall(r'"([^"]*)"', question)
-    if len(found) < 2 or not found[0]:
+    quoted = re.findall(r'"([^"]*)"', question)
+    if len(quoted) < 2 or not quoted[0]:
         raise NotApplicableError("nothing in quotes")
-    return found
+    return quoted
 
 
 def _signed_sum(question: str) -> str:

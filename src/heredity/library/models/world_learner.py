@@ -75,13 +75,13 @@ class WorldLearner:
 
 def turns_of(transcript: str) -> list[Turn]:
     """Read the steps that a transcript shows; what was left out of it is passed over."""
-    found: list[Turn] = []
+    turns: list[Turn] = []
     parts = [(kind, text.strip()) for kind, text in _TURN.findall(transcript)]
     for (a, seen), (b, said), (c, after) in zip(parts, parts[1:], parts[2:], strict=False):
         if (a, b, c) == ("told", "said", "told"):
             paid = _PAID.search(after)
-            found.append(Turn(seen, _action(said), float(paid[1]) if paid else 0.0, after != seen))
-    return [turn for turn in found if turn.action]
+            turns.append(Turn(seen, _action(said), float(paid[1]) if paid else 0.0, after != seen))
+    return [turn for turn in turns if turn.action]
 
 
 def dynamics(turns: Sequence[Turn]) -> list[str]:
@@ -121,26 +121,26 @@ def _improve(block: Mapping[str, Any], turns: Sequence[Turn], rng: np.random.Gen
     if programs and (not prompts or rng.random() < 0.5):
         return _constant_changed(programs[0], variables[programs[0]], rng)
     advice = _RULE.findall(str(block.get("signal") or "")) or dynamics(turns) or instructions(turns)
-    known = variables.get(_PROMPT, "")
-    fresh = [rule for rule in advice if rule not in known]
-    text = known.rstrip()
+    prompt = variables.get(_PROMPT, "")
+    fresh = [rule for rule in advice if rule not in prompt]
+    text = prompt.rstrip()
     if fresh:
         text += "\n" + fresh[int(rng.integers(len(fresh)))]
-    elif old := _RULE.findall(known):
-        text = known.replace(old[int(rng.integers(len(old)))] + "\n", "").rstrip()
+    elif old := _RULE.findall(prompt):
+        text = prompt.replace(old[int(rng.integers(len(old)))] + "\n", "").rstrip()
     why = "what attempts have shown"
     return {"edits": [{"variable": _PROMPT, "value": text + "\n", "why": why}], "expects": "more reward"}
 
 
 def _constant_changed(name: str, program: str, rng: np.random.Generator) -> dict[str, Any]:
     constants = list(_CONSTANT.finditer(program))
-    found = constants[int(rng.integers(len(constants)))]
-    old = found[2]
+    constant = constants[int(rng.integers(len(constants)))]
+    old = constant[2]
     scaled = 0.0 if old in ("True", "False") else float(old) * float(rng.choice([0.25, 0.5, 1.5, 2.0]))
     number = f"{scaled:.3g}" if "." in old else str(max(1, round(scaled)))
     value = {"True": "False", "False": "True"}.get(old, number)
-    text = program[: found.start(2)] + value + program[found.end(2) :]
-    why = f"{found[1]} was {old}"
+    text = program[: constant.start(2)] + value + program[constant.end(2) :]
+    why = f"{constant[1]} was {old}"
     return {"edits": [{"variable": name, "value": text, "why": why}], "expects": "more reward"}
 
 

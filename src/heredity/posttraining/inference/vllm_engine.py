@@ -190,10 +190,10 @@ class VllmModel:
         if given_up:
             self._engine.abort_request(given_up)
         complete = [name for name, asked in self._written.items() if asked.row.finish is not None]
-        found = [self._written.pop(name) for name in complete]
+        finished = [self._written.pop(name) for name in complete]
         for name in given_up:
             self._written.pop(name, None)
-        return [*refused, *found]
+        return [*refused, *finished]
 
     def _decode(self, tokens: list[int]) -> str:
         return self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
@@ -280,8 +280,8 @@ def _context(config: Any) -> int:
 
 def _floats(folder: str) -> str:
     config = json.loads((Path(folder) / "config.json").read_bytes())
-    found = config.get("dtype") or config.get("torch_dtype") or "float32"
-    return found if found in ("bfloat16", "float16") else "float32"
+    dtype = config.get("dtype") or config.get("torch_dtype") or "float32"
+    return dtype if dtype in ("bfloat16", "float16") else "float32"
 
 
 def _ends(folder: str, config: Any, tokenizer: Any) -> frozenset[int]:
@@ -290,6 +290,6 @@ def _ends(folder: str, config: Any, tokenizer: Any) -> frozenset[int]:
 
     if (Path(folder) / "generation_config.json").is_file():
         config = transformers.GenerationConfig.from_pretrained(folder, local_files_only=True)
-    found = [config.eos_token_id, tokenizer.eos_token_id]
-    flat = [token for end in found for token in (end if isinstance(end, list) else [end])]
+    ends = [config.eos_token_id, tokenizer.eos_token_id]
+    flat = [token for end in ends for token in (end if isinstance(end, list) else [end])]
     return frozenset(token for token in flat if token is not None)

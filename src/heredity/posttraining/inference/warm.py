@@ -81,13 +81,13 @@ class Zygote:
             filters.seek(0)
             process = _opened(inference, filters.fileno(), theirs, errors)
             theirs.close()
-            found = cls(process, ours)
+            zygote = cls(process, ours)
             ours.setblocking(False)
             try:
                 async with asyncio.timeout(START_S[inference.engine]):
-                    text = await found._loop.sock_recv(ours, _MESSAGE_BYTES)
+                    text = await zygote._loop.sock_recv(ours, _MESSAGE_BYTES)
             except (TimeoutError, OSError, asyncio.CancelledError) as error:
-                await found.close()
+                await zygote.close()
                 if isinstance(error, asyncio.CancelledError):
                     raise
                 raise HostError(
@@ -96,10 +96,10 @@ class Zygote:
             if not text:
                 errors.seek(0)
                 said = errors.read(4096).decode("utf-8", "replace").strip()
-                await found.close()
+                await zygote.close()
                 raise HostError(f"the inference sandbox did not start: {said}")
-        found._loop.add_reader(ours, found._on_news)
-        return found
+        zygote._loop.add_reader(ours, zygote._on_news)
+        return zygote
 
     def launch(self, folder: Path, settings: Mapping[str, Any]) -> Launched:
         """Fork a worker with a checkpoint, the only folder that it can open.
@@ -127,8 +127,8 @@ class Zygote:
             raise HostError(f"no inference worker can be started for {folder}: {error}") from error
         finally:
             theirs.close()
-        found = self._launched[self._count] = Launched(self._count, ours, errors)
-        return found
+        launched = self._launched[self._count] = Launched(self._count, ours, errors)
+        return launched
 
     def kill(self, worker: Launched) -> None:
         """End a worker now; its `ended` says when that is done."""

@@ -87,7 +87,7 @@ def _changes(given: Mapping[str, np.ndarray], config: Mapping[str, Any], base: C
         pairs.setdefault(f"{match[1]}.weight", {})[match[2]] = values
     rank = int(config["r"])
     scale = float(config["lora_alpha"]) / (math.sqrt(rank) if config.get("use_rslora") else rank)
-    found: dict[str, np.ndarray] = {}
+    changes: dict[str, np.ndarray] = {}
     for name, pair in pairs.items():
         shape = tuple(base.metadata["tensors"].get(name, ()))
         if (
@@ -96,8 +96,8 @@ def _changes(given: Mapping[str, np.ndarray], config: Mapping[str, Any], base: C
             or pair["A"].shape[0] != rank
         ):
             _refuse(f"its matrices for {name} do not fit the base's, whose shape is {list(shape)}, at rank {rank}")
-        found[name] = scale * (pair["B"] @ pair["A"])
-    return found
+        changes[name] = scale * (pair["B"] @ pair["A"])
+    return changes
 
 
 def _merge_into(path: Path, changes: Mapping[str, np.ndarray]) -> None:

@@ -104,7 +104,7 @@ def inspect(
     identity = {**metadata, "tensors": contents}
     files = {name: hashlib.sha256(data).hexdigest() for name, data in small.items()} | weights.files
     sizes = [(tensor.end - tensor.begin, tensor.count) for tensor, _ in weights.tensors.values()]
-    found = Checkpoint(
+    checkpoint = Checkpoint(
         digest=digest_json(identity),
         bytes=sum(size for size, _ in sizes),
         parameters=sum(count for _, count in sizes),
@@ -115,7 +115,7 @@ def inspect(
     )
     digests = {name: digest for name, (_, digest) in weights.tensors.items()}
     check_like(metadata, base.metadata if base else metadata, digests)
-    return found
+    return checkpoint
 
 
 def snapshot(folder: Path, root: Path, checkpoint: Checkpoint) -> Path:
@@ -232,12 +232,12 @@ def _shards(opened: Folder, small: Mapping[str, bytes]) -> dict[str, set[str] | 
         raise CandidateError(
             f"{_INDEX} has no weight_map of tensors to files of this folder; save with save_pretrained"
         )
-    found: dict[str, set[str] | None] = {}
+    shards: dict[str, set[str] | None] = {}
     for tensor, file in places.items():
-        named = found.setdefault(file, set())
+        named = shards.setdefault(file, set())
         assert named is not None
         named.add(tensor)
-    return found
+    return shards
 
 
 def _check_size(opened: Folder, shards: Mapping[str, object], room: int) -> None:
@@ -249,7 +249,7 @@ def _check_size(opened: Folder, shards: Mapping[str, object], room: int) -> None
 
 
 def _read_weights(opened: Folder, shards: Mapping[str, set[str] | None]) -> _Weights:
-    found = _Weights()
+    weights = _Weights()
     for name, named in shards.items():
         with opened.file(name) as file:
             whole = hashlib.sha256()
@@ -257,11 +257,11 @@ def _read_weights(opened: Folder, shards: Mapping[str, set[str] | None]) -> _Wei
             if named is not None and named != {tensor.name for tensor in tensors}:
                 raise CandidateError(f"{name} does not hold the tensors that {_INDEX} says; save with save_pretrained")
             for tensor in tensors:
-                if tensor.name in found.tensors:
+                if tensor.name in weights.tensors:
                     raise CandidateError(f"{tensor.name} is in two files of {opened.name}; save with save_pretrained")
-                found.tensors[tensor.name] = tensor, digest_finite(file, tensor, name, whole)
-            found.files[name] = whole.hexdigest()
-    return found
+                weights.tensors[tensor.name] = tensor, digest_finite(file, tensor, name, whole)
+            weights.files[name] = whole.hexdigest()
+    return weights
 
 
 def _copied(source: IO[bytes], copy: IO[bytes]) -> str:

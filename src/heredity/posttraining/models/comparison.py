@@ -56,26 +56,26 @@ def own_tokenizer(tokenizer: Mapping[str, Any], config: Mapping[str, Any], templ
     return {"tokenizer": digest_json([table, settings]), "chat template": digest_json(said)}
 
 
-def check_like(found: Mapping[str, Any], base: Mapping[str, Any], digests: Mapping[str, str]) -> None:
+def check_like(metadata: Mapping[str, Any], base: Mapping[str, Any], digests: Mapping[str, str]) -> None:
     """Refuse a checkpoint that is no trained version of its base.
 
     Args:
-        found: the checkpoint's metadata.
+        metadata: the checkpoint's metadata.
         base: the base's, or the checkpoint's own: then it is only checked for itself.
         digests: of the numbers of each of the checkpoint's tensors.
 
     Raises:
         CandidateError: if it is none.
     """
-    _check_config(found["config"], base["config"])
-    if found["config"].get("quantization_config"):
+    _check_config(metadata["config"], base["config"])
+    if metadata["config"].get("quantization_config"):
         raise CandidateError("config.json has a quantization_config; save the weights as floats of 16 or 32 bits")
     for what, digest in base["tokenizer"].items():
-        if found["tokenizer"][what] != digest:
+        if metadata["tokenizer"][what] != digest:
             raise CandidateError(
                 f"the {what} is not the base model's; save the base's own tokenizer with the model: weights alone are trained"
             )
-    _check_tensors(found, base["tensors"], digests)
+    _check_tensors(metadata, base["tensors"], digests)
 
 
 def _check_config(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
@@ -91,8 +91,8 @@ def _check_config(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
         )
 
 
-def _check_tensors(found: Mapping[str, Any], theirs: Mapping[str, Any], digests: Mapping[str, str]) -> None:
-    mine, tied = dict(found["tensors"]), bool(found["config"].get("tie_word_embeddings"))
+def _check_tensors(metadata: Mapping[str, Any], theirs: Mapping[str, Any], digests: Mapping[str, str]) -> None:
+    mine, tied = dict(metadata["tensors"]), bool(metadata["config"].get("tie_word_embeddings"))
     if tied and OUTPUT_LAYER in mine:
         twins = [
             n

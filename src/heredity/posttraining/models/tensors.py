@@ -144,7 +144,7 @@ def _tensor(key: str, value: Any, start: int, name: str) -> Tensor:
             f"{key} in {name} has numbers of the type {dtype!r}; expected one of {', '.join(DTYPES)}: convert the weights"
         )
     places = (*shape, begin, end)
-    if not all(type(place) is int and 0 <= place < 1 << 48 for place in places):
+    if not all(type(number) is int and 0 <= number < 1 << 48 for number in places):
         raise CandidateError(f"the shape or the place of {key} in {name} is no count; save it with save_pretrained")
     if end - begin != math.prod(shape) * DTYPES[dtype]:
         raise CandidateError(

@@ -104,8 +104,8 @@ def opening_of(info: TasksetInfo) -> Opening:
     """
     game_process = info.spec.get("game_process")
     if info.kind not in (DIALOGUE, GLIMPSE) or not isinstance(game_process, str):
-        known = f"{DIALOGUE!r} or {GLIMPSE!r}"
-        raise ConfigError(f"{info.name} is of the kind {info.kind!r}; expected {known} with a game_process in its spec")
+        kinds = f"{DIALOGUE!r} or {GLIMPSE!r}"
+        raise ConfigError(f"{info.name} is of the kind {info.kind!r}; expected {kinds} with a game_process in its spec")
     return cast(Opening, resolve_name(game_process))
 
 

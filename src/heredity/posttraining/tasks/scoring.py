@@ -96,14 +96,14 @@ class ScoringRunner:
         Raises:
             ConfigError: if a taskset's spec has no `eval.py`.
         """
-        trajectories = [each async for each in self._solving.run(jobs, limits)]
+        trajectories = [attempt async for attempt in self._solving.run(jobs, limits)]
 
         async def score(position: int, trajectory: Trajectory) -> tuple[int, Trajectory]:
             return position, await self._scored(jobs[position], trajectory)
 
-        async with aclosing(as_completed(score(*each) for each in trajectories)) as scored:
-            async for each in scored:
-                yield each
+        async with aclosing(as_completed(score(*attempt) for attempt in trajectories)) as scored:
+            async for attempt in scored:
+                yield attempt
 
     async def close(self) -> None:
         """End the runner that solves."""
@@ -180,15 +180,15 @@ def _problem(result: ToolResult) -> str:
 
 
 def _rescored(trajectory: Trajectory, points: float, problem: str) -> Trajectory:
-    told = f"score {points:g}" + (f": {problem}" if problem else "")
-    verdict = {"info/correct": points >= 1.0, "info/reason": told, "info/rounds": [points], "info/extracted": ""}
+    message = f"score {points:g}" + (f": {problem}" if problem else "")
+    verdict = {"info/correct": points >= 1.0, "info/reason": message, "info/rounds": [points], "info/extracted": ""}
     before, last = trajectory.columns, trajectory.length - 1
     reward = np.zeros(trajectory.length)
     reward[-1:] = points
     columns: dict[str, Column] = {
         **before,
         **{key: [None] * last + [value] for key, value in verdict.items()},
-        "obs": [*list(before["obs"])[:-1], told],
+        "obs": [*list(before["obs"])[:-1], message],
         "reward": reward,
     }
     return replace(trajectory, total_reward=points, columns=columns)

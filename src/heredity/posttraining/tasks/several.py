@@ -73,7 +73,7 @@ class SeveralTasks:
         listed = "\n".join(
             f"- **{part.name}**: {part.title}; `{FOLDER}/{folder_name(part.name)}/`" for part in self.parts
         )
-        told = "\n\n".join(f"---\n\n# {part.name}\n\n{part.description.strip()}" for part in self.parts)
+        details = "\n\n".join(f"---\n\n# {part.name}\n\n{part.description.strip()}" for part in self.parts)
         return f"""# {self.title}
 
 One model is to become better at all of these tasks:
@@ -84,7 +84,7 @@ Each has a folder with its own materials, laid out as its description below says
 with the name of its folder under `task`. A checkpoint is graded on items of every task, as many of each. Its score is the mean
 over all of them; the server's answer also has the score of each task.
 
-{told}
+{details}
 """
 
     @property
@@ -104,7 +104,7 @@ over all of them; the server's answer also has the score of each task.
         # Examples are drawn at random: each task's are repeated until it is drawn as often as it would be alone.
         wanted = [recipe.steps * recipe.batch / len(recipe.examples) for recipe in recipes]
         least = min(filter(None, wanted), default=1.0)
-        times = [max(1, round(each / least)) for each in wanted]
+        times = [max(1, round(weight / least)) for weight in wanted]
         most = max(recipe.batch for recipe in recipes)
         return BaseRecipe(
             "".join(sorted({c for recipe in recipes for c in recipe.alphabet})),

@@ -97,20 +97,20 @@ def _config(root: Path) -> dict[str, Any]:
 
 
 def _questions(path: Path) -> list[Question]:
-    found: dict[str, Question] = {}
+    questions: dict[str, Question] = {}
     for where, cells in read_rows(path):
         if "question" not in cells or "answer" not in cells:
             raise ConfigError(f"{where} of {path}: expected the fields question and answer; it has {', '.join(cells)}")
         extra = {key: value for key, value in cells.items() if key not in ("question", "answer")}
         question = scored_question(_text(cells["question"]), cells["answer"], question=cells["question"], extra=extra)
-        found.setdefault(question.identity, question)
-    if len(found) < _LEAST:
-        raise ConfigError(f"{path} has {len(found)} different questions; expected {_LEAST} or more")
-    return list(found.values())
+        questions.setdefault(question.identity, question)
+    if len(questions) < _LEAST:
+        raise ConfigError(f"{path} has {len(questions)} different questions; expected {_LEAST} or more")
+    return list(questions.values())
 
 
 def _exposed(root: Path, names: Sequence[Any]) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+    exposed: dict[str, bytes] = {}
     for name in map(str, names):
         path, inside = root / name, PurePosixPath(name)
         within = path.is_file() and path.resolve().is_relative_to(root.resolve())
@@ -119,8 +119,8 @@ def _exposed(root: Path, names: Sequence[Any]) -> dict[str, bytes]:
                 f"expose_files of {root / _CONFIG} names {name!r}; expected files of the folder outside of data/, "
                 "which holds what is graded"
             )
-        found[str(inside)] = path.read_bytes()
-    return found
+        exposed[str(inside)] = path.read_bytes()
+    return exposed
 
 
 def _description(root: Path, config: Mapping[str, Any], graded: int) -> str:

@@ -90,10 +90,10 @@ class PostTrainingTaskset:
         turns = [range(first, count, len(parts)) for first in range(len(parts))]
         drawn: dict[int, Task] = {}
         for part, turn in zip(parts, turns, strict=True):
-            for place, t in zip(turn, part.inner.draw(inner, len(turn), entropy), strict=True):
+            for position, t in zip(turn, part.inner.draw(inner, len(turn), entropy), strict=True):
                 spec = t.spec if len(parts) == 1 else {"part": part.name, "item": t.spec}
-                drawn[place] = Task(f"{split}/{place}", split, place, spec, t.attributes)
-        return tuple(drawn[place] for place in range(count))
+                drawn[position] = Task(f"{split}/{position}", split, position, spec, t.attributes)
+        return tuple(drawn[position] for position in range(count))
 
     def task_indices(self, count: int) -> Mapping[str, range]:
         """Return which of the first `count` tasks of a split are those of each part, by its name."""
@@ -102,8 +102,8 @@ class PostTrainingTaskset:
 
 def _version(part: PostTrainingTask) -> str:
     asked = part.solving
-    told = f"{asked.max_tokens} tokens, temperature {asked.temperature}, {asked.max_turns} turns"
-    return f"{part.inner.info.version}, solver {part.solver.digest[:12]}, {told}"
+    limits = f"{asked.max_tokens} tokens, temperature {asked.temperature}, {asked.max_turns} turns"
+    return f"{part.inner.info.version}, solver {part.solver.digest[:12]}, {limits}"
 
 
 def _written(part: PostTrainingTask) -> dict[str, Any]:

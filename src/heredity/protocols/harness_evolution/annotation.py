@@ -79,8 +79,8 @@ async def annotate(
     events = read_journal(folder / "journal.jsonl")
     groups = [group for group in _groups(events) if not views or group["view"].partition(":")[0] in views]
     if not groups:
-        known = ", ".join(dict.fromkeys(group["view"] for group in _groups(events))) or "none yet"
-        raise ConfigError(f"{folder} has no attempts of {', '.join(views) or 'any view'}; its views are {known}")
+        recorded = ", ".join(dict.fromkeys(group["view"] for group in _groups(events))) or "none yet"
+        raise ConfigError(f"{folder} has no attempts of {', '.join(views) or 'any view'}; its views are {recorded}")
     before = {(row["blob"], row["position"], row["view"], row["by"]): row for row in read_annotations(folder)}
     chosen = {group["view"] for group in groups}
     rows = [row for row in before.values() if row["view"] not in chosen or annotator(row["by"]) != annotator(by)]
@@ -88,15 +88,15 @@ async def annotate(
 
     async def labelled(group: Mapping[str, Any], position: int, rollout: Rollout, score: float | None) -> None:
         nonlocal asked
-        known = before.get((group["blob"], position, group["view"], by))
-        if known is None:
+        recorded = before.get((group["blob"], position, group["view"], by))
+        if recorded is None:
             async with gate:
                 what, why = await label(rollout)
             asked += 1
-            told = {name: group[name] for name in ("view", "places", "candidate", "model", "blob")}
-            known = {**told, "position": position, "task": rollout.task, "score": score}
-            known |= {"label": what, "why": why, "by": by}
-        rows.append({**known, "places": group["places"]})
+            origin = {name: group[name] for name in ("view", "places", "candidate", "model", "blob")}
+            recorded = {**origin, "position": position, "task": rollout.task, "score": score}
+            recorded |= {"label": what, "why": why, "by": by}
+        rows.append({**recorded, "places": group["places"]})
 
     try:
         for group in groups:

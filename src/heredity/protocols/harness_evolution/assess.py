@@ -36,9 +36,9 @@ async def assess(bench: Bench, view: View, digest: str, model: str | None = None
         HostError: if the runner fails.
         DamagedRecordError: if the snapshot is not what it was when it was frozen.
     """
-    known = bench.scored(SNAPSHOT_ASSESSED, view=view.name, candidate=digest, model=model)
-    if known is not None:
-        return known
+    recorded = bench.scored(SNAPSHOT_ASSESSED, view=view.name, candidate=digest, model=model)
+    if recorded is not None:
+        return recorded
     candidate = await asyncio.to_thread(_frozen, bench, digest)
     rollouts = bench.rollouts if model is None else bench.others[model]
     info = view.taskset or bench.taskset

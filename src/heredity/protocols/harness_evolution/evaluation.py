@@ -127,7 +127,9 @@ async def evaluate(folder: Path, sources: Sequence[Path], wanted: Wanted, notify
         folder / MATRIX,
         json.dumps([row.model_dump(mode="json") for row in matrix], indent=1, allow_nan=False).encode() + b"\n",
     )
-    return Evaluated(folder, rebuild_suite(folder).metrics, [each.results for each in judged], matrix, _notes(runs))
+    return Evaluated(
+        folder, rebuild_suite(folder).metrics, [evaluation.results for evaluation in judged], matrix, _notes(runs)
+    )
 
 
 def _check_apart(folder: Path, runs: Sequence[Snapshots]) -> None:
@@ -137,7 +139,7 @@ def _check_apart(folder: Path, runs: Sequence[Snapshots]) -> None:
 
 def _parts(runs: Sequence[Snapshots], wanted: Wanted) -> list[Part]:
     ids = [str(run.started["run_id"]) for run in runs]
-    found: list[Part] = []
+    parts: list[Part] = []
     for run, run_id in zip(runs, ids, strict=True):
         points, name = run.named(wanted.snapshots), run_id
         if ids.count(run_id) > 1:
@@ -149,11 +151,11 @@ def _parts(runs: Sequence[Snapshots], wanted: Wanted) -> list[Part]:
                 changes |= {"run.ood": list(wanted.ood), "views.ood": views.ood or views.heldout}
             config = resolve(run.config.model_dump(exclude_none=True), list(wanted.settings), changes)
             under = f"{name}--{slug(model)}" if model else name
-            found += [
+            parts += [
                 Part(under if repeat == 1 else f"{under}--r{repeat}", run, points, config, repeat)
                 for repeat in range(1, wanted.repeats + 1)
             ]
-    return found
+    return parts
 
 
 def _evaluation(part: Part, results: RunResults) -> Evaluation:
@@ -174,13 +176,13 @@ def _shared(config: Config) -> str:
 async def _engines(parts: Sequence[Part], stack: AsyncExitStack) -> dict[str, Engine]:
     named = {name for part in parts for name in (*part.config.run.tasksets, *part.config.of(HarnessRunSection).ood)}
     kinds = {taskset(name).info.kind for name in named}
-    found: dict[str, Engine] = {}
+    engines: dict[str, Engine] = {}
     for part in parts:
         key = _shared(part.config)
-        if key not in found:
-            found[key] = await stack.enter_async_context(Engine(part.config, kinds))
-        found[key].under(part.model)
-    return found
+        if key not in engines:
+            engines[key] = await stack.enter_async_context(Engine(part.config, kinds))
+        engines[key].under(part.model)
+    return engines
 
 
 def _locked(folder: Path) -> RunLock:

@@ -91,8 +91,8 @@ def _spent(harness: HarnessRunResults) -> tuple[float | None, float | None]:
 
 def whole(*costs: Cost | None) -> float | None:
     """Return the sum of costs; None unless all of each is known."""
-    known = [total for cost in costs if cost and (total := cost.whole) is not None]
-    return sum(known) if len(known) == len(costs) else None
+    totals = [total for cost in costs if cost and (total := cost.whole) is not None]
+    return sum(totals) if len(totals) == len(costs) else None
 
 
 def _gain_words(row: Transfer) -> str:

@@ -124,12 +124,12 @@ def trained_in(train: Sequence[Task], evolved: Evolved) -> dict[str, int]:
         evolved: what the session left.
     """
     attempted = {task for s in evolved.submissions if s.status is not None for task in s.tasks}
-    found: dict[str, int] = {}
+    trained: dict[str, int] = {}
     for data, _ in evolved.batches:
         for task in data["tasks"]:
             if task in attempted:
-                found.setdefault(train[task].id, data["number"])
-    return found
+                trained.setdefault(train[task].id, data["number"])
+    return trained
 
 
 def replay_view(terms: HarnessTerms, train: Sequence[Task], trained: Mapping[str, int]) -> View | None:
@@ -141,8 +141,8 @@ def replay_view(terms: HarnessTerms, train: Sequence[Task], trained: Mapping[str
         trained: see `trained_in`.
     """
     order = generator(terms.plan.seed, "schedule", "replay").permutation(len(train))
-    known = [train[int(place)] for place in order if train[int(place)].id in trained]
-    chosen = sorted(known[: terms.replay], key=lambda task: task.index)
+    replayable = [train[int(index)] for index in order if train[int(index)].id in trained]
+    chosen = sorted(replayable[: terms.replay], key=lambda task: task.index)
     # Not a train task any more: what judges shares nothing with what evolves.
     return View(REPLAY, tuple(replace(task, split=REPLAY) for task in chosen)) if chosen else None
 

@@ -285,9 +285,11 @@ def _ood(config: Config) -> list[str]:
     return config.of(HarnessRunSection).ood
 
 
-def _chosen(known: Mapping[str, View], names: Sequence[str]) -> dict[str, View]:
+def _chosen(views: Mapping[str, View], names: Sequence[str]) -> dict[str, View]:
     """Return views by name; `ood` stands for all that are out of distribution."""
     for name in names:
-        if name not in known and not any(view.startswith(f"{name}:") for view in known):
-            raise UnknownNameError("view", name, known)
-    return {view: each for view, each in known.items() if not names or view in names or view.partition(":")[0] in names}
+        if name not in views and not any(view.startswith(f"{name}:") for view in views):
+            raise UnknownNameError("view", name, views)
+    return {
+        view: entry for view, entry in views.items() if not names or view in names or view.partition(":")[0] in names
+    }

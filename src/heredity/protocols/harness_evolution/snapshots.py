@@ -93,9 +93,9 @@ class Snapshots:
                 return point
         if _DIGEST.fullmatch(name):
             frozen = [point for point in self.points if point.candidate.startswith(name)]
-            found = frozen[:1] if len({point.candidate for point in frozen}) == 1 else []
-            if found:
-                return found[0]
+            matching = frozen[:1] if len({point.candidate for point in frozen}) == 1 else []
+            if matching:
+                return matching[0]
         there = ", ".join(self._told(point) for point in self.points)
         why = ": update-validation has not been judged there" if name == BEST and self.best is None else ""
         raise ConfigError(f"{self.folder} has no snapshot {name!r}{why}; it has {there}; nothing was evaluated")
@@ -112,13 +112,13 @@ def evolved_runs(folders: Sequence[Path]) -> list[Snapshots]:
         ConfigError: if a folder holds none, or a run has no snapshot yet.
         RecordError: if records cannot be read; `DamagedRecordError` if they are damaged.
     """
-    found: list[Path] = []
+    paths: list[Path] = []
     for folder in folders:
         own = run_folders(folder) if is_suite(folder) else [folder] if is_run(folder) else []
         if not own:
             raise ConfigError(f"{folder} holds neither a run nor a suite of runs; give a folder below runs/")
-        found += own
-    return [read_snapshots(folder) for folder in dict.fromkeys(path.resolve() for path in found)]
+        paths += own
+    return [read_snapshots(folder) for folder in dict.fromkeys(path.resolve() for path in paths)]
 
 
 def read_snapshots(folder: Path) -> Snapshots:

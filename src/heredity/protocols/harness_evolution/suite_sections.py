@@ -103,10 +103,10 @@ def suite_sections(
 
 def short(evolver: str) -> str:
     """Return a name for pictures: `ace (batch_size=5, gate=on)` becomes `ace 5, gate on`."""
-    name, options, told = evolver.partition(" (")
-    if not options or not told.endswith(")") or "=" not in told:
+    name, options, settings = evolver.partition(" (")
+    if not options or not settings.endswith(")") or "=" not in settings:
         return evolver
-    pairs = [part.partition("=") for part in told.removesuffix(")").split(", ")]
+    pairs = [part.partition("=") for part in settings.removesuffix(")").split(", ")]
     values = [f"{key} {value}" if value in ("on", "off") else value or key for key, _, value in pairs]
     return f"{name} {', '.join(values)}"
 
@@ -183,9 +183,9 @@ def _methods(
 
 def _intervals(methods: Sequence[Method], view: str, title: str, tones: Tones) -> Intervals:
     lines = [
-        Interval(short(method.evolver), found.mean, *(found.ci or (None, None)), tone=tones.get(method.evolver))
+        Interval(short(method.evolver), gain.mean, *(gain.ci or (None, None)), tone=tones.get(method.evolver))
         for method in methods
-        if (found := _measured(method, view, "final"))
+        if (gain := _measured(method, view, "final"))
     ]
     return Intervals(f"Gain, {title}", tuple(lines), "gain over A_0", Reference(0.0, "no gain"), "final snapshots")
 
@@ -316,7 +316,7 @@ def _swept_cell(entry: Method, view: str) -> Cell | None:
 
 
 def _swept(sweep: Sweep, view: str, of: Of, name: str, tone: Tone) -> Series:
-    means = [(entry.value, found.mean) for entry in sweep.entries if (found := _measured(entry, view, of))]
+    means = [(entry.value, gain.mean) for entry in sweep.entries if (gain := _measured(entry, view, of))]
     return Series(name, tone, tuple(sorted((float(value), mean) for value, mean in means)), dots=True)
 
 

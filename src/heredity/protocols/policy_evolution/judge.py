@@ -53,10 +53,10 @@ async def _validate(bench: Bench, checkpoints: Mapping[str, Submission]) -> dict
         async with gate:
             return await score(bench, view, submission.candidate, submission.submit_id)
 
-    found = await gather([scored(s) for s in checkpoints.values()])
-    if found and all(math.isnan(each.mean) for each in found):
-        require(found[0], "validation attempts")
-    return dict(zip(checkpoints, found, strict=True))
+    validated = await gather([scored(s) for s in checkpoints.values()])
+    if validated and all(math.isnan(view_scores.mean) for view_scores in validated):
+        require(validated[0], "validation attempts")
+    return dict(zip(checkpoints, validated, strict=True))
 
 
 def _select(

@@ -76,13 +76,13 @@ def inference_of(cell: Cell, recorded: dict[str, Any] | None = None) -> Inferenc
             'training.device is "gpu", and training.gpus is 0; set it to 1 or more, and name GPUs in engine.gpus'
         )
     keep = settings.engine == "auto" and recorded is not None and recorded["device"] == settings.device
-    found = choose(recorded["engine"] if keep and recorded else settings.engine, settings.device)
-    if recorded is not None and recorded != found.to_json():
+    engine = choose(recorded["engine"] if keep and recorded else settings.engine, settings.device)
+    if recorded is not None and recorded != engine.to_json():
         raise ConfigError(
-            f"checkpoints were graded with {_shown(recorded)} here before, and would be with {_shown(found.to_json())} now; their "
+            f"checkpoints were graded with {_shown(recorded)} here before, and would be with {_shown(engine.to_json())} now; their "
             "scores are not comparable: restore what was there, or start a new suite"
         )
-    return found
+    return engine
 
 
 def inference_in(cell: Cell, cells: Sequence[Cell], runs: Path) -> Inference:

@@ -56,7 +56,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
             await _again(bench, candidate, submit_id, repeat)
     scores = await score_reference(bench, reference) if reference else None
     if reference is not None and reference.graded is not None:
-        listed = [score_to_json(each) for each in reference.graded]
+        listed = [score_to_json(points) for points in reference.graded]
         compared = listed_comparisons(reference.comparisons.get("graded", ()))
         digest = reference.candidate.digest
         await bench.journal_once(
@@ -72,11 +72,13 @@ async def _again(bench: Bench, digest: str, submit_id: int | None, repeat: int) 
         return
     candidate = await asyncio.to_thread(load_candidate, bench, digest)
     jobs = [
-        Job(bench.taskset, candidate, task, episode_index=place, policy_seed=_seed(repeat, task.index))
-        for place, task in enumerate(bench.train)
+        Job(bench.taskset, candidate, task, episode_index=index, policy_seed=_seed(repeat, task.index))
+        for index, task in enumerate(bench.train)
     ]
-    found = await bench.rollouts.all(jobs)
-    outcomes = [outcome_of(job.task, t, bench.taskset.failure_return) for job, t in zip(jobs, found, strict=True)]
+    trajectories = await bench.rollouts.all(jobs)
+    outcomes = [
+        outcome_of(job.task, t, bench.taskset.failure_return) for job, t in zip(jobs, trajectories, strict=True)
+    ]
     scores = [score_to_json(outcome.score) for outcome in outcomes]
     data: GradingRepeated = {"submit_id": submit_id, "candidate": digest, "repeat": repeat, "scores": scores}
     await bench.records.commit([GRADING_REPEATED.line(data)])
@@ -89,8 +91,8 @@ def _seed(repeat: int, item: int) -> int:
 def _best(submissions: Sequence[Submission]) -> tuple[Submission | None, str]:
     """Return the submission with the best graded score, the earliest of equals, and why."""
     graded = [(s.feedback().mean, -s.submit_id, s) for s in submissions if s.status is not None]
-    known = [each for each in graded if not math.isnan(each[0])]
-    if not known:
+    scored = [entry for entry in graded if not math.isnan(entry[0])]
+    if not scored:
         return None, "no checkpoint was graded"
-    mean, _, best = max(known, key=lambda each: each[:2])
-    return best, f"best graded mean {mean:.6g} of {len(known)} checkpoints"
+    mean, _, best = max(scored, key=lambda entry: entry[:2])
+    return best, f"best graded mean {mean:.6g} of {len(scored)} checkpoints"

@@ -326,7 +326,7 @@ def _revision(revision: Revision, *, is_last: bool) -> Folded:
 
 
 def _process(process: Process, ended: AgentEnd | None) -> tuple[Part, ...]:
-    place = None if process.best_at is None else f"{process.best_at} of {process.graded}"
+    rank = None if process.best_at is None else f"{process.best_at} of {process.graded}"
     refused = f"{process.refused}, {process.failed}"
     first, best, gap = (
         Number(seconds, form="duration")
@@ -346,7 +346,7 @@ def _process(process: Process, ended: AgentEnd | None) -> tuple[Part, ...]:
         ["Zero scores", zero, "of graded and failed; a failure counts as zero"],
         ["First improvement", first, "when the first better score was asked for"],
         ["Best", best, "when the best score was asked for"],
-        ["Best at submission", place, "its place among those graded"],
+        ["Best at submission", rank, "its place among those graded"],
         ["Monotonic", monotonic, "graded submissions no worse than the one before"],
         ["Time used", used, "of the budget, until the agent ended"],
         ["Last-submit gap", gap, "from the last request to the agent's end"],

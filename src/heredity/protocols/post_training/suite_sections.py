@@ -221,13 +221,13 @@ class _Sections:
             for entry in entries
         ]
         head = ("Agent", "Task", "Runs", *routes, "Code that trains", *kinds)
-        told = (
+        shortcuts = (
             Text(
                 f"{s.evolver}: {s.kind}. It improves {', '.join(s.improved)}, and none of {', '.join(s.failed)}.",
             )
             for s in self._part.shortcuts
         )
-        return Text(about, "about"), of_rows(head, rows, left=2, caption="Counts of runs"), *told
+        return Text(about, "about"), of_rows(head, rows, left=2, caption="Counts of runs"), *shortcuts
 
 
 def _heat(cell: HeatmapCell, most: float) -> Cell:

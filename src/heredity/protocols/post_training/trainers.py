@@ -199,5 +199,5 @@ def _parts(task: PostTrainingTask | SeveralTasks, graded: int, reference: Refere
 
 
 def _mean(scores: Sequence[float]) -> float:
-    known = [score for score in scores if not math.isnan(score)]
-    return math.fsum(known) / len(known) if known else 0.0
+    valid = [score for score in scores if not math.isnan(score)]
+    return math.fsum(valid) / len(valid) if valid else 0.0

@@ -307,7 +307,7 @@ def _suite_usage(suite: SuiteResults, runs: Sequence[RunResults], words: Words) 
             continue
         spent: Mapping[str, list[ModelTokens]] = {name: [getattr(u, name) for u in used] for name in _PURPOSES}
         counts = [_sum([getattr(t, key) for t in spent[name]]) for name in _PURPOSES for key in _IN_AND_OUT]
-        cost = _sum([t.cost_usd for each in spent.values() for t in each])
+        cost = _sum([t.cost_usd for tokens in spent.values() for t in tokens])
         cells = (
             Named(evolver, colours.get(evolver), swatch=True),
             *(Number(count, form="tokens") for count in counts),
@@ -327,8 +327,8 @@ _IN_AND_OUT = ("input_tokens", "output_tokens")
 
 def _sum(values: Sequence[float | None]) -> float | None:
     """Add up what is known; one unknown part makes the sum unknown."""
-    known = [v for v in values if v is not None]
-    return sum(known) if len(known) == len(values) else None
+    present = [v for v in values if v is not None]
+    return sum(present) if len(present) == len(values) else None
 
 
 REPORT = CommitReport()

@@ -46,10 +46,10 @@ def task_folders(folder: Path) -> list[Path]:
     Raises:
         ConfigError: if there are none.
     """
-    found = sorted(path.parent for path in folder.rglob("task.toml"))
-    if not found:
+    folders = sorted(path.parent for path in folder.rglob("task.toml"))
+    if not folders:
         raise ConfigError(f"{folder} has no task.toml, nor has any folder below it; name a task or a folder of tasks")
-    return found
+    return folders
 
 
 def success_threshold(task: ContainerTask) -> float:
@@ -58,12 +58,12 @@ def success_threshold(task: ContainerTask) -> float:
     Raises:
         ConfigError: if the task's `metadata.success_threshold` is no number.
     """
-    found = task.metadata.get("success_threshold", THRESHOLD)
-    if type(found) not in (int, float):
+    threshold = task.metadata.get("success_threshold", THRESHOLD)
+    if type(threshold) not in (int, float):
         raise ConfigError(
-            f"{task.folder / 'task.toml'}: metadata.success_threshold is {found!r}; expected a number; correct it"
+            f"{task.folder / 'task.toml'}: metadata.success_threshold is {threshold!r}; expected a number; correct it"
         )
-    return float(found)
+    return float(threshold)
 
 
 async def check_tasks(backend: Backend, folder: Path, concurrent: int = 2) -> list[CheckedTask]:
@@ -77,9 +77,9 @@ async def check_tasks(backend: Backend, folder: Path, concurrent: int = 2) -> li
         raise ConfigError(f"concurrent is {concurrent}; expected 1 or more")
     places = asyncio.Semaphore(concurrent)
 
-    async def checked(place: Path) -> CheckedTask:
+    async def checked(path: Path) -> CheckedTask:
         async with places:
-            return await check_task(backend, place)
+            return await check_task(backend, path)
 
     return _apart(await asyncio.gather(*map(checked, task_folders(folder))))
 
@@ -89,12 +89,12 @@ def _apart(tasks: Sequence[CheckedTask]) -> list[CheckedTask]:
     places: dict[str, list[Path]] = {}
     for task in tasks:
         places.setdefault(task.name, []).append(task.folder)
-    told: list[CheckedTask] = []
+    marked: list[CheckedTask] = []
     for task in tasks:
-        others = ", ".join(str(place) for place in places[task.name] if place != task.folder)
+        others = ", ".join(str(path) for path in places[task.name] if path != task.folder)
         fault = f"{task.folder} has the name {task.name}, and so has {others}; rename one of them"
-        told.append(replace(task, faults=(*task.faults, fault)) if others else task)
-    return told
+        marked.append(replace(task, faults=(*task.faults, fault)) if others else task)
+    return marked
 
 
 async def check_task(backend: Backend, folder: Path) -> CheckedTask:
@@ -127,8 +127,8 @@ async def check_task(backend: Backend, folder: Path) -> CheckedTask:
     )
 
 
-def _errors(who: str, found: ContainerRollout) -> list[str]:
-    verdict = found.verdict
+def _errors(who: str, rollout: ContainerRollout) -> list[str]:
+    verdict = rollout.verdict
     return [] if verdict.status == "ok" else [f"{who}: {verdict.status}: {verdict.message}"]
 
 

@@ -96,8 +96,8 @@ class ContainerRunner:
                     return position, await attributed(record, self._attempt(record, harnesses[job.candidate], limits))
 
             async with aclosing(as_completed(made(position, job) for position, job in enumerate(jobs))) as ended:
-                async for each in ended:
-                    yield each
+                async for rollout in ended:
+                    yield rollout
 
     async def close(self) -> None:
         """Do nothing: the runner starts no process of its own."""
@@ -174,9 +174,9 @@ class _Record(ConversationRecord):
 
     answer: Answer | None = None
 
-    def verified(self, found: ContainerRollout, least: float) -> Trajectory:
+    def verified(self, rollout: ContainerRollout, least: float) -> Trajectory:
         """Return the record of a rollout whose work was verified; `least` is the reward that counts as success."""
-        verdict, output = found.verdict, found.verdict.output.strip()
+        verdict, output = rollout.verdict, rollout.verdict.output.strip()
         if verdict.reward is None:
             why = f"the verifier gave no reward: {verdict.status}: {verdict.message}"
             return self.failed(
@@ -185,20 +185,20 @@ class _Record(ConversationRecord):
         if verdict.failure_source is FailureSource.CANDIDATE:
             return self.failed(verdict.status, FailureSource.CANDIDATE, verdict.message)
         answer = self.answer or self.conversation.answer(AnswerStatus.TIMEOUT, "the time of the attempt was used up")
-        told = f"reward {verdict.reward:g}"
+        summary = f"reward {verdict.reward:g}"
         info = {
             "correct": verdict.reward >= least,
             "reason": output if verdict.reward < 1 else "",
             "ended": "answered" if answer.status == AnswerStatus.OK else answer.status.value,
             "rewards": dict(verdict.rewards),
-            "leftovers": list(found.leftovers),
-            "discarded": list(found.discarded),
-            "disk_full": found.disk_full,
-            "exceeded": found.agent_status if found.agent_status not in ("ok", "timeout") else "",
+            "leftovers": list(rollout.leftovers),
+            "discarded": list(rollout.discarded),
+            "disk_full": rollout.disk_full,
+            "exceeded": rollout.agent_status if rollout.agent_status not in ("ok", "timeout") else "",
         }
         return self.trajectory(
             info,
-            f"{told}: {output}" if info["reason"] else told,
+            f"{summary}: {output}" if info["reason"] else summary,
             score=verdict.reward,
             failure=None if answer.status == AnswerStatus.OK else self.failure_of(answer),
             failure_source=FailureSource.NONE,
@@ -226,12 +226,12 @@ def _harness(job: Job, folder: Path) -> _Harness | ConfigError:
     solver = harness_solver(job.candidate)
     if isinstance(solver, ConfigError):
         return solver
-    files, place = project_of(solver.parts.program), folder / job.candidate.digest
+    files, target = project_of(solver.parts.program), folder / job.candidate.digest
     if files is not None:
-        files.write_to(place)
+        files.write_to(target)
         for path in files:
-            (place / path).chmod(0o755)  # a tree has no modes, and what is put there may be scripts
-    return _Harness(solver, None if files is None else place)
+            (target / path).chmod(0o755)  # a tree has no modes, and what is put there may be scripts
+    return _Harness(solver, None if files is None else target)
 
 
 async def _put(project: Path, sandbox: ContainerSandbox) -> None:
@@ -249,7 +249,7 @@ def _read(task: Task) -> ContainerTask:
     Raises:
         ConfigError: if it cannot be read, or has changed.
     """
-    found = read_task(Path(task.spec["folder"]))
-    if found.digest != task.spec["digest"]:
-        raise ConfigError(f"{found.folder} has changed since the run began; restore it, or begin another run")
-    return found
+    current = read_task(Path(task.spec["folder"]))
+    if current.digest != task.spec["digest"]:
+        raise ConfigError(f"{current.folder} has changed since the run began; restore it, or begin another run")
+    return current

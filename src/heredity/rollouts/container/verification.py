@@ -252,10 +252,10 @@ def _read_rewards(path: Path) -> tuple[str, str, dict[str, float]]:
     if not text:
         return "reward_empty", f"{path.name} is empty", {}
     try:
-        found: Any = json.loads(text) if path.suffix == ".json" else float(text)
+        parsed: Any = json.loads(text) if path.suffix == ".json" else float(text)
     except (ValueError, RecursionError):
         return "reward_invalid", f"{path.name} is {text[:100]!r}; expected a number or numbers by name", {}
-    rewards: dict[str, Any] = dict(found) if isinstance(found, dict) else {"reward": found}
+    rewards: dict[str, Any] = dict(parsed) if isinstance(parsed, dict) else {"reward": parsed}
     for name, value in rewards.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             return "reward_invalid", f"{path.name}: {name} is {value!r}; expected a finite number", {}

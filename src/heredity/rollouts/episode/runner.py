@@ -144,7 +144,7 @@ class EpisodeRunner:
 
     def _attempt(
         self,
-        place: tuple[int, int],
+        indices: tuple[int, int],
         job: Job,
         limits: Limits,
         profiles: dict[int, Mapping[str, Any]],
@@ -155,8 +155,8 @@ class EpisodeRunner:
             spaces = {"obs": info.public["obs_space"], "action": info.public["action_space"]}
             profile = profiles[id(info)] = {**spaces, "meta": json.dumps(dict(info.public))}
         return Rollout(
-            request=place[0],
-            position=place[1],
+            request=indices[0],
+            position=indices[1],
             task_id=job.task.id,
             candidate=job.candidate.digest,
             program=str(self._program(job.candidate.agent)),

@@ -98,10 +98,14 @@ class SolvingRunner:
 
     def _feedback(self, record: _Record) -> Callable[[str], Awaitable[str | None]]:
         async def verdict(text: str) -> str | None:
-            found = await self._verdict(record, text)
-            if found.correct:
+            verification = await self._verdict(record, text)
+            if verification.correct:
                 return None
-            read = f" It was read as: {found.extracted}" if found.extracted else " No answer could be read out of it."
+            read = (
+                f" It was read as: {verification.extracted}"
+                if verification.extracted
+                else " No answer could be read out of it."
+            )
             return f"Your answer is wrong.{read}"
 
         async def public(text: str) -> str | None:
@@ -114,13 +118,15 @@ class SolvingRunner:
         if text not in record.verdicts:
             with span("verify", kind="verify") as step:
                 try:
-                    found = await verify(record.job.task.spec, text, judge=self._judge, seed=record.job.policy_seed)
+                    verification = await verify(
+                        record.job.task.spec, text, judge=self._judge, seed=record.job.policy_seed
+                    )
                 except ProviderError:
                     raise
                 except HostError as error:
                     raise RolloutError(f"the answer could not be checked: {error}") from error
-                step.set(score=found.score, extracted=found.extracted, reason=found.reason)
-            record.verdicts[text] = found
+                step.set(score=verification.score, extracted=verification.extracted, reason=verification.reason)
+            record.verdicts[text] = verification
         return record.verdicts[text]
 
 
@@ -140,23 +146,23 @@ class _Record(ConversationRecord):
             "reason": verdict.reason,
             "rounds": scores,
         }
-        told = f"{'right' if verdict.correct else 'wrong'}, score {verdict.score:g}: {verdict.reason}"
-        return self.trajectory(info, told, score=float(verdict.score))
+        outcome = f"{'right' if verdict.correct else 'wrong'}, score {verdict.score:g}: {verdict.reason}"
+        return self.trajectory(info, outcome, score=float(verdict.score))
 
     def unanswered(self, answer: Answer, scores: list[float]) -> Trajectory:
         """Return the record of a rollout in which the candidate gave no answer in its last round."""
         info, failure = {"correct": False, "reason": answer.detail, "rounds": [*scores, 0.0]}, self.failure_of(answer)
         return self.trajectory(info, failure.message, failure=failure, truncated=answer.status == AnswerStatus.TURNS)
 
-    def trajectory(self, info: Mapping[str, Any], told: str, **how: Any) -> Trajectory:
+    def trajectory(self, info: Mapping[str, Any], outcome: str, **how: Any) -> Trajectory:
         """Return the record, with the expected answer."""
-        return super().trajectory({"expected": self.job.task.spec.get("answer"), **info}, told, **how)
+        return super().trajectory({"expected": self.job.task.spec.get("answer"), **info}, outcome, **how)
 
     def cost(self) -> dict[str, float]:
         """Return what the conversation and the judge used."""
         judged = sum((v.usage for v in self.verdicts.values()), NOTHING_USED)
-        found = {"judge_tokens": judged.tokens, "judge_cost_usd": judged.cost_usd} if judged != NOTHING_USED else {}
-        return {**super().cost(), **{name: float(amount) for name, amount in found.items() if amount is not None}}
+        costs = {"judge_tokens": judged.tokens, "judge_cost_usd": judged.cost_usd} if judged != NOTHING_USED else {}
+        return {**super().cost(), **{name: float(amount) for name, amount in costs.items() if amount is not None}}
 
 
 def conversation_of(trajectory: Trajectory) -> tuple[Message, ...]:

@@ -55,9 +55,10 @@ def parameters_of(action: Mapping[str, Any]) -> dict[str, Any]:
     given: Any = action.get("parameters") or action.get("params") or {}
     if isinstance(given, list):
         named = [
-            (cast(Any, each).get("name") if isinstance(each, dict) else each, each) for each in cast(list[Any], given)
+            (cast(Any, entry).get("name") if isinstance(entry, dict) else entry, entry)
+            for entry in cast(list[Any], given)
         ]
-        return {name: each if isinstance(each, dict) else "" for name, each in named if isinstance(name, str)}
+        return {name: entry if isinstance(entry, dict) else "" for name, entry in named if isinstance(name, str)}
     if not isinstance(given, dict):
         return {}
     fields = cast(dict[str, Any], given)
@@ -97,14 +98,14 @@ def enumerate_actions(actions: Sequence[Mapping[str, Any]], most: int = 200) -> 
     complete, rows = True, list[list[dict[str, Any]]]()
     for action in actions:
         values = {name: values_of(said) for name, said in parameters_of(action).items()}
-        complete = complete and all(each.complete for each in values.values())
-        choices = itertools.product(*(each.tried for each in values.values()))
-        found = [
+        complete = complete and all(possible.complete for possible in values.values())
+        choices = itertools.product(*(possible.tried for possible in values.values()))
+        combinations = [
             {"action": action["name"], "params": dict(zip(values, choice, strict=True))}
             for choice in itertools.islice(choices, most + 1)
         ]
-        complete = complete and len(found) <= most
-        rows.append(found[:most])
+        complete = complete and len(combinations) <= most
+        rows.append(combinations[:most])
     mixed = [action for turn in itertools.zip_longest(*rows) for action in turn if action is not None]
     return mixed[:most], complete and len(mixed) <= most
 
@@ -117,9 +118,9 @@ def idle_actions(actions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def unknown_actions(actions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return actions that the list does not have."""
-    known = {action["name"] for action in actions}
+    defined = {action["name"] for action in actions}
     names = ("no_such_action", "", "None", "cheat")
-    return [{"action": name, "params": {}} for name in names if name not in known]
+    return [{"action": name, "params": {}} for name in names if name not in defined]
 
 
 def malformed_actions(actions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any], bool]]:
@@ -130,32 +131,32 @@ def malformed_actions(actions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[st
     for action in actions:
         name = action["name"]
         values = {key: values_of(said) for key, said in parameters_of(action).items()}
-        plain = {key: each.tried[0] for key, each in values.items()}
+        plain = {key: possible.tried[0] for key, possible in values.items()}
         yield "no params", {"action": name}, bool(values)
         yield "params null", {"action": name, "params": None}, bool(values)
         yield "an unknown parameter", {"action": name, "params": {**plain, "no_such_parameter": 1}}, False
-        for key, each in values.items():
+        for key, possible in values.items():
             yield f"{key} left out", {"action": name, "params": {k: v for k, v in plain.items() if k != key}}, True
             for value in _WRONG:
-                if not _may_be(value, each):
-                    clearly = each.complete or value in _CLEARLY
+                if not _may_be(value, possible):
+                    clearly = possible.complete or value in _CLEARLY
                     yield f"{key} {value!r}", {"action": name, "params": {**plain, key: value}}, clearly
 
 
 def misfit(given: Mapping[str, Any], actions: Sequence[Mapping[str, Any]]) -> str:
     """Say how an action does not fit the list, by its name or parameters; `""` if it may well fit."""
     name, params = given["action"], cast(Mapping[str, Any], given["params"])
-    found = next((action for action in actions if action["name"] == name), None)
-    if found is None:
+    listed = next((action for action in actions if action["name"] == name), None)
+    if listed is None:
         return f"there is no action {name[:60]!r}"
-    values = {key: values_of(said) for key, said in parameters_of(found).items()}
+    values = {key: values_of(said) for key, said in parameters_of(listed).items()}
     for key in params:
         if key not in values:
             return f"{name} has no parameter {key[:60]!r}"
-    for key, each in values.items():
+    for key, possible in values.items():
         if key not in params:
             return f"{name} is given no {key}"
-        if not _may_be(params[key], each):
+        if not _may_be(params[key], possible):
             return f"{key} of {name} is {str(params[key])[:60]}"
     return ""
 
@@ -163,7 +164,7 @@ def misfit(given: Mapping[str, Any], actions: Sequence[Mapping[str, Any]]) -> st
 def _may_be(given: object, values: Values) -> bool:
     """Whether a value may be right as far as the file says."""
     value: Any = given
-    if any(type(value) is type(each) and value == each for each in values.tried):
+    if any(type(value) is type(tried) and value == tried for tried in values.tried):
         return True
     if value in (None, {}, "") or values.complete:
         return False
@@ -193,8 +194,8 @@ def _range(fields: Mapping[str, Any], text: str) -> tuple[float | None, float | 
     if isinstance(both, list) and len(cast(list[Any], both)) == 2:
         low, high = cast(list[Any], both)
     if low is None or high is None:
-        found = _RANGE.search(text)
-        return (float(found[1]), float(found[2])) if found and float(found[1]) <= float(found[2]) else (None, None)
+        bounds = _RANGE.search(text)
+        return (float(bounds[1]), float(bounds[2])) if bounds and float(bounds[1]) <= float(bounds[2]) else (None, None)
     return float(low), float(high)
 
 
@@ -209,7 +210,7 @@ def _numbers(kind: str, low: float, high: float) -> Values:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    quoted = ["".join(found) for found in _QUOTED.findall(text)]
+    quoted = ["".join(groups) for groups in _QUOTED.findall(text)]
     if not quoted:
         listed = _LISTED.search(text)
         quoted = re.split(r"\s*[,/|]\s*|\s+or\s+", listed[1].strip()) if listed else []

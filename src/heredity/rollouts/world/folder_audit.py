@@ -205,9 +205,9 @@ def _check_copies(folder: WorldFolder, levels: Sequence[FolderLevel], report: Fo
 def _comparable(value: Any) -> Any:
     """Return JSON values for what YAML may hold: keys that are no texts, dates."""
     if isinstance(value, dict):
-        return {repr(key): _comparable(each) for key, each in value.items()}
+        return {repr(key): _comparable(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | set):
-        return [_comparable(each) for each in value]
+        return [_comparable(inner) for inner in value]
     return value if value is None or isinstance(value, str | bool | int) else repr(value)
 
 
@@ -310,26 +310,28 @@ class _Audit:
     async def search(self, seconds: float) -> None:
         """Search every level for reward, with equal shares of the time that is left."""
         ends = time.monotonic() + seconds
-        for place, row in enumerate(self._begun):
-            left = max(ends - time.monotonic(), 0.0) / (len(self._begun) - place)
+        for index, row in enumerate(self._begun):
+            left = max(ends - time.monotonic(), 0.0) / (len(self._begun) - index)
             upper_bound = float("inf") if row.upper_bound is None else row.upper_bound + SLACK
             for greedy, until in ((False, time.monotonic() + left / 2), (True, time.monotonic() + left)):
                 limits = (self._steps, upper_bound, until)
-                found = await search(self._plays, row.level, self._actions, limits, greedy=greedy)
-                self._best(row, found.best)
-                if found.exhausted or found.best.total > upper_bound:
+                outcome = await search(self._plays, row.level, self._actions, limits, greedy=greedy)
+                self._best(row, outcome.best)
+                if outcome.exhausted or outcome.best.total > upper_bound:
                     break
-            row.moments = found.moments
-            if found.failed is not None:
-                self._fail("fails", "an action", found.failed)
+            row.moments = outcome.moments
+            if outcome.failed is not None:
+                self._fail("fails", "an action", outcome.failed)
             most = row.best.total if row.best else 0.0
-            if found.exhausted and self._complete and most <= 0:
+            if outcome.exhausted and self._complete and most <= 0:
                 row.solvable = "unsolvable"
-                text = f"nothing pays: all {found.moments} moments that its actions lead to were tried"
-                self._find("unsolvable", True, text, found.best)
-            elif found.exhausted and self._complete and row.upper_bound is not None and most < row.upper_bound - SLACK:
+                text = f"nothing pays: all {outcome.moments} moments that its actions lead to were tried"
+                self._find("unsolvable", True, text, outcome.best)
+            elif (
+                outcome.exhausted and self._complete and row.upper_bound is not None and most < row.upper_bound - SLACK
+            ):
                 text = f"the bound {row.upper_bound:g} is out of reach: the most that can be had is {most:g}"
-                self._find("bound-unreached", False, text, found.best)
+                self._find("bound-unreached", False, text, outcome.best)
 
     def conclude(self) -> None:
         """Sum up what all plays have shown."""
@@ -391,7 +393,7 @@ def _differs(first: Played, second: Played) -> bool:
 def _parting(first: Played, second: Played) -> tuple[str, int]:
     """Say where two plays differ first, and after how many steps that is."""
     one, other = ([*zip(played.stream, (0.0, *played.rewards), strict=True)] for played in (first, second))
-    step = next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    step = next((index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
     if step is None:
         return "in what is not seen", len(first.actions)
     return (f"at step {step}" if step else "at the beginning"), step

@@ -185,6 +185,6 @@ def _is_play(value: Any) -> bool:
     if not isinstance(value, dict) or not all(isinstance(value.get(key), kind) for key, kind in _FIELDS.items()):
         return False
     return all(
-        isinstance(step, list) and [type(each) for each in cast(list[object], step)] == [float, str]
+        isinstance(step, list) and [type(part) for part in cast(list[object], step)] == [float, str]
         for step in value["steps"]
     )

@@ -183,7 +183,7 @@ async def _states(folder: WorldFolder, levels: Sequence[str], seeds: Sequence[in
         raise_failure(result)
     except RolloutError:
         return [""] * (len(levels) + len(seeds))
-    return [str(each) for each in result.value]
+    return [str(state) for state in result.value]
 
 
 @lru_cache(maxsize=64)
@@ -203,13 +203,13 @@ def _distinct_seeds(path: str, digest: str, count: int, entropy: int) -> tuple[i
     draws = generator(entropy, "cases", folder.name, "train")
     shipped = [level.world_id for split in (TEST, VALIDATION) for level in folder.levels(split)]
     seen = {"", *states(folder, shipped, ())}
-    found: list[int] = []
+    distinct: list[int] = []
     misses = 0
-    while len(found) < count and misses < _MISSES:
-        seeds = [int(draws.integers(_SEEDS)) for _ in range(min(_MOST_BATCH, max(_LEAST_BATCH, count - len(found))))]
+    while len(distinct) < count and misses < _MISSES:
+        seeds = [int(draws.integers(_SEEDS)) for _ in range(min(_MOST_BATCH, max(_LEAST_BATCH, count - len(distinct))))]
         for seed, state in zip(seeds, states(folder, (), seeds), strict=True):
             misses = misses + 1 if state in seen else 0
-            if state not in seen and len(found) < count:
-                found.append(seed)
+            if state not in seen and len(distinct) < count:
+                distinct.append(seed)
                 seen.add(state)
-    return tuple(found)
+    return tuple(distinct)

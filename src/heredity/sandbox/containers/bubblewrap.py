@@ -82,11 +82,11 @@ class BubblewrapSandbox:
     def environment(self) -> dict[str, str]:
         """The variables of every command."""
         own = {"HOME": "/root", "LANG": "C.UTF-8", "TMPDIR": "/tmp", "PYTHONDONTWRITEBYTECODE": "1"}
-        found = {**own, "PATH": system_path(), **self._image.env, **self._phase.env}
+        variables = {**own, "PATH": system_path(), **self._image.env, **self._phase.env}
         if self._phase.verifying:
             # The folders of the image's own PATH are the agent's to write: nothing there may pass for a system's program.
-            found |= {"PATH": f"{system_path()}:{found['PATH']}", "PYTHONNOUSERSITE": "1"}
-        return found
+            variables |= {"PATH": f"{system_path()}:{variables['PATH']}", "PYTHONNOUSERSITE": "1"}
+        return variables
 
     async def start(self) -> None:
         """Start the first process and restore the image.
@@ -161,7 +161,7 @@ class BubblewrapSandbox:
         Raises:
             CandidateError: if there is too much to be kept.
         """
-        found = await self._ask(do="quiet")
+        reply = await self._ask(do="quiet")
         descriptor, name = tempfile.mkstemp(suffix=".tar", dir=self._folder)
         try:
             with os.fdopen(descriptor, "wb") as file:
@@ -170,8 +170,8 @@ class BubblewrapSandbox:
             os.unlink(name)
             raise
         mine = tuple(path for path in packed["found"] if path.startswith((*_VERIFIERS, "/etc/ld.so.preload")))
-        full = found["disk_free"] < self._disk // 100
-        return Settled(replace(self._image, name=name), tuple(found["ended"]), mine, full, found["exceeded"])
+        full = reply["disk_free"] < self._disk // 100
+        return Settled(replace(self._image, name=name), tuple(reply["ended"]), mine, full, reply["exceeded"])
 
     async def stop(self) -> None:
         """End everything in it, and forget it."""

@@ -165,13 +165,13 @@ class DockerSandbox:
         """
         top = await _run(self._engine, "top", self._name, "-eo", "args")
         running = tuple(line.strip() for line in top.stdout.splitlines()[1:] if "sleep infinity" not in line)
-        found = await self.exec(f"find {LOGS} {TESTS} -mindepth 1 2>/dev/null; rm -rf {LOGS} {TESTS}", workdir="/")
+        listing = await self.exec(f"find {LOGS} {TESTS} -mindepth 1 2>/dev/null; rm -rf {LOGS} {TESTS}", workdir="/")
         await _run(self._engine, "kill", self._name)
         name = f"heredity-left:{self._name}"
         output = await _run(self._engine, "commit", self._name, name, seconds=None)
         if output.code != 0:
             raise CandidateError(f"the container cannot be kept: {output.stderr.strip()[-500:]}")
-        return Settled(replace(self._image, name=name), running, tuple(found.stdout.splitlines()))
+        return Settled(replace(self._image, name=name), running, tuple(listing.stdout.splitlines()))
 
     async def stop(self) -> None:
         """End everything in it, and forget it."""
@@ -198,8 +198,8 @@ class DockerBackend:
         Raises:
             ConfigError: if it cannot be built; the message has the engine's own words.
         """
-        place = task.environment
-        if task.steps or task.compose_file or place.mcp_servers or place.gpus or place.os != "linux":
+        environment = task.environment
+        if task.steps or task.compose_file or environment.mcp_servers or environment.gpus or environment.os != "linux":
             raise ConfigError(
                 f"{task.folder} needs steps, a compose file, servers of tools, GPUs or Windows, which are not run yet; "
                 "leave the task out"

@@ -78,8 +78,8 @@ class _Reading(io.RawIOBase):
                 break
             self._rest += more
         size = len(self._rest) if size < 0 else size
-        found, self._rest = self._rest[:size], self._rest[size:]
-        return found
+        piece, self._rest = self._rest[:size], self._rest[size:]
+        return piece
 
 
 class _TooMuchError(Exception):
@@ -220,10 +220,10 @@ class FirstProcess:
         """End every other process if together they use more than they may."""
         if time.monotonic() - self._watched < _TICK_S:
             return
-        self._watched, found = time.monotonic(), _others()
-        if len(found) > self._processes:
+        self._watched, others = time.monotonic(), _others()
+        if len(others) > self._processes:
             self._exceeded = "processes"
-        elif sum(map(_private_bytes, found)) > self._memory:
+        elif sum(map(_private_bytes, others)) > self._memory:
             self._exceeded = "memory"
         else:
             return
@@ -254,9 +254,9 @@ class FirstProcess:
         return {"error": ""}
 
     def _do_pack(self, asked: dict[str, Any]) -> dict[str, Any]:
-        error, found, folder = "", list[str](), os.path.isdir(asked["root"]) and not os.path.islink(asked["root"])
+        error, paths, folder = "", list[str](), os.path.isdir(asked["root"]) and not os.path.islink(asked["root"])
         try:
-            packing = _Packing(asked["root"], asked["left_out"], asked["most_files"], found)
+            packing = _Packing(asked["root"], asked["left_out"], asked["most_files"], paths)
             with tarfile.open(
                 fileobj=_Writing(self._channel, asked["most_bytes"]), mode="w|", dereference=False
             ) as archive:
@@ -264,7 +264,7 @@ class FirstProcess:
         except (OSError, tarfile.TarError, _TooMuchError) as caught:
             error = str(caught)
         self._channel.send_chunk(b"")
-        return {"error": error, "found": found, "folder": folder}
+        return {"error": error, "found": paths, "folder": folder}
 
     def _do_quiet(self, _asked: dict[str, Any]) -> dict[str, Any]:
         # What has ended and only waits to be reaped has no command line.
@@ -282,9 +282,9 @@ class FirstProcess:
 class _Packing:
     """Puts a folder into an archive: one file system, no links followed, what must not be kept left out and listed."""
 
-    def __init__(self, root: str, left_out: list[str], most_files: int, found: list[str]) -> None:
+    def __init__(self, root: str, left_out: list[str], most_files: int, paths: list[str]) -> None:
         self._root, self._left_out, self._most = root, {path.strip("/") for path in left_out}, most_files
-        self._device, self._count, self.found = os.lstat(root).st_dev, 0, found
+        self._device, self._count, self.found = os.lstat(root).st_dev, 0, paths
 
     def add_all(self, archive: tarfile.TarFile, *, folder: bool) -> None:
         """Add a folder's content, or a file."""
@@ -298,17 +298,17 @@ class _Packing:
             names = sorted(os.listdir(folder))
         for entry in names:
             path, inner = os.path.join(folder, entry), f"{name}/{entry}" if name else entry
-            found = os.lstat(path)
-            if found.st_dev != self._device:
+            status = os.lstat(path)
+            if status.st_dev != self._device:
                 continue
-            folder_here = stat.S_ISDIR(found.st_mode)
+            folder_here = stat.S_ISDIR(status.st_mode)
             if inner in self._left_out:
                 self._list(path, folder_here)
             elif folder_here:
                 self._add(archive, path, inner)
                 with _owner_may(path, 0o700):
                     self._enter(archive, path, inner)
-            elif stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode):
+            elif stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode):
                 self._add(archive, path, inner)
 
     def _list(self, path: str, folder: bool) -> None:
@@ -369,10 +369,10 @@ def _private_bytes(pid: int) -> int:
 
 
 def _command(pid: int) -> str:
-    found = b""
+    cmdline = b""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
-        found = file.read(200)
-    return found.replace(b"\0", b" ").decode("utf-8", "replace").strip()
+        cmdline = file.read(200)
+    return cmdline.replace(b"\0", b" ").decode("utf-8", "replace").strip()
 
 
 def _end_others() -> None:

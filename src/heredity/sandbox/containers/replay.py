@@ -138,15 +138,15 @@ def check_replayable(task: ContainerTask) -> None:
     Raises:
         ConfigError: if the task needs more; the message names all of it.
     """
-    place = task.environment
+    environment = task.environment
     wanted = {
         "several steps": bool(task.steps),
         "a compose file": task.compose_file is not None,
-        f"the prebuilt image {place.docker_image}": place.docker_image is not None,
-        "Windows": place.os != "linux",
-        "GPUs": bool(place.gpus),
-        "servers of tools (environment.mcp_servers)": bool(place.mcp_servers),
-        "a health check": place.healthcheck is not None,
+        f"the prebuilt image {environment.docker_image}": environment.docker_image is not None,
+        "Windows": environment.os != "linux",
+        "GPUs": bool(environment.gpus),
+        "servers of tools (environment.mcp_servers)": bool(environment.mcp_servers),
+        "a health check": environment.healthcheck is not None,
         "another user than root": task.agent.user not in _ROOT or task.verifier.user not in _ROOT,
         "an environment of the verifier's own": task.verifier.environment is not None or bool(task.verifier.collect),
         "a .dockerignore file": (task.environment_folder / ".dockerignore").exists(),
@@ -164,13 +164,13 @@ def host_free(task: ContainerTask, key: str, variables: Mapping[str, str]) -> di
         ConfigError: if one asks for a variable of the host and gives no default.
     """
 
-    def fill(found: re.Match[str]) -> str:
-        if found[2] is None:
+    def fill(match: re.Match[str]) -> str:
+        if match[2] is None:
             raise ConfigError(
-                f"{task.folder / 'task.toml'}: {key} asks for the host's variable {found[1]}, and nothing of the host is "
-                f"handed into a sandbox; give a default, such as ${{{found[1]}:-none}}"
+                f"{task.folder / 'task.toml'}: {key} asks for the host's variable {match[1]}, and nothing of the host is "
+                f"handed into a sandbox; give a default, such as ${{{match[1]}:-none}}"
             )
-        return found[2]
+        return match[2]
 
     return {name: _DEFAULT.sub(fill, value) for name, value in variables.items()}
 
@@ -186,10 +186,10 @@ def _check_base(task: ContainerTask, dockerfile: Dockerfile) -> None:
 
 def _matching(context: Path, pattern: str, file: str) -> list[Path]:
     name = posixpath.normpath(pattern.lstrip("/") or ".")
-    found = [context] if name == "." else sorted(context.glob(name))
-    for path in found:
+    paths = [context] if name == "." else sorted(context.glob(name))
+    for path in paths:
         if not path.resolve().is_relative_to(context.resolve()):
             raise ConfigError(f"{file}: {path} leads out of {context}; copy the file itself there")
-    if not found:
+    if not paths:
         raise ConfigError(f"{file}: nothing in {context} matches {pattern!r}; correct the line or add the file")
-    return found
+    return paths

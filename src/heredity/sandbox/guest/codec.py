@@ -55,13 +55,13 @@ def leaves_of(space: Description, path: Path = ()) -> list[Leaf] | None:
     if space["spaces"]:
         parts = space["spaces"]
         items: list[tuple[str | int, Description]] = list(parts.items()) if kind == "Dict" else list(enumerate(parts))
-        found: list[Leaf] = []
+        leaves: list[Leaf] = []
         for key, part in items:
             inner = leaves_of(part, (*path, key))
             if inner is None:
                 return None
-            found += inner
-        return found
+            leaves += inner
+        return leaves
     return None
 
 
@@ -128,12 +128,12 @@ class Codec:
     def columns(self, joined: bytes, count: int) -> dict[str, np.ndarray | list[str]]:
         """Split `count` encoded values into one array per leaf: name to array of shape (count, *leaf shape), or list of texts."""
         table = np.frombuffer(joined, dtype=np.uint8).reshape(count, self.nbytes)
-        found: dict[str, np.ndarray | list[str]] = {}
+        arrays: dict[str, np.ndarray | list[str]] = {}
         for leaf in self.leaves or ():
             part = np.ascontiguousarray(table[:, leaf.offset : leaf.offset + leaf.nbytes])
             array = part.view(leaf.dtype).reshape(count, *leaf.shape)
-            found[leaf.name] = [self.texts[n] for n in array.tolist()] if leaf.kind == TEXT else array
-        return found
+            arrays[leaf.name] = [self.texts[n] for n in array.tolist()] if leaf.kind == TEXT else array
+        return arrays
 
     def coerce(self, value: Any) -> bytes:
         """Turn what a policy returned into bytes, accepting what numpy converts without loss of shape.

@@ -228,9 +228,9 @@ def load_middleware(folder: str) -> dict[str, Middleware]:
         ContractError: if a file cannot be imported, has not exactly one subclass of `Middleware`, or one with hooks that do
             not exist or take other arguments.
     """
-    place = os.path.join(folder, "middleware")
-    names = sorted(n for n in os.listdir(place) if n.endswith(".py")) if os.path.isdir(place) else []
-    return {f"middleware/{n}": _load(f"middleware/{n}", os.path.join(place, n)) for n in names if n != "__init__.py"}
+    path = os.path.join(folder, "middleware")
+    names = sorted(n for n in os.listdir(path) if n.endswith(".py")) if os.path.isdir(path) else []
+    return {f"middleware/{n}": _load(f"middleware/{n}", os.path.join(path, n)) for n in names if n != "__init__.py"}
 
 
 def run_hook(part: str, middleware: Middleware, hook: str, *given: Any) -> Any:
@@ -337,10 +337,10 @@ def _call(own: str, name: str, text: str) -> ToolCall:
 
 def _arguments(text: str) -> dict[str, Any] | None:
     try:
-        found: Any = json.loads(text) if text.strip() else {}
+        arguments: Any = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return arguments if isinstance(arguments, dict) else None
 
 
 def _message_json(message: Message) -> dict[str, Any]:
@@ -354,9 +354,9 @@ def _message_json(message: Message) -> dict[str, Any]:
 
 def _check_fields(value: object, **kinds: type) -> None:
     for name, kind in kinds.items():
-        found = getattr(value, name)
-        if not isinstance(found, kind):
-            raise ContractError(type(value).__name__, name, f"is {_kind(found)}", f"a {kind.__name__}")
+        content = getattr(value, name)
+        if not isinstance(content, kind):
+            raise ContractError(type(value).__name__, name, f"is {_kind(content)}", f"a {kind.__name__}")
 
 
 def _check_calls(value: object, calls: tuple[Any, ...]) -> None:

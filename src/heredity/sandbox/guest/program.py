@@ -145,12 +145,12 @@ class ProgramLoop:
         module_name, _, path = request["function"].partition(":")
         # A program may have modules that are named like those this process has imported already.
         sys.modules.pop(module_name, None)
-        found: Any = importlib.import_module(module_name)
+        target: Any = importlib.import_module(module_name)
         for name in path.split("."):
-            found = _attribute(found, name, f"module {module_name!r}")
+            target = _attribute(target, name, f"module {module_name!r}")
         with self.turn:
             frames.write_frame(self.response, frames.LOADED)
-        return found
+        return target
 
     def _returned(self, result: Any) -> tuple[bytes, dict[str, Any] | None]:
         try:
@@ -187,10 +187,10 @@ class _MissingError(Exception):
 
 
 def _attribute(owner: Any, name: str, what: str) -> Any:
-    found = getattr(owner, name, None)
-    if not callable(found) and not isinstance(found, types.ModuleType):
+    attribute = getattr(owner, name, None)
+    if not callable(attribute) and not isinstance(attribute, types.ModuleType):
         raise _MissingError(f"{what} has no function {name!r}")
-    return found
+    return attribute
 
 
 def _encode(value: Any) -> bytes:

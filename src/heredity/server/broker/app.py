@@ -126,14 +126,14 @@ class BrokerApp:
         path = request.path_params.get("token", "")
         bearer = bearer.strip() if scheme.lower() == "bearer" else ""
         given = (path,) if path else (request.headers.get("x-api-key", ""), bearer)
-        found: Ledger | None = None
+        matching: Ledger | None = None
         for token in given:
             for ledger in self._ledgers:
                 if hmac.compare_digest(token.encode("utf-8", "surrogateescape"), ledger.account.token.encode()):
-                    found = ledger
-        if found is None:
+                    matching = ledger
+        if matching is None:
             raise Problem("token", "no account has this token; use the one that the run gave")
-        return found
+        return matching
 
     def _answering(self, endpoint: str, read: _Reading) -> _Doing:
         async def answer(request: HttpRequest, ledger: Ledger, send: Send) -> None:
@@ -152,9 +152,9 @@ class BrokerApp:
 
     def _model(self, account: Account, asked: str) -> Model:
         name = account.model_for(asked)
-        known = self._names(account)
+        names = self._names(account)
         if name is None or (isinstance(self._models, Mapping) and name not in self._models):
-            near = nearest(asked, known) or known[:3]
+            near = nearest(asked, names) or names[:3]
             raise Problem(
                 "unknown_model", f"there is no model {asked[:80]!r} here; there is {', '.join(near)}", field="model"
             )
@@ -230,8 +230,8 @@ async def _bug(request: HttpRequest, error: Exception) -> Response:
 
 
 async def _unknown_path(request: HttpRequest, error: Exception) -> Response:
-    known = "POST /v1/chat/completions, /v1/responses, /v1/messages, /v1/messages/count_tokens; GET /v1/models"
-    problem = Problem("unknown_path", f"there is no {request.method} {request.scope['path']}; there are: {known}")
+    routes = "POST /v1/chat/completions, /v1/responses, /v1/messages, /v1/messages/count_tokens; GET /v1/models"
+    problem = Problem("unknown_path", f"there is no {request.method} {request.scope['path']}; there are: {routes}")
     if isinstance(error, HTTPException):
         problem.status = error.status_code
     return _told(problem, _shape_of(request))

@@ -113,10 +113,10 @@ def problem_of(error: Exception) -> Problem:
         return Problem("host", "the host failed to answer this call")
     if error.kind in ("request", "context"):
         return Problem(error.kind, str(error))
-    known = error.kind if error.kind in ("timeout", "rate_limit") else "provider"
+    kind = error.kind if error.kind in ("timeout", "rate_limit") else "provider"
     advice = "ask again" if error.transient else "asking again gives the same"
     message = f"the model's provider gave no answer ({error.kind}); {advice}"
-    return Problem(known, message, retry=error.transient, retry_after_s=error.retry_after_s)
+    return Problem(kind, message, retry=error.transient, retry_after_s=error.retry_after_s)
 
 
 def _printable(problem: Problem) -> str:

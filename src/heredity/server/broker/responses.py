@@ -297,12 +297,12 @@ class Responses:
         }
 
     def _call_events(self, index: int, item: dict[str, Any]) -> bytes:
-        place = {"item_id": item["id"], "output_index": index}
+        position = {"item_id": item["id"], "output_index": index}
         started = {**item, "arguments": "", "status": "in_progress"}
         events = self._event("response.output_item.added", output_index=index, item=started)
-        events += self._event("response.function_call_arguments.delta", **place, delta=item["arguments"])
+        events += self._event("response.function_call_arguments.delta", **position, delta=item["arguments"])
         events += self._event(
-            "response.function_call_arguments.done", **place, arguments=item["arguments"], name=item["name"]
+            "response.function_call_arguments.done", **position, arguments=item["arguments"], name=item["name"]
         )
         return events + self._event("response.output_item.done", output_index=index, item=item)
 

@@ -52,14 +52,14 @@ def mcp_server(connections: Connections, programs: Programs, *, seconds: float =
 
 def _tools(registry: Registry) -> list[tuple[Version, dict[str, Any]]]:
     """Return the tools with the schema of their arguments; one whose signature says nothing is listed all the same."""
-    found: list[tuple[Version, dict[str, Any]]] = []
+    tools: list[tuple[Version, dict[str, Any]]] = []
     for head in registry.store.list("tool"):
         try:
             schema = dict(parameters_of(head.label, registry.store.tree(head), head.manifest))
         except ConfigError:
             schema = {"type": "object"}
-        found.append((head, schema))
-    return found
+        tools.append((head, schema))
+    return tools
 
 
 class _Face:
@@ -102,7 +102,7 @@ class _Face:
                 name=prompt.version.name,
                 title=prompt.version.label,
                 description=prompt.version.manifest.description or None,
-                arguments=[types.PromptArgument(name=place, required=True) for place in prompt.places],
+                arguments=[types.PromptArgument(name=placeholder, required=True) for placeholder in prompt.places],
             )
             for prompt in await _answered(self._connections.work(read))
         ]

@@ -172,5 +172,5 @@ def _encoded(value: Any) -> Any:
         version, score = cast("tuple[Version, float]", value)
         return {"version": _encoded(version), "score": score}
     if isinstance(value, list):
-        return [_encoded(each) for each in cast("list[Any]", value)]
+        return [_encoded(entry) for entry in cast("list[Any]", value)]
     return dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else value

@@ -96,7 +96,7 @@ def read_dockerfile(file: Path, base_env: Mapping[str, str] | None = None) -> Do
 
 def _logical_lines(text: str) -> list[tuple[int, str]]:
     """Return instructions with the number of their first line: continued lines joined, comments and empty lines gone."""
-    found: list[tuple[int, str]] = []
+    instructions: list[tuple[int, str]] = []
     started, parts = 0, list[str]()
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -105,11 +105,11 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
         stripped = line.rstrip()
         parts.append(stripped.removesuffix("\\"))
         if not stripped.endswith("\\"):
-            found.append((started, "".join(parts).strip()))
+            instructions.append((started, "".join(parts).strip()))
             parts = []
     if parts:
-        found.append((started, "".join(parts).strip()))
-    return found
+        instructions.append((started, "".join(parts).strip()))
+    return instructions
 
 
 @dataclass
@@ -166,16 +166,16 @@ class _Reader:
                 self._refuse("expected ENV NAME=VALUE …")
             self.env[name] = self._filled(value.strip())
             return
-        found, place = dict[str, str](), 0
-        while place < len(rest):
-            pair = _ASSIGNMENT.match(rest, place)
-            if pair is None or pair.end() == place:
-                if not rest[place:].strip():
+        variables, offset = dict[str, str](), 0
+        while offset < len(rest):
+            pair = _ASSIGNMENT.match(rest, offset)
+            if pair is None or pair.end() == offset:
+                if not rest[offset:].strip():
                     break
                 self._refuse("expected ENV NAME=VALUE …, values with spaces in quotes")
-            found[pair[1]] = self._filled(self._unquoted(pair[2]))
-            place = pair.end()
-        self.env |= found
+            variables[pair[1]] = self._filled(self._unquoted(pair[2]))
+            offset = pair.end()
+        self.env |= variables
 
     def _take_workdir(self, rest: str) -> None:
         self.workdir = self._absolute(self._filled(self._unquoted(rest)))
@@ -223,12 +223,12 @@ class _Reader:
         if not rest.startswith("["):
             return None
         try:
-            found: Any = json.loads(rest)
+            words: Any = json.loads(rest)
         except ValueError:
             return None
-        if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             return None
-        return [str(word) for word in found]
+        return [str(word) for word in words]
 
     def _unquoted(self, value: str) -> str:
         """Return a value without its quotes; a quoted or escaped `$` stays escaped until variables are filled in."""
@@ -242,12 +242,12 @@ class _Reader:
         )
 
     def _filled(self, value: str) -> str:
-        known = {**self.base_env, **self.arguments, **self.env}
+        variables = {**self.base_env, **self.arguments, **self.env}
 
-        def fill(found: re.Match[str]) -> str:
-            if found[0] == "\\$":
+        def fill(match: re.Match[str]) -> str:
+            if match[0] == "\\$":
                 return "$"
-            given, sign, other = known.get(found[1] or found[2]), found[3], found[4]
+            given, sign, other = variables.get(match[1] or match[2]), match[3], match[4]
             if sign == "+":
                 return other if given else ""
             return given or other or "" if sign == "-" else given or ""

@@ -99,12 +99,12 @@ def _required(file: Path) -> str:
 
 def _schema_version(top: Section) -> str:
     key = "schema_version" if "schema_version" in top else "version"
-    found = top.text(key)
+    version = top.text(key)
     if key == "schema_version":
         top.text("version")
-    if found is not None and found not in SCHEMA_VERSIONS:
+    if version is not None and version not in SCHEMA_VERSIONS:
         top.refuse(key, f"one of {', '.join(SCHEMA_VERSIONS)}")
-    return found or SCHEMA_VERSIONS[-1]
+    return version or SCHEMA_VERSIONS[-1]
 
 
 def _check_files(task: ContainerTask) -> None:
@@ -182,10 +182,10 @@ def _mebibytes(section: Section, name: str) -> int | None:
     written = section.text(name)
     if written is None:
         return None
-    found = _SIZE.fullmatch(written.strip())
-    if found is None:
+    match = _SIZE.fullmatch(written.strip())
+    if match is None:
         section.refuse(name, "a size such as '512M' or '2G'")
-    return max(1, int(float(found[1]) * _MIB[found[2].upper()]))
+    return max(1, int(float(match[1]) * _MIB[match[2].upper()]))
 
 
 def _healthcheck(parent: Section) -> Healthcheck | None:
@@ -194,7 +194,7 @@ def _healthcheck(parent: Section) -> Healthcheck | None:
     section, usual = parent.section("healthcheck"), Healthcheck("")
     command = section.text("command") or section.refuse("command", "a command for the shell")
     start = section.number("start_period_sec")
-    found = Healthcheck(
+    healthcheck = Healthcheck(
         command,
         section.positive("interval_sec") or usual.interval_s,
         section.positive("timeout_sec") or usual.timeout_s,
@@ -203,7 +203,7 @@ def _healthcheck(parent: Section) -> Healthcheck | None:
         section.count("retries", 1) or usual.retries,
     )
     section.close()
-    return found
+    return healthcheck
 
 
 def _step(folder: Path, section: Section, agent: AgentPart, verifier: VerifierPart) -> StepPart:

@@ -54,13 +54,13 @@ class Section:
 
     def positive(self, name: str) -> float | None:
         """Return a finite number above 0, or None if the key is absent."""
-        found = self._value(name, "a finite number above 0", lambda value: _is_number(value) and value > 0)
-        return None if found is None else float(found)
+        number = self._value(name, "a finite number above 0", lambda value: _is_number(value) and value > 0)
+        return None if number is None else float(number)
 
     def number(self, name: str) -> float | None:
         """Return a finite number, or None if the key is absent."""
-        found = self._value(name, "a finite number", _is_number)
-        return None if found is None else float(found)
+        given = self._value(name, "a finite number", _is_number)
+        return None if given is None else float(given)
 
     def numbers(self, name: str) -> float | dict[str, float] | None:
         """Return a finite number or a table of them, or None if the key is absent."""
@@ -80,20 +80,20 @@ class Section:
 
     def user(self, name: str = "user") -> str | None:
         """Return the name or the number of a user as a text, or None if the key is absent."""
-        found = self._value(name, "a user's name or number", lambda value: type(value) in (str, int))
-        return None if found is None else str(found)
+        given = self._value(name, "a user's name or number", lambda value: type(value) in (str, int))
+        return None if given is None else str(given)
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return a list of texts; empty if the key is absent."""
-        found = self._value(name, "a list of texts", lambda value: isinstance(value, list) and _all_text(value))
-        return tuple(found or ())
+        given = self._value(name, "a list of texts", lambda value: isinstance(value, list) and _all_text(value))
+        return tuple(given or ())
 
     def variables(self, name: str = "env") -> dict[str, str]:
         """Return a table of texts; empty if the key is absent."""
-        found = self._value(
+        given = self._value(
             name, "a table of texts", lambda value: isinstance(value, dict) and _all_text(list(value.values()))
         )
-        return dict(found or {})
+        return dict(given or {})
 
     def table(self, name: str) -> dict[str, Any]:
         """Return a table as it is; empty if the key is absent."""
@@ -109,12 +109,12 @@ class Section:
 
     def sections(self, name: str) -> list[Section]:
         """Return a list of tables to be read in their turn; empty if the key is absent."""
-        found = self.items(name)
-        if not all(isinstance(item, dict) for item in found):
+        tables = self.items(name)
+        if not all(isinstance(item, dict) for item in tables):
             self.refuse(name, "a list of tables")
         return [
-            Section(self.file, f"{self._name(name)}[{place}]", cast("dict[str, Any]", item), self._unknown)
-            for place, item in enumerate(found)
+            Section(self.file, f"{self._name(name)}[{index}]", cast("dict[str, Any]", item), self._unknown)
+            for index, item in enumerate(tables)
         ]
 
     def close(self) -> None:

@@ -165,8 +165,8 @@ class ContainerTask:
     @property
     def solution_folder(self) -> Path | None:
         """The folder with `solve.sh`, or None if there is no solution."""
-        found = self.folder / "solution"
-        return found if (found / "solve.sh").is_file() else None
+        solution = self.folder / "solution"
+        return solution if (solution / "solve.sh").is_file() else None
 
     @property
     def compose_file(self) -> Path | None:

@@ -98,17 +98,17 @@ def read_splits(folder: Path) -> Splits:
     unknown: list[str] = []
     top = Section(file, "", parsed, unknown)
     version, ood, domains = top.text("version") or "1", top.texts("ood"), top.section("domains")
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    domain_tasks: dict[str, dict[str, tuple[str, ...]]] = {}
     for name in top.table("domains"):
         section = domains.section(name)
-        found[name] = {split: section.texts(split) for split in SPLITS}
+        domain_tasks[name] = {split: section.texts(split) for split in SPLITS}
         section.close()
-        _check_domain(folder, file, name, found[name])
+        _check_domain(folder, file, name, domain_tasks[name])
     top.close()
-    if unknown or ALL in found or not set(ood) <= found.keys():
-        wrong = unknown or [name for name in (ALL, *ood) if name not in found] or [ALL]
+    if unknown or ALL in domain_tasks or not set(ood) <= domain_tasks.keys():
+        wrong = unknown or [name for name in (ALL, *ood) if name not in domain_tasks] or [ALL]
         raise ConfigError(f"{file}: {', '.join(wrong)} is no domain or key that is known; see docs/containers.md")
-    return Splits(folder, version, found, ood)
+    return Splits(folder, version, domain_tasks, ood)
 
 
 def _check_domain(folder: Path, file: Path, name: str, splits: Mapping[str, tuple[str, ...]]) -> None:
@@ -138,9 +138,9 @@ class ContainerTaskset:
         """What this taskset is; its version changes with any file of any task."""
         splits = (*SPLITS, OOD) if self._domain == ALL else SPLITS
         tasks = {split: self._tasks(split) for split in splits}
-        digests = {split: [[name, task.digest] for name, task in found.items()] for split, found in tasks.items()}
-        counts = {split: len(found) for split, found in tasks.items() if found}
-        domains = sorted({name.partition("/")[0] for found in tasks.values() for name in found})
+        digests = {split: [[name, task.digest] for name, task in members.items()] for split, members in tasks.items()}
+        counts = {split: len(members) for split, members in tasks.items() if members}
+        domains = sorted({name.partition("/")[0] for members in tasks.values() for name in members})
         return TasksetInfo(
             name=PREFIX + self._domain,
             version=f"{self._splits.version}-{digest_json(digests)[:12]}",
@@ -167,19 +167,19 @@ class ContainerTaskset:
         """
         if split not in (*SPLITS, OOD):
             raise UnknownNameError("split", split, (*SPLITS, OOD))
-        found = list(self._tasks(split).items())
-        if count > len(found):
+        tasks = list(self._tasks(split).items())
+        if count > len(tasks):
             raise ConfigError(
-                f"{PREFIX}{self._domain} has {len(found)} tasks for {split}; {count} are asked for; ask for fewer"
+                f"{PREFIX}{self._domain} has {len(tasks)} tasks for {split}; {count} are asked for; ask for fewer"
             )
-        order = generator(entropy, "tasks", self._domain, split).permutation(len(found))
+        order = generator(entropy, "tasks", self._domain, split).permutation(len(tasks))
         return tuple(
             Task(name, split, index, _spec(name, task), {"domain": name.partition("/")[0]})
-            for index, (name, task) in enumerate(found[place] for place in order[:count])
+            for index, (name, task) in enumerate(tasks[position] for position in order[:count])
         )
 
     def _tasks(self, split: str) -> dict[str, ContainerTask]:
-        splits, found = self._splits, dict[str, ContainerTask]()
+        splits, tasks = self._splits, dict[str, ContainerTask]()
         own = [d for d in splits.domains if d not in splits.ood] if self._domain == ALL else self._domain.split(JOINT)
         for domain, parts in splits.domains.items():
             if split == OOD:
@@ -187,8 +187,8 @@ class ContainerTaskset:
                 names = tuple(name for part in parts.values() for name in part) if foreign else ()
             else:
                 names = parts.get(split, ()) if domain in own else ()
-            found |= {f"{domain}/{name}": read_task(splits.folder / domain / name) for name in names}
-        return found
+            tasks |= {f"{domain}/{name}": read_task(splits.folder / domain / name) for name in names}
+        return tasks
 
 
 class ContainerTasksets:

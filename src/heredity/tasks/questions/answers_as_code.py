@@ -80,10 +80,10 @@ def _names_used(scorer: type) -> frozenset[str]:
 
 
 def _functions(scorer: type, name: str, package: str) -> Iterator[FunctionType]:
-    for place in (scorer, sys.modules[scorer.__module__]):
-        found: Any = inspect.unwrap(getattr(place, name)) if callable(getattr(place, name, None)) else None
-        if inspect.isfunction(found) and found.__module__.partition(".")[0] == package:
-            yield found
+    for owner in (scorer, sys.modules[scorer.__module__]):
+        function: Any = inspect.unwrap(getattr(owner, name)) if callable(getattr(owner, name, None)) else None
+        if inspect.isfunction(function) and function.__module__.partition(".")[0] == package:
+            yield function
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -49,16 +49,16 @@ def _named(content: str, choices: tuple[str, ...], *, stated: bool) -> tuple[str
     leading = _leading(plain, choices, announced=plain != whole)
     alone = {next(g for g in m.groups() if g) for m in _ALONE.finditer(plain)}
     if leading and (stated or alone <= {leading}):
-        found = {leading}
+        named = {leading}
     else:
-        found = alone | {
+        named = alone | {
             letter for letter, choice in zip(letters, choices, strict=True) if _holds(said, _folded(choice))
         }
-    if len(found) > 1:
-        return "", f"{content[:80]!r} names {', '.join(sorted(found))}: more than one option"
-    for letter in found - set(letters):
+    if len(named) > 1:
+        return "", f"{content[:80]!r} names {', '.join(sorted(named))}: more than one option"
+    for letter in named - set(letters):
         return "", f"there is no option {letter}"
-    return (found.pop() if found else ""), ""
+    return (named.pop() if named else ""), ""
 
 
 def _leading(plain: str, choices: tuple[str, ...], *, announced: bool) -> str:

@@ -180,6 +180,6 @@ def letter_of(answer: str, choices: tuple[str, ...]) -> str:
     if wanted.upper() in LETTERS[: len(choices)] and len(wanted) == 1:
         meant.add(wanted.upper())
     if len(meant) != 1:
-        found = f"means {len(meant)} options ({', '.join(sorted(meant))})" if meant else "is no option"
-        raise ConfigError(f"the answer {answer!r} {found}; expected a letter, or the text of one of the choices")
+        problem = f"means {len(meant)} options ({', '.join(sorted(meant))})" if meant else "is no option"
+        raise ConfigError(f"the answer {answer!r} {problem}; expected a letter, or the text of one of the choices")
     return meant.pop()

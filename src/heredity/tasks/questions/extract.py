@@ -32,8 +32,8 @@ def marked_answers(text: str, *, to_the_end: bool = False) -> list[str]:
         to_the_end: whether an answer after `Answer:` goes on to the end of the text, and not of its line.
     """
     places = list(_MARKER.finditer(text))[-_MARKERS_READ:]
-    found = (_content(text, match, to_the_end=to_the_end) for match in reversed(places))
-    return [content for content in found if content]
+    contents = (_content(text, match, to_the_end=to_the_end) for match in reversed(places))
+    return [content for content in contents if content]
 
 
 def unfenced(text: str) -> str:

@@ -34,16 +34,16 @@ class MixedTaskset:
     def info(self) -> TasksetInfo:
         """What this taskset is."""
         infos = [member.info for member in self._members]
-        told = ("instructions", "answer_format", "hidden")
-        joined = {key: "\n".join(dict.fromkeys(str(info.public[key]) for info in infos)) for key in told}
+        keys = ("instructions", "answer_format", "hidden")
+        joined = {key: "\n".join(dict.fromkeys(str(info.public[key]) for info in infos)) for key in keys}
         counts = [info.public["train_tasks"] for info in infos]
-        known = [count for count in counts if count is not None]
+        sizes = [count for count in counts if count is not None]
         return question_info(
             self.name,
             version=f"mix {digest_json([[info.name, info.version] for info in infos])[:12]}",
             description="# Mixed questions\n\n" + "\n".join(info.description for info in infos),
             family="mixed",
-            public={**joined, "train_tasks": min(known) * len(counts) if known else None},
+            public={**joined, "train_tasks": min(sizes) * len(counts) if sizes else None},
         )
 
     def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:

@@ -85,25 +85,25 @@ def read_number(text: str) -> tuple[Number | None, str]:
     It is read where answers stand (see `marked_answers`), else it is the text's last number.
     """
     for content in marked_answers(text):
-        found, problem = _stated(content[:_READ])
-        if found or problem:
-            return found, problem
+        number, problem = _stated(content[:_READ])
+        if number or problem:
+            return number, problem
     everything = numbers(text[-_READ:])
     return (everything[-1], "") if everything else (None, "the answer holds no number")
 
 
 def _stated(content: str) -> tuple[Number | None, str]:
     plain = _rewritten(content).rpartition("=")[2]
-    found = numbers(plain)
+    candidates = numbers(plain)
     if _NOT_PLAIN.search(plain):
         return None, f"the stated answer {content[:80]!r} is no plain number"
-    if not found:
+    if not candidates:
         return None, ""
-    if any(re.search(r"\bor\b", plain[a.end : b.start]) for a, b in pairwise(found)):
+    if any(re.search(r"\bor\b", plain[a.end : b.start]) for a, b in pairwise(candidates)):
         return None, f"the stated answer {content[:80]!r} leaves it open which number is meant"
     # "42 apples for 7 days" begins with what was asked for; "the 7 boys pay 42" ends with it.
-    leads = not re.search(r"[^\W\d_]", plain[: found[0].start])
-    return (found[0] if leads else found[-1]), ""
+    leads = not re.search(r"[^\W\d_]", plain[: candidates[0].start])
+    return (candidates[0] if leads else candidates[-1]), ""
 
 
 def _rewritten(text: str) -> str:

@@ -76,10 +76,10 @@ class ReasoningTaskset:
             raise MissingExtraError(f"{PREFIX}{dataset}", "reasoning")
         if dataset not in dataset_names():
             raise UnknownNameError("data set of reasoning-gym", dataset, dataset_names())
-        known = [f.name for f in fields(_datasets()[dataset][1]) if f.name not in ("seed", "size")]
+        allowed = [f.name for f in fields(_datasets()[dataset][1]) if f.name not in ("seed", "size")]
         for name in options:
-            if name not in known:
-                raise UnknownNameError(f"option of {dataset}", name, known)
+            if name not in allowed:
+                raise UnknownNameError(f"option of {dataset}", name, allowed)
         if dataset in _UNSTABLE and not os.environ.get("PYTHONHASHSEED", "").isdigit():
             raise ConfigError(
                 f"{dataset} gives other questions in each process; set PYTHONHASHSEED to a number, such as 0, to fix them"
@@ -119,18 +119,18 @@ class ReasoningTaskset:
         if count < 0:
             raise ConfigError(f"{count} tasks of split {split!r} asked for; give 0 or more")
         draws = generator(entropy, "questions", self.name, split)
-        found: dict[str, Question] = {}
+        questions: dict[str, Question] = {}
         misses = 0
-        while len(found) < count:
+        while len(questions) < count:
             question = self._generate(int(draws.integers(_SEEDS)))
-            if SPLITS[int(question.identity, 16) % len(SPLITS)] == split and question.identity not in found:
-                found[question.identity] = question
+            if SPLITS[int(question.identity, 16) % len(SPLITS)] == split and question.identity not in questions:
+                questions[question.identity] = question
                 misses = 0
             elif (misses := misses + 1) >= _MISSES:
                 raise ConfigError(
-                    f"{count} tasks of split {split!r} of {self.name} asked for; it has about {len(found)} different questions"
+                    f"{count} tasks of split {split!r} of {self.name} asked for; it has about {len(questions)} different questions"
                 )
-        return question_tasks(split, list(found.values()))
+        return question_tasks(split, list(questions.values()))
 
     def _generate(self, seed: int) -> Question:
         try:
@@ -174,10 +174,10 @@ def score(question: Question, answer: str) -> Verification:
         return Verification(0.0, False, shown, problem)
     try:
         if may_take_hours(type(scorer)):
-            found = score_in_child(name, options["config"], options["seed"], answer)
-            if found is None:
+            scored = score_in_child(name, options["config"], options["seed"], answer)
+            if scored is None:
                 return Verification(0.0, False, shown, f"the scorer of {name} comes to no end with the answer")
-            points = found
+            points = scored
         else:
             points = points_of(scorer, answer, entry)
     except UNREADABLE as error:

@@ -71,10 +71,10 @@ def reference_number(question: Question) -> Number:
     Raises:
         ConfigError: if it is none.
     """
-    found = numbers(question.answer)
-    if len(found) != 1 or found[0].value is None or found[0].written != question.answer.strip():
+    parsed = numbers(question.answer)
+    if len(parsed) != 1 or parsed[0].value is None or parsed[0].written != question.answer.strip():
         raise ConfigError(f"the reference answer {question.answer!r} is no single number; use the exact verifier")
-    return found[0]
+    return parsed[0]
 
 
 def normalised(text: str, ignore: tuple[str, ...]) -> str:
@@ -96,23 +96,23 @@ def normalised(text: str, ignore: tuple[str, ...]) -> str:
 def _numeric(question: Question, said: str) -> Verification:
     options = question.verifier
     reference = reference_number(question)
-    found, problem = read_number(said)
-    if found is None:
+    number, problem = read_number(said)
+    if number is None:
         return _wrong("", problem)
-    same = found.equals(reference, options.get("relative", 1e-6), options.get("absolute", 0.0))
-    return _compared(found.written, same, question.answer)
+    same = number.equals(reference, options.get("relative", 1e-6), options.get("absolute", 0.0))
+    return _compared(number.written, same, question.answer)
 
 
 def _integer(question: Question, said: str) -> Verification:
-    found, problem = read_number(said)
-    if found is None:
+    number, problem = read_number(said)
+    if number is None:
         return _wrong("", problem)
-    if found.value is None or found.value.denominator != 1 or found.percent:
-        return _wrong(found.written, f"{found.written[:80]} is no whole number")
+    if number.value is None or number.value.denominator != 1 or number.percent:
+        return _wrong(number.written, f"{number.written[:80]} is no whole number")
     low, high = question.verifier.get("minimum"), question.verifier.get("maximum")
-    if (low is not None and found.value < low) or (high is not None and found.value > high):
-        return _wrong(found.written, f"{found.written[:80]} is not from {low} to {high}")
-    return _compared(found.written, found.value == reference_number(question).value, question.answer)
+    if (low is not None and number.value < low) or (high is not None and number.value > high):
+        return _wrong(number.written, f"{number.written[:80]} is not from {low} to {high}")
+    return _compared(number.written, number.value == reference_number(question).value, question.answer)
 
 
 def _choice(question: Question, said: str) -> Verification:

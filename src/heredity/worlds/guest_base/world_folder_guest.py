@@ -178,14 +178,18 @@ def _unpacked(name: str) -> Path:
 
 def _world_class() -> Any:
     base = importlib.import_module("base.env.base_env").SkinEnv
-    found = {
-        each
-        for each in vars(importlib.import_module("env_main")).values()
-        if isinstance(each, type) and issubclass(each, base) and each is not base
+    classes = {
+        subclass
+        for subclass in vars(importlib.import_module("env_main")).values()
+        if isinstance(subclass, type) and issubclass(subclass, base) and subclass is not base
     }
-    leaves = [each for each in found if not any(other is not each and issubclass(other, each) for other in found)]
+    leaves = [
+        subclass
+        for subclass in classes
+        if not any(other is not subclass and issubclass(other, subclass) for other in classes)
+    ]
     if len(leaves) != 1:
-        names = ", ".join(sorted(each.__name__ for each in leaves)) or "none"
+        names = ", ".join(sorted(subclass.__name__ for subclass in leaves)) or "none"
         raise TypeError(f"env_main.py has {len(leaves)} subclasses of SkinEnv ({names}); expected one")
     return leaves[0]
 
@@ -194,15 +198,15 @@ def _remember_yaml() -> None:
     """Have the same text parsed once: parsing takes most of a short play. Every caller gets a copy of its own."""
     yaml: Any = importlib.import_module("yaml")
     parse, safe = yaml.load, [getattr(yaml, name, None) for name in ("SafeLoader", "CSafeLoader")]
-    known: dict[Any, bytes] = {}
+    cached: dict[Any, bytes] = {}
 
     def load(stream: Any, Loader: Any) -> Any:  # noqa: N803 - the name that callers use
         text = stream if isinstance(stream, str | bytes) else stream.read()
-        if Loader not in safe or len(known) > _MOST_TEXTS:
+        if Loader not in safe or len(cached) > _MOST_TEXTS:
             return parse(text, Loader)
-        if text not in known:
-            known[text] = pickle.dumps(parse(text, Loader))
-        return pickle.loads(known[text])
+        if text not in cached:
+            cached[text] = pickle.dumps(parse(text, Loader))
+        return pickle.loads(cached[text])
 
     yaml.load = load
 
@@ -226,9 +230,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(inner) for inner in value]
     if isinstance(value, set | frozenset):
-        return sorted((_plain(each) for each in value), key=repr)
+        return sorted((_plain(inner) for inner in value), key=repr)
     return f"<{type(value).__name__}>"

@@ -87,8 +87,8 @@ def maze(rng: np.random.Generator, rows: int, columns: int, loops: float = 0.1) 
         grid[wall_row][wall_column] = grid[next_row][next_column] = "."
         stack.append((next_row, next_column))
     inner = [(r, c) for r in range(1, rows - 1) for c in range(1, columns - 1) if grid[r][c] == "#" and (r + c) % 2]
-    for place in rng.permutation(len(inner))[: int(loops * len(inner))]:
-        row, column = inner[int(place)]
+    for index in rng.permutation(len(inner))[: int(loops * len(inner))]:
+        row, column = inner[int(index)]
         grid[row][column] = "."
     return ["".join(row) for row in grid]
 

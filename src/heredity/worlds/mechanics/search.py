@@ -24,12 +24,12 @@ def shortest_plan(
     before: dict[P, tuple[P, M] | None] = {start: None}
     queue = deque([start])
     while queue:
-        place = queue.popleft()
-        if goal(place):
-            return _back(before, place)
-        for move, other in successors(place):
+        situation = queue.popleft()
+        if goal(situation):
+            return _back(before, situation)
+        for move, other in successors(situation):
             if other not in before:
-                before[other] = (place, move)
+                before[other] = (situation, move)
                 queue.append(other)
     return None
 
@@ -53,14 +53,14 @@ def richest_plan(
     queue: list[tuple[int, int, int, P]] = [(-hope(start), 0, 0, start)]
     best, richest, pushed = 0, start, 0
     while queue and -queue[0][0] > best:
-        _, minus, _, place = heapq.heappop(queue)
-        if -minus < collected[place]:
+        _, minus, _, situation = heapq.heappop(queue)
+        if -minus < collected[situation]:
             continue
-        for move, other, pay in successors(place):
+        for move, other, pay in successors(situation):
             total = pay - minus
             if total > collected.get(other, -1):
                 collected[other] = total
-                before[other] = (place, move)
+                before[other] = (situation, move)
                 pushed += 1
                 heapq.heappush(queue, (-total - hope(other), -total, pushed, other))
                 if total > best:
@@ -68,10 +68,10 @@ def richest_plan(
     return best, _back(before, richest)
 
 
-def _back(before: dict[P, tuple[P, M] | None], place: P) -> list[M]:
+def _back(before: dict[P, tuple[P, M] | None], situation: P) -> list[M]:
     moves: list[M] = []
-    while (step := before[place]) is not None:
-        place, move = step
+    while (step := before[situation]) is not None:
+        situation, move = step
         moves.append(move)
     return moves[::-1]
 
@@ -91,16 +91,16 @@ def cheapest_plan(
     queue: list[tuple[int, int, P]] = [(0, 0, start)]
     pushed = 0
     while queue:
-        cost, _, place = heapq.heappop(queue)
-        if cost > costs[place]:
+        cost, _, situation = heapq.heappop(queue)
+        if cost > costs[situation]:
             continue
-        if goal(place):
-            return cost, _back(before, place)
-        for move, other, price in successors(place):
+        if goal(situation):
+            return cost, _back(before, situation)
+        for move, other, price in successors(situation):
             total = cost + price
             if other not in costs or total < costs[other]:
                 costs[other] = total
-                before[other] = (place, move)
+                before[other] = (situation, move)
                 pushed += 1
                 heapq.heappush(queue, (total, pushed, other))
     return None
@@ -131,11 +131,11 @@ def meeting_plan(
     while fronts[0] and fronts[1]:
         turn = int(len(fronts[1]) < len(fronts[0]))
         mine, theirs, layer = sides[turn], sides[1 - turn], list[P]()
-        for place in fronts[turn]:
-            for move, other in ways[turn](place):
+        for situation in fronts[turn]:
+            for move, other in ways[turn](situation):
                 if other in mine:
                     continue
-                mine[other] = (place, move)
+                mine[other] = (situation, move)
                 if other in theirs:
                     return _back(ahead, other) + _back(behind, other)[::-1]
                 layer.append(other)
@@ -160,10 +160,10 @@ def best_within(
     best, layer = start, [start]
     for _ in range(steps):
         following: list[P] = []
-        for place in layer:
-            for move, other in successors(place):
+        for situation in layer:
+            for move, other in successors(situation):
                 if other not in before:
-                    before[other] = (place, move)
+                    before[other] = (situation, move)
                     following.append(other)
         best = max([best, *following], key=worth)
         layer = following
@@ -192,11 +192,11 @@ def guided_plan(
     for _ in range(most):
         if not queue:
             return None
-        total, made, _, place = heapq.heappop(queue)
+        total, made, _, situation = heapq.heappop(queue)
         if total == made:
-            return _back(before, place)
-        for move, other in successors(place):
+            return _back(before, situation)
+        for move, other in successors(situation):
             if other not in before:
-                before[other] = (place, move)
+                before[other] = (situation, move)
                 heapq.heappush(queue, (made + 1 + guess(other), made + 1, len(before), other))
     return None

@@ -29,7 +29,7 @@ def mean(values: list[float]) -> float | None:
 
 def macro(pairs: list[tuple[str, float]]) -> float | None:
     domains = sorted({domain for domain, _ in pairs})
-    return mean([sum(v for d, v in pairs if d == each) / sum(d == each for d, _ in pairs) for each in domains])
+    return mean([sum(v for d, v in pairs if d == name) / sum(d == name for d, _ in pairs) for name in domains])
 
 
 def domain(row: Row) -> str:
@@ -71,10 +71,10 @@ def fixed(before: dict[str, Row], after: dict[str, Row]) -> int:
 
 
 def cost(rows: list[Row], key: str) -> dict[str, Any]:
-    known = [r["cost"][key] for r in rows if r["cost"].get(key) is not None]
+    amounts = [r["cost"][key] for r in rows if r["cost"].get(key) is not None]
     return {
         "rows": len(rows),
-        "known": len(known),
-        "total": sum(known) if known else None,
-        "mean": sum(known) / len(known) if known else None,
+        "known": len(amounts),
+        "total": sum(amounts) if amounts else None,
+        "mean": sum(amounts) / len(amounts) if amounts else None,
     }

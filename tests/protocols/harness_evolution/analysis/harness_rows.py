@@ -7,7 +7,7 @@ from typing import Any
 Row = dict[str, Any]
 
 
-def row(task: str | None, score: float | None, view: str, *, mode: str = "", **told: Any) -> Row:
+def row(task: str | None, score: float | None, view: str, *, mode: str = "", **fields: Any) -> Row:
     """Return one record; what is not told is as the release writes it."""
     modes = {"train": "train", "update_validation": "validation", "replay": "replay", "agent_update": "update"}
     return {
@@ -30,15 +30,17 @@ def row(task: str | None, score: float | None, view: str, *, mode: str = "", **t
         "train_batch_index": None,
         "update_repeat_index": None,
         "global_update_index": None,
-        **told,
+        **fields,
     }
 
 
-def judged(view: str, point: str, scores: dict[str, float | None], batch: int | None = None, **told: Any) -> list[Row]:
+def judged(
+    view: str, point: str, scores: dict[str, float | None], batch: int | None = None, **fields: Any
+) -> list[Row]:
     """Return the rows of one view at one evaluation point."""
-    return [row(t, s, view, evaluation_point_id=point, train_batch_index=batch, **told) for t, s in scores.items()]
+    return [row(t, s, view, evaluation_point_id=point, train_batch_index=batch, **fields) for t, s in scores.items()]
 
 
-def trained(batch: int, *tasks: str, **told: Any) -> list[Row]:
+def trained(batch: int, *tasks: str, **fields: Any) -> list[Row]:
     """Return the rows of one train batch."""
-    return [row(t, 1.0, "train", train_batch_index=batch, global_update_index=batch, **told) for t in tasks]
+    return [row(t, 1.0, "train", train_batch_index=batch, global_update_index=batch, **fields) for t in tasks]

@@ -74,13 +74,13 @@ class Told:
 class HarnessJournal:
     """The events of one run, its candidates, and the folder that holds them."""
 
-    def __init__(self, told: Told) -> None:
-        self.told = told
+    def __init__(self, design: Told) -> None:
+        self.told = design
         self.events: list[tuple[str, Json]] = []
         self.candidates: dict[str, Candidate] = {}
-        self.draws = generator(told.seed, "tests", "harness", told.evolver)
-        self.count = len(told.skill) - 1
-        self.train = labelled("train", self.count * told.batch_size, told.sources)
+        self.draws = generator(design.seed, "tests", "harness", design.evolver)
+        self.count = len(design.skill) - 1
+        self.train = labelled("train", self.count * design.batch_size, design.sources)
         self.submitted = 0
         self._write()
 
@@ -121,19 +121,19 @@ class HarnessJournal:
         self.add("run.finished", status="finished")
 
     def _start(self) -> None:
-        told = self.told
-        taskset = told.taskset.rsplit("/", 1)[-1]
+        design = self.told
+        taskset = design.taskset.rsplit("/", 1)[-1]
         self.add(
             "run.started",
-            run_id=f"{taskset}--{told.evolver}--b{told.batch_size}-gate-{told.gate}--s{told.seed}",
+            run_id=f"{taskset}--{design.evolver}--b{design.batch_size}-gate-{design.gate}--s{design.seed}",
             suite_id="harnesses",
             protocol="harness-evolution",
-            taskset=told.taskset,
+            taskset=design.taskset,
             taskset_version="1",
             family="container",
             group="containers",
-            evolver={"name": told.evolver, "kind": "method", "options": {}},
-            seed=told.seed,
+            evolver={"name": design.evolver, "kind": "method", "options": {}},
+            seed=design.seed,
             budget={},
             views={"validation": 12, "heldout": 16},
             failure_return=0.0,
@@ -141,15 +141,15 @@ class HarnessJournal:
             packages={"heredity": "0.1"},
             commitment="c" * 64,
             config_digest="d" * 64,
-            **({} if told.execution is None else {"execution": told.execution}),
+            **({} if design.execution is None else {"execution": design.execution}),
         )
-        size = told.batch_size
+        size = design.batch_size
         batches = [
             {"number": n, "epoch": 1, "tasks": list(range((n - 1) * size, n * size))} for n in range(1, self.count + 1)
         ]
-        plan = {"seed": told.seed, "train": len(self.train), "batch_size": size, "epochs": 1, "batches": batches}
-        more = {"updates": 1, "persistence": "persistent", "assess": 1, "gate": told.gate}
-        canaries = {"canaries": 2 if told.gate else 0, "canary_tasks": [0, 1] if told.gate else []}
+        plan = {"seed": design.seed, "train": len(self.train), "batch_size": size, "epochs": 1, "batches": batches}
+        more = {"updates": 1, "persistence": "persistent", "assess": 1, "gate": design.gate}
+        canaries = {"canaries": 2 if design.gate else 0, "canary_tasks": [0, 1] if design.gate else []}
         digest = digest_json(plan)
         self.add("schedule.planned", schema_version=1, digest=digest, **plan, **more, **canaries, tasks=self.train)
 
@@ -211,17 +211,17 @@ class HarnessJournal:
             "submission.admitted", **named, request="r", position=[0, 1], tasks=list(tasks), charge=charge,
             remaining=None, at_s=float(self.submitted),
         )  # fmt: skip
-        found = self._rollouts("train", charge, batch)
+        rollouts = self._rollouts("train", charge, batch)
         outcomes = [
             {"task": task, "score": score, "length": 3, "status": status, "failure": failure}
             for task, score, status, failure in zip(
-                tasks, found["scores"], found["statuses"], found["failures"], strict=True
+                tasks, rollouts["scores"], rollouts["statuses"], rollouts["failures"], strict=True
             )
         ]
-        told = {"costs": found["costs"], "rollout_seconds": found["seconds"]} if self.told.costs else {}
+        spent = {"costs": rollouts["costs"], "rollout_seconds": rollouts["seconds"]} if self.told.costs else {}
         self.add(
             "submission.completed", **named, status="ok", failure=None, outcomes=outcomes, blob=None, seconds=1.0,
-            invalid_steps=[0] * charge, usage=NOTHING, **told,
+            invalid_steps=[0] * charge, usage=NOTHING, **spent,
         )  # fmt: skip
 
     def _skill(self, batch: int) -> float:
@@ -273,10 +273,10 @@ class HarnessJournal:
         self.add("cases.opened", commitment="c" * 64, salt="s", digest="d")
 
     def _assess(self, view: str, digest: str, tasks: list[Json], batch: int, model: str | None) -> None:
-        found = self._rollouts(view, len(tasks), batch)
-        del found["failures"]
+        rollouts = self._rollouts(view, len(tasks), batch)
+        del rollouts["failures"]
         named = {"view": view, "candidate": digest, "taskset": self.told.taskset, "model": model}
-        self.add("snapshot.assessed", **named, tasks=tasks, **found, blob="b" * 64)
+        self.add("snapshot.assessed", **named, tasks=tasks, **rollouts, blob="b" * 64)
 
     def _assessed(self, view: str, digest: str) -> Json:
         return next(

@@ -10,9 +10,9 @@ REASON = "middleware/guard.py: after_model gave None, and a Reply was expected"
 
 
 def metrics(journal: HarnessJournal) -> HarnessRunResults:
-    found = journal_metrics(journal.lines, journal.load)
-    assert found is not None
-    return found
+    run_metrics = journal_metrics(journal.lines, journal.load)
+    assert run_metrics is not None
+    return run_metrics
 
 
 def test_only_runs_with_a_schedule_have_them() -> None:
@@ -23,9 +23,9 @@ def test_only_runs_with_a_schedule_have_them() -> None:
 
 
 def test_snapshots_are_named_by_their_roles_and_gains_are_between_the_first_and_the_last() -> None:
-    found = metrics(HarnessJournal(Told()))
-    assert [s.name for s in found.snapshots] == ["A_0", "E_1", "E_2", "E_3", "A_T"]
-    final = [row for row in found.transfer if row.of == "final"]
+    run_metrics = metrics(HarnessJournal(Told()))
+    assert [s.name for s in run_metrics.snapshots] == ["A_0", "E_1", "E_2", "E_3", "A_T"]
+    final = [row for row in run_metrics.transfer if row.of == "final"]
     assert [(row.metric, row.before, row.after, row.tasks) for row in final] == [
         ("IDG", "A_0", "A_T", 16), ("OODG", "A_0", "A_T", 10), ("FR", "A_0", "A_T", 20),
     ]  # fmt: skip
@@ -60,11 +60,11 @@ def test_the_gate_tells_what_it_refused_and_why() -> None:
 
 
 def test_a_harness_that_stops_working_is_a_collapse_and_one_that_solves_less_is_not() -> None:
-    found = metrics(HarnessJournal(Told(skill=(0.8, 0.9, 0.9, 0.5, 0.8), broken=(2,))))
-    (collapse,) = found.collapses
+    run_metrics = metrics(HarnessJournal(Told(skill=(0.8, 0.9, 0.9, 0.5, 0.8), broken=(2,))))
+    (collapse,) = run_metrics.collapses
     assert (collapse.snapshot, collapse.train_batch_index) == ("E_2", 2)
-    assert {each.view for each in collapse.views} == {"update_validation", "id", "ood", "replay"}
-    solved = round(16 * found.views["id"].snapshots["A_0"].execution_success.micro)
+    assert {view.view for view in collapse.views} == {"update_validation", "id", "ood", "replay"}
+    solved = round(16 * run_metrics.views["id"].snapshots["A_0"].execution_success.micro)
     assert CollapsedView(view="id", lost=solved) in collapse.views
     assert collapse.every
     assert collapse.recovered
@@ -79,37 +79,37 @@ def test_a_harness_that_never_changes_does_not_collapse_on_the_few_tasks_it_was_
 
 
 def test_what_is_judged_once_is_paid_once() -> None:
-    found = metrics(HarnessJournal(Told(skill=(0.3, None, None, None))))
-    assert found.costs.views["id"].tokens.rows == 16
-    assert found.views["id"].snapshots["A_T"].costs.tokens.rows == 16
+    run_metrics = metrics(HarnessJournal(Told(skill=(0.3, None, None, None))))
+    assert run_metrics.costs.views["id"].tokens.rows == 16
+    assert run_metrics.views["id"].snapshots["A_T"].costs.tokens.rows == 16
     both = metrics(HarnessJournal(Told(skill=(0.3, 0.4, None, None))))
     assert both.costs.views["id"].tokens.total == 16 * 1050 + 16 * 1150
 
 
 def test_other_execution_models_have_results_of_their_own() -> None:
     journal = HarnessJournal(Told(models=("other/model",)))
-    found = metrics(journal)
-    assert found.cross_model.keys() == {"other/model"}
-    row = found.cross_model["other/model"]["id"]
+    run_metrics = metrics(journal)
+    assert run_metrics.cross_model.keys() == {"other/model"}
+    row = run_metrics.cross_model["other/model"]["id"]
     scored = {
         data["candidate"]: data["scores"]
         for kind, data in journal.events
         if kind == "snapshot.assessed" and (data["view"], data["model"]) == ("id", "other/model")
     }
-    before, after = (scored[found.points[place].candidate] for place in (0, -1))
+    before, after = (scored[run_metrics.points[position].candidate] for position in (0, -1))
     assert pytest.approx(sum(before) / 16) == row.A_0
     assert row.difference == pytest.approx((sum(after) - sum(before)) / 16)
     assert row.tasks == 16
 
 
 def test_scores_to_compare_runs_by_are_those_of_the_roles() -> None:
-    found = metrics(HarnessJournal(Told()))
-    paired = found.paired["update_validation"]
+    run_metrics = metrics(HarnessJournal(Told()))
+    paired = run_metrics.paired["update_validation"]
     assert paired.snapshots["base"] == "A_0"
     assert paired.snapshots["final"] == "A_T"
     best = paired.snapshots["best_validation"]
-    assert best == found.best_validation.snapshot
-    level = found.views["update_validation"].snapshots
+    assert best == run_metrics.best_validation.snapshot
+    level = run_metrics.views["update_validation"].snapshots
     for role, name in paired.snapshots.items():
         assert sum(paired.scores[role]) / 12 == pytest.approx(level[name].perf.micro)
 
@@ -123,7 +123,7 @@ def test_the_plan_tells_runs_with_the_same_batches() -> None:
 
 
 def test_an_unfinished_run_has_what_is_known() -> None:
-    found = metrics(HarnessJournal(Told(finished=False)))
-    assert found.points == found.collapses == ()
-    assert found.paired == found.cross_model == {}
-    assert found.plan.batches == 4
+    run_metrics = metrics(HarnessJournal(Told(finished=False)))
+    assert run_metrics.points == run_metrics.collapses == ()
+    assert run_metrics.paired == run_metrics.cross_model == {}
+    assert run_metrics.plan.batches == 4

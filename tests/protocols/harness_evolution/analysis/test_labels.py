@@ -43,11 +43,11 @@ def test_the_first_rule_that_holds_gives_the_label_and_what_was_found(tmp_path: 
         '[[rule]]\nlabel = "cells"\npattern = "cells"\n'
     )
     rules = read_rules(path)
-    found = replace(FAILED, reason="the quoted\ncells differ")
-    assert rules.label(found) == ("quotes", "quoted cells")
-    assert rules.label(replace(found, reason="cells differ")) == ("cells", "cells")
-    assert rules.label(replace(found, transcript="I Guess", reason="")) == ("other", "")
-    assert rules.label(replace(found, solved=True, transcript="I Guess")) == ("lucky", "Guess")
+    rollout = replace(FAILED, reason="the quoted\ncells differ")
+    assert rules.label(rollout) == ("quotes", "quoted cells")
+    assert rules.label(replace(rollout, reason="cells differ")) == ("cells", "cells")
+    assert rules.label(replace(rollout, transcript="I Guess", reason="")) == ("other", "")
+    assert rules.label(replace(rollout, solved=True, transcript="I Guess")) == ("lucky", "Guess")
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_labels_are_counted_by_annotator_view_and_snapshot_in_the_order_of_train
         return {"view": "id", "places": places, "label": label, "by": by, "model": model}
 
     rows = [row("a", "A_T"), row("b", "E_10"), row("a", "E_2", "E_3"), row("a", "A_0"), row("a", "A_0")]
-    found = counts([*rows, row("c", "A_0", by="judge:x/y:2"), row("d", "A_0", model="m/n")])
-    assert list(found["rules"]["id"]) == ["A_0", "E_2", "E_3", "E_10", "A_T"]
-    assert found["rules"]["id"]["A_0"] == {"a": 2}
-    assert found["rules"]["id under m/n"] == {"A_0": {"d": 1}}
-    assert found["judge:x/y"] == {"id": {"A_0": {"c": 1}}}
+    by_annotator = counts([*rows, row("c", "A_0", by="judge:x/y:2"), row("d", "A_0", model="m/n")])
+    assert list(by_annotator["rules"]["id"]) == ["A_0", "E_2", "E_3", "E_10", "A_T"]
+    assert by_annotator["rules"]["id"]["A_0"] == {"a": 2}
+    assert by_annotator["rules"]["id under m/n"] == {"A_0": {"d": 1}}
+    assert by_annotator["judge:x/y"] == {"id": {"A_0": {"c": 1}}}

@@ -33,10 +33,10 @@ def runs(draw: st.DrawFn) -> list[Row]:
     costs = st.fixed_dictionaries({}, optional={"tokens": st.integers(0, 9), "tool_calls": st.integers(0, 3)})
     rows: list[Row] = []
 
-    def add(task: str | None, score: float | None, view: str, **told: Any) -> None:
+    def add(task: str | None, score: float | None, view: str, **fields: Any) -> None:
         about = {"domain": domains.get(task or "", "code"), "source_benchmark": "s" + domains.get(task or "", "")}
         error = draw(st.sampled_from([None, None, "", "boom"]))
-        rows.append(row(task, score, view, attributes=about, cost=draw(costs), error=error, **told))
+        rows.append(row(task, score, view, attributes=about, cost=draw(costs), error=error, **fields))
 
     for batch in range(1, draw(st.integers(0, 3)) + 1):
         for task in draw(st.lists(st.sampled_from(tasks), max_size=4, unique=True)):
@@ -56,35 +56,35 @@ def runs(draw: st.DrawFn) -> list[Row]:
     return rows + [{**rows[i], "score": draw(scores)} for i in again]
 
 
-def close(found: Any, expected: Any) -> bool:
-    return found == expected if found is None or expected is None else found == pytest.approx(expected, abs=1e-12)
+def close(actual: Any, expected: Any) -> bool:
+    return actual == expected if actual is None or expected is None else actual == pytest.approx(expected, abs=1e-12)
 
 
 @settings(max_examples=60, deadline=None)
 @given(runs())
 def test_levels_are_those_of_the_definitions_and_views_never_pool_snapshots(rows: list[Row]) -> None:
-    found, kept = metrics(rows), reference.last_of_each(rows)
-    assert found.rows.read == len(rows)
-    assert found.rows.duplicates == len(rows) - len(kept)
+    run_metrics, kept = metrics(rows), reference.last_of_each(rows)
+    assert run_metrics.rows.read == len(rows)
+    assert run_metrics.rows.duplicates == len(rows) - len(kept)
     judged_rows = [r for r in kept if r["mode"] not in ("train", "update")]
-    assert found.views.keys() == {r["view_name"] for r in judged_rows}
-    for view, table in found.views.items():
+    assert run_metrics.views.keys() == {r["view_name"] for r in judged_rows}
+    for view, table in run_metrics.views.items():
         here = [r for r in judged_rows if r["view_name"] == view]
         assert table.snapshots.keys() == {reference.label(r) for r in here}
         for name, level in table.snapshots.items():
             batch = next(r["train_batch_index"] for r in here if reference.label(r) == name)
             rollouts = reference.of(kept, view, name)
-            known = reference.replayed(kept, view, name, batch) if view == "replay" else rollouts
-            assert level.attempted == len(known)
+            counted = reference.replayed(kept, view, name, batch) if view == "replay" else rollouts
+            assert level.attempted == len(counted)
             assert level.attempted + level.untrained + level.missing == table.tasks
-            assert level.untrained >= len(rollouts) - len(known)
+            assert level.untrained >= len(rollouts) - len(counted)
             assert level.untrained == 0 or view == "replay"
-            assert level.errors == sum(bool(r["error"]) for r in known.values())
+            assert level.errors == sum(bool(r["error"]) for r in counted.values())
             # A drawn duplicate changes the score and leaves the verifier's word, as a broken record might.
             for key, expected in (
-                ("perf", reference.perf(known)),
-                ("sr", reference.success_rate(told(known))),
-                ("execution_success", reference.success_rate(told(known), clean=True)),
+                ("perf", reference.perf(counted)),
+                ("sr", reference.success_rate(told(counted))),
+                ("execution_success", reference.success_rate(told(counted), clean=True)),
             ):
                 assert close(getattr(level, key).macro, expected[0]), key
                 assert close(getattr(level, key).micro, expected[1]), key
@@ -101,56 +101,56 @@ def told(results: dict[str, Row]) -> dict[str, Row]:
 @settings(max_examples=60, deadline=None)
 @given(runs())
 def test_gains_are_those_of_the_definitions(rows: list[Row]) -> None:
-    found, kept = metrics(rows), reference.last_of_each(rows)
-    for view, uvg in found.uvg.items():
-        chain = [p for p in POINTS if p in found.views[view].snapshots]
+    run_metrics, kept = metrics(rows), reference.last_of_each(rows)
+    for view, uvg in run_metrics.uvg.items():
+        chain = [p for p in POINTS if p in run_metrics.views[view].snapshots]
         assert [(g.before, g.after) for g in uvg.prev] == list(pairwise(chain))
         assert [g.after for g in uvg.base] == (chain[1:] if chain[:1] == ["E_0"] else [])
-        for each in uvg.prev + uvg.base:
-            same_difference(each, reference.of(kept, view, each.before), reference.of(kept, view, each.after))
-    for each in found.transfer:
-        if each.metric in ("IDG", "OODG"):
-            assert (each.before, each.after) == ("A_0", "A_T") or each.of == "best_validation"
+        for gain in uvg.prev + uvg.base:
+            same_difference(gain, reference.of(kept, view, gain.before), reference.of(kept, view, gain.after))
+    for gain in run_metrics.transfer:
+        if gain.metric in ("IDG", "OODG"):
+            assert (gain.before, gain.after) == ("A_0", "A_T") or gain.of == "best_validation"
         before, after = (
-            reference.replayed(kept, each.view, getattr(each, side), POINTS.get(getattr(each, side), 10))
-            if each.metric == "FR"
-            else reference.of(kept, each.view, getattr(each, side))
+            reference.replayed(kept, gain.view, getattr(gain, side), POINTS.get(getattr(gain, side), 10))
+            if gain.metric == "FR"
+            else reference.of(kept, gain.view, getattr(gain, side))
             for side in ("before", "after")
         )
-        same_difference(each, before, after)
-        if each.metric == "FR":
+        same_difference(gain, before, after)
+        if gain.metric == "FR":
             for name, drop in zip(("macro", "micro"), reference.paired(after, before), strict=True):
-                assert close(getattr(each.forgetting, name), None if drop is None else max(0.0, drop))
+                assert close(getattr(gain.forgetting, name), None if drop is None else max(0.0, drop))
 
 
-def same_difference(each: Gain, before: dict[str, Row], after: dict[str, Row]) -> None:
-    assert each.tasks == len(before.keys() & after.keys())
-    assert each.unpaired == len(before.keys() ^ after.keys())
+def same_difference(gain: Gain, before: dict[str, Row], after: dict[str, Row]) -> None:
+    assert gain.tasks == len(before.keys() & after.keys())
+    assert gain.unpaired == len(before.keys() ^ after.keys())
     for name, expected in zip(("macro", "micro"), reference.paired(before, after), strict=True):
-        gap = getattr(each, name)
+        gap = getattr(gain, name)
         assert close(gap and gap.difference, expected)
 
 
 @settings(max_examples=60, deadline=None)
 @given(runs())
 def test_fix_and_forget_are_those_of_the_definitions(rows: list[Row]) -> None:
-    found, kept = metrics(rows), reference.last_of_each(rows)
-    for view, replay in found.replay.items():
+    run_metrics, kept = metrics(rows), reference.last_of_each(rows)
+    for view, replay in run_metrics.replay.items():
         solved = {p: told(reference.replayed(kept, view, p, batch)) for p, batch in POINTS.items()}
         for delta in replay.delta:
             before, after = solved[delta.before], solved[delta.after]
             assert delta.fixed == reference.fixed(before, after)
             assert delta.forgotten == reference.fixed(after, before)
         if replay.since_base is None:
-            assert "E_0" not in found.views[view].snapshots
+            assert "E_0" not in run_metrics.views[view].snapshots
             continue
         base = solved["E_0"]
         failed = sum(not r["success"] for r in base.values())
-        for each in replay.since_base.snapshots:
-            after = solved[each.snapshot]
-            assert close(each.fix, reference.fixed(base, after) / failed if failed else None)
+        for snapshot in replay.since_base.snapshots:
+            after = solved[snapshot.snapshot]
+            assert close(snapshot.fix, reference.fixed(base, after) / failed if failed else None)
             done = len(base) - failed
-            assert close(each.forget, reference.fixed(after, base) / done if done else None)
+            assert close(snapshot.forget, reference.fixed(after, base) / done if done else None)
         by_source = replay.by_source.values()
         for i, delta in enumerate(replay.delta):
             assert delta.fixed == sum(group.delta[i].fixed for group in by_source)
@@ -159,20 +159,20 @@ def test_fix_and_forget_are_those_of_the_definitions(rows: list[Row]) -> None:
 @settings(max_examples=60, deadline=None)
 @given(runs())
 def test_costs_and_curves_are_those_of_the_definitions(rows: list[Row]) -> None:
-    found, kept = metrics(rows), reference.last_of_each(rows)
+    run_metrics, kept = metrics(rows), reference.last_of_each(rows)
     for key in ("tokens", "tool_calls", "cost_usd"):
-        assert getattr(found.costs.rollout, key).model_dump() == reference.cost(
+        assert getattr(run_metrics.costs.rollout, key).model_dump() == reference.cost(
             [r for r in kept if r["mode"] != "update"], key
         )
-        assert getattr(found.costs.update, key).model_dump() == reference.cost(
+        assert getattr(run_metrics.costs.update, key).model_dump() == reference.cost(
             [r for r in kept if r["mode"] == "update"], key
         )
-    curve = found.curves.train
-    known = [r for r in kept if r["mode"] == "train" and r["score"] is not None]
-    assert sum(n for n, s in zip(curve.tasks, curve.source, strict=True) if s == "all") == len(known)
+    curve = run_metrics.curves.train
+    scored = [r for r in kept if r["mode"] == "train" and r["score"] is not None]
+    assert sum(n for n, s in zip(curve.tasks, curve.source, strict=True) if s == "all") == len(scored)
     points = zip(curve.source, curve.train_batch_index, curve.tasks, curve.perf, curve.errors, strict=True)
     for source, batch, tasks, perf, errors in points:
-        here = [r for r in known if r["train_batch_index"] == batch]
+        here = [r for r in scored if r["train_batch_index"] == batch]
         here = [r for r in here if source in ("all", r["attributes"]["source_benchmark"])]
         assert (tasks, errors) == (len(here), sum(bool(r["error"]) for r in here))
         assert perf == pytest.approx(sum(r["score"] for r in here) / tasks)
@@ -209,12 +209,12 @@ def test_replay_leaves_out_tasks_that_were_not_trained_yet() -> None:
         *judged("replay", "E_1", {"a": 1.0, "b": 0.0, "never": 0.0}, 1),
         *judged("replay", "E_2", {"a": 1.0, "b": 1.0, "never": 0.0}, 2),
     ]
-    found = metrics(rows)
-    levels = found.views["replay"].snapshots
+    run_metrics = metrics(rows)
+    levels = run_metrics.views["replay"].snapshots
     assert [levels[p].attempted for p in ("E_0", "E_1", "E_2")] == [2, 1, 2]
     assert [levels[p].untrained for p in ("E_0", "E_1", "E_2")] == [1, 2, 1]
-    assert [d.forgotten for d in found.replay["replay"].delta] == [0, 0]
-    (forgotten,) = [t for t in found.transfer if t.metric == "FR" and t.of == "final"]
+    assert [d.forgotten for d in run_metrics.replay["replay"].delta] == [0, 0]
+    (forgotten,) = [t for t in run_metrics.transfer if t.metric == "FR" and t.of == "final"]
     assert forgotten.forgetting == Forgetting(macro=0.0, micro=0.0)
 
 
@@ -243,8 +243,8 @@ def test_forgetting_is_unknown_where_the_last_harness_was_not_replayed() -> None
 def test_rows_that_a_resume_wrote_again_count_once_with_their_tokens() -> None:
     rows = judged("update_validation", "E_0", {"a": 1.0, "b": 0.0}, 0, cost={"tokens": 10})
     again = [{**rows[0]}, {**rows[1], "score": 1.0, "success": True, "cost": {"tokens": 7}}]
-    found = metrics(rows + again)
-    assert found.rows.model_dump(exclude={"damaged"}) == {
+    run_metrics = metrics(rows + again)
+    assert run_metrics.rows.model_dump(exclude={"damaged"}) == {
         "read": 4,
         "counted": 2,
         "duplicates": 2,
@@ -252,8 +252,8 @@ def test_rows_that_a_resume_wrote_again_count_once_with_their_tokens() -> None:
         "duplicate_tokens": 20.0,
         "without_snapshot": 0,
     }
-    assert found.views["update_validation"].snapshots["E_0"].perf.micro == 1.0
-    assert found.costs.rollout.tokens.total == 17.0
+    assert run_metrics.views["update_validation"].snapshots["E_0"].perf.micro == 1.0
+    assert run_metrics.costs.rollout.tokens.total == 17.0
 
 
 def test_a_batch_attempted_before_each_of_two_updates_is_no_duplicate() -> None:
@@ -277,10 +277,10 @@ def test_final_views_keep_both_roles_of_one_point_apart() -> None:
         *judged("id_test", "E_T", {"a": 1.0, "b": 1.0}, 9, baseline_role="A_T"),
         *judged("id_test", "E_T", {"a": 0.0, "b": 1.0}, 9, baseline_role="A_0"),
     ]
-    found = metrics(rows)
-    assert [s.name for s in found.snapshots] == ["A_0", "A_T"]
-    assert found.snapshots[0].train_batch_index == 0
-    (gain,) = found.transfer
+    run_metrics = metrics(rows)
+    assert [s.name for s in run_metrics.snapshots] == ["A_0", "A_T"]
+    assert run_metrics.snapshots[0].train_batch_index == 0
+    (gain,) = run_metrics.transfer
     assert (gain.metric, gain.micro.difference, gain.one_task) == ("IDG", 0.5, 0.5)
 
 
@@ -308,9 +308,9 @@ def test_the_best_snapshot_on_validation_is_the_earliest_of_equals_and_is_found_
         *judged("id_test", "E_T", {"x": 0.0}, 2, baseline_role="A_T"),
         *judged("id_test", "E_T", {"x": 1.0}, 1, baseline_role="best-validation"),
     ]
-    found = metrics(rows)
-    assert found.best_validation == BestValidation(view="update_validation", snapshot="E_1", selection_perf=0.5)
-    gains = {t.of: (t.after, t.micro.difference) for t in found.transfer}
+    run_metrics = metrics(rows)
+    assert run_metrics.best_validation == BestValidation(view="update_validation", snapshot="E_1", selection_perf=0.5)
+    gains = {t.of: (t.after, t.micro.difference) for t in run_metrics.transfer}
     assert gains == {"final": ("A_T", 0.0), "best_validation": ("best-validation", 1.0)}
 
 
@@ -330,24 +330,24 @@ def test_verdicts_are_corrected_for_how_many_points_were_looked_at() -> None:
     rows = judged("update_validation", "E_0", dict.fromkeys(names, 0.0), 0)
     for i in range(1, 5):
         rows += judged("update_validation", f"E_{i}", {t: float(n < 5 + i) for n, t in enumerate(names)}, i)
-    found = [each.micro for each in metrics(rows).uvg["update_validation"].base]
-    assert [each.p for each in found] == [pytest.approx(2 / 2**n) for n in (6, 7, 8, 9)]
-    assert [each.p_holm for each in found] == [
+    gains = [gain.micro for gain in metrics(rows).uvg["update_validation"].base]
+    assert [gain.p for gain in gains] == [pytest.approx(2 / 2**n) for n in (6, 7, 8, 9)]
+    assert [gain.p_holm for gain in gains] == [
         pytest.approx(p) for p in (2 / 64, 2 * 2 / 128, 3 * 2 / 256, 4 * 2 / 512)
     ]
 
 
 def test_points_without_a_batch_are_in_the_order_of_their_numbers() -> None:
     rows = [r for p in ("E_10", "E_0", "E_9") for r in judged("update_validation", p, {"a": 1.0})]
-    found = metrics(rows).uvg["update_validation"].prev
-    assert [(g.before, g.after) for g in found] == [("E_0", "E_9"), ("E_9", "E_10")]
+    gains = metrics(rows).uvg["update_validation"].prev
+    assert [(g.before, g.after) for g in gains] == [("E_0", "E_9"), ("E_9", "E_10")]
 
 
 def test_a_resumed_judgement_replaces_the_old_one_though_it_says_otherwise_when_it_was_made() -> None:
     rows = judged("replay", "E_4", {"a": 0.0}, 4) + judged("replay", "E_4", {"a": 1.0}, 4, global_update_index=9)
-    found = metrics(rows)
-    assert (found.rows.duplicates, found.rows.conflicting) == (1, 1)
-    assert found.views["replay"].snapshots["E_4"].perf.micro == 1.0
+    run_metrics = metrics(rows)
+    assert (run_metrics.rows.duplicates, run_metrics.rows.conflicting) == (1, 1)
+    assert run_metrics.views["replay"].snapshots["E_4"].perf.micro == 1.0
 
 
 def test_curves_of_snapshots_are_by_source_group() -> None:
@@ -356,8 +356,8 @@ def test_curves_of_snapshots_are_by_source_group() -> None:
     )
     other = {"attributes": {"domain": "text", "source_benchmark": "other"}}
     curve = metrics([{**r, **other} if r["task_id"] == "b" else r for r in rows]).curves.snapshots
-    found = list(zip(curve.source, curve.train_batch_index, curve.perf, curve.sr, curve.errors, strict=True))
-    assert found == [
+    points = list(zip(curve.source, curve.train_batch_index, curve.perf, curve.sr, curve.errors, strict=True))
+    assert points == [
         ("all", 0, 0.75, 0.5, 0),
         ("all", 3, 0.5, 0.5, 2),
         ("bench", 0, 1.0, 1.0, 0),
@@ -374,9 +374,9 @@ def test_a_second_judgement_of_the_same_harness_is_no_update() -> None:
         *judged("replay", "E_T", {"a": 1.0}, 3, baseline_role="A_0"),
         *judged("replay", "E_T", {"a": 0.0}, 3, baseline_role="A_T"),
     ]
-    found = metrics(rows)
-    assert [(d.before, d.after) for d in found.replay["replay"].delta] == [("A_0", "E_3")]
-    assert len(found.replay["replay"].grid.cells[0]) == 4
+    run_metrics = metrics(rows)
+    assert [(d.before, d.after) for d in run_metrics.replay["replay"].delta] == [("A_0", "E_3")]
+    assert len(run_metrics.replay["replay"].grid.cells[0]) == 4
 
 
 def test_a_missing_score_is_not_a_zero() -> None:
@@ -399,13 +399,13 @@ def test_the_limit_for_many_tasks_agrees_with_resampling(tasks: int) -> None:
     names = [f"t{i}" for i in range(tasks)]
     rows = judged("update_validation", "E_0", dict(zip(names, before.astype(float).tolist(), strict=True)), 0)
     rows += judged("update_validation", "E_1", dict(zip(names, after.astype(float).tolist(), strict=True)), 1)
-    (found,) = metrics(rows).uvg["update_validation"].prev
+    (gain,) = metrics(rows).uvg["update_validation"].prev
     expected = compare_paired([after.astype(float) - before.astype(float)])
     assert expected is not None
     assert expected.interval is not None
-    assert found.micro.ci == pytest.approx(list(expected.interval), abs=0.01)
-    assert found.micro.p == pytest.approx(expected.p, abs=0.003)
-    assert found.micro.mde == pytest.approx(expected.mde)
+    assert gain.micro.ci == pytest.approx(list(expected.interval), abs=0.01)
+    assert gain.micro.p == pytest.approx(expected.p, abs=0.003)
+    assert gain.micro.mde == pytest.approx(expected.mde)
 
 
 def test_several_runs_are_never_pooled() -> None:
@@ -431,28 +431,33 @@ def test_views_are_known_by_the_words_of_their_names() -> None:
 
 
 def test_judged_rows_of_no_snapshot_are_left_out_and_counted() -> None:
-    found = metrics([row("a", 1.0, "id_test")])
-    assert found.rows.without_snapshot == 1
-    assert found.views == {}
+    run_metrics = metrics([row("a", 1.0, "id_test")])
+    assert run_metrics.rows.without_snapshot == 1
+    assert run_metrics.views == {}
 
 
 def test_no_rows_give_no_metrics() -> None:
-    found = metrics([])
-    assert (found.run_id, found.views, found.train_batches, found.best_validation) == (None, {}, None, None)
+    run_metrics = metrics([])
+    assert (run_metrics.run_id, run_metrics.views, run_metrics.train_batches, run_metrics.best_validation) == (
+        None,
+        {},
+        None,
+        None,
+    )
 
 
 @pytest.mark.parametrize(("scale", "within"), [(1.0, True), (2.0, False)])
 def test_intervals_of_shares_stay_where_shares_can_be(scale: float, within: bool) -> None:
     def judged(point: str, scores: tuple[float, ...]) -> list[Row]:
         about = [{"domain": d} for d in ("code", "code", "text", "text")]
-        told = {"evaluation_point_id": point, "train_batch_index": int(point[-1])}
+        fields = {"evaluation_point_id": point, "train_batch_index": int(point[-1])}
         return [
-            row(f"t{i}", scale * score, "update_validation", attributes=about[i], **told)
+            row(f"t{i}", scale * score, "update_validation", attributes=about[i], **fields)
             for i, score in enumerate(scores)
         ]
 
-    found = metrics(judged("E_0", (0.0, 1.0, 0.0, 0.0)) + judged("E_1", (0.0, 1.0, 1.0, 1.0)))
-    low, high = found.views["update_validation"].snapshots["E_0"].perf.ci
-    least, most = found.uvg["update_validation"].base[0].micro.ci
+    run_metrics = metrics(judged("E_0", (0.0, 1.0, 0.0, 0.0)) + judged("E_1", (0.0, 1.0, 1.0, 1.0)))
+    low, high = run_metrics.views["update_validation"].snapshots["E_0"].perf.ci
+    least, most = run_metrics.uvg["update_validation"].base[0].micro.ci
     assert ((low, high) == (0.0, 1.0)) is within
     assert (least >= -1.0 and most <= 1.0) is within

@@ -41,9 +41,9 @@ def test_attempts_of_one_task_in_a_group_are_kept_apart() -> None:
     completed["rollout_seconds"] = completed["rollout_seconds"] * 3
     rows = listed(journal, mode="train")
     assert sorted({row["update_repeat_index"] for row in rows}) == [0, 1, 2]
-    found = harness_metrics(rows_of_run(journal.lines))
-    assert found.rows.duplicates == 0
-    assert found.curves.train.tasks[0] == 15
+    run_metrics = harness_metrics(rows_of_run(journal.lines))
+    assert run_metrics.rows.duplicates == 0
+    assert run_metrics.curves.train.tasks[0] == 15
 
 
 def test_points_of_one_candidate_have_rows_of_their_own_that_are_paid_once() -> None:
@@ -53,8 +53,8 @@ def test_points_of_one_candidate_have_rows_of_their_own_that_are_paid_once() -> 
     names = [row["baseline_role"] or row["evaluation_point_id"] for row in rows if row["view_name"] == "id"]
     assert Counter(names) == {"A_0": 16, "E_1": 16, "A_T": 16}
     assert sum(row["view_name"] == "id" for row in spent) == 16
-    known = {(r["task_id"], r["score"]) for r in rows if r["view_name"] == "id"}
-    assert len(known) == 16, "one judgement, whatever the point"
+    scores = {(r["task_id"], r["score"]) for r in rows if r["view_name"] == "id"}
+    assert len(scores) == 16, "one judgement, whatever the point"
 
 
 def test_replay_rows_are_of_tasks_that_were_trained_by_then() -> None:
@@ -66,8 +66,8 @@ def test_replay_rows_are_of_tasks_that_were_trained_by_then() -> None:
 
 
 def test_costs_are_those_of_each_attempt_and_missing_where_only_the_sum_is_known() -> None:
-    told = listed(HarnessJournal(Told()), mode="train")
-    assert [(r["tokens"], r["tool_calls"], r["wall_time"], r["cost_usd"]) for r in told[:1]] == [
+    priced = listed(HarnessJournal(Told()), mode="train")
+    assert [(r["tokens"], r["tool_calls"], r["wall_time"], r["cost_usd"]) for r in priced[:1]] == [
         (1050.0, 3.0, 2.0, 0.002)
     ]
     untold = listed(HarnessJournal(Told(costs=False)), mode="train")
@@ -110,7 +110,7 @@ def test_a_journal_without_a_schedule_has_no_rows(events: list[dict[str, Any]]) 
 
 
 def test_an_unfinished_run_has_its_training() -> None:
-    found = harness_metrics(rows_of_run(HarnessJournal(Told(finished=False)).lines))
-    assert found.train_batches == 4
-    assert found.views == {}
-    assert found.transfer == ()
+    run_metrics = harness_metrics(rows_of_run(HarnessJournal(Told(finished=False)).lines))
+    assert run_metrics.train_batches == 4
+    assert run_metrics.views == {}
+    assert run_metrics.transfer == ()

@@ -41,12 +41,12 @@ def written(path: Path, lines: list[str]) -> Path:
     ],
 )
 def test_a_damaged_line_is_named_and_the_others_count(tmp_path: Path, broken: str) -> None:
-    lines = [json.dumps(each) for each in GOOD]
-    found = read_rows(written(tmp_path / "task_results.jsonl", ["", *lines[:2], broken, "  ", *lines[2:]]))
-    assert [each.line for each in found.damaged] == [4]
-    assert found.damaged[0].reason
-    assert found.frame["task_id"].cast(str).to_list() == ["a", "b", "a", "b"]
-    assert harness_metrics(found).rows.damaged[0].line == 4
+    lines = [json.dumps(record) for record in GOOD]
+    table = read_rows(written(tmp_path / "task_results.jsonl", ["", *lines[:2], broken, "  ", *lines[2:]]))
+    assert [record.line for record in table.damaged] == [4]
+    assert table.damaged[0].reason
+    assert table.frame["task_id"].cast(str).to_list() == ["a", "b", "a", "b"]
+    assert harness_metrics(table).rows.damaged[0].line == 4
 
 
 @settings(max_examples=40, deadline=None)
@@ -55,15 +55,15 @@ def test_every_damaged_line_is_found_whatever_the_size_of_a_block(lines: list[bo
     text = "".join((json.dumps(row(f"é{i}", 1.0, "replay")) if ok else "{torn") + "\n" for i, ok in enumerate(lines))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "BLOCK_BYTES", block)
-        found = rows._read_lines(rows.BytesIO(text.encode()), "text")
-    assert [each.line for each in found.damaged] == [i for i, ok in enumerate(lines, 1) if not ok]
-    assert found.frame["task_id"].cast(str).to_list() == [f"é{i}" for i, ok in enumerate(lines) if ok]
+        table = rows._read_lines(rows.BytesIO(text.encode()), "text")
+    assert [damage.line for damage in table.damaged] == [i for i, ok in enumerate(lines, 1) if not ok]
+    assert table.frame["task_id"].cast(str).to_list() == [f"é{i}" for i, ok in enumerate(lines) if ok]
 
 
 def test_a_torn_last_line_is_damage(tmp_path: Path) -> None:
     path = written(tmp_path / "r.jsonl", [json.dumps(GOOD[0]), json.dumps(GOOD[1])[:-20]])
-    found = read_rows(path)
-    assert (found.frame.height, [each.line for each in found.damaged]) == (1, [2])
+    table = read_rows(path)
+    assert (table.frame.height, [damage.line for damage in table.damaged]) == (1, [2])
 
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,13 +87,13 @@ def test_rows_written_as_parquet_give_the_same_metrics(tmp_path: Path) -> None:
 
 def test_parquet_with_the_fields_of_the_records_is_read(tmp_path: Path) -> None:
     columns = ["run_id", "task_id", "view_name", "mode", "score", "evaluation_point_id", "attributes", "cost"]
-    raw = pl.DataFrame([{k: each[k] for k in columns} for each in GOOD])
+    raw = pl.DataFrame([{k: record[k] for k in columns} for record in GOOD])
     raw.write_parquet(tmp_path / "raw.parquet")
-    found = read_rows(tmp_path / "raw.parquet").frame
-    assert found["tokens"].to_list() == [None, None, 3.0, 3.0]
-    assert set(found["source"].cast(str)) == {"bench"}
-    assert found.select("task_id", "score", "tokens").equals(rows_of(GOOD).frame.select("task_id", "score", "tokens"))
-    assert found["success"].null_count() == len(GOOD)
+    frame = read_rows(tmp_path / "raw.parquet").frame
+    assert frame["tokens"].to_list() == [None, None, 3.0, 3.0]
+    assert set(frame["source"].cast(str)) == {"bench"}
+    assert frame.select("task_id", "score", "tokens").equals(rows_of(GOOD).frame.select("task_id", "score", "tokens"))
+    assert frame["success"].null_count() == len(GOOD)
 
 
 @pytest.mark.parametrize(

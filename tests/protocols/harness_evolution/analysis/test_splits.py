@@ -12,9 +12,9 @@ from heredity.protocols.harness_evolution.analysis import inspect_split, read_sp
 SPLITS = {"train": ["a", "b"], "val": ["c"], "test": ["d"]}
 
 
-def task(name: str, **told: Any) -> dict[str, Any]:
+def task(name: str, **fields: Any) -> dict[str, Any]:
     about = {"domain": "code", "source_benchmark": "bench"}
-    return {"task_id": name, "source": {"type": "harbor"}, "attributes": about, "scoring": {}, **told}
+    return {"task_id": name, "source": {"type": "harbor"}, "attributes": about, "scoring": {}, **fields}
 
 
 def written(folder: Path, data: Any) -> Path:
@@ -30,11 +30,11 @@ def manifest(**splits: Any) -> dict[str, Any]:
 def test_a_split_is_counted_by_domain_and_source(tmp_path: Path) -> None:
     tasks = [*map(task, "abcd"), task("e", attributes={"domain": "text"})]
     index = read_task_index(written(tmp_path, {"version": "1", "tasks": tasks}))
-    found = inspect_split(index, read_split(written(tmp_path, manifest(test=["d", "e"]))))
-    assert found.tasks == {"train": 2, "val": 1, "test": 2}
-    assert found.domains["test"] == {"code": 1, "text": 1}
-    assert found.sources["test"] == {"bench": 1, "text": 1}
-    assert found.unused == 0
+    summary = inspect_split(index, read_split(written(tmp_path, manifest(test=["d", "e"]))))
+    assert summary.tasks == {"train": 2, "val": 1, "test": 2}
+    assert summary.domains["test"] == {"code": 1, "text": 1}
+    assert summary.sources["test"] == {"bench": 1, "text": 1}
+    assert summary.unused == 0
 
 
 @pytest.mark.parametrize(

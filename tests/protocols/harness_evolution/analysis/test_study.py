@@ -15,25 +15,25 @@ from heredity.results.run import RunResults
 REASON = "middleware/guard.py: after_model gave None, and a Reply was expected"
 
 
-def run(told: Told) -> RunResults:
-    return HarnessJournal(told).results()
+def run(design: Told) -> RunResults:
+    return HarnessJournal(design).results()
 
 
 @cache
 def runs(seeds: int = 2) -> tuple[RunResults, ...]:
-    told: list[Told] = []
+    designs: list[Told] = []
     for seed in range(seeds):
-        told += [
+        designs += [
             Told("ace", seed),
             Told("static", seed, (0.3, None, None, None, None)),
             Told("ahe", seed, (0.6, 0.7, 0.7, 0.7, 0.8), broken=(3,)),
             Told("ahe", seed, (0.6, 0.7, 0.7, None, 0.8), gate=True, refusals={3: REASON}, models=("other/model",)),
         ]
-    return tuple(map(run, told))
+    return tuple(map(run, designs))
 
 
-def study(found: tuple[RunResults, ...]) -> HarnessSuiteResults:
-    part = suite_results(found, lambda protocol: METRICS).part
+def study(results: tuple[RunResults, ...]) -> HarnessSuiteResults:
+    part = suite_results(results, lambda protocol: METRICS).part
     assert isinstance(part, HarnessSuiteResults)
     return part
 
@@ -51,7 +51,7 @@ def test_a_methods_gain_is_the_mean_over_its_runs_of_its_tasks() -> None:
     method = study(runs()).methods[0]
     row = next(m for m in method.measures if (m.measure, m.of) == ("IDG", "final"))
     gains = [r.gain.difference for r in runs() if r.evolver.name == "ace"]
-    assert [each.gain for each in row.runs] == pytest.approx(gains)
+    assert [run_row.gain for run_row in row.runs] == pytest.approx(gains)
     assert row.mean == pytest.approx(np.mean(gains))
     assert (row.unit, row.tasks) == ("task", 16)
     assert row.ci[0] < row.mean < row.ci[1]
@@ -63,8 +63,8 @@ def test_with_enough_runs_intervals_are_over_runs() -> None:
 
 
 def test_where_runs_replay_different_tasks_each_task_counts_alike() -> None:
-    found = study(runs(3)).methods
-    for method in found:
+    methods = study(runs(3)).methods
+    for method in methods:
         for row in method.measures:
             if row.ci is not None:
                 assert row.ci[0] - 1e-9 <= row.mean <= row.ci[1] + 1e-9, row
@@ -77,38 +77,38 @@ def test_a_method_that_changes_nothing_gains_and_forgets_nothing() -> None:
 
 
 def test_methods_are_compared_under_the_same_batches_only() -> None:
-    found = study(runs()).comparisons
-    pairs = {(row.a, row.b) for row in found}
+    comparisons = study(runs()).comparisons
+    pairs = {(row.a, row.b) for row in comparisons}
     assert pairs == {("ace", "static"), ("ace", "ahe (gate=off)"), ("static", "ahe (gate=off)")}
-    row = next(r for r in found if (r.a, r.b, r.measure, r.of) == ("ace", "static", "IDG", "final"))
+    row = next(r for r in comparisons if (r.a, r.b, r.measure, r.of) == ("ace", "static", "IDG", "final"))
     ace = [r.gain.difference for r in runs() if r.evolver.name == "ace"]
     assert row.difference == pytest.approx(np.mean(ace)), "static gains nothing"
     assert (row.pairs, row.tasks, row.unpaired, row.unit) == (2, 16, 0, "task")
 
 
 def test_runs_without_a_partner_are_counted_and_left_out() -> None:
-    found = study((*runs(), run(Told("ace", 7)))).comparisons
-    row = next(r for r in found if (r.a, r.b) == ("ace", "static"))
+    comparisons = study((*runs(), run(Told("ace", 7)))).comparisons
+    row = next(r for r in comparisons if (r.a, r.b) == ("ace", "static"))
     assert (row.pairs, row.unpaired) == (2, 1)
 
 
 def test_the_gate_is_compared_with_its_absence() -> None:
-    found = study(runs())
-    (gate,) = found.gate
+    suite = study(runs())
+    (gate,) = suite.gate
     assert (gate.on, gate.off) == ("ahe (gate=on)", "ahe (gate=off)")
     assert {(row.a, row.b) for row in gate.gains} == {("ahe (gate=on)", "ahe (gate=off)")}
-    methods = {m.evolver: m for m in found.methods}
+    methods = {m.evolver: m for m in suite.methods}
     assert methods["ahe (gate=off)"].collapsed == Collapsed(runs=2, snapshots=2, whole=2, unrecovered=0)
     assert methods["ahe (gate=on)"].collapsed.snapshots == 0
     assert methods["ahe (gate=on)"].gate == GateCounts(proposed=8, refused=2)
 
 
 def test_settings_that_are_varied_make_a_sweep_in_their_order() -> None:
-    told = [
+    designs = [
         Told("ace", s, skill, batch_size=b) for s in range(2) for b, skill in ((10, (0.3, 0.5)), (5, (0.3, 0.4, 0.5)))
     ]
-    told += [Told("ace", 0, (0.3, 0.4, 0.5), sources=("quiz",), taskset="tasks/quiz")]
-    whole = study(tuple(map(run, told)))
+    designs += [Told("ace", 0, (0.3, 0.4, 0.5), sources=("quiz",), taskset="tasks/quiz")]
+    whole = study(tuple(map(run, designs)))
     assert [(s.key, [(e.value, e.runs) for e in s.entries]) for s in whole.sweeps] == [
         ("batch_size", [(5, 2), (10, 2)]),
         ("sources", [("quiz", 1), ("quiz+shell-tasks", 2)]),
@@ -118,11 +118,11 @@ def test_settings_that_are_varied_make_a_sweep_in_their_order() -> None:
 
 
 def test_evolvers_that_are_named_by_a_setting_are_of_one_family() -> None:
-    told = [Told("ahe-gate=true", gate=True), Told("ahe-gate=false"), Told("ahe-gate=false-0.5")]
-    told += [Told("ace-batch_size=5"), Told("ace-batch_size=10", batch_size=10)]
-    found = study(tuple(map(run, told)))
-    assert [(gate.on, gate.off) for gate in found.gate] == [("ahe-gate=true", "ahe-gate=false")]
-    assert [(s.evolver, [e.value for e in s.entries]) for s in found.sweeps] == [("ace", [5, 10])]
+    designs = [Told("ahe-gate=true", gate=True), Told("ahe-gate=false"), Told("ahe-gate=false-0.5")]
+    designs += [Told("ace-batch_size=5"), Told("ace-batch_size=10", batch_size=10)]
+    suite = study(tuple(map(run, designs)))
+    assert [(gate.on, gate.off) for gate in suite.gate] == [("ahe-gate=true", "ahe-gate=false")]
+    assert [(s.evolver, [e.value for e in s.entries]) for s in suite.sweeps] == [("ace", [5, 10])]
 
 
 def test_harnesses_are_shown_by_the_model_they_evolved_under_and_those_that_drive_them() -> None:
@@ -138,12 +138,12 @@ def test_harnesses_are_shown_by_the_model_they_evolved_under_and_those_that_driv
 
 
 def test_what_a_run_does_not_know_of_its_cost_is_missing() -> None:
-    known, unknown = (study((run(Told(costs=costs)),)).methods[0].spent for costs in (True, False))
-    assert known.train.tokens == 20 * 1050 + 5 * 100 * (0 + 1 + 2 + 3)
-    assert known.update == SpentPart(tokens=4 * 980.0, wall_time=None, cost_usd=None)
+    priced, unknown = (study((run(Told(costs=costs)),)).methods[0].spent for costs in (True, False))
+    assert priced.train.tokens == 20 * 1050 + 5 * 100 * (0 + 1 + 2 + 3)
+    assert priced.update == SpentPart(tokens=4 * 980.0, wall_time=None, cost_usd=None)
     assert unknown.train == SpentPart(tokens=None, wall_time=None, cost_usd=None)
 
 
 def test_unfinished_runs_may_be_among_them() -> None:
-    found = study((*runs(), run(Told("ace", 1, finished=False))))
-    assert next(m for m in found.methods if m.evolver == "ace").runs == 3
+    suite = study((*runs(), run(Told("ace", 1, finished=False))))
+    assert next(m for m in suite.methods if m.evolver == "ace").runs == 3

@@ -78,22 +78,22 @@ def openings(space: Workspace) -> list[Callable[[], Game]]:
     if game is not None:
         levels = [row["level"] for row in _rows(space.data / "levels.jsonl")]
         return [lambda level=level, play=game.Corridor: Glimpse(play(level)) for level in levels]
-    known = {"shop": _shop, "search": _search, "household": _household}
-    name = next((name for name in known if (space.root / "env" / f"{name}.py").exists()), None)
+    openers = {"shop": _shop, "search": _search, "household": _household}
+    name = next((name for name in openers if (space.root / "env" / f"{name}.py").exists()), None)
     if name is None:
         return []
     package = _package(space.root / "env")
     rollout, module = (importlib.import_module(f"{package}.{part}") for part in ("rollout", name))
-    return [lambda make=make: Dialogue(rollout, make(), module.INSTRUCTION) for make in known[name](module, space)]
+    return [lambda make=make: Dialogue(rollout, make(), module.INSTRUCTION) for make in openers[name](module, space)]
 
 
 def _package(folder: Path) -> str:
     """Import the package in a folder under a name of its own, since several tasks have one each, and return the name."""
     name = f"env_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
     if name not in sys.modules:
-        found = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
-        sys.modules[name] = module_from_spec(found)
-        found.loader.exec_module(sys.modules[name])
+        spec = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+        sys.modules[name] = module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
     return name
 
 

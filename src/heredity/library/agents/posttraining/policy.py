@@ -105,7 +105,7 @@ class Policy:
             ids[row, :length] = torch.tensor(prompt + answer)
             seen[row, :length] = 1
             wanted[row, len(prompt) : length] = 1
-        ids, seen, wanted = (each.to(self.device) for each in (ids, seen, wanted))
+        ids, seen, wanted = (tensor.to(self.device) for tensor in (ids, seen, wanted))
         logits = self.model(input_ids=ids, attention_mask=seen).logits[:, :-1]
         loss = functional.cross_entropy(logits.transpose(1, 2), ids[:, 1:], reduction="none")
         return -loss, wanted[:, 1:].float()

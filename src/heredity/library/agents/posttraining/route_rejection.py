@@ -31,8 +31,8 @@ def main() -> None:
     def keep(turns: Sequence[Turn]) -> None:
         """Keep for each prompt the answer after which the fewest turns were needed."""
         for left, (prompt, answer) in enumerate(reversed(turns)):
-            known = kept.get(tuple(prompt))
-            if known is None or left < known[0]:
+            best = kept.get(tuple(prompt))
+            if best is None or left < best[0]:
                 kept[tuple(prompt)] = left, policy.text(answer)
 
     def train(until: float) -> None:

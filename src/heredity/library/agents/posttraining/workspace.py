@@ -62,12 +62,12 @@ class Workspace:
 
     def parts(self) -> list[Workspace]:
         """Return the materials of each of several tasks, as if it were alone; this workspace where there is one task."""
-        found: list[Workspace] = []
+        spaces: list[Workspace] = []
         for folder in sorted(path for path in (self.root / "tasks").glob("*") if path.is_dir()):
             part = copy.copy(self)
             part.root, part.data = folder, folder / "data"
-            found.append(part)
-        return found or [self]
+            spaces.append(part)
+        return spaces or [self]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of data/train.jsonl: `prompt`, `completion` and, for most tasks, `question` and `answer`."""

@@ -156,10 +156,10 @@ def read_problems() -> list[dict[str, Any]]:
         MissingExtraError: if it is not installed.
         ConfigError: if its data is not what is expected.
     """
-    found = find_spec(_PACKAGE)
-    if found is None or found.origin is None:
+    spec = find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
         raise MissingExtraError("HumanEval", "humaneval")
-    path = Path(found.origin).parent / "data" / "HumanEval.jsonl.gz"
+    path = Path(spec.origin).parent / "data" / "HumanEval.jsonl.gz"
     try:
         problems = [
             json.loads(line) for line in gzip.decompress(path.read_bytes()).decode().splitlines() if line.strip()

@@ -58,7 +58,7 @@ def rewriting() -> PostTrainingTask:
     texts = ["".join(letters) for letters in product(LETTERS, repeat=_LENGTH)]
     order = generator(0, "posttraining", "rewriting", "known").permutation(len(texts))
     questions = [_question(texts[i]) for i in order]
-    known, others = questions[:_KNOWN], questions[_KNOWN:]
+    familiar, others = questions[:_KNOWN], questions[_KNOWN:]
 
     def deal(entropy: int) -> Mapping[str, Sequence[Question]]:
         dealt = [others[i] for i in generator(entropy, "posttraining", "rewriting", "deal").permutation(len(others))]
@@ -66,7 +66,7 @@ def rewriting() -> PostTrainingTask:
         return {
             "validation": dealt[:_GRADED],
             "heldout": dealt[_GRADED:hidden],
-            "train": known + dealt[hidden : hidden + _TRAINED],
+            "train": familiar + dealt[hidden : hidden + _TRAINED],
         }
 
     def materials(entropy: int) -> Mapping[str, bytes]:
@@ -89,7 +89,7 @@ def rewriting() -> PostTrainingTask:
         graded=_GRADED,
         heldout=_HELDOUT,
         structure={"capability": 1, "interaction": 1, "reward": 3, "horizon": 1},
-        recipe=BaseRecipe(ALPHABET, tuple((q.text, q.answer) for q in known), steps=70),
+        recipe=BaseRecipe(ALPHABET, tuple((q.text, q.answer) for q in familiar), steps=70),
         labels=("rule-based judge",),
     )
 

@@ -98,15 +98,15 @@ async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[G
 @cache
 def levels() -> tuple[str, ...]:
     """Return every level that can be solved and takes at least three actions, in a fixed order."""
-    found: list[str] = []
+    solvable: list[str] = []
     for places in permutations(range(_SIZE), 4):
         cells = ["."] * _SIZE
-        for place, thing in zip(places, "@kD^", strict=True):
-            cells[place] = thing
+        for position, thing in zip(places, "@kD^", strict=True):
+            cells[position] = thing
         level = "".join(cells)
         if len(solve(level)) >= _SHORTEST:
-            found.append(level)
-    return tuple(found)
+            solvable.append(level)
+    return tuple(solvable)
 
 
 def solve(level: str) -> str:

@@ -154,12 +154,12 @@ def _build(state: State, building: str) -> Outcome:
     state.built.append(building)
     if part == "hatchery":
         grown = _number(state) - before
-        told = f"{_count(grown)} colonists come up from below." if grown > 0 else "Something stirs below."
+        effect = f"{_count(grown)} colonists come up from below." if grown > 0 else "Something stirs below."
     elif part == "press":
-        told = "Its jaws begin to turn, and carts line up before it."
+        effect = "Its jaws begin to turn, and carts line up before it."
     else:
-        told = _harm(state, part == "trap")
-    return Outcome(message=f"The {building} stands. {told}")
+        effect = _harm(state, part == "trap")
+    return Outcome(message=f"The {building} stands. {effect}")
 
 
 def _harm(state: State, deadly: bool) -> str:

@@ -89,10 +89,10 @@ def ridden(hall: Hall, now: Now) -> Now:
     if not any(cell in rides for cell in now.crates):
         return now
     crates = list(now.crates)
-    for place, cell in enumerate(crates):
+    for index, cell in enumerate(crates):
         to = rides.get(cell)
         if to is not None and to != now.at and to not in crates and hall.floor[to[0]][to[1]] != "#":
-            crates[place] = to
+            crates[index] = to
     return now._replace(crates=tuple(crates))
 
 
@@ -136,10 +136,10 @@ class BeltWarehouse(Dynamics[State]):
 def _told(hall: Hall, before: Now, now: Now) -> Outcome:
     if now.crates == hall.bays:
         return Outcome(1.0, done=True, message="Every crate is in its bay. The gates close on a finished shift.")
-    told = [f"Crate {n} is at row {to[0]}, column {to[1]}." for n, to in _moved(before, now)]
+    lines = [f"Crate {n} is at row {to[0]}, column {to[1]}." for n, to in _moved(before, now)]
     if now.turned != before.turned:
-        told.insert(0, "All belts change direction.")
-    return Outcome(message=" ".join(told))
+        lines.insert(0, "All belts change direction.")
+    return Outcome(message=" ".join(lines))
 
 
 def _moved(before: Now, now: Now) -> list[tuple[str, Cell]]:

@@ -55,9 +55,9 @@ def _floor(rng: np.random.Generator, difficulty: int) -> tuple[tuple[str, ...], 
     grid = [["#" if r in (0, rows - 1) or c in (0, columns - 1) else "." for c in range(columns)] for r in range(rows)]
     for _ in range(1 + difficulty):
         grid[int(rng.integers(1, rows - 1))][int(rng.integers(1, columns - 1))] = "#"
-    for place in range(2 + difficulty // 3):
+    for belt in range(2 + difficulty // 3):
         length = int(rng.integers(2, 4))
-        if place % 2:
+        if belt % 2:
             row, column = int(rng.integers(1, rows - 1)), int(rng.integers(1, columns - length))
             run, symbol = [(row, column + i) for i in range(length)], "<>"[int(rng.integers(2))]
         else:

@@ -71,25 +71,25 @@ class BurrowDays(Dynamics[State]):
 
     def act(self, state: State, action: Action) -> Outcome:
         """Walk, eat, drink, sniff or rest; then the step takes its toll."""
-        paid, told = 0, "You rest."
+        paid, message = 0, "You rest."
         if action.name == "walk":
             target, size = moved(state.at, action.params["direction"]), len(state.land.rows)
             if not inside(target, size, size) or state.land.rows[target[0]][target[1]] == "#":
                 raise RefusedError("Rock is in the way.")
-            state.at, told = target, ""
+            state.at, message = target, ""
         elif action.name == "eat":
             bush = self._ripe(state)
-            paid, told = bush.berries, f"You eat {bush.berries} berries."
+            paid, message = bush.berries, f"You eat {bush.berries} berries."
             state.eaten |= 1 << bush.number
             state.energy = min(MOST_ENERGY, state.energy + FOOD * bush.berries)
         elif action.name == "drink":
             if _ground(state, state.at) != "w":
                 raise RefusedError("There is no water here.")
-            state.water, told = MOST_WATER, "You drink your fill."
+            state.water, message = MOST_WATER, "You drink your fill."
         elif action.name == "sniff":
-            told = self._scent(state, action.params["scent"])
+            message = self._scent(state, action.params["scent"])
         passed = self._pass(state)
-        return Outcome(paid + passed.reward, passed.done, f"{told} {passed.message}".strip())
+        return Outcome(paid + passed.reward, passed.done, f"{message} {passed.message}".strip())
 
     def refuse(self, state: State) -> Outcome:
         """Let the step take its toll."""
@@ -108,13 +108,13 @@ class BurrowDays(Dynamics[State]):
     def _scent(state: State, scent: str) -> str:
         row, column = state.at
         if scent == "berries":
-            found = [cell for cell, bush in state.land.bushes.items() if not state.eaten >> bush.number & 1]
+            cells = [cell for cell, bush in state.land.bushes.items() if not state.eaten >> bush.number & 1]
         else:
             wanted = scent[0]
-            found = [(r, c) for r, line in enumerate(state.land.rows) for c, s in enumerate(line) if s == wanted]
-        if not found:
+            cells = [(r, c) for r, line in enumerate(state.land.rows) for c, s in enumerate(line) if s == wanted]
+        if not cells:
             return f"You smell no {scent}."
-        near = min(found, key=lambda cell: abs(cell[0] - row) + abs(cell[1] - column))
+        near = min(cells, key=lambda cell: abs(cell[0] - row) + abs(cell[1] - column))
         down = "north" if near[0] < row else "south" if near[0] > row else ""
         right = "west" if near[1] < column else "east" if near[1] > column else ""
         where = f"comes from the {down}{right}" if down or right else "is right here"

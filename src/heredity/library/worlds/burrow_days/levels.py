@@ -41,7 +41,7 @@ class Lands(Levels):
         while True:
             rows = self._ground(rng, size)
             free = cells_of(rows, ".")
-            start, burrow, water, *rest = (free[int(place)] for place in rng.permutation(len(free)))
+            start, burrow, water, *rest = (free[int(index)] for index in rng.permutation(len(free)))
             if min(_far(start, burrow), _far(start, water), _far(burrow, water)) < 3 or not _connected(rows, free):
                 continue
             symbols = {burrow: "b", water: "w"} | {rest.pop(): "w" for _ in range(min(difficulty, 2))}
@@ -99,18 +99,18 @@ def _values(level: LevelData) -> list[Values]:
     Sniffing and being refused are worth no more than resting, and need no place of their own.
     """
     cells = _cells(level)
-    index = {cell: place for place, cell in enumerate(cells)}
+    index = {cell: position for position, cell in enumerate(cells)}
     ground = [level["rows"][row][column] for row, column in cells]
-    sheltered, pools = np.array([g == "b" for g in ground]), [place for place, g in enumerate(ground) if g == "w"]
-    ways = [np.array([index.get(moved(cell, d), place) for cell, place in index.items()]) for d in DIRECTIONS]
+    sheltered, pools = np.array([g == "b" for g in ground]), [position for position, g in enumerate(ground) if g == "w"]
+    ways = [np.array([index.get(moved(cell, d), position) for cell, position in index.items()]) for d in DIRECTIONS]
     values = [np.zeros((len(cells), 1 << len(level["bushes"]), MOST_ENERGY + 1, MOST_WATER + 1), np.int16)]
     for clock in reversed(range(level["steps"])):
         acted = _before_toll(values[-1], clock, sheltered)
         best = acted.copy()
         for way in ways:
             np.maximum(best, acted[way], out=best)
-        for place in pools:
-            np.maximum(best[place], acted[place][:, :, -1:], out=best[place])
+        for position in pools:
+            np.maximum(best[position], acted[position][:, :, -1:], out=best[position])
         for number, (row, column, berries, ripe) in enumerate(level["bushes"]):
             if clock // DAY >= ripe:
                 _eat(best[index[row, column]], acted[index[row, column]], number, berries)

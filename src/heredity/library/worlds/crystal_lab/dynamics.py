@@ -83,16 +83,16 @@ class CrystalLab(Dynamics[State]):
             state.heat += (room[0] > state.heat) - (room[0] < state.heat)
             state.acid += (room[1] > state.acid) - (room[1] < state.acid)
             return Outcome(message="The flask rests.")
-        batch, paid, told = state.shelf.batches[state.batch], 0, f"Batch {state.batch + 1} is poured away."
+        batch, paid, message = state.shelf.batches[state.batch], 0, f"Batch {state.batch + 1} is poured away."
         if action.name == "run":
             off = abs(state.heat - batch["heat"]) + abs(state.acid - batch["acid"])
             paid = dosed(max(0, batch["worth"] - MISFIT * off), state.dose)
-            told = f"Batch {state.batch + 1} runs, and yields {paid} crystals."
+            message = f"Batch {state.batch + 1} runs, and yields {paid} crystals."
             state.heat, state.acid = _held(state.heat + batch["heats"]), _held(state.acid + batch["sours"])
             state.dose = "plain"
         state.batch += 1
         state.crystals += paid
-        return Outcome(float(paid), state.batch == len(state.shelf.batches), told)
+        return Outcome(float(paid), state.batch == len(state.shelf.batches), message)
 
     @staticmethod
     def _add(state: State, bottle: str) -> Outcome:

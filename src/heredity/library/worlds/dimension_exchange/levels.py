@@ -53,10 +53,10 @@ class Markets(Levels):
         return _best(level)[1]
 
 
-def _moves(place: Place, rings: Sequence[Sequence[int]]) -> Iterator[tuple[Action, Place, int]]:
+def _moves(state: Place, rings: Sequence[Sequence[int]]) -> Iterator[tuple[Action, Place, int]]:
     """Yield what can be done, where it leads, and which price it pays: 1 + 3 * dimension + good, 0 for none."""
-    dimension, sold, stock = place
-    yield Action.of("wait"), place, 0
+    dimension, sold, stock = state
+    yield Action.of("wait"), state, 0
     for target, name in enumerate(DIMENSIONS):
         if target != dimension:
             yield Action.of("cross", dimension=name), (target, 0, stock), 0
@@ -75,16 +75,16 @@ def _best(level: LevelData) -> tuple[int, list[Action]]:
     numbers: dict[Place, int] = {start: 0}
     order: list[Place] = [start]
     edges: list[list[tuple[Action, int, int]]] = []
-    for place in order:
+    for state in order:
         edges.append([])
-        for action, after, column in _moves(place, level["rings"]):
+        for action, after, column in _moves(state, level["rings"]):
             if after not in numbers:
                 numbers[after] = len(order)
                 order.append(after)
             edges[-1].append((action, numbers[after], column))
     width, slope, steps = max(map(len, edges)), level["slope"], level["steps"]
-    padded = np.array([[edge[1:] for edge in (found * width)[:width]] for found in edges], np.int64)
-    glut = slope * np.array([place[1] for place in order], np.int64)[:, None]
+    padded = np.array([[edge[1:] for edge in (outgoing * width)[:width]] for outgoing in edges], np.int64)
+    glut = slope * np.array([state[1] for state in order], np.int64)[:, None]
     prices = [[0, *(p for row in at for p in row)] for at in true_prices(level)]
     values: list[NDArray[np.int64]] = [np.zeros(len(order), np.int64)]
     for t in reversed(range(steps)):

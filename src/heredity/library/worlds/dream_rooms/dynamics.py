@@ -90,18 +90,18 @@ def after(dream: Dream, now: Now, verb: str, door: int = 0) -> Now:
             raise RefusedError("The ladder ends at a painted ceiling; sleep is light already.")
         return now._replace(depth=now.depth - 1)
     if verb == "take":
-        found = here(dream, now)
-        if found is None:
+        index = here(dream, now)
+        if index is None:
             raise RefusedError("There is nothing here to take.")
-        return now._replace(held=(*now.held[:found], True, *now.held[found + 1 :]))
+        return now._replace(held=(*now.held[:index], True, *now.held[index + 1 :]))
     return now if awake(dream, now) else now._replace(at=dream.first, depth=0)
 
 
 def here(dream: Dream, now: Now) -> int | None:
     """Return which keepsake lies where the dreamer is, if one does."""
-    for place, keepsake in enumerate(dream.keepsakes):
-        if (keepsake.room, keepsake.depth) == (now.at, now.depth) and not now.held[place]:
-            return place
+    for index, keepsake in enumerate(dream.keepsakes):
+        if (keepsake.room, keepsake.depth) == (now.at, now.depth) and not now.held[index]:
+            return index
     return None
 
 
@@ -139,12 +139,12 @@ class DreamRooms(Dynamics[State]):
     def observe(self, state: State) -> dict[str, Any]:
         """Show the room, the clock, how deep the sleep is, and what is held."""
         dream, now = state.dream, state.now
-        found = here(dream, now)
+        index = here(dream, now)
         things = [
             "a pond" if now.at in dream.ponds else "",
             "a ladder" if now.at in dream.ladders else "",
             "your bed" if now.at == dream.bed else "",
-            f"the {dream.keepsakes[found].name}" if found is not None else "",
+            f"the {dream.keepsakes[index].name}" if index is not None else "",
         ]
         held = [k.name for k, has in zip(dream.keepsakes, now.held, strict=True) if has]
         missing = [k.name for k, has in zip(dream.keepsakes, now.held, strict=True) if not has]

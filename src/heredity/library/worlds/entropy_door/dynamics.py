@@ -98,9 +98,9 @@ class EntropyDoor(Dynamics[State]):
                 passed.append(str(number + 1))
         sprung = name not in ("hold", "open") and leaks(state.clock, state.leak)
         state.clock += 1
-        told = "The door springs open by itself. " if sprung else ""
+        notice = "The door springs open by itself. " if sprung else ""
         return Outcome(
-            float(gain), message=f"{told}Passed: {', '.join(passed) or 'nobody'}; order changes by {gain:+d}."
+            float(gain), message=f"{notice}Passed: {', '.join(passed) or 'nobody'}; order changes by {gain:+d}."
         )
 
     def observe(self, state: State) -> dict[str, Any]:

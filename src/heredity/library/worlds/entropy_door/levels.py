@@ -75,13 +75,13 @@ def _best(level: LevelData) -> tuple[int, list[str]]:
     ways: list[dict[str, NDArray[np.int64]]] = []
     for t in reversed(range(steps)):
         at_door = sum(1 << number for number, particle in enumerate(particles) if particle.distance(t) == 0)
-        found: list[NDArray[np.int64]] = []
+        choices: list[NDArray[np.int64]] = []
         ways.append({name: _after(sides, at_door, crossing(name, t, level["leak"])) for name in COST})
         for name, cost in COST.items():
             value = np.full_like(values[-1], _NEVER)
             value[:, cost:] = values[-1][ways[-1][name], : energy + 1 - cost]
-            found.append(value)
-        values.append(np.max(found, axis=0))
+            choices.append(value)
+        values.append(np.max(choices, axis=0))
     begin = side = sum(value << number for number, value in enumerate(level["right"]))
     plan: list[str] = []
     for t in range(steps):

@@ -47,21 +47,21 @@ class Fields(Levels):
     def _spread(rng: np.random.Generator, size: int, count: int) -> list[Cell]:
         """Return centres at least four apart in row or column, none at the edge."""
         while True:
-            found: list[Cell] = []
+            centres: list[Cell] = []
             for _ in range(60):
                 row, column = (int(v) for v in rng.integers(1, size - 1, 2))
-                if all(max(abs(row - r), abs(column - c)) >= 4 for r, c in found):
-                    found.append((row, column))
-                if len(found) == count:
-                    return found
+                if all(max(abs(row - r), abs(column - c)) >= 4 for r, c in centres):
+                    centres.append((row, column))
+                if len(centres) == count:
+                    return centres
 
     @staticmethod
     def _flawed(rng: np.random.Generator, flaws: int) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return a node in which so many of the eight outer cells are one step too weak or too strong."""
         shape = np.array(NODE)
         outer = [(r, c) for r in range(3) for c in range(3) if (r, c) != (1, 1)]
-        for place in rng.permutation(len(outer))[:flaws]:
-            shape[outer[int(place)]] += 2 * int(rng.integers(2)) - 1
+        for index in rng.permutation(len(outer))[:flaws]:
+            shape[outer[int(index)]] += 2 * int(rng.integers(2)) - 1
         return shape
 
     def upper_bound(self, level: LevelData) -> UpperBound:

@@ -88,9 +88,9 @@ def ordered(ground: tuple[str, ...], now: Now, verb: str, unit: int = 0, directi
 
 def answered(ground: tuple[str, ...], now: Now) -> Now:
     """Return how things stand after every enemy has acted."""
-    for place, enemy in enumerate(now.enemies):
+    for index, enemy in enumerate(now.enemies):
         if enemy.health:
-            now = _acted(ground, now, place, enemy)
+            now = _acted(ground, now, index, enemy)
     return now
 
 
@@ -110,13 +110,13 @@ def _aimed_at(ground: tuple[str, ...], now: Now, unit: int, direction: str) -> i
         cell = moved(cell, direction)
         if ground[cell[0]][cell[1]] == "#":
             return None
-        for place, enemy in enumerate(now.enemies):
+        for index, enemy in enumerate(now.enemies):
             if enemy.health and enemy.at == cell:
-                return place
+                return index
     return None
 
 
-def _acted(ground: tuple[str, ...], now: Now, place: int, enemy: Enemy) -> Now:
+def _acted(ground: tuple[str, ...], now: Now, index: int, enemy: Enemy) -> Now:
     near = [(_apart(enemy.at, cell), unit) for unit, cell in enumerate(now.cells) if now.health[unit]]
     beside = [unit for apart, unit in near if apart == 1]
     if beside:
@@ -128,7 +128,7 @@ def _acted(ground: tuple[str, ...], now: Now, place: int, enemy: Enemy) -> Now:
     for way in ways:
         to = moved(enemy.at, way)
         if ground[to[0]][to[1]] != "#" and not _taken(now, to):
-            return now._replace(enemies=_with(now.enemies, place, enemy._replace(at=to, heading=way)))
+            return now._replace(enemies=_with(now.enemies, index, enemy._replace(at=to, heading=way)))
     return now
 
 
@@ -149,8 +149,8 @@ def _apart(a: Cell, b: Cell) -> int:
     return abs(a[0] - b[0]) + abs(a[1] - b[1])
 
 
-def _with(values: tuple[Any, ...], place: int, value: Any) -> tuple[Any, ...]:
-    return (*values[:place], value, *values[place + 1 :])
+def _with(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
+    return (*values[:index], value, *values[index + 1 :])
 
 
 class FogSkirmish(Dynamics[State]):
@@ -169,12 +169,12 @@ class FogSkirmish(Dynamics[State]):
             if not state.flares:
                 raise RefusedError("There is no flare left.")
             state.flares -= 1
-            told, now = _lit(before), before
+            message, now = _lit(before), before
         else:
             unit = UNITS.index(action.params["unit"]) if "unit" in action.params else 0
             now = ordered(state.ground, before, action.name, unit, action.params.get("direction", ""))
-            told = _order_told(before, now, action.name, unit)
-        return _round(state, now, before, told)
+            message = _order_told(before, now, action.name, unit)
+        return _round(state, now, before, message)
 
     def refuse(self, state: State) -> Outcome:
         """Let the enemies act."""
@@ -231,10 +231,10 @@ def _order_told(before: Now, now: Now, verb: str, unit: int) -> str:
     return "The arrow hits nothing."
 
 
-def _round(state: State, now: Now, before: Now, told: str) -> Outcome:
+def _round(state: State, now: Now, before: Now, message: str) -> Outcome:
     after = state.now = answered(state.ground, now)
     earned = left_to_win(before) - left_to_win(now)
-    lines = [told] if told else []
+    lines = [message] if message else []
     for name, had, has in zip(UNITS, now.health, after.health, strict=True):
         if has < had:
             lines.append(f"The {name} is struck and {'falls' if not has else f'has {has} health left'}.")

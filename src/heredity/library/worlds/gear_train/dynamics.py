@@ -90,10 +90,10 @@ class GearTrain(Dynamics[State]):
         if there:
             state.box.append(there)
             state.box.sort()
-        told = [f"A gear of {teeth} teeth is mounted as {place} of stage {stage}."] if teeth else []
+        lines = [f"A gear of {teeth} teeth is mounted as {place} of stage {stage}."] if teeth else []
         if there:
-            told.append(f"The gear of {there} teeth is back in the box.")
-        return Outcome(message=" ".join(told))
+            lines.append(f"The gear of {there} teeth is back in the box.")
+        return Outcome(message=" ".join(lines))
 
     @staticmethod
     def _crank(state: State) -> Outcome:

@@ -30,7 +30,7 @@ class Trains(Levels):
             if all(a != b for a, b in pairs) and speeds[-1] != 1 and max(speeds) <= FASTEST:
                 break
         idlers = [int(rng.integers(LOW, 20)) if stage < difficulty - 1 else 0 for stage in range(stages)]
-        idlers = [idlers[int(place)] for place in rng.permutation(stages)]
+        idlers = [idlers[int(index)] for index in rng.permutation(stages)]
         answer = [[a, idler, b] for (a, b), idler in zip(pairs, idlers, strict=True)]
         return {
             "distances": [a + 2 * idler + b for a, idler, b in answer],

@@ -46,7 +46,7 @@ class Reefs(Levels):
             return [(colour + step) % count for colour in range(count)]
         while True:
             colours = [int(c) for c in rng.permutation(count)]
-            if sum(c == place for place, c in enumerate(colours)) <= 1:
+            if sum(c == index for index, c in enumerate(colours)) <= 1:
                 return colours
 
     def upper_bound(self, level: LevelData) -> UpperBound:

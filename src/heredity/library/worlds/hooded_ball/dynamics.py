@@ -78,14 +78,14 @@ class HoodedBall(Dynamics[State]):
         return Outcome(message=_called(state.guests, action.params["about"]))
 
     @staticmethod
-    def _lift(state: State, place: int) -> Outcome:
-        guest = state.guests[place] if place < len(state.guests) else None
+    def _lift(state: State, index: int) -> Outcome:
+        guest = state.guests[index] if index < len(state.guests) else None
         if guest is None:
             raise RefusedError("Nobody stands there.")
-        if state.open == place:
+        if state.open == index:
             raise RefusedError("That hood is lifted already.")
         if state.open is None:
-            state.open = place
+            state.open = index
             return Outcome(message=f"Under the hood: {described(guest)}.")
         first, state.open = state.open, None
         other = state.guests[first]
@@ -94,7 +94,7 @@ class HoodedBall(Dynamics[State]):
         coins = payment(guest, other, state.rivals)
         if not coins:
             return Outcome(message=f"{met} They will not dance; both hoods go down.")
-        state.guests[place] = state.guests[first] = None
+        state.guests[index] = state.guests[first] = None
         state.coins += coins
         done = sum(g is not None for g in state.guests) < 2
         return Outcome(float(coins), done, f"{met} They dance away, and you are paid {coins} coins.")
@@ -123,7 +123,7 @@ def described(guest: Guest) -> str:
 
 def _called(guests: list[Guest | None], about: str) -> str:
     names, field = {"colours": (COLOURS, 0), "masks": (MASKS, 1), "feathers": (FEATHERS, 2)}[about]
-    heard = (f"{place} {names[guest[field]]}" for place, guest in enumerate(guests, 1) if guest is not None)
+    heard = (f"{number} {names[guest[field]]}" for number, guest in enumerate(guests, 1) if guest is not None)
     return f"The herald calls: {', '.join(heard)}."
 
 

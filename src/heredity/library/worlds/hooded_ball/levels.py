@@ -38,7 +38,7 @@ class Balls(Levels):
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return the meetings of these couples."""
-        return [Action.of("lift", guest=place + 1) for couple in _best(level)[1] for place in couple]
+        return [Action.of("lift", guest=index + 1) for couple in _best(level)[1] for index in couple]
 
 
 def _paired(rng: np.random.Generator, count: int) -> list[int]:
@@ -63,13 +63,13 @@ def _best(level: LevelData) -> tuple[int, Couples]:
             return 0, ()
         one = (left & -left).bit_length() - 1
         rest = left & (left - 1)
-        found = best(rest)
+        top = best(rest)
         for other in range(one + 1, len(guests)):
             if rest >> other & 1 and pays[one][other]:
                 total, couples = best(rest & ~(1 << other))
-                if total + pays[one][other] > found[0]:
-                    found = (total + pays[one][other], ((one, other), *couples))
-        return found
+                if total + pays[one][other] > top[0]:
+                    top = (total + pays[one][other], ((one, other), *couples))
+        return top
 
     return best((1 << len(guests)) - 1)
 

@@ -45,7 +45,7 @@ class Lakes(Levels):
 def _draft(rng: np.random.Generator, size: int) -> dict[str, Any]:
     ice = rng.choice(len(_ICE), (size, size), p=_SHARES)
     rows = [[_ICE[int(k)] for k in row] for row in ice]
-    at, shelter = (divmod(int(place), size) for place in rng.permutation(size * size)[:2])
+    at, shelter = (divmod(int(index), size) for index in rng.permutation(size * size)[:2])
     rows[at[0]][at[1]], rows[shelter[0]][shelter[1]] = ":", "E"
     bank = "#" * (size + 2)
     return {"plan": [bank, *("#" + "".join(row) + "#" for row in rows), bank], "at": [at[0] + 1, at[1] + 1]}

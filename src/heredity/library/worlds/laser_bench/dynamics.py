@@ -34,7 +34,7 @@ def trace(cells: Sequence[str], size: int, colour: str) -> list[int]:
 
     Mirrors and prisms give every heading another one and no two headings the same, so that no light runs in a ring.
     """
-    at = next(place for place, symbol in enumerate(cells) if symbol in LAMPS)
+    at = next(index for index, symbol in enumerate(cells) if symbol in LAMPS)
     (row, column), (down, right) = divmod(at, size), LAMPS[cells[at]]
     path: list[int] = []
     while True:
@@ -65,11 +65,11 @@ def _turned(symbol: str, colour: str, down: int, right: int) -> Cell:
 
 def lit(cells: Sequence[str], size: int) -> dict[int, str]:
     """Return the colours that cross each cell that is lit."""
-    found: dict[int, str] = {}
+    colours: dict[int, str] = {}
     for colour in COLOURS:
         for at in set(trace(cells, size, colour)):
-            found[at] = found.get(at, "") + colour
-    return found
+            colours[at] = colours.get(at, "") + colour
+    return colours
 
 
 def solved(cells: Sequence[str], size: int) -> bool:
@@ -135,12 +135,12 @@ class LaserBench(Dynamics[State]):
             shown[at] = _glow(colours)
         state.light = tuple("".join(shown[at : at + size]) for at in range(0, size * size, size))
         state.flashes -= 1
-        told = [
+        verdicts = [
             f"{NAMES[symbol]} detector: {_verdict(symbol, light.get(at, ''))}"
             for at, symbol in enumerate(state.cells)
             if symbol in COLOURS
         ]
-        message = f"The lamp flashes. {'; '.join(told)}."
+        message = f"The lamp flashes. {'; '.join(verdicts)}."
         if _right(state.cells, light):
             return Outcome(1.0, done=True, message=message)
         return Outcome(done=not state.flashes, message=message)

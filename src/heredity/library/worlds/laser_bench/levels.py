@@ -44,8 +44,8 @@ class Benches(Levels):
     def _bare(rng: np.random.Generator, size: int) -> list[str]:
         """Return blocks, and a lamp at the edge that shines inwards."""
         cells = ["#" if rng.random() < BLOCKS else "." for _ in range(size * size)]
-        side, place = list(LAMPS)[int(rng.integers(4))], int(rng.integers(1, size - 1))
-        row, column = {"^": (size - 1, place), "v": (0, place), "<": (place, size - 1), ">": (place, 0)}[side]
+        side, offset = list(LAMPS)[int(rng.integers(4))], int(rng.integers(1, size - 1))
+        row, column = {"^": (size - 1, offset), "v": (0, offset), "<": (offset, size - 1), ">": (offset, 0)}[side]
         cells[row * size + column] = side
         return cells
 
@@ -100,7 +100,7 @@ def _all_needed(cells: Sequence[str], size: int, pieces: Sequence[int]) -> bool:
 
 
 def _shuffled(rng: np.random.Generator, kinds: Sequence[str]) -> list[str]:
-    return [kinds[int(place)] for place in rng.permutation(len(kinds))]
+    return [kinds[int(index)] for index in rng.permutation(len(kinds))]
 
 
 def _name(symbol: str) -> str:

@@ -46,35 +46,35 @@ class Village:
             hushed: a mind that nobody hears in this round.
         """
         after = thoughts & 0
-        for place, voices in enumerate(self.heard):
+        for mind, voices in enumerate(self.heard):
             pull = thoughts & 0
             for other, strength in voices:
                 if other != hushed:
                     pull = pull + strength * (2 * (thoughts >> other & 1) - 1)
-            needed = self.needed[place]
+            needed = self.needed[mind]
             if needed < 0:
                 pull, needed = -pull, -needed
-            turned_or_kept = (pull >= needed) | ((pull > -needed) & (thoughts >> place & 1))
-            after = after | turned_or_kept << place
+            turned_or_kept = (pull >= needed) | ((pull > -needed) & (thoughts >> mind & 1))
+            after = after | turned_or_kept << mind
         return after
 
     def agreement(self, thoughts: int) -> int:
         """Return the depth of the side that has more of it."""
-        dawn = sum(depth for place, depth in enumerate(self.depths) if thoughts >> place & 1)
+        dawn = sum(depth for mind, depth in enumerate(self.depths) if thoughts >> mind & 1)
         return max(dawn, sum(self.depths) - dawn)
 
-    def after(self, thoughts: Thoughts, verb: str, place: int) -> Thoughts:
+    def after(self, thoughts: Thoughts, verb: str, mind: int) -> Thoughts:
         """Return what all think (number or array) after an action on a mind, and the round of listening that follows it."""
-        bit = 1 << place
+        bit = 1 << mind
         if verb == "hush":
-            return self.listened(thoughts, place)
+            return self.listened(thoughts, mind)
         if verb == "steady":
             return self.listened(thoughts) & ~bit | thoughts & bit
         return self.listened(thoughts ^ bit if verb == "whisper" else thoughts)
 
-    def cost(self, verb: str, place: int) -> int:
+    def cost(self, verb: str, mind: int) -> int:
         """Return the influence that an action on a mind takes."""
-        return self.depths[place] if verb == "whisper" else 0 if verb == "listen" else 1
+        return self.depths[mind] if verb == "whisper" else 0 if verb == "listen" else 1
 
 
 @dataclass(slots=True)
@@ -99,12 +99,12 @@ def read_village(level: LevelData) -> Village:
         names,
         tuple(mind["depth"] for mind in minds),
         tuple(NEEDED[mind["temper"]] for mind in minds),
-        tuple(tuple((place, strength) for place, strength in mind["hears"]) for mind in minds),
+        tuple(tuple((other, strength) for other, strength in mind["hears"]) for mind in minds),
         tuple(
             (
                 f"{mind['name']}: thinks of ",
                 f"; depth {mind['depth']}, {mind['temper']}, hears "
-                + ", ".join(f"{names[place]} ({strength})" for place, strength in mind["hears"]),
+                + ", ".join(f"{names[other]} ({strength})" for other, strength in mind["hears"]),
             )
             for mind in minds
         ),
@@ -121,16 +121,16 @@ class MindChorus(Dynamics[State]):
 
     def act(self, state: State, action: Action) -> Outcome:
         """Act on a mind, or on none, and let all listen; a new best agreement pays what it is better by."""
-        village, verb, place = state.village, action.name, 0
+        village, verb, mind = state.village, action.name, 0
         if verb != "listen":
             name = action.params["mind"]
             if name not in village.names:
                 raise RefusedError(f"Nobody here is called {name}.")
-            place = village.names.index(name)
-        cost = village.cost(verb, place)
+            mind = village.names.index(name)
+        cost = village.cost(verb, mind)
         if cost > state.influence:
             raise RefusedError(f"That takes {cost} influence, and you have {state.influence} left.")
-        before, state.thoughts = state.thoughts, village.after(state.thoughts, verb, place)
+        before, state.thoughts = state.thoughts, village.after(state.thoughts, verb, mind)
         state.influence -= cost
         agreement = village.agreement(state.thoughts)
         gain, state.best = max(0, agreement - state.best), max(agreement, state.best)
@@ -141,7 +141,7 @@ class MindChorus(Dynamics[State]):
     def observe(self, state: State) -> dict[str, Any]:
         """Show every mind and what it thinks."""
         village, thoughts = state.village, state.thoughts
-        words = [THOUGHTS[thoughts >> place & 1] for place in range(len(village.names))]
+        words = [THOUGHTS[thoughts >> mind & 1] for mind in range(len(village.names))]
         whole = sum(village.depths)
         return {
             "minds": [f"{head}{word}{tail}" for word, (head, tail) in zip(words, village.lines, strict=True)],
@@ -157,9 +157,9 @@ class MindChorus(Dynamics[State]):
 def _told(village: Village, before: int, after: int) -> str:
     """Say who has turned."""
     turned: dict[str, list[str]] = {"dawn": [], "dusk": []}
-    for place, name in enumerate(village.names):
-        if (before ^ after) >> place & 1:
-            turned[THOUGHTS[after >> place & 1]].append(name)
+    for mind, name in enumerate(village.names):
+        if (before ^ after) >> mind & 1:
+            turned[THOUGHTS[after >> mind & 1]].append(name)
     parts = [f"{', '.join(names)} turned to {thought}" for thought, names in turned.items() if names]
     return f"{'; '.join(parts)}." if parts else "Nobody turned."
 

@@ -30,7 +30,7 @@ class Villages(Levels):
         """Return a village that neither idling nor one move over and over brings far, and the least influence that does."""
         count, steps = _MINDS[difficulty], _STEPS[difficulty]
         while True:
-            minds = [_mind(rng, place, count) for place in range(count)]
+            minds = [_mind(rng, mind, count) for mind in range(count)]
             village = read_village({"minds": minds})
             needs = _needs(village, steps)
             for start in map(int, rng.permutation(1 << count)[:_TRIED]):
@@ -56,21 +56,21 @@ class Villages(Levels):
         village, thoughts, left = read_village(level), level["thoughts"], level["influence"]
         needs, moves, plan = _needs(village, level["steps"]), _moves(village), list[Action]()
         for rounds in range(int(np.argmax(needs[:, thoughts] <= left)), 0, -1):
-            verb, place = next(
-                (verb, place)
-                for verb, place in moves
-                if village.cost(verb, place) + needs[rounds - 1, village.after(thoughts, verb, place)] <= left
+            verb, mind = next(
+                (verb, mind)
+                for verb, mind in moves
+                if village.cost(verb, mind) + needs[rounds - 1, village.after(thoughts, verb, mind)] <= left
             )
-            thoughts, left = village.after(thoughts, verb, place), left - village.cost(verb, place)
-            plan.append(Action.of(verb) if verb == "listen" else Action.of(verb, mind=village.names[place]))
+            thoughts, left = village.after(thoughts, verb, mind), left - village.cost(verb, mind)
+            plan.append(Action.of(verb) if verb == "listen" else Action.of(verb, mind=village.names[mind]))
         return plan
 
 
-def _mind(rng: np.random.Generator, place: int, count: int) -> dict[str, Any]:
-    others = [other for other in range(count) if other != place]
+def _mind(rng: np.random.Generator, mind: int, count: int) -> dict[str, Any]:
+    others = [other for other in range(count) if other != mind]
     heard = sorted(others[int(i)] for i in rng.permutation(len(others))[: int(rng.integers(2, 4))])
     return {
-        "name": _NAMES[place],
+        "name": _NAMES[mind],
         "depth": int(rng.integers(1, 4)),
         "temper": ("follower", "follower", "stubborn", "contrary")[int(rng.integers(4))],
         "hears": [[other, int(rng.integers(1, 4))] for other in heard],
@@ -79,7 +79,7 @@ def _mind(rng: np.random.Generator, place: int, count: int) -> dict[str, Any]:
 
 def _moves(village: Village) -> list[tuple[str, int]]:
     places = range(len(village.names))
-    return [("listen", 0), *((verb, place) for verb in ("whisper", "steady", "hush") for place in places)]
+    return [("listen", 0), *((verb, mind) for verb in ("whisper", "steady", "hush") for mind in places)]
 
 
 @lru_cache(maxsize=2)
@@ -89,8 +89,8 @@ def _needs(village: Village, steps: int) -> Table:
     Within one more round it is the least over all moves of what the move costs and what is needed after it.
     """
     everything = np.arange(1 << len(village.names))
-    table = np.array([village.after(everything, verb, place) for verb, place in _moves(village)])
-    costs = np.array([[village.cost(verb, place)] for verb, place in _moves(village)])
+    table = np.array([village.after(everything, verb, mind) for verb, mind in _moves(village)])
+    costs = np.array([[village.cost(verb, mind)] for verb, mind in _moves(village)])
     needs = [np.full(len(everything), _NEVER)]
     needs[0][[0, -1]] = 0
     for _ in range(steps):
@@ -101,12 +101,12 @@ def _needs(village: Village, steps: int) -> Table:
 def _trivial_gain(village: Village, start: int, influence: int, steps: int) -> int:
     """Return the most that one move gains if it is made over and over."""
     first = best = _by_itself(village, start, steps)
-    for verb, place in _moves(village):
-        now, left, cost = start, influence, village.cost(verb, place)
+    for verb, mind in _moves(village):
+        now, left, cost = start, influence, village.cost(verb, mind)
         for _ in range(steps):
             if cost > left:
                 break
-            now, left = village.after(now, verb, place), left - cost
+            now, left = village.after(now, verb, mind), left - cost
             best = max(best, village.agreement(now))
     return best - first
 

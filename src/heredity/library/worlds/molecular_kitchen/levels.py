@@ -75,8 +75,8 @@ def _molecules(rng: np.random.Generator, difficulty: int) -> list[Molecule]:
     names = [_NAMES[int(i)] for i in rng.permutation(len(_NAMES))[: len(shapes)]]
     tastes = [int(i) for i in rng.permutation(3)]
     return [
-        Molecule(name, shape, tastes[place] if place < 2 else int(rng.integers(3)), int(rng.integers(1, 4)))
-        for place, (name, shape) in enumerate(zip(names, shapes, strict=True))
+        Molecule(name, shape, tastes[index] if index < 2 else int(rng.integers(3)), int(rng.integers(1, 4)))
+        for index, (name, shape) in enumerate(zip(names, shapes, strict=True))
     ]
 
 
@@ -102,9 +102,9 @@ def _taste(chain: Sequence[Molecule]) -> Taste:
 
 def _smallest(molecules: Sequence[Molecule], order: Taste) -> list[Chain]:
     for size in range(1, HOLDS + 1):
-        found = [chain for chain in itertools.product(molecules, repeat=size) if _taste(chain) == order]
-        if found:
-            return found
+        chains = [chain for chain in itertools.product(molecules, repeat=size) if _taste(chain) == order]
+        if chains:
+            return chains
     return []
 
 

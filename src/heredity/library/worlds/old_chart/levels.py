@@ -45,8 +45,8 @@ class Lands(Levels):
 
     @staticmethod
     def _sow(rng: np.random.Generator, ground: list[list[int]], cells: Sequence[Cell], role: int, count: int) -> None:
-        for place in rng.permutation(len(cells))[:count]:
-            row, column = cells[int(place)]
+        for index in rng.permutation(len(cells))[:count]:
+            row, column = cells[int(index)]
             ground[row][column] = role
 
     def upper_bound(self, level: LevelData) -> UpperBound:

@@ -31,9 +31,9 @@ class Towns(Levels):
         low, high = _HOURS[difficulty]
         while True:
             level = _draft(rng, difficulty)
-            found = _round({**level, "steps": 0})
-            if found is not None and low <= found[0] <= high:
-                return {**level, "steps": found[0] + found[0] // 3 + 8}
+            tour = _round({**level, "steps": 0})
+            if tour is not None and low <= tour[0] <= high:
+                return {**level, "steps": tour[0] + tour[0] // 3 + 8}
 
     def upper_bound(self, level: LevelData) -> UpperBound:
         """Return 1: the last delivery pays 1 once, and the search finds a round that is shorter than the day."""
@@ -41,8 +41,8 @@ class Towns(Levels):
 
     def solve(self, level: LevelData) -> Sequence[Action]:
         """Return a quickest round."""
-        found = _round({**level, "steps": 0})
-        moves = found[1] if found else []
+        tour = _round({**level, "steps": 0})
+        moves = tour[1] if tour else []
         return [Action.of(verb, **{"direction": word} if word else {}) for verb, word in moves]
 
 

@@ -105,8 +105,8 @@ def _walk(maze: Maze, now: Now, cell: Cell, door: Door | None, direction: str) -
     return now._replace(at=at, spin=1 - now.spin if at in maze.plates else now.spin)
 
 
-def _with(values: tuple[int, ...], place: int, value: int) -> tuple[int, ...]:
-    return (*values[:place], value, *values[place + 1 :])
+def _with(values: tuple[int, ...], index: int, value: int) -> tuple[int, ...]:
+    return (*values[:index], value, *values[index + 1 :])
 
 
 class QuantumDoors(Dynamics[State]):

@@ -51,9 +51,9 @@ def _draft(rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
     passages = [(r, c) for r in range(rows) for c in range(columns) if (r + c) % 2 and grid[r][c] == "."]
     chosen = rng.permutation(len(passages))[: 3 * (difficulty + 1)]
     doors: list[list[int]] = []
-    for place, index in enumerate(chosen):
+    for number, index in enumerate(chosen):
         r, c = passages[int(index)]
-        grid[r][c] = "abcd"[place // 3]
+        grid[r][c] = "abcd"[number // 3]
         doors.append([r, c, int(rng.integers(2))])
     at, out, *plates = (rooms[int(i)] for i in rng.permutation(len(rooms))[: 2 + _PLATES[difficulty]])
     grid[out[0]][out[1]] = "E"

@@ -47,7 +47,7 @@ def temperatures(bays: Sequence[int], heat: Sequence[int]) -> list[int]:
         heat: of each module; less than 0 cools.
     """
     own = [0, *(0 if module == EMPTY else heat[module] for module in bays), 0]
-    return [0 if module == EMPTY else own[place] + own[place + 1] + own[place + 2] for place, module in enumerate(bays)]
+    return [0 if module == EMPTY else own[bay] + own[bay + 1] + own[bay + 2] for bay, module in enumerate(bays)]
 
 
 def refusal(bays: Sequence[int], power: Sequence[int], heat: Sequence[int], battery: int, most_heat: int) -> str:

@@ -115,7 +115,7 @@ def _coolest(modules: Modules, chosen: Sequence[int]) -> tuple[int, list[tuple[i
     for most_heat, bays in ranked:
         order = _order(bays, power, heat, most_heat)
         if order:
-            return most_heat, [] if order == list(range(len(bays))) else [(bays[place], place + 1) for place in order]
+            return most_heat, [] if order == list(range(len(bays))) else [(bays[bay], bay + 1) for bay in order]
     return 0, []
 
 
@@ -126,13 +126,13 @@ def _order(bays: Sequence[int], power: Sequence[int], heat: Sequence[int], most_
     def fill(filled: int, order: list[int]) -> list[int]:
         if len(order) == len(bays):
             return order
-        for place in range(len(bays)):
-            after = filled | 1 << place
+        for bay in range(len(bays)):
+            after = filled | 1 << bay
             if after == filled or after in dead:
                 continue
             now = [module if after >> p & 1 else EMPTY for p, module in enumerate(bays)]
-            if not refusal(now, power, heat, BATTERY, most_heat) and (found := fill(after, [*order, place])):
-                return found
+            if not refusal(now, power, heat, BATTERY, most_heat) and (complete := fill(after, [*order, bay])):
+                return complete
             dead.add(after)
         return []
 

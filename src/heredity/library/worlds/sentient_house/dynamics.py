@@ -115,14 +115,14 @@ class SentientHouse(Dynamics[State]):
         before, room = state.house, action.params.get("room", 1) - 1
         state.house = after = answered(before, action.name, room)
         state.turn += 1
-        told = [_told(before, after, action.name, room)]
+        lines = [_told(before, after, action.name, room)]
         pay = 0
-        for place, guest in enumerate(state.guests):
-            if state.turn <= guest.until and not state.paid >> place & 1 and pleased(after.rooms, guest):
-                state.paid |= 1 << place
+        for index, guest in enumerate(state.guests):
+            if state.turn <= guest.until and not state.paid >> index & 1 and pleased(after.rooms, guest):
+                state.paid |= 1 << index
                 pay += guest.worth
-                told.append(f"Guest {place + 1} walks and pays.")
-        return Outcome(float(pay), not _waiting(state), " ".join(told))
+                lines.append(f"Guest {index + 1} walks and pays.")
+        return Outcome(float(pay), not _waiting(state), " ".join(lines))
 
     def refuse(self, state: State) -> Outcome:
         """Lose a turn; the house has its will, and no guest walks."""
@@ -138,23 +138,23 @@ class SentientHouse(Dynamics[State]):
         return {
             "grid": [plan[0:3], plan[3:6], plan[6:9]],
             "mood": f"{MOODS[mood]} ({mood})",
-            "guests": [_line(state, place) for place in range(len(state.guests))],
+            "guests": [_line(state, index) for index in range(len(state.guests))],
             "gauges": {"mood": [mood, 0, ANGRIEST]},
         }
 
 
 def _waiting(state: State) -> bool:
-    return any(state.turn < guest.until and not state.paid >> place & 1 for place, guest in enumerate(state.guests))
+    return any(state.turn < guest.until and not state.paid >> index & 1 for index, guest in enumerate(state.guests))
 
 
-def _line(state: State, place: int) -> str:
-    guest = state.guests[place]
-    if state.paid >> place & 1:
-        return f"Guest {place + 1} has paid."
+def _line(state: State, index: int) -> str:
+    guest = state.guests[index]
+    if state.paid >> index & 1:
+        return f"Guest {index + 1} has paid."
     if state.turn >= guest.until:
-        return f"Guest {place + 1} has left."
+        return f"Guest {index + 1} has left."
     return (
-        f"Guest {place + 1}: from room {guest.start + 1} to room {guest.end + 1} while room {guest.quiet + 1} is closed;"
+        f"Guest {index + 1}: from room {guest.start + 1} to room {guest.end + 1} while room {guest.quiet + 1} is closed;"
         f" pays {guest.worth} up to turn {guest.until}"
     )
 

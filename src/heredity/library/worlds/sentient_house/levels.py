@@ -41,7 +41,7 @@ class Guests(Levels):
         while True:
             level: dict[str, Any] = {
                 "house": [int(rng.integers(1 << ROOMS)) & int(rng.integers(1 << ROOMS)), int(rng.integers(1, _MOODS))],
-                "guests": [_guest(rng, place, turns // _GUESTS[difficulty]) for place in range(_GUESTS[difficulty])],
+                "guests": [_guest(rng, index, turns // _GUESTS[difficulty]) for index in range(_GUESTS[difficulty])],
                 "steps": turns,
             }
             everything = sum(worth for *_, worth, _ in level["guests"])
@@ -69,10 +69,10 @@ class Guests(Levels):
         return plan
 
 
-def _guest(rng: np.random.Generator, place: int, pace: int) -> list[int]:
+def _guest(rng: np.random.Generator, index: int, pace: int) -> list[int]:
     """Return a guest; the later ones stay longer."""
     start, end, quiet = (int(room) for room in rng.permutation(ROOMS)[:3])
-    until = (place + 1) * pace - int(rng.integers(2))
+    until = (index + 1) * pace - int(rng.integers(2))
     return [start, end, quiet, int(rng.integers(3, 10)), until]
 
 
@@ -120,9 +120,9 @@ def _hopes(guests: tuple[Guest, ...], turns: int) -> list[Numbers]:
     value, hopes = np.zeros((_MOODS << ROOMS, len(sets)), np.int64), list[Numbers]()
     houses = np.arange(_MOODS << ROOMS)[:, None]
     for turn in range(turns, 0, -1):
-        paying = sum((happy[:, place] & (turn <= guest.until)) << place for place, guest in enumerate(guests))
+        paying = sum((happy[:, index] & (turn <= guest.until)) << index for index, guest in enumerate(guests))
         then = sets | np.asarray(paying)[:, None]
-        pay = sum(guest.worth * ((then & ~sets) >> place & 1) for place, guest in enumerate(guests))
+        pay = sum(guest.worth * ((then & ~sets) >> index & 1) for index, guest in enumerate(guests))
         hopes.append(pay + value[houses, then])
         value = np.max([hopes[-1][after] for after in _answers()], axis=0)
     return hopes[::-1]

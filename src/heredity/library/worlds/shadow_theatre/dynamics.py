@@ -73,10 +73,10 @@ def shadow(puppet: Puppet, lamp: int) -> Screen:
     scale, rows = puppet.lane + 1, cut(puppet.shape, puppet.turns)
     left = scale * puppet.column - puppet.lane * lamp
     dark = [0] * HEIGHT
-    for place, row in enumerate(reversed(rows)):
+    for index, row in enumerate(reversed(rows)):
         bits = sum(((1 << scale) - 1) << (scale * c) for c, symbol in enumerate(row) if symbol == "#")
         shifted = (bits << left if left >= 0 else bits >> -left) & ((1 << WIDTH) - 1)
-        for height in range(scale * place, min(HEIGHT, scale * (place + 1))):
+        for height in range(scale * index, min(HEIGHT, scale * (index + 1))):
             dark[HEIGHT - 1 - height] = shifted
     return tuple(dark)
 

@@ -80,12 +80,12 @@ def _near(rng: np.random.Generator, goal: Scene, lamp: int) -> Scene:
 
 def _stands(scene: Scene) -> bool:
     """Whether the puppets are on the stage, apart from each other, and cast their whole shadows on the screen."""
-    for place, p in enumerate(scene.puppets):
+    for index, p in enumerate(scene.puppets):
         rows = cut(p.shape, p.turns)
         left = (p.lane + 1) * p.column - p.lane * scene.lamp
         if left < 0 or left + (p.lane + 1) * len(rows[0]) > WIDTH or (p.lane + 1) * len(rows) > HEIGHT:
             return False
-        for other in scene.puppets[:place]:
+        for other in scene.puppets[:index]:
             apart = p.column + len(rows[0]) <= other.column or other.column + len(cut(*other[:2])[0]) <= p.column
             if p.lane == other.lane and not apart:
                 return False
@@ -119,9 +119,9 @@ def _plan(level: LevelData) -> list[Action] | None:
         start = lamp_moved(start, direction)
         moves.append(Action.of("lamp", direction=direction))
     for order in permutations(range(len(goal.puppets))):
-        found = _in_order(start, goal, order)
-        if found is not None:
-            return moves + found
+        steps = _in_order(start, goal, order)
+        if steps is not None:
+            return moves + steps
     return None
 
 

@@ -58,15 +58,15 @@ class ShiftingPairs(Dynamics[State]):
         return Outcome(message=f"Under row {row + 1}, from the left: {seen}.")
 
     @staticmethod
-    def _turn(state: State, place: Place) -> Outcome:
-        row, column = place
+    def _turn(state: State, cell: Place) -> Outcome:
+        row, column = cell
         tile, first = state.tiles[row][column], state.open
         if tile == TAKEN:
             raise RefusedError("There is a gap; its tile was taken.")
-        if first == place:
+        if first == cell:
             raise RefusedError("That tile is open already.")
         if first is None:
-            state.open = place
+            state.open = cell
             return Outcome(message=f"You turn up: {PICTURES[tile]}.")
         state.open = None
         other = state.tiles[first[0]][first[1]]

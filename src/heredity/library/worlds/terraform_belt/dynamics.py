@@ -79,45 +79,45 @@ class TerraformBelt(Dynamics[State]):
 
     def act(self, state: State, action: Action) -> Outcome:
         """Use a tool on a region, or seed it."""
-        place = action.params["region"] - 1
-        if place >= len(state.sites):
+        region = action.params["region"] - 1
+        if region >= len(state.sites):
             raise RefusedError(f"There are only {len(state.sites)} regions.")
-        if state.living[place]:
-            raise RefusedError(f"Region {place + 1} lives already and is left alone.")
+        if state.living[region]:
+            raise RefusedError(f"Region {region + 1} lives already and is left alone.")
         if action.name == "seed":
-            return self._seed(state, place)
+            return self._seed(state, region)
         cost = COST[action.name]
         if cost > state.energy:
             raise RefusedError(f"That takes {cost} energy, and {state.energy} is left.")
-        if action.name == "forge" and not state.gas[place]:
-            raise RefusedError(f"Region {place + 1} has no gas left for a forge.")
+        if action.name == "forge" and not state.gas[region]:
+            raise RefusedError(f"Region {region + 1} has no gas left for a forge.")
         state.energy -= cost
-        before = state.climates[place]
-        state.climates[place] = worked(action.name, before)
-        message = f"Region {place + 1}: {_change(before, state.climates[place])}."
+        before = state.climates[region]
+        state.climates[region] = worked(action.name, before)
+        message = f"Region {region + 1}: {_change(before, state.climates[region])}."
         if action.name == "forge":
-            state.gas[place] -= 1
-            message += self._blow(state, place + 1)
+            state.gas[region] -= 1
+            message += self._blow(state, region + 1)
         return Outcome(message=message)
 
     @staticmethod
-    def _blow(state: State, place: int) -> str:
-        if place == len(state.sites) or state.living[place]:
+    def _blow(state: State, region: int) -> str:
+        if region == len(state.sites) or state.living[region]:
             return ""
-        before = state.climates[place]
-        state.climates[place] = worked("wind", before)
-        return f" The wind blows gas to region {place + 1}: {_change(before, state.climates[place])}."
+        before = state.climates[region]
+        state.climates[region] = worked("wind", before)
+        return f" The wind blows gas to region {region + 1}: {_change(before, state.climates[region])}."
 
     @staticmethod
-    def _seed(state: State, place: int) -> Outcome:
-        site = state.sites[place]
-        count = met(state.climates[place], site.needs)
+    def _seed(state: State, region: int) -> Outcome:
+        site = state.sites[region]
+        count = met(state.climates[region], site.needs)
         if count not in SHARES:
-            raise RefusedError(f"Region {place + 1} meets only {count} of its needs; nothing would grow.")
-        state.living[place] = True
+            raise RefusedError(f"Region {region + 1} meets only {count} of its needs; nothing would grow.")
+        state.living[region] = True
         paid = SHARES[count] * site.worth
         return Outcome(
-            float(paid), all(state.living), f"Region {place + 1} lives, with {count} needs met; this pays {paid}."
+            float(paid), all(state.living), f"Region {region + 1} lives, with {count} needs met; this pays {paid}."
         )
 
     def observe(self, state: State) -> dict[str, Any]:

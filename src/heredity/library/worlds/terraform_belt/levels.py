@@ -58,19 +58,19 @@ class Belts(Levels):
         tasks = [done for _, _, done in _best(level)]
         at, plan = [0] * len(tasks), list[Action]()
 
-        def go_on(place: int, until: str) -> None:
-            while at[place] < len(tasks[place]):
-                task = tasks[place][at[place]]
-                at[place] += 1
+        def go_on(region: int, until: str) -> None:
+            while at[region] < len(tasks[region]):
+                task = tasks[region][at[region]]
+                at[region] += 1
                 if task == "wind":
-                    go_on(place - 1, "forge")
+                    go_on(region - 1, "forge")
                     continue
-                plan.append(Action.of(task, region=place + 1))
+                plan.append(Action.of(task, region=region + 1))
                 if task == until:
                     return
 
-        for place in reversed(range(len(tasks))):
-            go_on(place, "")
+        for region in reversed(range(len(tasks))):
+            go_on(region, "")
         return plan
 
 
@@ -87,17 +87,17 @@ def _needs(region: Mapping[str, Any]) -> Needs:
 def _paths(start: Climate) -> dict[Node, tuple[int, Node | None, str]]:
     """Return the least energy to every climate, gusts used and forges worked, with the step that came before (Dijkstra)."""
     first: Node = (start, 0, 0)
-    found: dict[Node, tuple[int, Node | None, str]] = {}
+    reached: dict[Node, tuple[int, Node | None, str]] = {}
     queue: list[tuple[int, Node, Node | None, str]] = [(0, first, None, "")]
     while queue:
         cost, node, before, tool = heapq.heappop(queue)
-        if node in found:
+        if node in reached:
             continue
-        found[node] = (cost, before, tool)
+        reached[node] = (cost, before, tool)
         for task, after in _steps(node):
-            if after not in found:
+            if after not in reached:
                 heapq.heappush(queue, (cost + COST.get(task, 0), after, node, task))
-    return found
+    return reached
 
 
 def _steps(node: Node) -> Iterator[tuple[str, Node]]:
@@ -155,14 +155,14 @@ def _best(level: LevelData) -> list[Option]:
     options = [_options(region) for region in level["regions"]]
 
     @cache
-    def rest(place: int, gusts: int, energy: int) -> tuple[int, tuple[Option, ...]]:
-        if place == len(options):
+    def rest(index: int, gusts: int, energy: int) -> tuple[int, tuple[Option, ...]]:
+        if index == len(options):
             return 0, ()
         best: tuple[int, tuple[Option, ...]] = (-1, ())
-        for (used, forges), made in options[place].items():
+        for (used, forges), made in options[index].items():
             for option in made if used <= gusts else ():
                 if option[0] <= energy:
-                    pay, others = rest(place + 1, forges, energy - option[0])
+                    pay, others = rest(index + 1, forges, energy - option[0])
                     best = max(best, (option[1] + pay, (option, *others)))
         return best
 

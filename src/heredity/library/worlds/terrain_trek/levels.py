@@ -90,9 +90,9 @@ def _moves(country: Country, now: Now) -> Iterator[tuple[Move, Now]]:
             yield ("walk", direction), walked(country, now, direction)
         except RefusedError:
             continue
-    for place, gear in enumerate(GEAR):
-        if place != now.gear:
-            yield ("wear", gear), now._replace(gear=place)
+    for index, gear in enumerate(GEAR):
+        if index != now.gear:
+            yield ("wear", gear), now._replace(gear=index)
     try:
         yield ("rest", ""), rested(country, now)
     except RefusedError:

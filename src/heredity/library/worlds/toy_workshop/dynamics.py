@@ -130,7 +130,7 @@ def combined(house: House, now: Now) -> Now:
     return now._replace(hands=(f"{bodies[0].split()[0]} cart on {wheels[0]}",))
 
 
-def sold(house: House, now: Now, place: int) -> Now:
+def sold(house: House, now: Now, number: int) -> Now:
     """Return how things stand after what is held in a place was handed over in the shop.
 
     Raises:
@@ -138,9 +138,9 @@ def sold(house: House, now: Now, place: int) -> Now:
     """
     if now.room != house.shop:
         raise RefusedError("This is not the shop.")
-    if place > len(now.hands):
-        raise RefusedError(f"You hold no thing number {place}.")
-    name = now.hands[place - 1]
+    if number > len(now.hands):
+        raise RefusedError(f"You hold no thing number {number}.")
+    name = now.hands[number - 1]
     if name == KEY:
         raise RefusedError("Nobody buys a key.")
     hands = _without(now.hands, name)
@@ -153,8 +153,8 @@ def sold(house: House, now: Now, place: int) -> Now:
 
 
 def _without(hands: tuple[str, ...], name: str) -> tuple[str, ...]:
-    place = hands.index(name)
-    return hands[:place] + hands[place + 1 :]
+    index = hands.index(name)
+    return hands[:index] + hands[index + 1 :]
 
 
 class ToyWorkshop(Dynamics[State]):
@@ -196,7 +196,7 @@ class ToyWorkshop(Dynamics[State]):
                 [f"{d} to the {_behind(house, now, room)}" for d, room in house.doors[now.room].items()]
             ),
             "here": ", ".join(here) or "nothing",
-            "hands": ", ".join([f"{place}: {name}" for place, name in enumerate(now.hands, 1)]) or "nothing",
+            "hands": ", ".join([f"{number}: {name}" for number, name in enumerate(now.hands, 1)]) or "nothing",
             "orders": orders if now.room == house.shop else "written up in the shop",
             "earned": now.earned,
         }

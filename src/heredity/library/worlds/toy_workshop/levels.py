@@ -65,8 +65,8 @@ def _draft(rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
     pairs = sorted({f"{body} cart on {wheel} wheels" for body in bodies for wheel in wheels})
     chosen = rng.permutation(len(pairs))[: carts + 1]
     orders = [[pairs[int(i)], int(rng.integers(5, 13))] for i in chosen]
-    place = {"bench": bench, "shop": shop, "at": at, "locked": locked}
-    return {"names": names, "doors": doors, "things": things, "orders": orders, **place, "steps": _STEPS[difficulty]}
+    rooms = {"bench": bench, "shop": shop, "at": at, "locked": locked}
+    return {"names": names, "doors": doors, "things": things, "orders": orders, **rooms, "steps": _STEPS[difficulty]}
 
 
 def _doors(rng: np.random.Generator, rows: int, columns: int) -> list[dict[str, int]]:
@@ -80,8 +80,8 @@ def _doors(rng: np.random.Generator, rows: int, columns: int) -> list[dict[str, 
         if direction in ("south", "east")
     ]
     group, spare = list(range(rows * columns)), 1
-    for place in rng.permutation(len(walls)):
-        room, direction, other = walls[int(place)]
+    for index in rng.permutation(len(walls)):
+        room, direction, other = walls[int(index)]
         if group[room] == group[other]:
             if not spare:
                 continue
@@ -117,8 +117,8 @@ def _sensible(house: House, now: Now) -> Iterator[Move]:
     if now.room == house.bench:
         yield "combine", "", None
     if now.room == house.shop:
-        for place in range(len(now.hands)):
-            yield "sell", "number", place + 1
+        for index in range(len(now.hands)):
+            yield "sell", "number", index + 1
 
 
 def _done(house: House, now: Now, move: Move) -> Now:

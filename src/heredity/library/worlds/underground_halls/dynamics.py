@@ -152,12 +152,14 @@ class UndergroundHalls(Dynamics[State]):
             raise RefusedError(f"The mountain ends at row {len(city.plan) - 1} and column {city.columns - 1}.")
         now, pay = after(city, before, action.name, row * city.columns + column)
         state.now = now
-        told = [f"It is day {now.day}."]
-        told += [f"Hall {h.letter} is in ruins." for h in city.halls if (now.ruined & ~before.ruined) >> h.cell & 1]
+        sentences = [f"It is day {now.day}."]
+        sentences += [
+            f"Hall {h.letter} is in ruins." for h in city.halls if (now.ruined & ~before.ruined) >> h.cell & 1
+        ]
         settled = [h.letter for h in city.halls if (now.settled & ~before.settled) >> h.cell & 1]
         if settled:
-            told.append(f"Settlers move into hall {' and '.join(settled)}.")
-        return Outcome(float(pay), _over(city, now), " ".join(told))
+            sentences.append(f"Settlers move into hall {' and '.join(settled)}.")
+        return Outcome(float(pay), _over(city, now), " ".join(sentences))
 
     def refuse(self, state: State) -> Outcome:
         """Lose a day."""

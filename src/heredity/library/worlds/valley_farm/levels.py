@@ -36,8 +36,8 @@ class Farms(Levels):
         """Return a farm: what grows where, at which stage, and how each crop answers to work."""
         sown = sorted(int(field) for field in rng.permutation(len(PLACES))[: 2 + difficulty])
         crops = [UNSOWN] * len(PLACES)
-        for place, field in enumerate(sown):
-            crops[field] = place % 3
+        for index, field in enumerate(sown):
+            crops[field] = index % 3
         effects = [
             [-int(e) for e in rng.integers(1, 3, 2)] + [int(e) for e in rng.permutation([1, 2])] for _ in range(3)
         ]
@@ -69,16 +69,16 @@ def _tables(level: LevelData) -> list[tuple[Action, Numbers, Numbers]]:
     refused lets a day pass, as resting does, so that it needs no row of its own.
     """
     sown = [field for field, crop in enumerate(level["crops"]) if crop != UNSOWN]
-    bases = [len(PLACES) * len(STAGES) ** place for place in range(len(sown))]
+    bases = [len(PLACES) * len(STAGES) ** position for position in range(len(sown))]
     numbers = np.arange(len(PLACES) * len(STAGES) ** len(sown))
     at = numbers % len(PLACES)
     stages = [numbers // base % len(STAGES) for base in bases]
     overnight = np.array([changed(stage, 1) for stage in STAGES])
     far = np.array([[apart(one, other) > 1 for other in sown] for one in range(len(PLACES))])
 
-    def after(place: Numbers, worked: Sequence[Numbers]) -> Numbers:
-        slept = [np.where(far[place, f], overnight[stage], stage) for f, stage in enumerate(worked)]
-        return place + sum(base * stage for base, stage in zip(bases, slept, strict=True))
+    def after(position: Numbers, worked: Sequence[Numbers]) -> Numbers:
+        slept = [np.where(far[position, f], overnight[stage], stage) for f, stage in enumerate(worked)]
+        return position + sum(base * stage for base, stage in zip(bases, slept, strict=True))
 
     def underfoot(by_stage: Sequence[Sequence[int]]) -> list[Numbers]:
         return [np.where(at == field, np.array(by_stage[f])[stages[f]], stages[f]) for f, field in enumerate(sown)]
@@ -86,8 +86,8 @@ def _tables(level: LevelData) -> list[tuple[Action, Numbers, Numbers]]:
     nothing = np.zeros_like(numbers)
     tables = [(Action.of("rest"), after(at, stages), nothing)]
     for direction in DIRECTIONS:
-        ways = [neighbour(place, direction) for place in range(len(PLACES))]
-        target = np.array([place if way is None else way for place, way in enumerate(ways)])[at]
+        ways = [neighbour(position, direction) for position in range(len(PLACES))]
+        target = np.array([position if way is None else way for position, way in enumerate(ways)])[at]
         tables.append((Action.of("walk", direction=direction), after(target, stages), nothing))
     crops = [level["crops"][field] for field in sown]
     for work, how in enumerate(WORKS):
@@ -111,7 +111,7 @@ def _best(text: bytes) -> tuple[int, list[Action]]:
     for _ in range(level["steps"]):
         values.append(np.max([paid + values[-1][following] for _, following, paid in tables], axis=0))
     digits = [stage for stage, crop in zip(start_stages(level), level["crops"], strict=True) if crop != UNSOWN]
-    state = level["at"] + len(PLACES) * sum(stage * len(STAGES) ** place for place, stage in enumerate(digits))
+    state = level["at"] + len(PLACES) * sum(stage * len(STAGES) ** index for index, stage in enumerate(digits))
     total, plan = int(values[-1][state]), list[Action]()
     for later in reversed(values[:-1]):
         if not later.any() and not plan:

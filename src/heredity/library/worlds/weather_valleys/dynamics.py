@@ -116,15 +116,15 @@ class WeatherValleys(Dynamics[State]):
         usual = state.usual[state.today]
         valley = VALLEYS.index(action.params["valley"]) if action.params else 0
         night = self._pass(state, action.name, valley)
-        told = [_rain(name, night.bursts >> i & 1) for i, name in enumerate(VALLEYS) if night.rain[i]]
+        sentences = [_rain(name, night.bursts >> i & 1) for i, name in enumerate(VALLEYS) if night.rain[i]]
         if action.name == "balloon":
             above = (night.air.above_north, night.air.above_south)[valley]
-            told.append(f"In the evening the balloon finds vapour {above} above the {VALLEYS[valley]} valley.")
+            sentences.append(f"In the evening the balloon finds vapour {above} above the {VALLEYS[valley]} valley.")
         grown = growing(night.air, action.name, valley)
-        told += [f"The {VALLEYS[i]} crop grows." for i in grown]
+        sentences += [f"The {VALLEYS[i]} crop grows." for i in grown]
         return Outcome(
             float(sum(state.worth[i] for i in grown) - usual),
-            message=" ".join(told) or "No rain falls, and nothing grows.",
+            message=" ".join(sentences) or "No rain falls, and nothing grows.",
         )
 
     def refuse(self, state: State) -> Outcome:

@@ -119,8 +119,8 @@ class SearchEpisode:
             self.given = argument
             return "The answer was taken.", float(correct(self._question, argument)), True
         if verb == "search":
-            found = self._library.search(argument)
-            lines = [f"[{d.title}] {d.text[:_SNIPPET]}…" for d in found]
+            documents = self._library.search(argument)
+            lines = [f"[{d.title}] {d.text[:_SNIPPET]}…" for d in documents]
             return "\n".join(lines) or "Nothing was found.", 0.0, False
         document = self._library.titled(argument)
         return (document.text if document else f"There is no document {argument!r}."), 0.0, False

@@ -144,8 +144,8 @@ class ShopEpisode:
             return self._shown() if self._found else "Nothing was found. Search again.", 0.0, False
         if self._item is not None and argument == "buy now":
             return "Thank you for your purchase.", reward(self._goal, self._item, self._chosen), True
-        told = self._click(argument)
-        return f"{told}\n{self._shown()}" if told else self._shown(), 0.0, False
+        message = self._click(argument)
+        return f"{message}\n{self._shown()}" if message else self._shown(), 0.0, False
 
     def _click(self, what: str) -> str:
         if what == "back to search":
@@ -196,9 +196,9 @@ class ShopEpisode:
 def oracle(shop: Shop, goal: Goal, target: str) -> list[tuple[str, str]]:
     """Return thoughts and actions that buy the product `target` for a goal: the reference solution, which knows its number."""
     words = f"{' '.join(goal.features)} {goal.category}"
-    place = shop.search(words).index(target)
+    rank = shop.search(words).index(target)
     steps = [("I search for the product and its features.", f"search[{words}]")]
-    steps += [("It is not on this page.", "click[next page]")] * (place // PAGE)
+    steps += [("It is not on this page.", "click[next page]")] * (rank // PAGE)
     steps.append((f"{target} may fit.", f"click[{target}]"))
     steps += [(f"The {name} should be {value}.", f"click[{value}]") for name, value in goal.options.items()]
     return [*steps, ("It fits, so I buy it.", "click[buy now]")]

@@ -93,17 +93,19 @@ class PreferenceRunner:
         if answer.status != AnswerStatus.OK or not answer.text.strip():
             why = {"winner": "b", "reason": answer.detail or "no words"}
             return record.trajectory({**why, **lengths}, "lost: no answer", failure_source=FailureSource.NONE)
-        found = await judge.compare(spec, answer.text, record.job.policy_seed)
-        record.judged = found.usage
+        comparison = await judge.compare(spec, answer.text, record.job.policy_seed)
+        record.judged = comparison.usage
         info: dict[str, Any] = {
-            "winner": found.winner,
-            "consistent": found.consistent,
-            "reason": " / ".join(dict.fromkeys(found.reasons)),
+            "winner": comparison.winner,
+            "consistent": comparison.consistent,
+            "reason": " / ".join(dict.fromkeys(comparison.reasons)),
             **lengths,
         }
-        told = {"a": "preferred to the reference", "b": "the reference was preferred", "tie": "a tie"}[found.winner]
+        outcome = {"a": "preferred to the reference", "b": "the reference was preferred", "tie": "a tie"}[
+            comparison.winner
+        ]
         return record.trajectory(
-            info, told, score=points(found.winner, length, reference), failure_source=FailureSource.NONE
+            info, outcome, score=points(comparison.winner, length, reference), failure_source=FailureSource.NONE
         )
 
 
@@ -117,7 +119,7 @@ class _Record(ConversationRecord):
 
     def cost(self) -> dict[str, float]:
         """Return what the conversation and the judge used."""
-        found = {"judge_tokens": self.judged.tokens, "judge_cost_usd": self.judged.cost_usd}
+        costs = {"judge_tokens": self.judged.tokens, "judge_cost_usd": self.judged.cost_usd}
         if self.judged == NOTHING_USED:
             return super().cost()
-        return {**super().cost(), **{name: float(amount) for name, amount in found.items() if amount is not None}}
+        return {**super().cost(), **{name: float(amount) for name, amount in costs.items() if amount is not None}}

@@ -197,14 +197,14 @@ def code_results(rows: TaskRows, run_id: str | None = None) -> CodedRows:
 
 
 def _one_run(rows: TaskRows, run_id: str | None) -> tuple[pl.DataFrame, str | None]:
-    known = run_ids(rows)
+    ids = run_ids(rows)
     if run_id is None:
-        if len(known) > 1:
-            raise ConfigError(f"the rows are of {len(known)} runs, {', '.join(known[:5])} …; name one of them")
-        return rows.frame, known[0] if known else None
-    if run_id not in known:
-        raise UnknownNameError("run", run_id, known)
-    return (rows.frame if len(known) == 1 else rows.frame.filter(rows.frame["run_id"] == run_id)), run_id
+        if len(ids) > 1:
+            raise ConfigError(f"the rows are of {len(ids)} runs, {', '.join(ids[:5])} …; name one of them")
+        return rows.frame, ids[0] if ids else None
+    if run_id not in ids:
+        raise UnknownNameError("run", run_id, ids)
+    return (rows.frame if len(ids) == 1 else rows.frame.filter(rows.frame["run_id"] == run_id)), run_id
 
 
 def _named(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
@@ -248,15 +248,15 @@ def _snapshots(frame: pl.DataFrame, kind: NDArray[np.int8]) -> tuple[tuple[Snaps
     if mixed:
         apart = label.is_in(mixed) & pl.col("agent_checkpoint_id").is_not_null()
         label = pl.when(apart).then(label + "@" + pl.col("agent_checkpoint_id").cast(str)).otherwise(label)
-    found = (
+    snapshots = (
         seen.with_columns(label.alias("label"))
         .group_by("label", "snapshot")
         .agg(pl.col("train_batch_index").max(), pl.col("agent_checkpoint_id").drop_nulls().unique().sort())
     )
-    ordered = sorted((_snapshot(**row) for row in found.to_dicts()), key=lambda s: s.order)
+    ordered = sorted((_snapshot(**row) for row in snapshots.to_dicts()), key=lambda s: s.order)
     names, index = _coded(frame["snapshot"] if not mixed else frame.select(label.cast(pl.Categorical)).to_series())
-    place = {s.name: i for i, s in enumerate(ordered)}
-    lookup = np.array([*(place.get(name, -1) for name in names), -1], dtype=np.int32)
+    positions = {s.name: i for i, s in enumerate(ordered)}
+    lookup = np.array([*(positions.get(name, -1) for name in names), -1], dtype=np.int32)
     return tuple(ordered), np.where(kind == JUDGED, lookup[index], -1)
 
 
@@ -276,8 +276,8 @@ def _identity(kind: NDArray[np.int8], view: Ints, snapshot: Ints, task: Ints, st
     moving = kind != JUDGED
     code = np.zeros(int(moving.sum()), dtype=np.int64)
     for values in steps.values():
-        distinct, place = np.unique(values[moving], return_inverse=True)
-        code = code * max(len(distinct), 1) + place
+        distinct, inverse = np.unique(values[moving], return_inverse=True)
+        code = code * max(len(distinct), 1) + inverse
     if code.size:
         step[moving] = np.unique(code, return_inverse=True)[1]
     key = step

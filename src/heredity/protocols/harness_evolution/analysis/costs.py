@@ -19,15 +19,15 @@ def cost_metrics(results: CodedRows) -> tuple[RunCosts, BySnapshot]:
     cell = results.view * width + results.snapshot + 1
     cell = np.where(results.kind == UPDATE, cells[0] * width, cell)
     rows = np.bincount(cell, minlength=cells[0] * width + 1)
-    known = np.zeros((len(COSTS), rows.size), dtype=np.int64)
+    counts = np.zeros((len(COSTS), rows.size), dtype=np.int64)
     total = np.zeros((len(COSTS), rows.size))
     for i, name in enumerate(COSTS):
-        known[i], total[i] = _sums(cell, results.cost(name), rows.size)
+        counts[i], total[i] = _sums(cell, results.cost(name), rows.size)
 
     def costs(selected: slice | Ints) -> Costs:
         return Costs(
             **{
-                name: _cost(int(rows[selected].sum()), int(known[i][selected].sum()), float(total[i][selected].sum()))
+                name: _cost(int(rows[selected].sum()), int(counts[i][selected].sum()), float(total[i][selected].sum()))
                 for i, name in enumerate(COSTS)
             }
         )
@@ -51,11 +51,11 @@ def cost_metrics(results: CodedRows) -> tuple[RunCosts, BySnapshot]:
 
 
 def _sums(cell: Ints, values: Floats, cells: int) -> tuple[Ints, Floats]:
-    known = ~np.isnan(values)
-    if not known.all():
-        cell, values = cell[known], values[known]
+    present = ~np.isnan(values)
+    if not present.all():
+        cell, values = cell[present], values[present]
     return np.bincount(cell, minlength=cells), np.bincount(cell, weights=values, minlength=cells).astype(float)
 
 
-def _cost(rows: int, known: int, total: float) -> Cost:
-    return Cost(rows=rows, known=known, total=total if known else None, mean=total / known if known else None)
+def _cost(rows: int, count: int, total: float) -> Cost:
+    return Cost(rows=rows, known=count, total=total if count else None, mean=total / count if count else None)

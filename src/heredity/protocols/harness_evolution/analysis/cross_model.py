@@ -54,7 +54,7 @@ def cross_model(evaluations: Sequence[Evaluation]) -> list[MatrixRow]:
             for model in models
         ]
         compared = [_compare(runs) for runs in judged]
-        corrected = holm([None if found is None else found.p for found in compared])
+        corrected = holm([None if comparison is None else comparison.p for comparison in compared])
         cells = list(map(_cell, [model for _ in evolved for model in models], judged, compared, corrected))
         for i, home in enumerate(evolved):
             rows.append(MatrixRow(view=view, evolved=home, cells=tuple(cells[i * len(models) : (i + 1) * len(models)])))
@@ -117,6 +117,6 @@ def _level(runs: Repeats, role: Role) -> float | None:
     """Return the mean score over the runs of a snapshot, each run's repeats and tasks averaged before."""
     means: list[float] = []
     for repeats in runs:
-        known = [score for table in repeats for score in table.scores.get(role, ()) if score is not None]
-        means += [float(np.mean(known))] if known else []
+        scores = [score for table in repeats for score in table.scores.get(role, ()) if score is not None]
+        means += [float(np.mean(scores))] if scores else []
     return float(np.mean(means)) if means else None

@@ -62,9 +62,9 @@ def snapshot_curves(grids: Sequence[Grid]) -> SnapshotCurves:
 
 def _curve(grid: Grid, source: str, member: Bools) -> list[tuple[Any, ...]]:
     score = grid.score[member]
-    known = ~np.isnan(score)
-    count = known.sum(axis=0)
-    total, solved = np.where(known, score, 0.0).sum(axis=0), grid.solved[member].sum(axis=0)
+    present = ~np.isnan(score)
+    count = present.sum(axis=0)
+    total, solved = np.where(present, score, 0.0).sum(axis=0), grid.solved[member].sum(axis=0)
     errors = grid.errored[member].sum(axis=0)
     return [
         (grid.view, source, s.name, s.batch, int(n), float(total[i] / n), float(solved[i] / n), int(errors[i]))

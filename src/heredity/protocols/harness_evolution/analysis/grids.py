@@ -115,12 +115,12 @@ def grids(results: CodedRows, kinds: Mapping[str, str]) -> list[Grid]:
     """
     first = _first_batches(results)
     judged = results.kind == JUDGED
-    found: list[Grid] = []
+    view_grids: list[Grid] = []
     for view, name in enumerate(results.views):
         rows = np.flatnonzero(judged & (results.view == view))
         if rows.size:
-            found.append(_grid(results, rows, name, kinds[name], first if kinds[name] == "replay" else None))
-    return found
+            view_grids.append(_grid(results, rows, name, kinds[name], first if kinds[name] == "replay" else None))
+    return view_grids
 
 
 def _first_batches(results: CodedRows) -> Floats | None:
@@ -149,7 +149,7 @@ def _grid(results: CodedRows, rows: Ints, view: str, kind: str, first: Floats | 
     domain[row], source[row] = results.domain[rows], results.source[rows]
     untrained = np.zeros(shape, dtype=bool) if first is None else _untrained(first[tasks], snapshots)
     score[untrained] = np.nan
-    known = ~np.isnan(score)
+    present = ~np.isnan(score)
     return Grid(
         view=view,
         kind=kind,
@@ -160,8 +160,8 @@ def _grid(results: CodedRows, rows: Ints, view: str, kind: str, first: Floats | 
         source=source,
         snapshots=snapshots,
         score=score,
-        solved=solved & known,
-        errored=errored & known,
+        solved=solved & present,
+        errored=errored & present,
         untrained=untrained,
     )
 
@@ -194,23 +194,23 @@ def macro_perf(grid: Grid, index: int) -> float | None:
 def micro_perf(grid: Grid, index: int) -> float | None:
     """Return the mean score of a snapshot with tasks weighed alike; None if it attempted nothing."""
     score = grid.score[:, index]
-    known = score[~np.isnan(score)]
-    return float(known.mean()) if known.size else None
+    scores = score[~np.isnan(score)]
+    return float(scores.mean()) if scores.size else None
 
 
 def _level(grid: Grid, index: int, costs: Costs) -> Level:
     score = grid.score[:, index]
-    known = ~np.isnan(score)
+    present = ~np.isnan(score)
     clean = grid.solved[:, index] & ~grid.errored[:, index]
     untrained = int(grid.untrained[:, index].sum())
     return Level(
-        attempted=int(known.sum()),
-        missing=int((~known).sum()) - untrained,
+        attempted=int(present.sum()),
+        missing=int((~present).sum()) - untrained,
         untrained=untrained,
         errors=int(grid.errored[:, index].sum()),
         perf=_mean(score, grid.domain, SHARE if share(grid.score) else None),
-        sr=_mean(np.where(known, grid.solved[:, index], np.nan), grid.domain),
-        execution_success=_mean(np.where(known, clean, np.nan), grid.domain),
+        sr=_mean(np.where(present, grid.solved[:, index], np.nan), grid.domain),
+        execution_success=_mean(np.where(present, clean, np.nan), grid.domain),
         domains=_parts(score, grid.domain, grid.domains),
         sources=_parts(score, grid.source, grid.sources),
         costs=costs,
@@ -219,16 +219,16 @@ def _level(grid: Grid, index: int, costs: Costs) -> Level:
 
 def _mean(values: Floats, domain: Ints, bounds: Interval | None = SHARE) -> Mean:
     macro = estimate(by_domain(values, domain), bounds)
-    known = values[~np.isnan(values)]
+    present = values[~np.isnan(values)]
     return Mean(
         macro=None if macro is None else macro.mean,
-        micro=float(known.mean()) if known.size else None,
+        micro=float(present.mean()) if present.size else None,
         ci=None if macro is None else macro.interval,
     )
 
 
 def _parts(score: Floats, part: Ints, names: tuple[str, ...]) -> dict[str, Part]:
-    known = ~np.isnan(score)
-    count = np.bincount(part[known], minlength=len(names))
-    total = np.bincount(part[known], weights=score[known], minlength=len(names))
+    present = ~np.isnan(score)
+    count = np.bincount(part[present], minlength=len(names))
+    total = np.bincount(part[present], weights=score[present], minlength=len(names))
     return {name: Part(tasks=int(n), perf=float(t / n)) for name, n, t in zip(names, count, total, strict=True) if n}

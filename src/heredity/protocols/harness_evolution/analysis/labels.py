@@ -67,8 +67,8 @@ class Rule:
         """Return the text that was found, in one line; None if the rule does not hold."""
         if self.when != "any" and rollout.solved != (self.when == "solved"):
             return None
-        found = (self.pattern.search(getattr(rollout, place)) for place in self.places)
-        return next((" ".join(match[0].split())[:200] for match in found if match), None)
+        matches = (self.pattern.search(getattr(rollout, field_name)) for field_name in self.places)
+        return next((" ".join(match[0].split())[:200] for match in matches if match), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def _rule(where: str, table: Any) -> Rule:
     places: Sequence[Any] = given.get("in", ("error", "reason", "transcript"))
     if when not in WHEN:
         raise ConfigError(f"{where}: when is {when!r}; expected {', '.join(WHEN)}")
-    if not isinstance(places, list | tuple) or not places or any(place not in PLACES for place in places):
+    if not isinstance(places, list | tuple) or not places or any(field_name not in PLACES for field_name in places):
         raise ConfigError(f"{where}: in is {places!r}; expected a list of {', '.join(PLACES)}")
     try:
         compiled = re.compile(pattern)

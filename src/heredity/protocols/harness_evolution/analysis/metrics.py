@@ -160,9 +160,9 @@ def _best_validation(tables: Sequence[Grid]) -> tuple[str, Snapshot, float] | No
     """Return the snapshot with the highest macro Perf on update-validation, the earliest of equals."""
     for table in tables:
         scored = [(macro_perf(table, i), i) for i in table.chain()] if table.kind == "validation" else []
-        known = [(perf, -i) for perf, i in scored if perf is not None]
-        if known:
-            perf, index = max(known)
+        ranked = [(perf, -i) for perf, i in scored if perf is not None]
+        if ranked:
+            perf, index = max(ranked)
             return table.view, table.snapshots[-index], perf
     return None
 

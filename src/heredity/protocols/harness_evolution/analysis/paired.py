@@ -77,8 +77,8 @@ def _differences(compared: Sequence[Comparison | None]) -> list[Difference | Non
 
 def by_domain(values: Floats, domain: Ints) -> list[Floats]:
     """Return the known values of each domain that has any."""
-    known = ~np.isnan(values)
-    return [values[known & (domain == each)] for each in np.unique(domain[known])]
+    present = ~np.isnan(values)
+    return [values[present & (domain == code)] for code in np.unique(domain[present])]
 
 
 def estimate(strata: Sequence[Floats], bounds: Interval | None = None) -> Estimate | None:
@@ -94,14 +94,14 @@ def estimate(strata: Sequence[Floats], bounds: Interval | None = None) -> Estima
     Returns:
         The estimate, or None without values.
     """
-    known = [s for s in strata if s.size]
-    if not known:
+    groups = [s for s in strata if s.size]
+    if not groups:
         return None
-    if len(known) > 1 and min(s.size for s in known) == 1:
-        return Estimate(float(np.mean([s.mean() for s in known])))
-    if len(known) > 1 or known[0].size <= MANY:
-        return case_mean(known, bounds=bounds)
-    values = known[0]
+    if len(groups) > 1 and min(s.size for s in groups) == 1:
+        return Estimate(float(np.mean([s.mean() for s in groups])))
+    if len(groups) > 1 or groups[0].size <= MANY:
+        return case_mean(groups, bounds=bounds)
+    values = groups[0]
     mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(values.size)
     half = student_quantile((1.0 + CONFIDENCE) / 2, values.size - 1.0) * error
     interval = bounded((mean - half, mean + half), [values], bounds, (1.0 - CONFIDENCE) / 2)
@@ -109,17 +109,17 @@ def estimate(strata: Sequence[Floats], bounds: Interval | None = None) -> Estima
 
 
 def _compare(strata: Sequence[Floats], bounds: Interval | None) -> Comparison | None:
-    known = [s for s in strata if s.size]
-    found = estimate(known, bounds)
-    if found is None:
+    groups = [s for s in strata if s.size]
+    estimated = estimate(groups, bounds)
+    if estimated is None:
         return None
-    values = np.concatenate(known)
-    weights = np.concatenate([np.full(s.size, 1.0 / (s.size * len(known))) for s in known])
+    values = np.concatenate(groups)
+    weights = np.concatenate([np.full(s.size, 1.0 / (s.size * len(groups))) for s in groups])
     return Comparison(
-        difference=found.mean,
-        interval=found.interval,
+        difference=estimated.mean,
+        interval=estimated.interval,
         p=sign_flip_p(values, weights) if values.size <= MANY else _normal_p(values * weights),
-        mde=None if found.error is None else minimum_detectable_effect(found.error, found.freedom),
+        mde=None if estimated.error is None else minimum_detectable_effect(estimated.error, estimated.freedom),
         unit=Unit.CASE,
         runs=1,
         cases=values.size,

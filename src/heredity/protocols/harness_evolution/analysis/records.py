@@ -140,7 +140,7 @@ class JournalRows:
                 **dict.fromkeys(("view_name", "mode"), "canary" if admitted["key"].startswith(GATE_KEYS) else "train"),
                 train_batch_index=batch or None,
                 global_update_index=harnesses[admitted["candidate"]],
-                update_repeat_index=[_next(repeats, place) for place in places],
+                update_repeat_index=[_next(repeats, key) for key in places],
                 score=[o["score"] for o in outcomes],
                 errored=[o["failure"] is not None for o in outcomes],
                 **_costs(len(outcomes), done.get("costs"), done.get("rollout_seconds")),
@@ -162,7 +162,7 @@ class JournalRows:
     def _write_judged(self, table: _Table, data: Json, point: Json) -> None:
         """Write the rows of one judgement for one evaluation point."""
         tasks: Sequence[Json] = data["tasks"]
-        known = [data["view"] != "replay" or self._seen(task["id"], point) for task in tasks]
+        kept = [data["view"] != "replay" or self._seen(task["id"], point) for task in tasks]
         columns = {
             **_named(tasks),
             "score": data["scores"],
@@ -170,7 +170,7 @@ class JournalRows:
             **_costs(len(tasks), data.get("costs"), data.get("seconds")),
         }
         table.extend(
-            sum(known),
+            sum(kept),
             run_id=self._run_id,
             evaluation_point_id=point["name"],
             baseline_role=point["role"],
@@ -178,7 +178,7 @@ class JournalRows:
             view_name=data["view"],
             mode="judged",
             train_batch_index=point["batch"],
-            **{name: _chosen(column, known) for name, column in columns.items()},
+            **{name: _chosen(column, kept) for name, column in columns.items()},
         )
 
     def _seen(self, task: str, point: Json) -> bool:
@@ -200,11 +200,11 @@ def _named(tasks: Sequence[Json]) -> dict[str, list[str]]:
 
 def _costs(count: int, costs: Sequence[Json] | None, seconds: Sequence[float] | None) -> dict[str, list[Any]]:
     """Return the columns of what rollouts cost; unknown where nothing is told of each rollout."""
-    told = costs or [{}] * count
-    used = [Usage(*map(c.get, ("input_tokens", "output_tokens", "cached_tokens", "cost_usd"))) for c in told]
+    entries = costs or [{}] * count
+    used = [Usage(*map(c.get, ("input_tokens", "output_tokens", "cached_tokens", "cost_usd"))) for c in entries]
     return {
         **_usage(used),
-        "tool_calls": [c.get("tool_calls") for c in told],
+        "tool_calls": [c.get("tool_calls") for c in entries],
         "wall_time": list(seconds or [None] * count),
     }
 
@@ -219,10 +219,10 @@ def _usage(used: Sequence[Usage]) -> dict[str, list[Any]]:
     }
 
 
-def _chosen(column: list[Any], known: Sequence[bool]) -> list[Any]:
-    return column if all(known) else [value for value, keep in zip(column, known, strict=True) if keep]
+def _chosen(column: list[Any], kept: Sequence[bool]) -> list[Any]:
+    return column if all(kept) else [value for value, keep in zip(column, kept, strict=True) if keep]
 
 
-def _next(counted: Counter[tuple[int, str, str]], place: tuple[int, str, str]) -> int:
-    counted[place] += 1
-    return counted[place] - 1
+def _next(counted: Counter[tuple[int, str, str]], key: tuple[int, str, str]) -> int:
+    counted[key] += 1
+    return counted[key] - 1

@@ -90,7 +90,7 @@ def read_rows(path: Path) -> TaskRows:
 
 def rows_of(results: Iterable[Mapping[str, Any]]) -> TaskRows:
     """Return results, given as mappings with SEAGym's fields and JSON values, as rows; a wrong one is listed as damaged."""
-    text = b"".join(json.dumps(dict(each)).encode() + b"\n" for each in results)
+    text = b"".join(json.dumps(dict(row)).encode() + b"\n" for row in results)
     return _read_lines(BytesIO(text), "the given results")
 
 
@@ -212,10 +212,12 @@ def _lacks() -> pl.Expr:
     """Say what a result must have and lacks; null where it lacks nothing."""
     import polars as pl
 
-    told = pl.when(pl.col("mode").is_null()).then(pl.lit("no mode"))
-    told = told.when(pl.col("view_name").is_null()).then(pl.lit("no view_name"))
+    reason = pl.when(pl.col("mode").is_null()).then(pl.lit("no mode"))
+    reason = reason.when(pl.col("view_name").is_null()).then(pl.lit("no view_name"))
     return (
-        told.when(pl.col("task_id").is_null() & (pl.col("mode") != "update")).then(pl.lit("no task_id")).alias("lacks")
+        reason.when(pl.col("task_id").is_null() & (pl.col("mode") != "update"))
+        .then(pl.lit("no task_id"))
+        .alias("lacks")
     )
 
 
@@ -227,7 +229,7 @@ def _columns() -> list[pl.Expr]:
     """Return the columns of `TaskRows.frame` from those of a record."""
     import polars as pl
 
-    def known(value: pl.Expr) -> pl.Expr:
+    def finite(value: pl.Expr) -> pl.Expr:
         return pl.when(value.is_finite()).then(value)
 
     cost = pl.col("cost").struct
@@ -240,16 +242,16 @@ def _columns() -> list[pl.Expr]:
         "wall_time": pl.coalesce(cost.field("wall_time"), "runtime_seconds"),
         "cost_usd": cost.field("cost_usd"),
     }
-    told = pl.col("attributes").struct
+    attributes = pl.col("attributes").struct
     names = {name: pl.col(name) for name in NAMES if name not in ("domain", "source")} | {
-        "domain": told.field("domain").fill_null(_UNKNOWN),
-        "source": pl.coalesce(told.field("source_benchmark"), told.field("domain"), pl.lit(_UNKNOWN)),
+        "domain": attributes.field("domain").fill_null(_UNKNOWN),
+        "source": pl.coalesce(attributes.field("source_benchmark"), attributes.field("domain"), pl.lit(_UNKNOWN)),
     }
     return [
         *(names[name].cast(pl.Categorical).alias(name) for name in NAMES),
-        *(known(costs[name]).alias(name) for name in COSTS),
+        *(finite(costs[name]).alias(name) for name in COSTS),
         *map(pl.col, STEPS),
-        known(pl.col("score")).alias("score"),
+        finite(pl.col("score")).alias("score"),
         pl.col("success"),
         (pl.col("error").fill_null("") != "").alias("errored"),
     ]

@@ -120,10 +120,10 @@ def read_task_index(path: Path) -> TaskIndex:
         ConfigError: if it cannot be read, or is malformed; the message names the task and the field.
     """
     data = _read(path)
-    found = data.get("tasks")
-    if not isinstance(found, list):
-        raise ConfigError(f"{path}: tasks is {_shown(found)}; a task index has a list of tasks")
-    tasks = [_task(each, f"{path}: task {i}") for i, each in enumerate(cast("list[Any]", found), 1)]
+    entries = data.get("tasks")
+    if not isinstance(entries, list):
+        raise ConfigError(f"{path}: tasks is {_shown(entries)}; a task index has a list of tasks")
+    tasks = [_task(entry, f"{path}: task {i}") for i, entry in enumerate(cast("list[Any]", entries), 1)]
     _refuse_repeated(f"{path}: tasks", (task.task_id for task in tasks))
     return TaskIndex(str(data.get("version", "unknown")), {task.task_id: task for task in tasks})
 
@@ -135,10 +135,10 @@ def read_split(path: Path) -> Split:
         ConfigError: if it cannot be read, or is malformed; the message names the split and the tasks.
     """
     data = _read(path)
-    found = _mapping(data.get("splits"), f"{path}: splits")
-    if sorted(found) != sorted(SPLITS):
-        raise ConfigError(f"{path}: splits are {', '.join(map(str, found)) or 'none'}; give {', '.join(SPLITS)}")
-    splits = {name: _ids(found[name], f"{path}: splits.{name}") for name in SPLITS}
+    table = _mapping(data.get("splits"), f"{path}: splits")
+    if sorted(table) != sorted(SPLITS):
+        raise ConfigError(f"{path}: splits are {', '.join(map(str, table)) or 'none'}; give {', '.join(SPLITS)}")
+    splits = {name: _ids(table[name], f"{path}: splits.{name}") for name in SPLITS}
     for i, left in enumerate(SPLITS):
         for right in SPLITS[i + 1 :]:
             if shared := sorted(set(splits[left]) & set(splits[right])):
@@ -156,12 +156,12 @@ def inspect_split(index: TaskIndex, split: Split) -> Inspection:
         ConfigError: if the index does not know a task.
     """
     for name, ids in split.splits.items():
-        if missing := [each for each in ids if each not in index.tasks]:
+        if missing := [task_id for task_id in ids if task_id not in index.tasks]:
             raise ConfigError(
                 f"split {split.split_id!r}: {name} has {_some(missing)}, which the task index (version "
                 f"{index.version!r}, {len(index.tasks)} tasks) does not know; use the index it was drawn from"
             )
-    members = {name: [index.tasks[each] for each in ids] for name, ids in split.splits.items()}
+    members = {name: [index.tasks[task_id] for task_id in ids] for name, ids in split.splits.items()}
     return Inspection(
         tasks={name: len(tasks) for name, tasks in members.items()},
         domains={name: _counts(task.domain for task in tasks) for name, tasks in members.items()},

@@ -227,8 +227,8 @@ def _spent_part(costs: Sequence[Costs | None]) -> SpentPart:
 
 
 def _mean(costs: Sequence[Cost | None]) -> float | None:
-    known = [total for cost in costs if cost and (total := cost.whole) is not None]
-    return float(np.mean(known)) if known and len(known) == len(costs) else None
+    totals = [total for cost in costs if cost and (total := cost.whole) is not None]
+    return float(np.mean(totals)) if totals and len(totals) == len(costs) else None
 
 
 def _compared(entries: Sequence[tuple[str, str]], own: Mapping[str, Members]) -> list[MethodComparison]:
@@ -350,7 +350,7 @@ def _cross_model(label: str, members: Members) -> list[ModelRow]:
     for view, others in under.items():
         home = [level for member in members if (level := _at_home(member.harness, view))]
         cells = [_cell(evolved, home, [_rise(level) for level in home])]
-        cells += [_cell(model, found, [row.difference for row in found]) for model, found in others.items()]
+        cells += [_cell(model, entries, [row.difference for row in entries]) for model, entries in others.items()]
         rows.append(ModelRow(evolver=label, evolved=evolved, view=view, cells=tuple(cells)))
     return rows
 
@@ -382,5 +382,5 @@ def _cell(model: str, levels: Sequence[BeforeAfter], gained: Sequence[float | No
 
 
 def _mean_of(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+    present = [value for value in values if value is not None]
+    return float(np.mean(present)) if present else None

@@ -56,9 +56,12 @@ def audit(
     Returns:
         The verdict with its findings, each once, at the revision where it first occurs.
     """
-    found = [*_mode(mode, codes, graded, tasks), *(f for n, code in codes.items() for f in _access(n, code, private))]
+    findings = [
+        *_mode(mode, codes, graded, tasks),
+        *(f for n, code in codes.items() for f in _access(n, code, private)),
+    ]
     once: dict[tuple[str, str, str], Finding] = {}
-    for finding in found:
+    for finding in findings:
         once.setdefault((finding.what, finding.file, finding.text), finding)
     listed = sorted(once.values(), key=lambda f: (f.grade != Grade.BREACH, f.revision, f.file, f.line or 0))
     unbroken = AuditVerdict.KEPT if codes and whole else AuditVerdict.UNKNOWN
@@ -67,7 +70,7 @@ def audit(
 
 
 def _mode(mode: str, codes: Mapping[int, Code], graded: Sequence[Graded], tasks: int) -> Iterator[Finding]:
-    used = {each.revision for each in graded}
+    used = {submission.revision for submission in graded}
     if mode == "sft-only":
         for number, code in codes.items():
             for e in (e for e in code.evidence if e.component in RL):
@@ -75,12 +78,12 @@ def _mode(mode: str, codes: Mapping[int, Code], graded: Sequence[Graded], tasks:
                 what = f"{e.component} in sft-only mode: {e.why}"
                 yield Finding(grade=grade, what=what, revision=number, file=e.file, line=e.line, text=e.text)
     elif mode == "rl-only":
-        for each in graded:
-            code = codes.get(-1 if each.revision is None else each.revision)
-            if code is not None and each.route != COPY and not code.reinforces:
-                what = f"a submission by {each.route} in rl-only mode"
-                grade = Grade.BREACH if each.best else Grade.LOOK
-                yield Finding(grade=grade, what=what, revision=each.revision or 0)
+        for submission in graded:
+            code = codes.get(-1 if submission.revision is None else submission.revision)
+            if code is not None and submission.route != COPY and not code.reinforces:
+                what = f"a submission by {submission.route} in rl-only mode"
+                grade = Grade.BREACH if submission.best else Grade.LOOK
+                yield Finding(grade=grade, what=what, revision=submission.revision or 0)
         for number, code in codes.items():
             for unit, node in _teachers(code.program):
                 yield _finding(Grade.BREACH, "a privileged teacher in rl-only mode", number, unit, node)
@@ -114,7 +117,7 @@ def _call(number: int, unit: Unit, call: ast.Call) -> Iterator[Finding]:
     if name not in _READERS:
         return
     split = {k.value.value for k in call.keywords if k.arg == "split" and isinstance(k.value, ast.Constant)}
-    if name == "load_dataset" and any(str(each).startswith("test") for each in split):
+    if name == "load_dataset" and any(str(literal).startswith("test") for literal in split):
         yield _finding(Grade.BREACH, "loads a test split", number, unit, call)
     first = call.args[0] if call.args else None
     path = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""

@@ -17,16 +17,16 @@ from heredity.protocols.post_training.results import Gain, HeldoutGain, Noise, R
 def paired(after: Scores, before: Scores) -> Gain | None:
     """Compare scores task by task: a positive difference favours `after`; None if nothing is paired."""
     gaps = [a - b for a, b in zip(after, before, strict=False) if a is not None and b is not None]
-    found = compare_paired([[gaps]], bounds=GAP) if gaps else None
-    if found is None:
+    comparison = compare_paired([[gaps]], bounds=GAP) if gaps else None
+    if comparison is None:
         return None
     return Gain(
-        difference=found.difference,
-        ci=found.interval,
-        p=found.p,
-        mde=found.mde,
+        difference=comparison.difference,
+        ci=comparison.interval,
+        p=comparison.p,
+        mde=comparison.mde,
         pairs=len(gaps),
-        verdict=verdict(found.difference, found.interval, found.mde, found.p),
+        verdict=verdict(comparison.difference, comparison.interval, comparison.mde, comparison.p),
     )
 
 
@@ -43,9 +43,9 @@ def described(scores: Scores) -> ScoreSummary | None:
     """Return mean, interval and number of scores; None without any."""
     if not scores:
         return None
-    known = [score for score in scores if score is not None]
-    interval = mean_interval(known, bounds=SHARE)
-    return ScoreSummary(mean=mean(known), ci=interval, n=len(known), missing=len(scores) - len(known))
+    present = [score for score in scores if score is not None]
+    interval = mean_interval(present, bounds=SHARE)
+    return ScoreSummary(mean=mean(present), ci=interval, n=len(present), missing=len(scores) - len(present))
 
 
 def best_step(record: PostTraining) -> Step | None:

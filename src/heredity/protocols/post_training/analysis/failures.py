@@ -38,8 +38,8 @@ def run_failures(record: PostTraining, codes: Mapping[int, Code]) -> list[Failur
     """Return the failures of one run, with evidence in sentences and iterations from 1; an unfinished run has none yet."""
     if not record.closed:
         return []
-    found = [_early(record, codes), _rollout(record, codes), _reward(record), _collapse(record)]
-    return [failure for failure in found if failure]
+    failures = [_early(record, codes), _rollout(record, codes), _reward(record), _collapse(record)]
+    return [failure for failure in failures if failure]
 
 
 def _failure(kind: FailureKind, evidence: list[str], iterations: Sequence[int] = ()) -> Failure:
@@ -114,13 +114,13 @@ def _collapse(record: PostTraining) -> Failure | None:
     fallen = [step for step in later if _fell(step, best)]
     if not fallen or not _fell(later[-1], best):
         return None
-    told = [
+    evidence = [
         f"iteration {record.steps.index(step) + 1}: {step.problem or step.status}"
         if step.score is None
         else f"iteration {record.steps.index(step) + 1} scores {step.score:.3f} after {best.score:.3f}"
         for step in fallen[-3:]
     ]
-    return _failure(FailureKind.COLLAPSE, told, _numbers(record, fallen))
+    return _failure(FailureKind.COLLAPSE, evidence, _numbers(record, fallen))
 
 
 def _fell(step: Step, best: Step) -> bool:

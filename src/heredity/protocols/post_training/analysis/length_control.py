@@ -68,17 +68,17 @@ def length_control(events: Sequence[Json], best: Step | None, load: LoadBlob) ->
 
 def described(compared: Sequence[Comparison | None]) -> WinRate | None:
     """Return the win rate of one model's answers on a view, with an interval by bootstrap unless all ended alike."""
-    known = [each for each in compared if each is not None]
-    if not known:
+    present = [comparison for comparison in compared if comparison is not None]
+    if not present:
         return None
-    won, lengths, references = _columns(known)
+    won, lengths, references = _columns(present)
     return WinRate(
         rate=length_controlled(won, lengths, references),
         ci=None if np.ptp(won) == 0.0 else _interval(_resampled(won, _excess(lengths, references))),
         won=float(won.mean()),
         length=float(lengths.mean()),
         reference_length=float(references.mean()),
-        n=len(known),
+        n=len(present),
     )
 
 
@@ -91,7 +91,7 @@ def _gain(before: Sequence[Comparison | None], after: Sequence[Comparison | None
     pairs = [(b, a) for b, a in zip(before, after, strict=False) if a is not None and b is not None]
     if not pairs:
         return None
-    (old, *old_lengths), (new, *new_lengths) = (_columns(each) for each in zip(*pairs, strict=True))
+    (old, *old_lengths), (new, *new_lengths) = (_columns(side) for side in zip(*pairs, strict=True))
     gaps = _resampled(new, _excess(*new_lengths)) - _resampled(old, _excess(*old_lengths))
     alike = np.ptp(old) == np.ptp(new) == 0.0
     difference = length_controlled(new, *new_lengths) - length_controlled(old, *old_lengths)

@@ -54,7 +54,7 @@ def posttraining_metrics(events: Sequence[Json], load: LoadBlob = no_blob) -> Tr
     files = _revisions(record, load)
     before = dict(zip(files, [{}, *files.values()], strict=False))
     reader = CodeReader()
-    codes = {n: reader.read(each, _changed(before[n], each)) for n, each in files.items()}
+    codes = {n: reader.read(revision, _changed(before[n], revision)) for n, revision in files.items()}
     best = best_step(record)
     about, tasks = record.about, record.about.get("tasks") or ()
     mode = str(about.get("mode") or "free")
@@ -105,14 +105,14 @@ def _ended(ended: Json | None) -> AgentEnd | None:
 
 
 def _revisions(record: PostTraining, load: LoadBlob) -> dict[int, dict[str, bytes]]:
-    found: dict[int, dict[str, bytes]] = {}
+    revisions: dict[int, dict[str, bytes]] = {}
     for number, revision in record.numbered:
         try:
             if revision["blob"] is not None:
-                found[number] = read_revision(load(revision["blob"]))
+                revisions[number] = read_revision(load(revision["blob"]))
         except (RecordError, KeyError):
             continue
-    return found
+    return revisions
 
 
 def _changed(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
@@ -263,10 +263,10 @@ def _revision(number: int, data: Json, files: Mapping[str, bytes] | None, code: 
 
 def _routes(record: PostTraining, graded: Sequence[Graded], codes: Mapping[int, Code]) -> Routes:
     """Return the routes of graded submissions, counted; `run` is that of everything the run trained by, as in table 20."""
-    counts = Counter(each.route for each in graded if each.route)
+    counts = Counter(submission.route for submission in graded if submission.route)
     last = codes.get(record.numbered[-1][0]) if record.revisions else None
-    own = [each for each in graded if each.route and each.route != COPY]
-    best = next((each for each in graded if each.best), None)
+    own = [submission for submission in graded if submission.route and submission.route != COPY]
+    best = next((submission for submission in graded if submission.best), None)
     others = (own[-1].route if own else None) or (COPY if graded and counts[COPY] else last and last.route)
     trains = any(code.trains for code in codes.values())
     # Code that is not known may have trained.

@@ -50,8 +50,8 @@ def objectives(program: Program, files: Mapping[str, bytes]) -> list[Evidence]:
         program: its Python.
         files: all its files; shell scripts among them are read for commands.
     """
-    found = [*_trainers(program), *_loops(program), *_commands(program, files), *_behaviour(program)]
-    return sorted(dict.fromkeys(found), key=lambda e: (e.file, e.line, e.component))
+    evidence = [*_trainers(program), *_loops(program), *_commands(program, files), *_behaviour(program)]
+    return sorted(dict.fromkeys(evidence), key=lambda e: (e.file, e.line, e.component))
 
 
 def _evidence(component: str, unit: Unit, node: ast.AST, why: str) -> Evidence:
@@ -96,10 +96,10 @@ def _callees(program: Program, slicer: Slicer, unit: Unit, call: ast.Call) -> li
 
 def _trainer(program: Program, unit: Unit, dotted: str) -> tuple[str, str]:
     """Return what a class optimises and the trainer it is or is made from; a loss of its own decides in `_loops`."""
-    for each in (dotted, *program.bases(unit.module, dotted)):
-        package, _, name = each.rpartition(".")
+    for base in (dotted, *program.bases(unit.module, dotted)):
+        package, _, name = base.rpartition(".")
         if package.partition(".")[0] in _LIBRARIES and name in TRAINERS:
-            own = each != dotted and any(u.node is not None and _is_loss(u) for u in program.units)
+            own = base != dotted and any(u.node is not None and _is_loss(u) for u in program.units)
             return ("", "") if own else (TRAINERS[name], name)
     return "", ""
 
@@ -109,7 +109,7 @@ def _started(program: Program, slicer: Slicer) -> Iterator[object]:
     for unit, call in _live_calls(program):
         if called(call) == "train" and isinstance(call.func, ast.Attribute):
             made = slicer.of(unit, call.func.value)
-            yield from (id(each) for _, each in made.calls)
+            yield from (id(maker) for _, maker in made.calls)
             attribute = isinstance(call.func.value, ast.Attribute)
             parameter = isinstance(call.func.value, ast.Name) and _is_parameter(unit, call.func.value.id)
             if attribute or (parameter and "trainer" in ast.unparse(call.func.value).lower()):
@@ -227,7 +227,7 @@ def _group_relative(program: Program) -> Iterator[Evidence]:
 
 
 def _all_names(node: ast.AST) -> set[str]:
-    return {name.lower() for each in ast.walk(node) for name in names_of(each)}
+    return {name.lower() for child in ast.walk(node) for name in names_of(child)}
 
 
 def _any(pattern: re.Pattern[str], names: Iterable[str]) -> bool:

@@ -75,12 +75,12 @@ class Unit:
     @cached_property
     def live(self) -> tuple[ast.AST, ...]:
         """Its syntax, without dead branches and without the bodies of functions and classes inside."""
-        found: list[ast.AST] = []
+        nodes: list[ast.AST] = []
         stack: list[ast.AST] = list(reversed(_until_end(self.body)))
         while stack:
-            found.append(node := stack.pop())
+            nodes.append(node := stack.pop())
             stack += reversed(list(self._below(node)))
-        return tuple(found)
+        return tuple(nodes)
 
     def _below(self, node: ast.AST) -> Iterable[ast.AST]:
         if isinstance(node, Function):
@@ -103,12 +103,12 @@ def _nodes(value: object) -> list[ast.AST]:
 
 
 def _until_end(statements: Sequence[ast.AST]) -> list[ast.AST]:
-    found: list[ast.AST] = []
+    reached: list[ast.AST] = []
     for statement in statements:
-        found.append(statement)
+        reached.append(statement)
         if isinstance(statement, _ENDS) or _exits(statement):
             break
-    return found
+    return reached
 
 
 def _exits(statement: ast.AST) -> bool:
@@ -138,7 +138,7 @@ def _value(node: ast.expr, module: Module, depth: int = 0) -> object:
         value = _value(node.operand, module, depth)
         return _UNKNOWN if value is _UNKNOWN else not value
     if isinstance(node, ast.BoolOp):
-        values = [_value(each, module, depth) for each in node.values]
+        values = [_value(operand, module, depth) for operand in node.values]
         deciding = isinstance(node.op, ast.Or)
         if any(value is not _UNKNOWN and bool(value) is deciding for value in values):
             return deciding
@@ -250,23 +250,23 @@ class Program:
     def definitions(self, module: Module, node: ast.expr) -> Sequence[tuple[Module, Function | ast.ClassDef]]:
         """Return the functions and classes of the folder that an expression may name, with the file each is in."""
         if isinstance(node, ast.Name) and node.id in module.definitions:
-            return [(module, found) for found in module.definitions[node.id]]
+            return [(module, defined) for defined in module.definitions[node.id]]
         base, _, name = self.resolve(module, node).rpartition(".")
-        found = [(m, d) for m in self._named(base) for d in m.definitions.get(name, ())]
-        if found or not isinstance(node, ast.Attribute):
-            return found
+        defined = [(m, d) for m in self._named(base) for d in m.definitions.get(name, ())]
+        if defined or not isinstance(node, ast.Attribute):
+            return defined
         members = [(m, d) for m, owner in self._classes for d in owner.body if isinstance(d, Function)]
         return [(m, d) for m, d in members if d.name == node.attr]
 
     def bases(self, module: Module, name: str) -> list[str]:
         """Return the dotted names of the classes that a class of the folder is made from, those of other packages only."""
-        found: list[str] = []
+        ancestors: list[str] = []
         for owner, made in self._classes:
             if name in (f"{owner.file}:{made.name}", f"{owner.name}.{made.name}", f"{module.name}.{made.name}"):
                 for base in made.bases:
                     dotted = self.resolve(owner, base)
-                    found += self.bases(owner, dotted) or [dotted]
-        return [base for base in found if base]
+                    ancestors += self.bases(owner, dotted) or [dotted]
+        return [base for base in ancestors if base]
 
     def _named(self, dotted: str) -> list[Module]:
         """Return the files that are imported by a name: its own, or, as scripts see each other, its last part."""
@@ -284,17 +284,17 @@ class Program:
                 for module, owner in self._classes:
                     self._reach_methods(module, owner)
             if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-                for module, found in self.definitions(unit.module, node):
-                    self._reach_definition(module, found)
+                for module, definition in self.definitions(unit.module, node):
+                    self._reach_definition(module, definition)
 
-    def _reach_definition(self, module: Module, found: Function | ast.ClassDef) -> None:
-        if isinstance(found, Function):
-            self._reach(Unit(module, found.body, found), id(found))
-        elif id(found) not in self._seen:
-            bases = [ast.Expr(base) for base in (*found.bases, *(k.value for k in found.keywords))]
-            self._classes.append((module, found))
-            self._reach(Unit(module, [*bases, *found.body], found), id(found))
-            self._reach_methods(module, found)
+    def _reach_definition(self, module: Module, definition: Function | ast.ClassDef) -> None:
+        if isinstance(definition, Function):
+            self._reach(Unit(module, definition.body, definition), id(definition))
+        elif id(definition) not in self._seen:
+            bases = [ast.Expr(base) for base in (*definition.bases, *(k.value for k in definition.keywords))]
+            self._classes.append((module, definition))
+            self._reach(Unit(module, [*bases, *definition.body], definition), id(definition))
+            self._reach_methods(module, definition)
 
     def _reach_methods(self, module: Module, owner: ast.ClassDef) -> None:
         outside = any(not self.definitions(module, base) for base in owner.bases)

@@ -116,15 +116,15 @@ class CodeReader:
         if sources not in self._known:
             self._known[sources] = _understood(files)
         program, evidence = self._known[sources]
-        found = {e.component for e in evidence}
-        components = tuple(name for name in ("SFT", *RL, "training") if name in found)
+        present = {e.component for e in evidence}
+        components = tuple(name for name in ("SFT", *RL, "training") if name in present)
         says, because = _words(program, evidence, set(changed))
         return Code(
             route=_label(components),
             components=components,
             evidence=evidence,
-            samples="sampling" in found,
-            environment="environment" in found,
+            samples="sampling" in present,
+            environment="environment" in present,
             settings=_settings(program, files),
             says=says,
             because=because,
@@ -184,7 +184,7 @@ def _settings(program: Program, files: Mapping[str, bytes]) -> dict[str, Setting
         kept = None
     if isinstance(kept, dict):
         return {str(k): v for k, v in list(kept.items())[:24] if _is_setting(v)}
-    found: dict[str, Setting] = {}
+    settings: dict[str, Setting] = {}
     for unit in program.units:
         for node in unit.live:
             pairs: list[tuple[str, ast.expr]] = []
@@ -194,8 +194,8 @@ def _settings(program: Program, files: Mapping[str, bytes]) -> dict[str, Setting
                 pairs = [(node.targets[0].id.lower(), node.value)]
             for name, value in pairs:
                 if name in _SETTINGS and isinstance(value, ast.Constant) and _is_setting(value.value):
-                    found.setdefault(name, value.value)
-    return dict(sorted(found.items()))
+                    settings.setdefault(name, value.value)
+    return dict(sorted(settings.items()))
 
 
 def _is_setting(value: object) -> TypeGuard[Setting]:
@@ -208,18 +208,18 @@ def _words(program: Program, evidence: Sequence[Evidence], changed: set[str]) ->
     imported = {name for m in program.modules for name in m.imports.values()}
     used = {part for name in imported for part in (name, name.rpartition(".")[0])}
     shown = {e.file for e in evidence}
-    told = {m: doc for m in program.modules if (doc := ast.get_docstring(m.tree))}
-    first = min(told, key=lambda m: (m.file not in changed, m.name in used, m.file not in shown, m.file), default=None)
+    docs = {m: doc for m in program.modules if (doc := ast.get_docstring(m.tree))}
+    first = min(docs, key=lambda m: (m.file not in changed, m.name in used, m.file not in shown, m.file), default=None)
     if first is None:
         return "", ""
-    says, _, rest = told[first].partition("\n")
+    says, _, rest = docs[first].partition("\n")
     return says.strip(), " ".join(rest.split())
 
 
 def _excerpt(program: Program, evidence: Sequence[Evidence]) -> Excerpt | None:
     modules = {module.file: module for module in program.modules}
-    for found in (e for e in evidence if e.component not in ("sampling", "environment") and e.file in modules):
-        start = max(1, found.line - _AROUND)
-        lines = modules[found.file].lines[start - 1 : found.line + _AROUND]
-        return Excerpt(file=found.file, line=start, text="\n".join(line[:160] for line in lines).rstrip())
+    for proof in (e for e in evidence if e.component not in ("sampling", "environment") and e.file in modules):
+        start = max(1, proof.line - _AROUND)
+        lines = modules[proof.file].lines[start - 1 : proof.line + _AROUND]
+        return Excerpt(file=proof.file, line=start, text="\n".join(line[:160] for line in lines).rstrip())
     return None

@@ -30,13 +30,13 @@ def by_task(record: PostTraining, best: Step | None) -> list[TaskGain]:
 
 def _compared(after: Scores, baseline: Scores, places: Sequence[int]) -> ViewGain:
     before = _at(baseline, places)
-    known = [score is not None for score in after]
+    present = [score is not None for score in after]
     return ViewGain(
         baseline=described(before) if baseline else None,
-        best=described(after) if any(known) else None,
+        best=described(after) if any(present) else None,
         gain=paired(after, before),
     )
 
 
 def _at(scores: Scores, places: Sequence[int]) -> list[float | None]:
-    return [scores[place] if place < len(scores) else None for place in places]
+    return [scores[index] if index < len(scores) else None for index in places]

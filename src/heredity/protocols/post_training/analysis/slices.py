@@ -36,22 +36,22 @@ class Slicer:
 
     def of(self, unit: Unit, *values: ast.expr) -> Slice:
         """Return what flows into values that stand in a unit."""
-        found = Slice()
+        flow = Slice()
         seen: set[tuple[int, str]] = set()
         functions: set[int] = set()
         stack = [(unit, value) for value in values]
-        while stack and len(found.nodes) < _MOST_NODES:
+        while stack and len(flow.nodes) < _MOST_NODES:
             where, value = stack.pop()
             for node in ast.walk(value):
-                found.nodes.append((where, node))
+                flow.nodes.append((where, node))
                 if isinstance(node, ast.Name) and (id(where), node.id) not in seen:
                     seen.add((id(where), node.id))
-                    stack += [(where, each) for each in self._assignments(where).get(node.id, ())]
+                    stack += [(where, assigned) for assigned in self._assignments(where).get(node.id, ())]
                 elif isinstance(node, ast.Call):
-                    found.calls.append((where, node))
+                    flow.calls.append((where, node))
                     stack += self._returned(where, node, functions)
-                found.names.update(name.lower() for name in names_of(node))
-        return found
+                flow.names.update(name.lower() for name in names_of(node))
+        return flow
 
     def _returned(self, unit: Unit, call: ast.Call, functions: set[int]) -> Iterator[tuple[Unit, ast.expr]]:
         for _, definition in self._program.definitions(unit.module, call.func):

@@ -160,21 +160,21 @@ def _gaps(after: Scores, before: Scores) -> list[float]:
 
 def _compared(rows: Sequence[Sequence[float]]) -> GainOverRuns | None:
     """Return the mean gain over runs and tasks; runs of a suite have the same tasks, so a column is a task."""
-    known = [row for row in rows if row]
-    width = max(map(len, known), default=0)
-    table: Floats = np.array([[*row, *[np.nan] * (width - len(row))] for row in known], dtype=np.float64)
-    found = compare_paired([table], bounds=GAP) if known else None
-    if found is None:
+    scored = [row for row in rows if row]
+    width = max(map(len, scored), default=0)
+    table: Floats = np.array([[*row, *[np.nan] * (width - len(row))] for row in scored], dtype=np.float64)
+    comparison = compare_paired([table], bounds=GAP) if scored else None
+    if comparison is None:
         return None
     return GainOverRuns(
-        difference=found.difference,
-        ci=found.interval,
-        p=found.p,
-        mde=found.mde,
-        unit=found.unit,
-        runs=found.runs,
-        cases=found.cases,
-        verdict=verdict(found.difference, found.interval, found.mde, found.p),
+        difference=comparison.difference,
+        ci=comparison.interval,
+        p=comparison.p,
+        mde=comparison.mde,
+        unit=comparison.unit,
+        runs=comparison.runs,
+        cases=comparison.cases,
+        verdict=verdict(comparison.difference, comparison.interval, comparison.mde, comparison.p),
     )
 
 
@@ -235,10 +235,10 @@ def _curve(lines: Sequence[Points]) -> list[tuple[float, float, float, float]]:
     """Return (spent, mean, least, greatest) best improvement over runs, as steps; a run without a score stays at 0."""
     if not any(lines):
         return []
-    known = [line or [(0.0, 0.0)] for line in lines]
+    curves = [line or [(0.0, 0.0)] for line in lines]
     points: list[tuple[float, float, float, float]] = []
-    for at in sorted({at for line in known for at, _ in line}):
-        values = [next(v for when, v in reversed(line) if when <= at) for line in known]
+    for at in sorted({at for line in curves for at, _ in line}):
+        values = [next(v for when, v in reversed(line) if when <= at) for line in curves]
         points.append((at, float(np.mean(values)), min(values), max(values)))
     return points
 

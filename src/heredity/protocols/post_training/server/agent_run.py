@@ -28,7 +28,7 @@ async def train_with_agent(
     terms: TrainingTerms,
     agent: CommandAgent,
     broker: BrokerDoor | None = None,
-    place: Callable[[str | None], None] | None = None,
+    choose_gpu: Callable[[str | None], None] | None = None,
 ) -> AgentExit | None:
     """Let an agent train and submit until it exits or its time is over; return how it ended, None if it was not started.
 
@@ -41,7 +41,7 @@ async def train_with_agent(
         terms: what the agent is told.
         agent: what to run; it is given the variables of the run contract.
         broker: what it may ask language models through.
-        place: chooses the GPU that grades next (see `GradingApp`).
+        choose_gpu: chooses the GPU that grades next (see `GradingApp`).
 
     Raises:
         IsolationError: if the agent cannot be confined here.
@@ -49,7 +49,7 @@ async def train_with_agent(
         HostError: if the grading fails; the run is to be resumed.
     """
     folder = await asyncio.to_thread(folder.resolve)
-    run = await asyncio.to_thread(_Run.open, session, folder, terms, place)
+    run = await asyncio.to_thread(_Run.open, session, folder, terms, choose_gpu)
     left = session.remaining().seconds
     ended: AgentExit | None = None
     if not run.over and (left is None or left > 0):
@@ -78,7 +78,11 @@ class _Run:
 
     @classmethod
     def open(
-        cls, session: Session, folder: Path, terms: TrainingTerms, place: Callable[[str | None], None] | None = None
+        cls,
+        session: Session,
+        folder: Path,
+        terms: TrainingTerms,
+        choose_gpu: Callable[[str | None], None] | None = None,
     ) -> _Run:
         """Lay out the workspace, and go on where the journal ends."""
         workspace = TrainingWorkspace(folder / "workspace", terms)
@@ -88,7 +92,7 @@ class _Run:
         kept = KeptCheckpoints(folder / "models", session.note, noted)
         kept.find()
         revisions = Revisions(workspace, session.note, list(CODE_REVISED.all(earlier)))
-        app = GradingApp(session, workspace, kept, revisions, earlier, place)
+        app = GradingApp(session, workspace, kept, revisions, earlier, choose_gpu)
         app.publish()
         return cls(session, workspace, revisions, app, AGENT_ENDED.first(earlier) is not None)
 
@@ -96,8 +100,8 @@ class _Run:
 async def _work(run: _Run, agent: CommandAgent, logs: Path, broker: BrokerDoor | None) -> AgentExit:
     """Serve an agent until it ends; what an earlier process was grading is graded meanwhile."""
     workspace = run.workspace
-    place = str(workspace.root) if agent.unsafe else INSIDE
-    environment = {**agent.environment, **workspace.terms.environment(place)}
+    folder = str(workspace.root) if agent.unsafe else INSIDE
+    environment = {**agent.environment, **workspace.terms.environment(folder)}
     ready = replace(agent, environment=environment, host_files=workspace.host_files)
     async with serve(run.app.asgi) as endpoints:
         beside = [

@@ -78,7 +78,7 @@ class GradingApp:
         kept: KeptCheckpoints,
         revisions: Revisions,
         earlier: Sequence[Event] = (),
-        place: Callable[[str | None], None] | None = None,
+        choose_gpu: Callable[[str | None], None] | None = None,
     ) -> None:
         """Build the application, continuing from what the session knows.
 
@@ -88,9 +88,9 @@ class GradingApp:
             kept: where their copies are kept.
             revisions: records the code that was there when they were submitted.
             earlier: what is recorded of the run already.
-            place: has the next grading done on one of the run's GPUs, by its name; None is where it is done otherwise.
+            choose_gpu: has the next grading done on one of the run's GPUs, by its name; None is where it is done otherwise.
         """
-        self._place = place
+        self._place = choose_gpu
         self._session, self._workspace, self._kept, self._revisions = session, workspace, kept, revisions
         self._terms = workspace.terms
         self._grading = asyncio.Lock()
@@ -179,9 +179,9 @@ class GradingApp:
         candidate = candidate_of(checkpoint)
         if checkpoint.digest == self._terms.base.digest:
             return self._base(path, at)
-        known = self._answers.get(candidate.digest)
-        if known is not None:
-            return {**known, "model_path": path, "cached": True, **self._standing()}
+        earlier = self._answers.get(candidate.digest)
+        if earlier is not None:
+            return {**earlier, "model_path": path, "cached": True, **self._standing()}
         await asyncio.to_thread(self._kept.keep, folder, checkpoint)
         self._paths[candidate.digest] = path
         try:
@@ -238,19 +238,19 @@ class GradingApp:
         baseline = round(self._terms.baseline * PERCENT, 4)
         same = {"score": baseline, "baseline_score": baseline, "improvement": 0.0, "error": None}
         flags = {"cached": True, "is_base_model": True}
-        known = {"submission_id": None, "timestamp": time.time(), "model_path": path, "elapsed_seconds": round(at, 3)}
+        facts = {"submission_id": None, "timestamp": time.time(), "model_path": path, "elapsed_seconds": round(at, 3)}
         self._session.refused(path[:_MAX_PATH], "base_model", "the checkpoint is the untouched base model")
-        return {**known, **same, **flags, **self._by_task(), **self._standing()}
+        return {**facts, **same, **flags, **self._by_task(), **self._standing()}
 
     def _by_task(self, scores: Mapping[int, float] | None = None) -> dict[str, Any]:
         """Return what an answer says of each of several tasks; the baseline's own scores if none are given."""
         parts = self._terms.parts
-        known = (
+        task_scores = (
             {task_index: part.baseline for part in parts for task_index in part.task_indices}
             if scores is None
             else scores
         )
-        return {"tasks": self._terms.by_task(known)} if parts else {}
+        return {"tasks": self._terms.by_task(task_scores)} if parts else {}
 
     def _standing(self) -> dict[str, Any]:
         best: Mapping[str, Any] | None = self.best
@@ -298,9 +298,9 @@ async def _problem(request: Request, error: _ProblemError) -> Response:
 
 
 async def _unknown(request: Request, error: HTTPException) -> Response:
-    known = "POST /submit, GET /time, GET /health"
+    routes = "POST /submit, GET /time, GET /health"
     return JSONResponse(
-        {"error": f"{request.method} {request.url.path}: {error.detail}; there are {known}"}, error.status_code
+        {"error": f"{request.method} {request.url.path}: {error.detail}; there are {routes}"}, error.status_code
     )
 
 

@@ -79,11 +79,13 @@ class KeptCheckpoints:
         Args:
             best: digest of the best candidate so far, if there is one.
         """
-        found = self._there.get(best or "")
-        if best and found and best not in self._noted:
+        checkpoint = self._there.get(best or "")
+        if best and checkpoint and best not in self._noted:
             self._noted.add(best)
-            await self._note(CHECKPOINT_KEPT.line({"digest": found.digest, "candidate": best, "bytes": found.bytes}))
-        for candidate in [each for each in self._there if each != best]:
+            await self._note(
+                CHECKPOINT_KEPT.line({"digest": checkpoint.digest, "candidate": best, "bytes": checkpoint.bytes})
+            )
+        for candidate in [other for other in self._there if other != best]:
             await self.drop(candidate, "another one is better" if best else "it has no score")
 
     async def drop(self, candidate: str, why: str) -> None:

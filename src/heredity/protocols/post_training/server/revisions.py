@@ -30,18 +30,20 @@ class Revisions:
     Where code cannot be kept, a revision without a blob says why: what it was is not known from then on.
     """
 
-    def __init__(self, workspace: TrainingWorkspace, note: Note, known: Sequence[CodeRevised] = ()) -> None:
+    def __init__(self, workspace: TrainingWorkspace, note: Note, recorded: Sequence[CodeRevised] = ()) -> None:
         """Watch a workspace.
 
         Args:
             workspace: whose code.
             note: journals.
-            known: the data of the revisions that are recorded already.
+            recorded: the data of the revisions that are recorded already.
         """
-        self._workspace, self._note, self._number = workspace, note, len(known)
-        self._last: tuple[str | None, str] = (known[-1]["blob"], known[-1].get("reason", "")) if known else ("", "")
-        self._room = MOST_BYTES - sum(max(each.get("bytes", 0), _LEAST_BYTES) for each in known)
-        self._full = any(each.get("full", False) for each in known)
+        self._workspace, self._note, self._number = workspace, note, len(recorded)
+        self._last: tuple[str | None, str] = (
+            (recorded[-1]["blob"], recorded[-1].get("reason", "")) if recorded else ("", "")
+        )
+        self._room = MOST_BYTES - sum(max(revision.get("bytes", 0), _LEAST_BYTES) for revision in recorded)
+        self._full = any(revision.get("full", False) for revision in recorded)
         self._turn = asyncio.Lock()
 
     async def note(self, at_s: float) -> None:

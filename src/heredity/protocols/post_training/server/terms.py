@@ -110,7 +110,7 @@ class TrainingTerms:
         Args:
             scores: score from 0 to 1 by task index of the graded view; what is missing is NaN or absent, and then left out.
         """
-        found: dict[str, dict[str, float | None]] = {}
+        percentages: dict[str, dict[str, float | None]] = {}
         for part in self.parts:
             own = [
                 scores[task_index]
@@ -120,8 +120,8 @@ class TrainingTerms:
             score = round(math.fsum(own) / len(own) * PERCENT, 4) if own else None
             base = round(part.baseline * PERCENT, 4)
             gained = None if score is None else round(score - base, 4)
-            found[part.name] = {"score": score, "baseline_score": base, "improvement": gained}
-        return found
+            percentages[part.name] = {"score": score, "baseline_score": base, "improvement": gained}
+        return percentages
 
 
 def instructions(terms: TrainingTerms) -> str:

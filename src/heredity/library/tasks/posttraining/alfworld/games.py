@@ -89,8 +89,8 @@ def generate(seed: int, number: int) -> Game:
     chore = CHORES[number % len(CHORES)]
     room = _one(draws, _ROOMS.get(chore, tuple(_PLACES)))
     household = _Household(draws, room)
-    thing, place = household.furnish(chore)
-    words = {"obj": thing, "recep": place, "toggle": _LAMP, "mrecep": ""}
+    thing, receptacle = household.furnish(chore)
+    words = {"obj": thing, "recep": receptacle, "toggle": _LAMP, "mrecep": ""}
     goal: dict[str, Any] = goal_library.gdict[chore]
     task = goal["templates"][0].format(**{key: value.lower() for key, value in words.items()})
     return Game(chore, task, household.problem(goal["pddl"].format(**words).replace("#", "-")))
@@ -202,11 +202,11 @@ class _Household:
                 yield f"(openable {name})"
         for kind in dict.fromkeys(kind for kind, _ in self._places):
             yield from (f"(canContain {kind}Type {t}Type)" for t in _THINGS[self._room] if t in self._holds[kind])
-        for kind, number, place in self._things:
+        for kind, number, location in self._things:
             name = _named(kind, number)
             yield f"(objectType {name} {kind}Type)"
-            yield f"(inReceptacle {name} {_named(*self._places[place])})"
-            yield f"(objectAtLocation {name} loc_bar_{place + 1})"
+            yield f"(inReceptacle {name} {_named(*self._places[location])})"
+            yield f"(objectAtLocation {name} loc_bar_{location + 1})"
             yield f"({'toggleable' if kind == _LAMP else 'pickupable'} {name})"
             yield from (f"({able.lower()} {name})" for able in _CHANGES.values() if kind in self._can[able])
 

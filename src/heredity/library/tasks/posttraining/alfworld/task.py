@@ -93,7 +93,7 @@ def alfworld_official() -> PostTrainingTask:
     root = Path(named or "~/.cache/alfworld").expanduser() / OFFICIAL
     practice = _official(root / "train", PRACTICE)
     specs = {
-        split: [_official_spec(each) for each in _official(root / split)] for split in ("valid_unseen", "valid_seen")
+        split: [_official_spec(game) for game in _official(root / split)] for split in ("valid_unseen", "valid_seen")
     }
 
     def deal(entropy: int) -> Mapping[str, Sequence[Spec]]:
@@ -116,11 +116,11 @@ def _task(
     labels: tuple[str, ...],
 ) -> PostTrainingTask:
     description = _DESCRIPTION.format(steps=STEPS, source=source, practice=PRACTICE, graded=sizes[0])
-    known = f"{games}, alfworld {version('alfworld')}, textworld {version('textworld')}"
+    versions = f"{games}, alfworld {version('alfworld')}, textworld {version('textworld')}"
     info = episode_info(
         name,
         f"{__name__}:open_game_process",
-        version=known,
+        version=versions,
         description=description,
         family="alfworld",
         concurrent=_PROCESSES,
@@ -206,10 +206,12 @@ def _workspace(games: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
 @lru_cache(maxsize=8)
 def _official(folder: Path, most: int | None = None) -> Sequence[Path]:
     """Return the playable games of a split, as the package itself would choose them; with `most`, so many of them at random."""
-    found = [path.parent for path in sorted(folder.rglob("game.tw-pddl"))]
+    folders = [path.parent for path in sorted(folder.rglob("game.tw-pddl"))]
     if most is not None:
-        found = [found[i] for i in generator(0, "posttraining", "alfworld", "practice").permutation(len(found))]
-    playable = (path for path in found if "movable" not in str(path) and "Sliced" not in str(path) and _playable(path))
+        folders = [folders[i] for i in generator(0, "posttraining", "alfworld", "practice").permutation(len(folders))]
+    playable = (
+        path for path in folders if "movable" not in str(path) and "Sliced" not in str(path) and _playable(path)
+    )
     games = tuple(islice(playable, most))
     if not games:
         raise ConfigError(

@@ -67,7 +67,7 @@ class Corpus:
 
     async def find(self, words: str) -> Sequence[Result]:
         """Return the documents that fit best (see `Search.find`)."""
-        return [Result(each.title, each.text) for each in self._library.search(words)]
+        return [Result(document.title, document.text) for document in self._library.search(words)]
 
 
 class Web:
@@ -141,8 +141,8 @@ def _read(body: bytes) -> Sequence[Result]:
     silent: Any = said.get("unresponsive_engines")
     if not results and silent:
         raise ValueError(f"its engines did not answer: {str(silent)[:200]}")
-    found = [_result(each) for each in results if isinstance(each, dict)]
-    return [each for each in found if each.title or each.url][:RESULTS]
+    hits = [_result(entry) for entry in results if isinstance(entry, dict)]
+    return [entry for entry in hits if entry.title or entry.url][:RESULTS]
 
 
 def _result(row: Mapping[str, Any]) -> Result:

@@ -85,15 +85,15 @@ def deepsearchqa() -> PostTrainingTask:
     Raises:
         ConfigError: if the questions are missing or wrong, or not one of `DEEPSEARCHQA_CORPUS` and `DEEPSEARCHQA_SEARCH` is set.
     """
-    rows, (place, source, version, label) = _rows(_data()), _place()
+    rows, (where, source, version, label) = _rows(_data()), _place()
     graded, heldout = (min(most, len(rows) // 3) for most in (GRADED, HELDOUT))
     train = len(rows) - graded - heldout
-    told = _DESCRIPTION.format(steps=STEPS, source=source, train=train, graded=graded, tokens=_TOKENS)
+    description = _DESCRIPTION.format(steps=STEPS, source=source, train=train, graded=graded, tokens=_TOKENS)
     info = episode_info(
         "deepsearchqa",
         f"{__name__}:open_game_process",
         version=f"1, questions {digest_json(rows)[:12]}, {version}",
-        description=told,
+        description=description,
         family="search",
         judge=True,
         concurrent=_CONCURRENT,
@@ -101,7 +101,7 @@ def deepsearchqa() -> PostTrainingTask:
 
     def deal(entropy: int) -> Mapping[str, Sequence[Spec]]:
         order = generator(entropy, "posttraining", "deepsearchqa", "deal").permutation(len(rows))
-        dealt = [{**rows[i], **place} for i in order]
+        dealt = [{**rows[i], **where} for i in order]
         views = graded + heldout
         return {"validation": dealt[:graded], "heldout": dealt[graded:views], "train": dealt[views:]}
 
@@ -109,7 +109,7 @@ def deepsearchqa() -> PostTrainingTask:
         name="deepsearchqa",
         level="L3",
         title="Questions that take searching",
-        description=told,
+        description=description,
         base_models=("smollm2-135m",),
         inner=DealtTaskset(info, deal),
         solver=plain_solver(INSTRUCTION + "\n\n{{question}}"),
@@ -172,10 +172,10 @@ class Looking:
         return (_cut(result.text or "Nothing more is known of it.", _MOST) if result else _UNKNOWN), 0.0, False
 
     async def _searched(self, words: str) -> str:
-        found = await self._search.find(words)
-        for each in reversed(found):  # of two with one title the better one is opened
-            self._found |= {normal(name): each for name in (each.url, each.title) if name}
-        lines = [" ".join(filter(None, (f"[{each.title}]", each.url, _cut(each.text, _SNIPPET)))) for each in found]
+        hits = await self._search.find(words)
+        for hit in reversed(hits):  # of two with one title the better one is opened
+            self._found |= {normal(name): hit for name in (hit.url, hit.title) if name}
+        lines = [" ".join(filter(None, (f"[{hit.title}]", hit.url, _cut(hit.text, _SNIPPET)))) for hit in hits]
         return "\n".join(lines) or "Nothing was found."
 
     async def _right(self, given: str) -> float:
@@ -230,8 +230,8 @@ def _rows(path: Path) -> Sequence[Mapping[str, str]]:
     rows: dict[str, Mapping[str, str]] = {}
     for number, row in enumerate(read, 1):
         if row["answer_type"] not in _RUBRICS:
-            known = " or ".join(_RUBRICS)
-            raise ConfigError(f"row {number} of {path} has the answer type {row['answer_type']!r}; expected {known}")
+            kinds = " or ".join(_RUBRICS)
+            raise ConfigError(f"row {number} of {path} has the answer type {row['answer_type']!r}; expected {kinds}")
         if row["problem"] and row["answer"]:
             kept = {"question": row["problem"], "answer": row["answer"], "answer_type": row["answer_type"]}
             rows.setdefault(" ".join(row["problem"].split()), kept)
@@ -250,9 +250,11 @@ def _place() -> tuple[Mapping[str, str], str, str, tuple[str, ...]]:
             "SearXNG instance); set one of them"
         )
     if url is not None:
-        told = "What is searched is the web as it is on that day, by a search engine that shows extracts of pages."
-        return {"search": check_url(url, SEARCH_VARIABLE)}, told, f"searched by {url}", ("live search",)
+        description = (
+            "What is searched is the web as it is on that day, by a search engine that shows extracts of pages."
+        )
+        return {"search": check_url(url, SEARCH_VARIABLE)}, description, f"searched by {url}", ("live search",)
     path = Path(documents or "").expanduser().absolute()
     corpus(path)
-    told = "What is searched is a fixed collection of documents, ranked by BM25."
-    return {"corpus": str(path)}, told, f"documents {digest_bytes(path.read_bytes())[:12]}", ()
+    description = "What is searched is a fixed collection of documents, ranked by BM25."
+    return {"corpus": str(path)}, description, f"documents {digest_bytes(path.read_bytes())[:12]}", ()

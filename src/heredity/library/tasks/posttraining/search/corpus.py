@@ -182,7 +182,7 @@ def questions(seed: int, part: int) -> tuple[Asked, ...]:
     along = list(_along(made))
     groups = [*([a for a in along if a.hops == hops] for hops in (1, 2, 3)), list(_backwards(made))]
     shuffled = [[group[i] for i in draws.permutation(len(group))] for group in groups]
-    return tuple(each for turn in zip_longest(*shuffled) for each in turn if each is not None)
+    return tuple(asked for turn in zip_longest(*shuffled) for asked in turn if asked is not None)
 
 
 def solution(asked: Asked) -> list[tuple[str, str]]:
@@ -204,12 +204,12 @@ def _along(made: Country) -> Iterator[Asked]:
             for relation in RELATIONS:
                 if relation.subject != kinds[path[-1]]:
                     continue
-                found = made.facts[path[-1], relation.name]
-                if found in path:
+                answer = made.facts[path[-1], relation.name]
+                if answer in path:
                     continue
-                yield Asked(Question(relation.asked.format(s=phrase), ((found,),)), path)
+                yield Asked(Question(relation.asked.format(s=phrase), ((answer,),)), path)
                 if relation.phrase:
-                    longer.append(((*path, found), relation.phrase.format(s=phrase)))
+                    longer.append(((*path, answer), relation.phrase.format(s=phrase)))
         paths = longer
 
 
@@ -221,9 +221,9 @@ def _backwards(made: Country) -> Iterator[Asked]:
         subjects: dict[str, list[str]] = defaultdict(list)
         for name in made.names[relation.subject]:
             subjects[made.facts[name, relation.name]].append(name)
-        for found, members in subjects.items():
+        for answer, members in subjects.items():
             if len(members) in (2, 3):
-                asked = Question(relation.inverse.format(o=found), tuple((name,) for name in members))
+                asked = Question(relation.inverse.format(o=answer), tuple((name,) for name in members))
                 yield Asked(asked, tuple(members))
 
 

@@ -114,13 +114,13 @@ class _JudgedStage(LocalGameProcess):
 
     async def step(self, action: str) -> tuple[str, float, bool]:
         """Take an action; raises `ProviderError` if the judge gives no verdict."""
-        told, reward, done = await super().step(action)
+        observation, reward, done = await super().step(action)
         if not done:
-            return told, reward, done
+            return observation, reward, done
         reference = "; ".join(ways[0] for ways in self._question.answers)
         given = self._game.given or ""
         judgement = await grade(self._judge, self._question.text, given, reference=reference, rubric=_RUBRIC)
-        return told, judgement.score, done
+        return observation, judgement.score, done
 
 
 @lru_cache(maxsize=4)
@@ -136,7 +136,7 @@ def _deal(entropy: int) -> Mapping[str, Sequence[Spec]]:
 
 
 def _specs(seed: int, part: int, asked: Sequence[Asked]) -> list[dict[str, Any]]:
-    return [{**_row(each.question), "country": seed, "part": part, "hops": each.hops} for each in asked]
+    return [{**_row(entry.question), "country": seed, "part": part, "hops": entry.hops} for entry in asked]
 
 
 def _row(question: Question) -> dict[str, Any]:
@@ -148,12 +148,12 @@ def _materials(entropy: int) -> Mapping[str, bytes]:
     library, asked = _library(seed, _PRACTICE), questions(seed, _PRACTICE)[:PRACTICE]
     rows = [
         {**row, "episode": number}
-        for number, each in enumerate(asked)
-        for row in demonstrated(SearchEpisode(library, each.question), INSTRUCTION, solution(each))
+        for number, entry in enumerate(asked)
+        for row in demonstrated(SearchEpisode(library, entry.question), INSTRUCTION, solution(entry))
     ]
     return {
         TRAIN_FILE: jsonl(rows),
-        "data/episodes.jsonl": jsonl(_row(each.question) for each in asked),
+        "data/episodes.jsonl": jsonl(_row(entry.question) for entry in asked),
         "data/documents.jsonl": jsonl(asdict(document) for document in library.documents),
         **environment_files("ranking", "search"),
     }

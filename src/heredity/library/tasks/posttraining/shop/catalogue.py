@@ -91,13 +91,13 @@ def wishes(seed: int, count: int, avoid: Collection[str] = ()) -> list[tuple[Goa
     """
     draws = generator(seed, "posttraining", "shop", "goals")
     products = list(open_shop(seed).products.values())
-    found: dict[str, tuple[Goal, str]] = {}
-    while len(found) < count:
-        for place in draws.permutation(len(products)):
-            goal, target = _goal(draws, products[place]), products[place].id
+    goals: dict[str, tuple[Goal, str]] = {}
+    while len(goals) < count:
+        for index in draws.permutation(len(products)):
+            goal, target = _goal(draws, products[index]), products[index].id
             if goal.request not in avoid:
-                found.setdefault(goal.request, (goal, target))
-    return list(found.values())[:count]
+                goals.setdefault(goal.request, (goal, target))
+    return list(goals.values())[:count]
 
 
 def _goal(draws: np.random.Generator, product: Product) -> Goal:

@@ -97,16 +97,16 @@ def _specs(seed: int, goals: Sequence[Goal]) -> list[dict[str, Any]]:
 
 def _materials(entropy: int) -> Mapping[str, bytes]:
     seed = seed_of(entropy, "shop", "practice")
-    place = open_shop(seed)
+    store = open_shop(seed)
     wanted = wishes(seed, PRACTICE)
     rows = [
         {**row, "episode": number}
         for number, (goal, target) in enumerate(wanted)
-        for row in demonstrated(ShopEpisode(place, goal), INSTRUCTION, oracle(place, goal, target))
+        for row in demonstrated(ShopEpisode(store, goal), INSTRUCTION, oracle(store, goal, target))
     ]
     return {
         TRAIN_FILE: jsonl(rows),
         "data/episodes.jsonl": jsonl({"question": goal.request, "goal": asdict(goal)} for goal, _ in wanted),
-        "data/catalogue.json": json.dumps([asdict(p) for p in place.products.values()]).encode(),
+        "data/catalogue.json": json.dumps([asdict(p) for p in store.products.values()]).encode(),
         **environment_files("ranking", "shop"),
     }

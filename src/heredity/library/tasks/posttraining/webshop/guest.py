@@ -48,7 +48,7 @@ class Shop:
         if "close" in request:
             self.games.pop(request["close"], None)
             name = f"heredity-{request['close']}-"
-            for session in [each for each in self._server.user_sessions if str(each).startswith(name)]:
+            for session in [user for user in self._server.user_sessions if str(user).startswith(name)]:
                 del self._server.user_sessions[session]
             return {}
         page, reward, done, _ = self.games[request["step"]].step(request["action"])

@@ -136,7 +136,7 @@ class _GameProcess:
         return await self._shop.do(lambda: self._game.step(action))
 
 
-def _deal(shop: WebShop, entropy: int, **place: str) -> Mapping[str, Sequence[Spec]]:
+def _deal(shop: WebShop, entropy: int, **where: str) -> Mapping[str, Sequence[Spec]]:
     """Deal the first goals out, and practise on the others; an instruction that occurs twice counts once."""
     goals = _goals(shop)
     numbers: dict[str, int] = {}
@@ -146,13 +146,13 @@ def _deal(shop: WebShop, entropy: int, **place: str) -> Mapping[str, Sequence[Sp
     others = [number for number in numbers.values() if number >= TEST_GOALS]
     if len(tests) < GRADED + HELDOUT or not others:
         raise ConfigError(
-            f"WebShop in {place['home']} has {len(goals)} goals; expected more than {TEST_GOALS}: "
+            f"WebShop in {where['home']} has {len(goals)} goals; expected more than {TEST_GOALS}: "
             "load all its products (step 6 of its README)"
         )
 
     def dealt(part: str, these: Sequence[int]) -> Sequence[Spec]:
         order = generator(entropy, "posttraining", "webshop", part).permutation(len(these))
-        return [{"question": goals[these[i]], "goal": these[i], **place} for i in order]
+        return [{"question": goals[these[i]], "goal": these[i], **where} for i in order]
 
     views = dealt("views", tests)
     return {
@@ -242,8 +242,8 @@ def _python() -> Path:
 def _version(home: Path) -> str:
     """Return what changes with the rules and the data of a checkout, without reading gigabytes."""
     sources = sorted(path for pattern in _SOURCES for path in home.glob(pattern))
-    known = {
+    contents = {
         "sources": {str(path.relative_to(home)): digest_bytes(path.read_bytes()) for path in sources},
         "data": {path.name: path.stat().st_size for path in sorted(home.glob("data/*.json"))},
     }
-    return f"1, WebShop {digest_json(known)[:12]}"
+    return f"1, WebShop {digest_json(contents)[:12]}"

@@ -17,10 +17,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
+import gymnasium
 import pytest
 import typer
+from gymnasium.utils.env_checker import check_env
 
 from heredity.cli.main import app
 from heredity.configuration.config import Config
@@ -30,14 +33,19 @@ from heredity.evolution.registry import METHODS
 from heredity.experiments.config import load, resolve
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.experiments.suites import suites
+from heredity.gateway import Request
+from heredity.gateway.gateway import Gateway
+from heredity.gateway.settings import GatewaySettings
 from heredity.judging import Conditions, HiddenCases, RunPlan, ViewPlan, run_evolution
 from heredity.protocols.policy_evolution.judge import judge
 from heredity.records import read_journal
 from heredity.resources import Candidate
+from heredity.rollouts.container.check import check_tasks
 from heredity.rollouts.contract import Job
 from heredity.rollouts.engine import Engine, EngineSettings
 from heredity.rollouts.episode.starter import starter_program
 from heredity.sandbox import isolation
+from heredity.sandbox.containers.backends import open_backend
 from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import taskset
 from offering import Offer
@@ -86,7 +94,9 @@ needs_a_sandbox = pytest.mark.skipif(not confined(), reason="policies cannot be 
 @cache
 def run_page(page: str) -> dict[str, Any]:
     """Run the Python of one page in the order of the page, as a reader who types it in would."""
-    space: dict[str, Any] = {"__name__": "__docs__"}
+    # A module of its own: dataclasses and models look theirs up by name.
+    module = ModuleType("page_" + re.sub(r"\W", "_", page))
+    space = sys.modules.setdefault(module.__name__, module).__dict__
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         _run_blocks(page, space)
     return space
@@ -169,6 +179,56 @@ def test_the_taskset_that_a_page_shows_keeps_what_it_promises(extending: dict[st
     with pytest.raises(HeredityError, match="tilted"):
         extending["SOURCE"].taskset("mine/tiltet")
 
+
+async def test_the_model_that_a_page_shows_is_found_by_name(extending: dict[str, Any], offer: Offer) -> None:
+    offer("heredity.models", "mine", extending["open_model"])
+    gateway = Gateway(GatewaySettings.model_validate({"execution": "mine/eliza", "cache": False}))
+    reply = await gateway.model("execution").reply(Request.of("I must go"))
+    assert (reply.text, reply.usage.input_tokens) == ("Why do you say: I must go", 3)
+
+
+@needs_a_sandbox
+async def test_the_sandbox_that_a_page_shows_runs_container_tasks(extending: dict[str, Any], offer: Offer) -> None:
+    offer("heredity.sandboxes", "small", extending["small"])
+    offer("heredity.protocols", "worst-case", extending["PROTOCOL"])
+    assert resolve({**SMALL_SUITE, "engine": {"containers": "small"}}).engine.containers == "small"
+    with pytest.raises(HeredityError, match=r"engine\.containers.*did you mean small"):
+        resolve({**SMALL_SUITE, "engine": {"containers": "smal"}})
+    async with open_backend("small") as backend:
+        [checked] = await check_tasks(backend, ROOT / "src/heredity/library/tasks/containers/shell/count-errors", 1)
+    assert checked.faults == ()
+
+
+def test_the_environment_that_a_page_shows_conforms(extending: dict[str, Any]) -> None:
+    env = gymnasium.make("Countdown-v0")
+    check_env(env.unwrapped)
+    shown, _ = env.reset(seed=4)
+    assert [env.step(1)[1:3] for _ in range(int(shown[0]))][-1] == (1.0, True)
+
+
+@needs_a_sandbox
+def test_the_protocol_that_a_page_shows_judges_and_reports(
+    extending: dict[str, Any], offer: Offer, tmp_path: Path
+) -> None:
+    offer("heredity.protocols", "worst-case", extending["PROTOCOL"])
+    folder = tmp_path / "suite"
+    result = asyncio.run(run_suite(folder, open_suite(folder, resolve(SMALL_SUITE))))
+    (run,) = result.runs
+    scores = sorted(run.heldout.scores)
+    assert run.part == extending["WorstResults"](of=2, worst=sum(scores[:2]) / 2)
+    (page,) = folder.glob("runs/*/report.md")
+    assert "The mean return of the 2 worst held-out episodes." in page.read_text()
+    with pytest.raises(HeredityError, match=r"worst\.off"):
+        resolve({**SMALL_SUITE, "worst": {"off": 2}})
+
+
+SMALL_SUITE: dict[str, Any] = {
+    "run": {"protocol": "worst-case", "tasksets": ["gymnasium/CartPole-v1"], "name": "worst"},
+    "evolver": {"method": "random"},
+    "worst": {"of": 2},
+    "budget": {"episodes": 4, "train_cases": 4},
+    "views": {"heldout": 3},
+}
 
 EXAMPLES = {
     "evaluate_policy.py": ([], "IndexError: list index out of range"),

@@ -90,7 +90,7 @@ def test_wrong_options_are_errors_before_anything_is_served(tmp_path: Path) -> N
     for options, said in (
         (["--model", "nothing/here"], "unknown model"),
         (["--model", "scripted/missing.toml", "--tokens", "-1"], ""),
-        (["--model", "nothing/here", "--config", str(config)], "rollouts"),
+        (["--model", "nothing/here", "--config", str(config)], "attempts"),
     ):
         result = CliRunner().invoke(app, options)
         assert result.exit_code != 0

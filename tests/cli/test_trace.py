@@ -64,7 +64,7 @@ def test_a_run_is_shown_with_its_totals_and_its_tree(run: Path) -> None:
     assert int(kinds["rollout"]) > 20
     assert any(line.startswith("  round  ") and "number 1" in line for line in lines)
     assert any(line.startswith("    commit  ") and "accepted" in line for line in lines)
-    assert any("more of 'attempt'" in line for line in lines)
+    assert any("more of 'rollout'" in line for line in lines)
     assert not any(line.startswith(" " * 6) for line in lines)
     assert max(len(line) for line in call(run, "--full").splitlines()) > 100
 

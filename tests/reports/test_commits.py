@@ -110,7 +110,7 @@ def test_what_changed_is_shown_as_it_is() -> None:
 def test_what_is_not_known_of_usage_is_called_unknown() -> None:
     page = Page(run_page(commit_run()))
     assert [cell.strip() for cell in page.row("the method")][1:] == ["1.23k", "0", "56", "unknown"]
-    assert [cell.strip() for cell in page.row("attempts at train tasks")][-1] == "$0.0042"
+    assert [cell.strip() for cell in page.row("rollouts at train tasks")][-1] == "$0.0042"
     assert "2 calls of the method gave no answer" in page.text
     runs = commit_suite()
     runs[0]["model_usage"]["judging"]["cost_usd"] = None

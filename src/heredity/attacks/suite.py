@@ -192,7 +192,7 @@ def judge(attack: Attack, trajectory: Trajectory, limits: Limits) -> list[str]:
     reasons: list[str] = []
     if trajectory.failure_source not in ("none", "candidate"):
         message = trajectory.failure.message if trajectory.failure else ""
-        reasons.append(f"the failure is that of the {trajectory.failure_source}: {message}")
+        reasons.append(f"the failure is laid on the {trajectory.failure_source}: {message}")
     if trajectory.total_reward != trajectory.length or trajectory.length > STEPS:
         reasons.append(f"{trajectory.total_reward} of reward in {trajectory.length} steps, of which there are {STEPS}")
     if any(trajectory.columns.get("info/foreign", ())):

@@ -69,6 +69,6 @@ def _show(annotated: Annotated) -> None:
     from heredity.reports.terminal import table
 
     console = Console()
-    console.print(f"{annotated.folder.name}: {len(annotated.rows)} attempts, {annotated.asked} labelled now")
+    console.print(f"{annotated.folder.name}: {len(annotated.rows)} rollouts, {annotated.asked} labelled now")
     for counted in count_tables(annotated.counts):
         console.print(table(counted))

@@ -109,7 +109,7 @@ def _exported(run: Path, export: str, min_score: float) -> str:
     rows = sft_rows(rollouts, model, min_score) if form == "sft" else FORMS[form](rollouts, model)
     lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     write_atomic(Path(file), lines.encode("utf-8", "backslashreplace"))
-    return f"{len(rows)} rows from {len(rollouts)} attempts: {file}"
+    return f"{len(rows)} rows from {len(rollouts)} rollouts: {file}"
 
 
 def _exported_spans(run: Path, file: Path) -> str:

@@ -8,10 +8,21 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SkipValidation,
+    model_validator,
+)
 
 from heredity.actors.contract import Solving
+from heredity.errors import UnknownNameError
 from heredity.plugins import located
+from heredity.sandbox.containers.backends import BACKENDS
 from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import located_taskset
 
@@ -34,6 +45,12 @@ def _baseline_names(value: Any) -> bool | list[str]:
     if isinstance(value, bool) or (isinstance(value, list) and all(isinstance(name, str) for name in value)):  # pyright: ignore[reportUnknownVariableType]
         return value  # pyright: ignore[reportUnknownVariableType]
     raise ValueError("give true, false, or a list of names of methods")
+
+
+def _backend(name: str) -> str:
+    if name not in BACKENDS:
+        raise ValueError(str(UnknownNameError(BACKENDS.noun, name, BACKENDS.names())))
+    return name
 
 
 def _plain_options(value: Any) -> Any:
@@ -320,7 +337,7 @@ class EngineSection(Section):
         lockstep: episodes that share one policy process; 1 separates them.
         parallel_runs: runs of a suite at the same time.
         unsafe: run with the isolation that works here instead of refusing.
-        containers: what runs container tasks: `bubblewrap`, or `docker` (also Podman) where an engine answers.
+        containers: what runs container tasks: `bubblewrap`, `docker` (also Podman), or what a package adds.
         gpus: the GPUs that runs may lease, by number or UUID as nvidia-smi shows them; how many one has is its protocol's.
     """
 
@@ -328,7 +345,7 @@ class EngineSection(Section):
     lockstep: Annotated[int, Field(ge=1, le=1024)] = 1
     parallel_runs: Count = 3
     unsafe: bool = False
-    containers: Literal["bubblewrap", "docker"] = "bubblewrap"
+    containers: Annotated[str, AfterValidator(_backend)] = "bubblewrap"
     gpus: list[str] = Field(default_factory=list[str])
 
 

@@ -32,7 +32,7 @@ class LearningOptions(LoopOptions):
 
     rounds: int = Field(10, ge=1, le=10_000, description="iterations")
     patience: int = Field(0, ge=0, le=10_000, description="iterations without a commit after which it ends; 0: never")
-    repeats: int = Field(3, ge=1, le=100, description="attempts of each task")
+    repeats: int = Field(3, ge=1, le=100, description="rollouts of each task")
     evidence_chars: int = Field(4000, ge=100, le=1_000_000, description="most characters of each of their texts")
     evaluate: Rule = Field("reward", description="what candidates are selected by: reward, judge, pairwise")
 

@@ -22,7 +22,7 @@ class UpdateOptions(LoopOptions):
 
     patience: int = Field(0, ge=0, le=10_000, description="rounds without an update after which it ends; 0: never")
     candidates: int = Field(1, ge=1, le=1, description="always one")
-    evidence: int = Field(1000, ge=1, le=1_000, description="attempts learned from, worst first")
+    evidence: int = Field(1000, ge=1, le=1_000, description="rollouts learned from, worst first")
     epochs: int = Field(
         0, ge=0, le=10_000, description="passes over the train tasks; 0: as many rounds as `rounds` says"
     )

@@ -206,7 +206,7 @@ def require(scores: ViewScores, what: str) -> ViewScores:
 
     Args:
         scores: how a candidate did.
-        what: what they are of, such as `"held-out attempts"`.
+        what: what they are of, such as `"held-out rollouts"`.
 
     Raises:
         HostError: if every rollout is missing. The run has not ended then, and resuming it makes them again.

@@ -101,7 +101,7 @@ class References:
             rollouts = Rollouts(runner, self._limits)
             view = View(split, self._hidden_cases.tasks(taskset, split, count))
             result = require(
-                await score_candidate(rollouts, info, view, candidate), f"{split} attempts of the run's reference"
+                await score_candidate(rollouts, info, view, candidate), f"{split} rollouts of the run's reference"
             )
             listed = [score_to_json(score) for score in result.scores]
             self._recorded[key] = {"scores": listed, **listed_comparisons(result.comparisons)}

@@ -122,7 +122,7 @@ async def _trajectories(
         yield counted()
     if len(seen) != len(jobs):
         raise HostError(
-            f"the runner answered {len(seen)} of {len(jobs)} attempts; resume the run to attempt them again"
+            f"the runner answered {len(seen)} of {len(jobs)} rollouts; resume the run to attempt them again"
         )
 
 

@@ -118,8 +118,8 @@ def trouble_summary(suite: SuiteResults, words: Words) -> str:
     counts = [
         (sum(len(row.unfinished) for row in rows), "run not finished", "runs not finished"),
         (sum(len(row.absent) for row in rows), "held-out score absent", "held-out scores absent"),
-        (sum(row.heldout_missing for row in rows), "held-out attempt missing", "held-out rollouts missing"),
-        (sum(row.heldout_failures for row in rows), "held-out attempt failed", "held-out rollouts failed"),
+        (sum(row.heldout_missing for row in rows), "held-out rollout missing", "held-out rollouts missing"),
+        (sum(row.heldout_failures for row in rows), "held-out rollout failed", "held-out rollouts failed"),
         (sum(row.missing_episodes for row in rows), f"train {rollout} missing", f"train {rollout}s missing"),
     ]
     said = [f"{text.number(n)} {one if n == 1 else many}" for n, one, many in counts if n]

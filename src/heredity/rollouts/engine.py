@@ -44,7 +44,7 @@ class EngineSettings:
         solving: how a rollout with a language model goes.
         concurrent: most such rollouts of a runner at the same time.
         workers: how processes are made.
-        containers: what runs container tasks, one of `heredity.sandbox.containers.backends.BACKENDS`.
+        containers: what runs container tasks; a name in `heredity.sandbox.containers.backends.BACKENDS`.
     """
 
     gateway: GatewaySettings = field(default_factory=GatewaySettings)

@@ -71,7 +71,7 @@ async def running(
         workspace,
         KeptCheckpoints(folder / "models", opened.note),
         Revisions(workspace, opened.note),
-        place=chosen.append,
+        choose_gpu=chosen.append,
     )
     app.publish()
     transport = httpx.ASGITransport(app=app.asgi)

@@ -28,7 +28,7 @@ class SelectOptimiseEvaluateOptions(LearningOptions):
     """Options of select-optimise-evaluate."""
 
     select: Selection = Field("best", description="best, pareto, pareto-tasks, random, mixed or lineage")
-    signal: Signal = Field("dynamics", description="what attempts are analysed for: dynamics or instruction")
+    signal: Signal = Field("dynamics", description="what rollouts are analysed for: dynamics or instruction")
     preset: Literal["none", "spo", "gepa", "aflow", "dgm"] = Field(
         "none", description="a known method; what is given beside it wins"
     )

@@ -23,7 +23,7 @@ _WORDS: Mapping[str, Kind] = MappingProxyType({"add": "add", "modify": "change",
 class TfGrpoOptions(LibraryOptions):
     """Options of Training-Free GRPO."""
 
-    repeats: int = Field(4, ge=1, le=100, description="attempts of each task: the size of a group")
+    repeats: int = Field(4, ge=1, le=100, description="rollouts of each task: the size of a group")
     evidence: int = Field(1000, ge=1, le=1_000, description="groups learned from, worst first")
     compare: Comparison = Field("mixed", description="groups with different scores, or also unsolved ones")
 

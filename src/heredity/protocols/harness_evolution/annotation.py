@@ -80,7 +80,7 @@ async def annotate(
     groups = [group for group in _groups(events) if not views or group["view"].partition(":")[0] in views]
     if not groups:
         recorded = ", ".join(dict.fromkeys(group["view"] for group in _groups(events))) or "none yet"
-        raise ConfigError(f"{folder} has no attempts of {', '.join(views) or 'any view'}; its views are {recorded}")
+        raise ConfigError(f"{folder} has no rollouts of {', '.join(views) or 'any view'}; its views are {recorded}")
     before = {(row["blob"], row["position"], row["view"], row["by"]): row for row in read_annotations(folder)}
     chosen = {group["view"] for group in groups}
     rows = [row for row in before.values() if row["view"] not in chosen or annotator(row["by"]) != annotator(by)]

@@ -80,7 +80,7 @@ def _general_facts(run: RunResults) -> Iterator[Fact]:
     commits = sum(decision.accepted and bool(decision.baseline) for decision in run.decisions)
     yield Fact("Commits", commits, f"{refused} refused")
     took = f"{text.duration(run.budget.wall_seconds)} without judging, {text.plural(run.budget.resumes, 'resume')}"
-    yield Fact("Train attempts", run.budget.used, took)
+    yield Fact("Train rollouts", run.budget.used, took)
 
 
 def _spent(harness: HarnessRunResults) -> tuple[float | None, float | None]:

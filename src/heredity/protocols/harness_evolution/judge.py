@@ -72,11 +72,11 @@ async def judge(terms: HarnessTerms, bench: Bench, evolved: Evolved, reference: 
     first, final = points[0].candidate, points[-1].candidate
     validation = {data["candidate"]: data for data in await _on(bench, bench.view(VALIDATION), points)}
     if not any(score is not None for data in validation.values() for score in data["scores"]):
-        require(scores_of(validation[first]), "update-validation attempts")
+        require(scores_of(validation[first]), "update-validation rollouts")
     best = max(points, key=lambda point: (macro(validation[point.candidate]), -point.batch))
     chosen = points if terms.points == "all" else [points[0], best, points[-1]]
     heldout = {data["candidate"]: data for data in await _on(bench, bench.view(ID), chosen)}
-    scores, before = (require(scores_of(heldout[digest]), "held-out attempts") for digest in (final, first))
+    scores, before = (require(scores_of(heldout[digest]), "held-out rollouts") for digest in (final, first))
     others = [view for name, view in bench.views.items() if name not in (VALIDATION, ID)]
     replay = replay_view(terms, bench.train, trained)
     for view in [*others, *([replay] if replay else [])]:

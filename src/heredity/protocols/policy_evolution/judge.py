@@ -35,7 +35,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     await bench.journal_once(JUDGING_SELECTED.line({"submit_id": submit_id, "candidate": candidate, "reason": reason}))
     heldout = None
     if candidate is not None:
-        heldout = require(await score(bench, bench.view("heldout"), candidate, submit_id), "held-out attempts")
+        heldout = require(await score(bench, bench.view("heldout"), candidate, submit_id), "held-out rollouts")
     scores = await score_reference(bench, reference) if reference else None
     await conclude(bench, evolved.status)
     return Verdict(evolved.status, submit_id, candidate, reason, validation, heldout, scores)
@@ -55,7 +55,7 @@ async def _validate(bench: Bench, checkpoints: Mapping[str, Submission]) -> dict
 
     validated = await gather([scored(s) for s in checkpoints.values()])
     if validated and all(math.isnan(view_scores.mean) for view_scores in validated):
-        require(validated[0], "validation attempts")
+        require(validated[0], "validation rollouts")
     return dict(zip(checkpoints, validated, strict=True))
 
 

@@ -49,7 +49,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     heldout = (
         None
         if candidate is None
-        else require(await score(bench, bench.view("heldout"), candidate, submit_id), "held-out attempts")
+        else require(await score(bench, bench.view("heldout"), candidate, submit_id), "held-out rollouts")
     )
     if candidate is not None:
         for repeat in range(1, repeats + 1):

@@ -36,7 +36,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     heldout = (
         None
         if candidate is None
-        else require(await score(bench, bench.view("heldout"), candidate, submit_id), "held-out attempts")
+        else require(await score(bench, bench.view("heldout"), candidate, submit_id), "held-out rollouts")
     )
     scores = await score_reference(bench, reference) if reference else None
     await conclude(bench, evolved.status)

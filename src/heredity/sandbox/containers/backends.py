@@ -1,18 +1,18 @@
-"""Backends of containers by name."""
+"""Backends of containers by name, from here and from other packages."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
-from heredity.errors import ConfigError
+from heredity.plugins import Group
 from heredity.sandbox.containers.contract import Backend
-from heredity.sandbox.containers.docker import DockerBackend, engine
-from heredity.sandbox.containers.replay import BubblewrapBackend
 
-BACKENDS = ("bubblewrap", "docker")
-"""Where tasks can be run; `"docker"` is Docker or Podman, whichever answers."""
+BACKENDS: Group[Callable[[], Backend]] = Group(
+    "heredity.sandboxes", "backend of containers", "a function without arguments that returns a Backend", callable
+)
+"""Where container tasks can be run: `"bubblewrap"`, `"docker"` (Docker or Podman, whichever answers), and what packages add."""
 
 
 @asynccontextmanager
@@ -20,11 +20,11 @@ async def open_backend(name: str) -> AsyncGenerator[Backend]:
     """Open a backend by name; it is closed when the block ends.
 
     Raises:
-        ConfigError: if it is none of `BACKENDS`, or no engine answers.
+        UnknownNameError: if there is none of that name.
+        ConfigError: if it cannot be loaded, or no engine answers.
     """
-    if name not in BACKENDS:
-        raise ConfigError(f"backend is {name!r}; expected {' or '.join(BACKENDS)}")
-    backend = BubblewrapBackend() if name == "bubblewrap" else DockerBackend(await asyncio.to_thread(engine))
+    # It may look for an engine, which takes a while.
+    backend = await asyncio.to_thread(BACKENDS.load(name))
     try:
         yield backend
     finally:

@@ -252,3 +252,8 @@ def _without_links(target: Path) -> None:
     for path in [target, *(target.rglob("*") if target.is_dir() else ())]:
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
             os.unlink(path)
+
+
+def open_docker() -> DockerBackend:
+    """Return the backend of the engine that answers; raises ConfigError if none does."""
+    return DockerBackend(engine())

@@ -49,7 +49,7 @@ async def judge(near: int, bench: Bench, evolved: Evolved, reference: Reference 
     submit_id = next((s.submit_id for s in reversed(evolved.submissions) if s.candidate == digest), None)
     reason = f"the last of {len(commits)} commits, within {near} or not"
     await bench.journal_once(JUDGING_SELECTED.line({"submit_id": submit_id, "candidate": digest, "reason": reason}))
-    heldout = digest and require(await score(bench, bench.view("heldout"), digest, submit_id), "held-out attempts")
+    heldout = digest and require(await score(bench, bench.view("heldout"), digest, submit_id), "held-out rollouts")
     scores = await score_reference(bench, reference) if reference else None
     await conclude(bench, evolved.status)
     return Verdict(evolved.status, submit_id, digest, reason, {}, heldout or None, scores)

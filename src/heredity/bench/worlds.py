@@ -61,21 +61,21 @@ def _steps(env: Any, actions: Sequence[Any], levels: Sequence[dict[str, Any]], s
         env.reset(options=levels[episode % len(levels)])
         episode += 1
         done = False
-        begun = time.perf_counter()
+        started = time.perf_counter()
         while not done:
             _, _, terminated, truncated, _ = env.step(actions[count % len(actions)])
             count += 1
             done = terminated or truncated
-        spent += time.perf_counter() - begun
+        spent += time.perf_counter() - started
     return spent / count
 
 
 def _resets(env: WorldEnv, levels: Sequence[dict[str, Any]], seconds: float) -> float:
-    count, begun = 0, time.perf_counter()
-    while time.perf_counter() - begun < seconds:
+    count, started = 0, time.perf_counter()
+    while time.perf_counter() - started < seconds:
         env.reset(options=levels[count % len(levels)])
         count += 1
-    return (time.perf_counter() - begun) / count
+    return (time.perf_counter() - started) / count
 
 
 class _Bare:

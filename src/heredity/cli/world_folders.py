@@ -64,7 +64,7 @@ def show(path: str, level: str | None, *, as_json: bool) -> None:
 
     Raises:
         ConfigError: if it is no world folder.
-        StageError: if its environment fails.
+        WorldProcessError: if its environment fails.
     """
     from heredity.worlds.folder import FOLDERS, TEST, VALIDATION
 
@@ -95,7 +95,7 @@ def play(path: str, level: str | None, seed: int | None) -> None:
 
     Raises:
         ConfigError: if it is no world folder.
-        StageError: if its environment fails.
+        WorldProcessError: if its environment fails.
     """
     folder, spec = _opened(path, level, seed)
     typer.echo(f"{folder.instruction}\n\n{folder.action_text}\n")

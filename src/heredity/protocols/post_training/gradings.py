@@ -110,8 +110,8 @@ def recorded_grading(folders: Sequence[Path]) -> dict[str, Any] | None:
     """Return what runs were graded with, as the first of their journals that says so does; None if none does."""
     for folder in folders:
         journal = folder / "journal.jsonl"
-        begun = read_journal(journal)[:1] if journal.exists() else []
-        recorded = training_of(begun[0].data).get("grading") if begun else None
+        started = read_journal(journal)[:1] if journal.exists() else []
+        recorded = training_of(started[0].data).get("grading") if started else None
         if recorded:
             return recorded
     return None

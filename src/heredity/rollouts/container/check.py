@@ -103,13 +103,13 @@ async def check_task(backend: Backend, folder: Path) -> CheckedTask:
     Raises:
         IsolationError: if this machine cannot isolate it.
     """
-    begun = time.monotonic()
+    started = time.monotonic()
     try:
         task = read_task(folder)
         least = success_threshold(task)
         idle, solved = await attempt(backend, task, None), await oracle(backend, task)
     except (ConfigError, HostError) as error:
-        return CheckedTask(folder, folder.name, faults=(str(error),), seconds=time.monotonic() - begun)
+        return CheckedTask(folder, folder.name, faults=(str(error),), seconds=time.monotonic() - started)
     faults = [*_errors("the solution", solved), *_errors("doing nothing", idle)]
     if solved.verdict.reward is not None and solved.verdict.reward < least:
         said = solved.verdict.output.strip()[-500:]
@@ -123,7 +123,7 @@ async def check_task(backend: Backend, folder: Path) -> CheckedTask:
         noop=idle.verdict.reward,
         faults=tuple(faults),
         notes=tuple(_notes(task, solved)),
-        seconds=time.monotonic() - begun,
+        seconds=time.monotonic() - started,
     )
 
 

@@ -97,7 +97,7 @@ async def attempt(backend: Backend, task: ContainerTask, agent: Agent | None) ->
         IsolationError: if this machine cannot isolate it.
         HostError: if a sandbox ends by itself.
     """
-    begun = time.monotonic()
+    started = time.monotonic()
     image = await backend.build(task)
     with span("container", kind="container", task=task.name) as step:
         sandbox = backend.sandbox(task, image, Phase())
@@ -108,7 +108,7 @@ async def attempt(backend: Backend, task: ContainerTask, agent: Agent | None) ->
                 settled = await sandbox.settle()
             except CandidateError as error:
                 verdict = Verdict("unrestorable", FailureSource.CANDIDATE, 0.0, message=str(error))
-                return ContainerRollout(verdict, result, status, seconds=time.monotonic() - begun)
+                return ContainerRollout(verdict, result, status, seconds=time.monotonic() - started)
         finally:
             await sandbox.stop()
         try:
@@ -116,7 +116,7 @@ async def attempt(backend: Backend, task: ContainerTask, agent: Agent | None) ->
         finally:
             await backend.discard(settled.image)
         step.set(status=verdict.status, failure_source=verdict.failure_source, score=verdict.reward, **_left(settled))
-    return _record(verdict, result, status, settled, time.monotonic() - begun)
+    return _record(verdict, result, status, settled, time.monotonic() - started)
 
 
 def _left(settled: Settled) -> dict[str, Any]:
@@ -175,7 +175,7 @@ async def verify(backend: Backend, task: ContainerTask, image: Image) -> Verdict
         HostError: if a sandbox ends by itself.
         ConfigError: if the verifier asks for variables of the host.
     """
-    begun = time.monotonic()
+    started = time.monotonic()
     phase = Phase(verifying=True, env=host_free(task, "verifier.env", task.verifier.env))
     sandbox = backend.sandbox(task, image, phase)
     try:
@@ -185,7 +185,7 @@ async def verify(backend: Backend, task: ContainerTask, image: Image) -> Verdict
         except CandidateError as error:
             message = f"what the agent left cannot be verified: {error}"
             return Verdict(
-                "unrestorable", FailureSource.CANDIDATE, 0.0, message=message, seconds=time.monotonic() - begun
+                "unrestorable", FailureSource.CANDIDATE, 0.0, message=message, seconds=time.monotonic() - started
             )
         # The agent may have removed the folder, or closed it: that must not look like a fault of the verifier.
         command = f"{{ {_MEND}; cd {shlex.quote(image.workdir)}; }} >/dev/null 2>&1; {_TEST}"
@@ -201,7 +201,7 @@ async def verify(backend: Backend, task: ContainerTask, image: Image) -> Verdict
         rewards=rewards,
         message=message,
         output=(done.stdout + done.stderr)[-_SHOWN:],
-        seconds=time.monotonic() - begun,
+        seconds=time.monotonic() - started,
     )
 
 

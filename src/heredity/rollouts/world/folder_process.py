@@ -25,8 +25,8 @@ GUEST = "world_folder_guest:World"
 """What the sandbox opens of `WorldFolder.tree`."""
 _SCRATCH = re.compile(r"/[^\s\"']*/scratch/\d+/")
 _MOST_MESSAGE = 1000
-_BEGUN = {"observation": object, "done": bool}
-_TAKEN = {**_BEGUN, "reward": float, "info": dict}
+_STARTED = {"observation": object, "done": bool}
+_TAKEN = {**_STARTED, "reward": float, "info": dict}
 _FORM = '{"action": name, "params": {...}}'
 
 
@@ -57,8 +57,8 @@ class FolderWorldProcess:
             RolloutError: if the environment fails.
         """
         raise_failure(self._program.opened)
-        begun = await self._call("reset", {"level": level, "seed": seed}, seconds, _BEGUN)
-        self._text, self.done = _text(begun["observation"]), begun["done"]
+        started = await self._call("reset", {"level": level, "seed": seed}, seconds, _STARTED)
+        self._text, self.done = _text(started["observation"]), started["done"]
         self.sight = self._look("", 0.0)
 
     async def take(self, given: object) -> Step:

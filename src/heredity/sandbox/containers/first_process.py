@@ -152,7 +152,7 @@ class FirstProcess:
             self._channel.answer(getattr(self, f"_do_{request['do']}")(request))
 
     def _do_exec(self, asked: dict[str, Any]) -> dict[str, Any]:
-        self._exceeded, begun = "", time.monotonic()
+        self._exceeded, started = "", time.monotonic()
         try:
             child = subprocess.Popen(
                 asked["command"],
@@ -168,7 +168,7 @@ class FirstProcess:
             return {"code": 127, "stdout": "", "stderr": f"{error}\n", "reason": "not_started", "seconds": 0.0}
         code, timed_out, outputs = self._follow(child, asked["seconds"], asked["output_bytes"])
         reason, said = "timeout" if timed_out else self._exceeded or "exited", [output.text() for output in outputs]
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - started
         return {"code": code, "stdout": said[0], "stderr": said[1], "reason": reason, "seconds": seconds}
 
     def _follow(self, child: subprocess.Popen[bytes], seconds: float, most: int) -> tuple[int, bool, list[_Output]]:

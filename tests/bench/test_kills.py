@@ -16,6 +16,7 @@ def _in_children(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(SOURCE))
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_a_run_that_was_killed_ends_as_the_one_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kills, "_SUITE", kills._SUITE.replace("episodes = 48", "episodes = 12"))

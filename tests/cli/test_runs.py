@@ -256,6 +256,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     assert facts(folder) == facts(calm), first_difference(facts(calm), facts(folder))
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
 def test_a_small_disk_that_fills_up_loses_nothing(tmp_path: Path) -> None:

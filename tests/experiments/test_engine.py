@@ -46,7 +46,7 @@ async def test_container_tasks_need_a_model() -> None:
 
 
 async def test_an_unknown_backend_is_refused() -> None:
-    with pytest.raises(ConfigError, match="Input should be 'bubblewrap' or 'docker'"):
+    with pytest.raises(ConfigError, match="unknown backend of containers 'chroot'; known: bubblewrap, docker"):
         async with engine({"execution": "offline/rule-follower"}, "chroot"):
             pass
 

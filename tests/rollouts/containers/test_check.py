@@ -85,7 +85,7 @@ async def test_two_tasks_of_one_name_are_a_fault_that_names_both_places(
 async def test_a_folder_without_tasks_is_refused(backend: BubblewrapBackend, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"task\.toml"):
         await check_tasks(backend, tmp_path)
-    with pytest.raises(ConfigError, match="backend is 'lxc'"):
+    with pytest.raises(ConfigError, match="unknown backend of containers 'lxc'"):
         async with open_backend("lxc"):
             pass
 

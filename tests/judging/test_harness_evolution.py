@@ -251,7 +251,7 @@ async def test_a_run_without_one_held_out_attempt_has_not_ended_and_resuming_mak
 
     runner = Unreachable()
     for view, split in (("4 update-validation", "validation"), ("4 held-out", "heldout")):
-        with pytest.raises(HostError, match=f"none of the {view} attempts could be made .provider_error: no answer"):
+        with pytest.raises(HostError, match=f"none of the {view} rollouts could be made .provider_error: no answer"):
             await run_evolution(tmp_path, run_plan(terms()), conditions(runner), writing("x", "x y"))
         down.discard(split)
     verdict = await run_evolution(tmp_path, run_plan(terms()), conditions(runner), writing("x", "x y"))

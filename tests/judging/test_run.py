@@ -282,7 +282,7 @@ async def test_a_run_without_one_attempt_on_a_view_has_not_ended_and_resuming_ma
     runner = FakeRunner(host_failures=3)
     shared = conditions(runner)
     for view in ("4 validation", "5 held-out"):
-        with pytest.raises(HostError, match=f"none of the {view} attempts could be made.*went wrong"):
+        with pytest.raises(HostError, match=f"none of the {view} rollouts could be made.*went wrong"):
             await run_evolution(tmp_path, PLAN, shared, submit_all(("value 1", [0])))
         assert "run.finished" not in [e.kind for e in journal(tmp_path)]
     verdict = await run_evolution(tmp_path, PLAN, shared, submit_all(("value 1", [0])))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+
+from heredity.sandbox import inference as confinement
 
 SOURCE = Path(__file__).parents[1] / "src" / "heredity"
 
@@ -127,3 +130,14 @@ def test_environment_workers_load_nothing_heavy() -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_what_is_shown_to_the_sandbox_of_a_model_imports_nothing_that_is_not(tmp_path: Path) -> None:
+    for name in confinement._OWN:
+        shown, there = tmp_path / "heredity" / name, SOURCE / name
+        shown.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if there.is_dir() else shutil.copy)(there, shown)
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {confinement._MODULE} as guest; print(guest.__file__)"
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(tmp_path))

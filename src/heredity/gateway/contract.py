@@ -6,11 +6,13 @@ import base64
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from heredity.errors import ConfigError
 from heredity.ids import digest_json
-from heredity.records.events import UsageData
+
+if TYPE_CHECKING:
+    from heredity.records.events import UsageData
 
 Role = Literal["system", "user", "assistant", "tool"]
 Finish = Literal["stop", "length", "tool_calls", "refusal"]

@@ -66,9 +66,9 @@ class Player:
         preferred = [c for c in open_ if any(covers(a, c) for a in liked)]
         if preferred and random.random() > EXPLORE:
             return random.choice(preferred)
-        paying = [c for c in open_ if self.paid.get(json.dumps(c), 0.0) > 0]
-        if paying and random.random() > EXPLORE:
-            return max(paying, key=lambda c: self.paid[json.dumps(c)] / self.tried[json.dumps(c)])
+        known = [c for c in open_ if self.paid.get(json.dumps(c), 0.0) > 0]
+        if known and random.random() > EXPLORE:
+            return max(known, key=lambda c: self.paid[json.dumps(c)] / self.tried[json.dumps(c)])
         return open_[self.turn % len(open_)] if SWEEP else random.choice(open_)
 
     def fresh(self, action):
@@ -95,7 +95,7 @@ def choices_of(action):
     """Return an action with some of the values of its parameters."""
     values = [[(name, value) for value in values_of(text)] for name, text in action["parameters"].items()]
     chosen = itertools.islice(itertools.product(*values), MOST)
-    return [{"action": action["name"], "params": dict(pairs)} for pairs in chosen]
+    return [{"action": action["name"], "params": dict(each)} for each in chosen]
 
 
 def values_of(text):

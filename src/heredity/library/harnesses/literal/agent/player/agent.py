@@ -139,8 +139,8 @@ def guess(pixels, row, column):
 
 def position(text):
     """Return the row and column that a text names."""
-    matched = re.search(r"row (\d+), column (\d+)", text)
-    return int(matched[1]), int(matched[2])
+    found = re.search(r"row (\d+), column (\d+)", text)
+    return int(found[1]), int(found[2])
 
 
 def moved(cell, direction):

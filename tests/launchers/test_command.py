@@ -16,6 +16,7 @@ from heredity.errors import ConfigError, IsolationError
 from heredity.launchers import AgentExit, CommandAgent, available, command
 from heredity.protocols.policy_evolution.briefing import BRIEFING
 from heredity.resources import Candidate
+from heredity.sandbox.bubblewrap_root import agents_folder
 from heredity.server import Workspace, evolve_with_agent
 from server.fakes import FakeSession, make_terms, program
 
@@ -176,6 +177,25 @@ async def test_folders_of_the_agents_own_programs_can_be_shown(run: Run, tmp_pat
     end = await run.agent(f"sh {tool} && ! touch {tool}", read_only=(tool.parent,))
     assert end.code == 0, run.log
     assert run.log.startswith("works\n")
+
+
+@confined
+async def test_of_heredity_its_agents_can_be_shown_and_nothing_else(run: Run) -> None:
+    library = agents_folder().parent
+    end = await run.agent(
+        f"test -f {library}/agents/posttraining/start.sh && ! test -e {library}/worlds && ! test -e {library.parent}/ids.py",
+        read_only=(library / "agents" / "posttraining",),
+    )
+    assert end.code == 0, run.log
+    for shown in (
+        library,
+        library / "worlds",
+        library / "harnesses",
+        library.parent,
+        library / "agents" / ".." / "worlds",
+    ):
+        with pytest.raises(ConfigError, match="would reveal"):
+            await run.agent("true", read_only=(shown,))
 
 
 def host_devices() -> list[Path]:

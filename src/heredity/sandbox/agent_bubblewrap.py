@@ -17,6 +17,7 @@ from pathlib import Path
 
 from heredity.errors import ConfigError
 from heredity.sandbox.bubblewrap_root import (
+    agents_folder,
     available,
     bwrap,
     etc_view,
@@ -185,14 +186,15 @@ class Confinement:
         return arguments
 
     def _check_visible(self) -> None:
-        secret = [self.workspace.resolve().parent, *(p.resolve() for p in self.protected), *trusted_folders()]
+        own = [self.workspace.resolve().parent, *(p.resolve() for p in self.protected)]
         for shown in self.read_only:
             path = shown.resolve()
             if not path.exists():
                 raise ConfigError(
                     f"{shown} is to be shown to the agent, and does not exist; correct the path or leave it out"
                 )
-            for folder in secret:
+            shipped = path.is_relative_to(agents_folder())
+            for folder in (*own, *(() if shipped else trusted_folders())):
                 if path.is_relative_to(folder) or folder.is_relative_to(path):
                     raise ConfigError(
                         f"showing {shown} to the agent would reveal {folder}, which holds records, hidden cases or "

@@ -188,6 +188,11 @@ def _hidden_folders() -> list[Path]:
     return sorted(folders)
 
 
+def agents_folder() -> Path:
+    """Return the folder of the agents that come with Heredity: of its package, that alone may be shown to one."""
+    return Path(heredity.__file__).resolve().parent / "library" / "agents"
+
+
 def trusted_folders() -> Iterator[Path]:
     """Folders that hold `heredity` and the packages of this interpreter."""
     names = [*site.getsitepackages(), site.getusersitepackages(), str(Path(heredity.__file__).parents[1])]

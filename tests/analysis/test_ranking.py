@@ -72,13 +72,32 @@ def test_a_lone_score_has_nothing_to_be_ranked_against():
     assert np.isnan(rank_scores([4.0, np.nan])).all()
 
 
-def test_an_absent_cell_is_counted_and_never_zero():
+def test_a_score_that_is_absent_never_helps_its_entry():
     scores = {"x": {"a": 1.0, "b": 0.0, "r": -1.0}, "y": {"a": None, "b": 0.0, "r": -1.0}, "z": {"b": 0.0, "r": -1.0}}
     table = standings(scores, ["a", "b", "r"], {"x": "f", "y": "g", "z": "g"})
-    assert table["a"].rank_score == 1.0
     assert (table["a"].present, table["a"].absent) == (1, 2)
-    assert table["a"].family_scores == {"f": 1.0, "g": None}
-    assert table["b"].rank_score == pytest.approx((0.5 + 1.0 + 1.0) / 3)
+    assert (table["a"].rank_score, table["a"].at_best) == (pytest.approx(1 / 3), 1.0)
+    assert table["a"].family_scores == {"f": 1.0, "g": 0.0}
+    assert table["b"].rank_score == table["b"].at_best == pytest.approx((0.5 + 1.0 + 1.0) / 3)
+
+
+def test_an_environment_that_nobody_has_a_score_in_is_left_out():
+    table = standings({"x": {"a": 1.0, "b": 0.0}, "y": {"a": None}}, ["a", "b"], {"x": "f", "y": "f"})
+    assert (table["a"].rank_score, table["b"].rank_score) == (1.0, 0.0)
+
+
+@given(
+    st.lists(
+        st.lists(st.one_of(st.none(), st.integers(-3, 3).map(float)), min_size=3, max_size=3), min_size=1, max_size=5
+    )
+)
+def test_losing_a_score_never_raises_a_rank_score(rows):
+    scores = {str(i): dict(zip("abc", row, strict=True)) for i, row in enumerate(rows)}
+    before = standings(scores, "abc", {})["a"].rank_score
+    for name, row in scores.items():
+        if row["a"] is not None and any(row[e] is not None for e in "bc"):
+            after = standings({**scores, name: {**row, "a": None}}, "abc", {})["a"].rank_score
+            assert after <= before + 1e-12
 
 
 def test_standings_of_no_environments_are_unknown():

@@ -157,16 +157,66 @@ def test_the_exact_sign_flip_test_counts_the_two_extreme_patterns():
     assert stats.sign_flip_p([0.0] * 20) == 1.0
 
 
-def test_the_drawn_sign_flip_test_agrees_with_the_exact_one():
-    values = generator(9, "pairs").normal(0.5, 1.0, 12)
-    drawn = stats.sign_flip_p(np.append(values, 0.0))
-    assert drawn == pytest.approx(stats.sign_flip_p(values), abs=0.02)
+@pytest.mark.parametrize("lattice", [False, True], ids=["normal", "whole numbers"])
+@pytest.mark.parametrize("shift", [0.0, 0.3, 0.8, 2.0])
+def test_the_drawn_sign_flip_test_agrees_with_the_exact_one(monkeypatch, shift, lattice):
+    values = generator(9, "pairs").normal(shift, 1.0, 14)
+    values = np.round(values) if lattice else values
+    exact = stats.sign_flip_p(values)
+    monkeypatch.setattr(stats, "_EXACT_UNITS", 0)
+    assert stats.sign_flip_p(values) == pytest.approx(exact, rel=0.05)
 
 
-def test_p_values_without_a_difference_are_uniform():
+def test_a_p_value_is_known_however_small_so_that_a_correction_for_thousands_of_tests_finds_what_is_there():
+    p = stats.sign_flip_p(generator(9, "clear").uniform(0.5, 1.5, 100))
+    assert p == pytest.approx(2.0**-99, rel=0.01)
+    assert stats.holm([p, *[0.5] * 2999])[0] < 1e-20
+
+
+@pytest.mark.parametrize("units", [10, 40])
+def test_p_values_without_a_difference_are_uniform(units):
     rng = generator(4, "null")
-    p = np.array([stats.sign_flip_p(rng.normal(size=10)) for _ in range(500)])
+    p = np.array([stats.sign_flip_p(rng.normal(size=units), draws=1000) for _ in range(500)])
     assert 0.02 <= (p <= 0.05).mean() <= 0.085
+    assert 0.4 <= (p <= 0.5).mean() <= 0.6
+
+
+EXTREME = [
+    [1e308, 1e308, 1e308],
+    [1e308, -1e308, 1e307] * 4,
+    [1e200, 2e200, 5e200] * 4,
+    [1e103, 3e103, 2e103] * 4,
+    [1e-110, 3e-110, 2e-110] * 4,
+    [1e-308, 2e-308, 5e-308] * 4,
+    [-0.0, 0.0],
+    [float("inf"), 1.0, 2.0],
+    [0.1 + 0.2, 0.3, 0.3],
+]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("values", EXTREME, ids=lambda v: f"{v[0]:g}")
+def test_extreme_scores_have_intervals_that_hold_their_mean(values):
+    crossed, alone = stats.crossed_mean([[values, values]]), stats.case_mean([[values]])
+    for low, high in (stats.mean_interval(values), crossed.interval, alone.interval):
+        assert np.isfinite([low, high]).all()
+        assert low <= crossed.mean * (1 + 1e-12)
+        assert crossed.mean <= high + 1e-12 * abs(high)
+    compared = stats.compare_paired([[values]] * 6)
+    assert np.isfinite([compared.difference, compared.mde, compared.p, *compared.interval]).all()
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e150])
+def test_intervals_scale_with_the_scores(scale):
+    values = generator(3, "scale").normal(1.0, 1.0, (3, 20))
+    for interval in (lambda v: stats.mean_interval(v), lambda v: stats.crossed_mean([v]).interval):
+        assert np.divide(interval(values * scale), scale) == pytest.approx(interval(values), rel=1e-9)
+
+
+def test_what_floating_point_makes_of_equal_scores_is_still_equal():
+    assert stats.mean_interval([0.1 + 0.2] + [0.3] * 9, bounds=(0.0, 1.0)) == pytest.approx(
+        stats.mean_interval([0.3] * 10, bounds=(0.0, 1.0))
+    )
 
 
 def test_holms_correction_matches_the_worked_example():

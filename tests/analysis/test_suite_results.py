@@ -128,7 +128,7 @@ def test_the_same_runs_give_the_same_bytes_and_no_value_that_json_lacks(runs, su
     assert suite_of(runs).model_dump_json() == suite.model_dump_json()
 
 
-def test_an_absent_cell_is_listed_and_costs_no_one_a_rank(runs):
+def test_an_absent_cell_is_listed_and_counts_as_the_last(runs):
     kept = [r for r in runs if (r.evolver.name, r.taskset) != ("middling", "gymnasium/CartPole-v1")]
     suite = suite_of(kept)
     taskset = row(suite.tasksets, taskset="gymnasium/CartPole-v1")
@@ -136,7 +136,11 @@ def test_an_absent_cell_is_listed_and_costs_no_one_a_rank(runs):
     assert taskset.entries == 3
     middling = row(suite.leaderboard, evolver="middling")
     assert (middling.tasksets, middling.absent) == (1, 1)
-    assert middling.rank_score == pytest.approx(2 / 3)
+    assert middling.rank_score == pytest.approx(1 / 3)
+    assert middling.rank_score_at_best == pytest.approx(5 / 6)
+    (scored,) = (row(t.cells, evolver="middling") for t in suite.tasksets if not t.absent)
+    assert middling.group_scores == {"synthesis": 0.0, "tuning": pytest.approx(scored.normalised)}
+    assert middling.iqm < scored.normalised
     absent = row(suite.problems, evolver="middling").absent
     assert [one.model_dump() for one in absent] == [
         {"taskset": "gymnasium/CartPole-v1", "seed": seed} for seed in range(3)

@@ -22,6 +22,11 @@ def share(*columns: ArrayLike) -> bool:
     return all(bool(((c >= 0.0) & (c <= 1.0) | np.isnan(c)).all()) for c in arrays)
 
 
+def alike(values: Floats) -> bool:
+    """Say whether values are all the same, but for what is lost in adding up floating-point numbers."""
+    return float(np.ptp(values)) <= 1e-12 * float(np.abs(values).max())
+
+
 def bounded(
     interval: Interval | None, strata: Sequence[Floats], bounds: Interval | None, tail: float
 ) -> Interval | None:
@@ -42,10 +47,10 @@ def bounded(
     if interval is None or bounds is None:
         return interval
     least, most = bounds
-    if any(np.ptp(s) > 0.0 for s in strata):
+    if not all(map(alike, strata)):
         return max(least, interval[0]), min(most, interval[1])
-    alike = [((tail / len(strata)) ** (1.0 / s.size), float(s[0])) for s in strata]
-    low, high = (float(np.mean([a * value + (1.0 - a) * end for a, value in alike])) for end in bounds)
+    unanimous = [((tail / len(strata)) ** (1.0 / s.size), float(s[0])) for s in strata]
+    low, high = (float(np.mean([a * value + (1.0 - a) * end for a, value in unanimous])) for end in bounds)
     return low, high
 
 

@@ -1,7 +1,7 @@
 """Ranks inside an environment, and what is averaged over environments (EvoPolicyGym, appendix B.1 and section 5.1).
 
 Returns of different environments share no scale, so entries are compared by their rank inside each environment. A score
-that is missing stays missing: its entry gets no rank there, and the others are ranked among those that are present.
+that is missing stays missing, and never helps: what is averaged over environments counts its entry as the last one there.
 """
 
 from __future__ import annotations
@@ -74,8 +74,10 @@ class Standing:
     """How one entry did over many environments.
 
     Attributes:
-        rank_score: mean rank score over the environments where it has one, in [0, 1]; None if there are none.
-        family_scores: the same inside each family of environments.
+        rank_score: mean rank score over all environments in which anybody has one, in [0, 1], 0 where it has no score itself;
+            None if there are none.
+        at_best: what `rank_score` would be, had it come first wherever it has no score.
+        family_scores: `rank_score` inside each family of environments.
         wins: environments in which its rank is 1.
         top2: environments in which its rank is 1 or 2.
         present: environments in which it has a score.
@@ -83,6 +85,7 @@ class Standing:
     """
 
     rank_score: float | None
+    at_best: float | None = None
     family_scores: Mapping[str, float | None] = field(default_factory=dict[str, "float | None"])
     wins: int = 0
     top2: int = 0
@@ -105,11 +108,13 @@ def standings(
     """
     table = score_table(scores, entries)
     ranks = np.array([competition_ranks(row) for row in table]).reshape(table.shape)
-    points = np.array([rank_scores(row) for row in table]).reshape(table.shape)
+    points = _counted(table, missing=0.0)
+    hoped = _counted(table, missing=1.0)
     labels = [families.get(environment, "") for environment in scores]
     return {
         entry: Standing(
             rank_score=_mean(points[:, column]),
+            at_best=_mean(hoped[:, column]),
             family_scores={
                 f: _mean(points[[i for i, x in enumerate(labels) if x == f], column]) for f in _unique(labels)
             },
@@ -120,6 +125,15 @@ def standings(
         )
         for column, entry in enumerate(entries)
     }
+
+
+def _counted(table: Floats, missing: float) -> Floats:
+    """Return rank scores among all entries, those without a score counted as given; NaN where fewer than two entries are ranked."""
+    present = ~np.isnan(table)
+    ranks = np.array([competition_ranks(row) for row in table]).reshape(table.shape)
+    entries = table.shape[1]
+    points = 1.0 - (ranks - 1.0) / max(entries - 1, 1)
+    return np.where((present.sum(axis=1) > 0)[:, None] & (entries > 1), np.where(present, points, missing), np.nan)
 
 
 def score_table(scores: Mapping[str, Mapping[str, float | None]], entries: Sequence[str]) -> Floats:
@@ -139,15 +153,19 @@ def group_means(
         random: name of the entry that is the uniform random policy.
 
     Returns:
-        Group to entry to mean normalised score in [0, 1]; None where nothing is known. The reference has no entry.
+        Group to entry to mean normalised score in [0, 1]; None where nothing is known. The reference has no entry. An entry
+        without a score counts 0, where others have one.
     """
+    everybody = dict.fromkeys(entry for row in scores.values() for entry in row if entry != random)
     sums: dict[str, dict[str, list[float | None]]] = {}
     for environment, row in scores.items():
         others = {entry: value for entry, value in row.items() if entry != random}
         best = max((v for v in others.values() if v is not None), default=None)
         group = sums.setdefault(groups.get(environment, ""), {})
-        for entry, value in others.items():
-            group.setdefault(entry, []).append(normalised_score(value, row.get(random), best))
+        for entry in everybody if best is not None else ():
+            placed = normalised_score(others.get(entry), row.get(random), best)
+            known = row.get(random) is not None
+            group.setdefault(entry, []).append(0.0 if placed is None and known else placed)
     return {group: {entry: mean_of_known(v) for entry, v in row.items()} for group, row in sums.items()}
 
 

@@ -15,13 +15,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heredity.analysis.bounds import Floats, Interval, bounded
+from heredity.analysis.bounds import Floats, Interval, alike, bounded
 from heredity.analysis.student import student_quantile
 from heredity.errors import ConfigError
 from heredity.ids import generator
@@ -35,7 +34,8 @@ FEW_RUNS = 4
 
 _NORMAL = NormalDist()
 _FEW = 8
-_EXACT_UNITS = 12
+_LARGEST = np.finfo(np.float64).max.item()
+_EXACT_UNITS = 16
 
 
 def mean_interval(
@@ -58,16 +58,17 @@ def mean_interval(
     Raises:
         ConfigError: if `confidence` is not in (0, 1).
     """
-    sample = _known(values)
+    (sample,), scale = _scaled([_known(values)])
     tail = _tail(confidence)
     if sample.size < 2:
         return None
-    return bounded(_unbounded(sample, tail, resamples), [sample], bounds, tail)
+    interval = bounded(_unbounded(sample, tail, resamples), [sample], _over(bounds, scale), tail)
+    return _times(interval, scale)
 
 
 def _unbounded(sample: Floats, tail: float, resamples: int) -> Interval:
     mean = float(sample.mean())
-    if np.ptp(sample) == 0.0:
+    if alike(sample):
         return mean, mean
     t = student_quantile(1.0 - tail, sample.size - 1)
     if sample.size < _FEW:
@@ -83,6 +84,7 @@ def _bca_levels(values: Floats, means: Floats, z: float) -> list[float]:
     below = ((means < values.mean()).sum() + 0.5 * (means == values.mean()).sum()) / means.size
     bias = _NORMAL.inv_cdf(min(max(float(below), 0.5 / means.size), 1.0 - 0.5 / means.size))
     pull = values - values.mean()
+    pull /= np.abs(pull).max()  # its powers neither overflow nor vanish
     acceleration = float((pull**3).sum() / (6.0 * (pull**2).sum() ** 1.5))
     shifted = [bias + (bias + s) / max(1.0 - acceleration * (bias + s), 1e-6) for s in (-z, z)]
     return [_NORMAL.cdf(s) for s in shifted]
@@ -123,9 +125,11 @@ def crossed_mean(
     Returns:
         The estimate, or None if every score is missing.
     """
-    tables = [t for t in map(_without_empty, strata) if t.size]
-    if not tables:
-        return None
+    tables, scale = _scaled([t for t in map(_without_empty, strata) if t.size])
+    return _unscaled(_crossed(tables, confidence, _over(bounds, scale)), scale) if tables else None
+
+
+def _crossed(tables: Sequence[Floats], confidence: float, bounds: Interval | None) -> Estimate:
     means = np.array([_row_means(t).mean() for t in tables])
     mean = float(means.mean())
     if len(tables) == 1 and len(tables[0]) == 1:
@@ -154,9 +158,11 @@ def case_mean(
     Returns:
         The estimate, or None if every score is missing.
     """
-    tables = [t for t in map(_without_empty, strata) if t.size]
-    if not tables:
-        return None
+    tables, scale = _scaled([t for t in map(_without_empty, strata) if t.size])
+    return _unscaled(_over_cases(tables, confidence, _over(bounds, scale)), scale) if tables else None
+
+
+def _over_cases(tables: Sequence[Floats], confidence: float, bounds: Interval | None) -> Estimate:
     if len(tables) == 1:
         averaged = _row_means(tables[0].T)
         return _one_run(averaged[None, :], float(_row_means(tables[0]).mean()), confidence, bounds)
@@ -244,22 +250,28 @@ def probability_of_improvement(a: Sequence[ArrayLike], b: Sequence[ArrayLike]) -
 def sign_flip_p(values: ArrayLike, weights: ArrayLike | None = None, draws: int = 10_000) -> float:
     """Return the two-sided p-value of a paired randomisation test: each difference might have had the other sign.
 
-    Exact up to twelve differences, drawn at random beyond (the observed signs count as one draw, so p is never 0).
+    Exact up to 16 differences. Beyond, signs are drawn with probabilities that make sums as large as the one observed common, and
+    each draw counts by how much likelier it was made (exponential tilting): so that a p-value of 1e-12 is known as well as one of
+    0.1, and a correction for thousands of tests finds what is there. The signs that were observed count as one draw, which makes
+    the test valid and p never 0 (Harrison 2012, "Conservative hypothesis tests and confidence intervals using importance
+    sampling").
 
     Args:
         values: paired differences, shape (units,).
         weights: of each difference in the statistic; equal by default.
         draws: how many sign vectors are drawn when there are too many to go through.
     """
-    differences = np.asarray(values, dtype=np.float64)
-    weighted = differences * (1.0 if weights is None else np.asarray(weights, dtype=np.float64))
-    observed = abs(weighted.sum())
-    exact = weighted.size <= _EXACT_UNITS
-    signs = _all_signs(weighted.size) if exact else _drawn_signs(weighted.size, draws)
-    extra = 0 if exact else 1
-    slack = 1e-12 * np.abs(weighted).sum()
-    hits = int((np.abs(signs @ weighted) >= observed - slack).sum())
-    return (hits + extra) / (len(signs) + extra)
+    (differences,), _ = _scaled([np.asarray(values, dtype=np.float64)])
+    weighted = np.abs(differences * (1.0 if weights is None else np.asarray(weights, dtype=np.float64)))
+    observed = abs(float((np.sign(differences) * weighted).sum()))
+    weighted = weighted[weighted > 0.0]
+    if not weighted.size:
+        return 1.0
+    weighted, observed = weighted / weighted.sum(), observed / float(weighted.sum())
+    least = observed - 1e-12
+    if weighted.size <= _EXACT_UNITS:
+        return float((np.abs(_all_signs(weighted.size) @ weighted) >= least).mean())
+    return min(1.0, 2.0 * _upper_tail(weighted, observed, least, draws))
 
 
 def _all_signs(units: int) -> Floats:
@@ -267,10 +279,18 @@ def _all_signs(units: int) -> Floats:
     return (1 - 2 * (patterns & 1)).astype(np.float64)
 
 
-@lru_cache(maxsize=4)
-def _drawn_signs(units: int, draws: int) -> Floats:
-    bits = generator(0, "analysis", "signs").integers(0, 2, (draws, units), dtype=np.int8)
-    return (1 - 2 * bits).astype(np.float64)
+def _upper_tail(weighted: Floats, observed: float, least: float, draws: int) -> float:
+    """Return how probable it is that weights with random signs add up to at least `least`."""
+    low, high = 0.0, 40.0 / float(weighted.min())
+    for _ in range(80):
+        tilt = (low + high) / 2
+        low, high = (tilt, high) if float((weighted * np.tanh(tilt * weighted)).sum()) < observed else (low, tilt)
+    plus = 1.0 / (1.0 + np.exp(-2.0 * low * weighted))
+    signs = np.where(generator(0, "analysis", "signs").random((draws, weighted.size)) < plus, 1.0, -1.0)
+    sums = signs @ weighted
+    norm = float(np.logaddexp(low * weighted, -low * weighted).sum()) - weighted.size * math.log(2.0)
+    likelihood = np.exp(norm - low * np.append(sums[sums >= least], observed))
+    return float(likelihood.sum()) / (draws + 1)
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -351,19 +371,20 @@ def compare_paired(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval
     Returns:
         The comparison, or None if nothing is paired.
     """
-    tables = [t for t in map(_without_empty, strata) if t.size]
+    tables, scale = _scaled([t for t in map(_without_empty, strata) if t.size])
     runs = sum(len(t) for t in tables)
     by_run = runs > 0 and tests * 2.0 ** (1 - runs) <= 1.0 - CONFIDENCE
-    estimate = (crossed_mean if by_run else case_mean)(tables, bounds=bounds)
+    estimate = (crossed_mean if by_run else case_mean)(tables, bounds=_over(bounds, scale))
     if estimate is None:
         return None
+    mde = None if estimate.error is None else minimum_detectable_effect(estimate.error, estimate.freedom)
     units = [_row_means(t if by_run else t.T) for t in tables]
     weights = np.concatenate([np.full(u.size, 1.0 / (u.size * len(units))) for u in units])
     return Comparison(
-        difference=estimate.mean,
-        interval=estimate.interval,
+        difference=estimate.mean * scale,
+        interval=_times(estimate.interval, scale),
         p=sign_flip_p(np.concatenate(units), weights),
-        mde=None if estimate.error is None else minimum_detectable_effect(estimate.error, estimate.freedom),
+        mde=None if mde is None else min(mde * scale, _LARGEST),
         unit=Unit.RUN if by_run else Unit.CASE,
         runs=runs,
         cases=sum(int((~np.isnan(t)).sum()) for t in tables),
@@ -378,12 +399,41 @@ def _tail(confidence: float) -> float:
 
 def _known(values: ArrayLike) -> Floats:
     flat = np.asarray(values, dtype=np.float64).ravel()
-    return flat[~np.isnan(flat)]
+    return flat[np.isfinite(flat)]
+
+
+def _scaled(tables: Sequence[Floats]) -> tuple[list[Floats], float]:
+    """Return tables over a power of two, and that power: 1 but for scores whose squares overflow or vanish."""
+    largest = max((float(np.nanmax(np.abs(t))) for t in tables if t.size), default=0.0)
+    if largest == 0.0 or 1e-100 < largest < 1e100:
+        return list(tables), 1.0
+    scale = math.ldexp(1.0, math.frexp(largest)[1] - 1)
+    return [t / scale for t in tables], scale
+
+
+def _over(bounds: Interval | None, scale: float) -> Interval | None:
+    return None if bounds is None else (bounds[0] / scale, bounds[1] / scale)
+
+
+def _times(interval: Interval | None, scale: float) -> Interval | None:
+    if interval is None:
+        return None
+    low, high = (min(max(end * scale, -_LARGEST), _LARGEST) for end in interval)
+    return low, high
+
+
+def _unscaled(estimate: Estimate, scale: float) -> Estimate:
+    if scale == 1.0:
+        return estimate
+    error = None if estimate.error is None else min(estimate.error * scale, _LARGEST)
+    interval = _times(estimate.interval, scale)
+    return replace(estimate, mean=estimate.mean * scale, error=error, interval=interval)
 
 
 def _without_empty(values: ArrayLike) -> Floats:
     table = np.atleast_2d(np.asarray(values, dtype=np.float64))
-    present = ~np.isnan(table)
+    present = np.isfinite(table)
+    table = np.where(present, table, np.nan)
     return table[present.any(axis=1)][:, present.any(axis=0)]
 
 

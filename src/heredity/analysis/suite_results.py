@@ -124,6 +124,7 @@ def _entry(
         kind=runs[0].evolver.kind if runs else "reference",
         reference=runs is None,
         rank_score=standing.rank_score,
+        rank_score_at_best=standing.at_best,
         family_scores=dict(standing.family_scores),
         group_scores=group_scores if runs else {},
         wins=standing.wins,
@@ -141,14 +142,14 @@ def _group_scores(groups: Mapping[str, Mapping[str, float | None]], entry: str) 
 
 
 def _strata(tasksets: Sequence[TasksetScores], entry: str) -> list[list[float]]:
-    """Return the normalised scores of an entry's runs on each taskset."""
+    """Return the normalised scores of an entry's runs on each taskset; 0 for as many runs as others have where it has none."""
     return [_normalised_runs(taskset, entry) for taskset in tasksets]
 
 
 def _normalised_runs(taskset: TasksetScores, entry: str) -> list[float]:
     cell = taskset.cells.get(entry)
     if cell is None:
-        return []
+        return [0.0] * max((len(other.runs) for other in taskset.cells.values()), default=0) if taskset.span else []
     scores = (normalised_score(m, taskset.reference_mean, taskset.best_mean) for m in cell.run_means)
     return [score for score in scores if score is not None]
 

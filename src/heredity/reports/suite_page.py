@@ -163,14 +163,15 @@ class _Shown:
         where = "of an environment" if words.taskset == "environment" else f"on a {words.taskset}"
         about = (
             f"Rank score is 1 for the best entry {where} and 0 for the last, averaged over {words.tasksets}; equal means "
-            f"share the better rank. The normalised score sets the {words.reference} to 0 and the best evolver to 1, and "
-            "is summarised by its interquartile mean."
+            "share the better rank, and who has no score is last. The normalised score sets the "
+            f"{words.reference} to 0 and the best evolver to 1, and is summarised by its interquartile mean."
         )
         if not suite.leaderboard:
             return Section("leaderboard", "Leaderboard", (Text("No run of this suite has been judged yet."),), "lead")
         rows: list[Row] = []
         for i, e in enumerate(suite.leaderboard):
-            absent = (f"{e.tasksets} of {e.tasksets + e.absent} {words.tasksets}",) if e.absent else ()
+            share, best = f"{e.tasksets} of {e.tasksets + e.absent} {words.tasksets}", text.number(e.rank_score_at_best)
+            absent = (f"{share}; {best} at best",) if e.absent else ()
             rank = Cell(Number(e.rank_score, 3), absent, strong=i == 0 and not e.reference)
             normalised = Mean(e.iqm, *(e.iqm_ci or (None, None)), decimals=3)
             cells = (self._named(e.evolver), rank, normalised, e.wins, e.top2)

@@ -30,8 +30,9 @@ class Entry(Result):
     Attributes:
         evolver: its label; the reference has the name that `SuiteResults.reference` gives.
         kind: `"method"`, `"agent"` or `"reference"`.
-        rank_score: mean over tasksets of 1 (first) to 0 (last); `family_scores` the same inside each family.
-        group_scores: mean normalised score in each group (0: the reference, 1: the best evolver of a taskset).
+        rank_score: mean over tasksets of 1 (first) to 0 (last, and where it has no score); `family_scores` inside each family.
+        rank_score_at_best: what it would be, had the entry come first wherever it has no score.
+        group_scores: mean normalised score in each group (0: the reference, 1: the best evolver of a taskset); 0 where it has none.
         wins: tasksets in which it is first; `top2`: first or second.
         tasksets: those in which it has a score; `absent`: in which it has none.
         iqm: interquartile mean of normalised scores; its interval is None where no taskset has two seeds.
@@ -41,6 +42,7 @@ class Entry(Result):
     kind: str | None
     reference: bool
     rank_score: float | None
+    rank_score_at_best: float | None
     family_scores: dict[str, float | None]
     group_scores: dict[str, float | None]
     wins: int

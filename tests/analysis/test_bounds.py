@@ -56,13 +56,13 @@ def test_several_places_that_are_each_of_one_mind_have_an_interval_too():
 def test_a_task_more_that_agrees_decides_interval_and_p_alike(pairs: int, said: str):
     comparison = stats.compare_paired([np.ones((1, pairs))], bounds=GAP)
     assert (comparison.interval[0] > 0.0) is (comparison.p < 0.05) is (said == "better")
-    assert stats.verdict(comparison.difference, comparison.interval, comparison.mde, comparison.p) == said
+    assert stats.verdict(comparison.difference, comparison.p) == said
 
 
 def test_returns_have_no_bounds_even_where_they_lie_between_zero_and_one():
     after = HeldOut(scores=[1.0] * 8, mean=1.0, ci=None, n=8, failures=0, missing=0)
     before = Reference(name="initial", heldout_mean=0.0, heldout_scores=[0.0] * 8)
-    assert gain(after, before, returns=True).ci == (1.0, 1.0)
+    assert gain(after, before, returns=True).ci is None
     assert gain(after, before, returns=False).ci == pytest.approx((2 * 0.025 ** (1 / 8) - 1, 1.0))
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heredity.analysis import statistics as stats
+from heredity.analysis.student import student_p, student_quantile
 from heredity.errors import ConfigError
 from heredity.ids import generator
 
@@ -203,7 +204,7 @@ def test_extreme_scores_have_intervals_that_hold_their_mean(values):
         assert low <= crossed.mean * (1 + 1e-12)
         assert crossed.mean <= high + 1e-12 * abs(high)
     compared = stats.compare_paired([[values]] * 6)
-    assert np.isfinite([compared.difference, compared.mde, compared.p, *compared.interval]).all()
+    assert np.isfinite([compared.difference, compared.p, compared.mde or 0.0, *(compared.interval or ())]).all()
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e150])
@@ -247,18 +248,62 @@ def _t_interval(values: np.ndarray) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize(
-    ("difference", "interval", "mde", "p", "expected"),
-    [
-        (2.0, (1.0, 3.0), 1.5, 0.01, "better"),
-        (-2.0, (-3.0, -1.0), 1.5, 0.01, "worse"),
-        (2.0, (-0.1, 4.0), 1.5, 0.01, "within noise"),
-        (1.2, (0.2, 2.2), 1.5, 0.01, "within noise"),
-        (2.0, (1.0, 3.0), 1.5, 0.2, "within noise"),
-        (2.0, None, None, 0.01, "within noise"),
-    ],
+    ("difference", "p", "expected"),
+    [(2.0, 0.01, "better"), (-2.0, 0.05, "worse"), (2.0, 0.2, "within noise"), (2.0, None, "within noise")],
 )
-def test_verdicts_need_an_interval_away_from_zero_and_a_detectable_size(difference, interval, mde, p, expected):
-    assert stats.verdict(difference, interval, mde, p) == expected
+def test_verdicts_are_those_of_the_test(difference, p, expected):
+    assert stats.verdict(difference, p) == expected
+
+
+@pytest.mark.parametrize("compare", [stats.compare_runs, stats.compare_cases])
+@given(seed=st.integers(0, 10_000), runs=st.integers(2, 9), cases=st.integers(2, 20), strata=st.integers(1, 3))
+def test_interval_p_and_detectable_effect_never_contradict_each_other(compare, seed, runs, cases, strata):
+    rng = generator(seed, "claims")
+    tables = [rng.normal(rng.normal(0.0, 1.0), 1.0, (runs, cases)) for _ in range(strata)]
+    found = compare(tables)
+    low, high = found.interval
+    assert (low > 0.0 or high < 0.0) is (found.p < 0.05)
+    assert found.mde > (high - low) / 2
+
+
+@pytest.mark.parametrize("kind", ["normal", "lognormal", "bimodal", "rare failures"])
+@pytest.mark.parametrize(("runs", "strata"), [(2, 3), (6, 1), (8, 1), (16, 1)])
+def test_evolvers_that_are_alike_are_seldom_told_apart(kind, runs, strata):
+    """Both sources of chance are there: seeds of any shape, and cases that all runs share and that favour one side."""
+    rng = generator(5, "alike", kind)
+
+    def seeds(shape):
+        if kind == "lognormal":
+            return rng.lognormal(0.0, 1.0, shape)
+        if kind == "bimodal":
+            return np.where(rng.random(shape) < 0.5, -1.0, 1.0) + rng.normal(0.0, 0.1, shape)
+        if kind == "rare failures":
+            return -(rng.random(shape) < 0.05).astype(float) + rng.normal(0.0, 0.001, shape)
+        return rng.normal(0.0, 1.0, shape)
+
+    def table():
+        return seeds((runs, 1)) - seeds((runs, 1)) + rng.normal(0.0, 1.0, (1, 16)) + rng.normal(0.0, 0.5, (runs, 16))
+
+    calls = [stats.compare_runs([table() for _ in range(strata)]).p <= 0.05 for _ in range(600)]
+    assert np.mean(calls) <= 0.075
+
+
+def test_the_p_value_of_students_t_is_that_of_its_quantiles():
+    for freedom in (1.0, 2.5, 7.0, 40.0):
+        for p in (0.2, 0.05, 0.001):
+            quantile = student_quantile(1.0 - p / 2, freedom)
+            assert student_p(-quantile, freedom) == pytest.approx(p, rel=1e-4)
+    assert student_p(1.959964, 1e9) == pytest.approx(0.05, rel=1e-5)
+    assert student_p(40.0, 30.0) == pytest.approx(8.3e-28, rel=0.01)
+
+
+def test_a_difference_of_the_detectable_size_is_found_four_times_in_five():
+    rng = generator(6, "power")
+    gaps = (
+        rng.normal(0.0, 1.0, (1500, 8, 1)) + rng.normal(0.0, 0.5, (1500, 1, 16)) + rng.normal(0.0, 0.5, (1500, 8, 16))
+    )
+    effect = float(np.mean([stats.compare_runs([g]).mde for g in gaps[:400]]))
+    assert np.mean([stats.compare_runs([g + effect]).p <= 0.05 for g in gaps]) == pytest.approx(0.8, abs=0.05)
 
 
 def test_pairing_removes_what_the_cases_share():
@@ -266,7 +311,7 @@ def test_pairing_removes_what_the_cases_share():
     cases = rng.normal(0.0, 50.0, (1, 32))
     a, b = (cases + rng.normal(shift, 1.0, (3, 32)) for shift in (2.0, 0.0))
     paired = stats.compare_paired([a - b])
-    assert stats.verdict(paired.difference, paired.interval, paired.mde, paired.p) == "better"
+    assert stats.verdict(paired.difference, paired.p) == "better"
     assert (paired.unit, paired.runs, paired.cases) == ("case", 3, 96)
 
 
@@ -280,17 +325,19 @@ def test_six_runs_are_compared_as_runs_whatever_their_cases_say():
 def test_a_suite_of_single_runs_is_compared_over_its_environments():
     comparison = stats.compare_paired([np.full((1, 4), gap) for gap in (0.4, 0.5, 0.6, 0.5, 0.45, 0.55, 0.5)])
     assert comparison.unit == "run"
-    assert comparison.p == pytest.approx(2 / 128)
+    assert comparison.p < 0.001
     assert comparison.interval[0] > 0.4
 
 
-def test_a_large_family_of_few_runs_is_compared_over_cases():
+def test_few_runs_are_compared_over_cases_and_a_large_family_detects_less():
     gaps = [generator(seed, "gaps").normal(0.3, 0.1, (2, 32)) for seed in range(3)]
-    assert stats.compare_paired(gaps).unit == "run"
-    corrected = stats.compare_paired(gaps, tests=10)
-    assert (corrected.unit, corrected.runs, corrected.cases) == ("case", 6, 192)
-    assert corrected.p < 0.001
-    assert corrected.interval[0] > 0.2
+    alone, corrected = stats.compare_paired(gaps), stats.compare_paired(gaps, tests=10)
+    assert (alone.unit, corrected.runs, corrected.cases) == ("run", 6, 192)
+    assert (alone.p, alone.interval) == (corrected.p, corrected.interval)
+    assert corrected.mde > alone.mde
+    few = stats.compare_paired(gaps[:2])
+    assert (few.unit, few.runs) == ("case", 4)
+    assert few.p < 0.001
 
 
 def test_the_interval_of_the_runs_at_hand_ignores_how_runs_differ():

@@ -95,18 +95,24 @@ def test_cells_carry_means_intervals_ranks_and_seeds(suite):
 
 def test_clear_differences_are_called_better_and_pairs_are_counted(suite):
     comparison = row(suite.comparisons.suite, a="strong", b="weak")
-    assert comparison.verdict == "better"
-    assert (comparison.unit, comparison.pairs, comparison.cases, comparison.unpaired) == ("case", 6, 192, 0)
+    assert (comparison.evolvers.verdict, comparison.candidates.verdict) == ("better", "better")
+    assert (comparison.evolvers.unit, comparison.candidates.unit) == ("run", "case")
+    assert (comparison.pairs, comparison.cases, comparison.unpaired) == (6, 192, 0)
     assert comparison.difference == pytest.approx(0.8 / 0.9, abs=0.05)
     assert comparison.probability_of_improvement == 1.0
-    assert comparison.p <= comparison.p_holm
+    assert comparison.evolvers.p <= comparison.evolvers.p_holm
     single = row(suite.comparisons.tasksets, taskset="gymnasium/CartPole-v1", a="strong", b="weak")
-    assert (single.scale, single.unit, single.pairs) == ("return", "case", 3)
+    assert (single.scale, single.pairs) == ("return", 3)
+    assert (single.evolvers.verdict, single.evolvers.p, single.candidates.verdict) == (
+        "cannot tell yet",
+        None,
+        "better",
+    )
     assert single.difference == pytest.approx(450 * 0.8, abs=30)
 
 
 def test_every_evolver_is_compared_with_the_random_policy(suite):
-    assert row(suite.comparisons.suite, a="strong", b=REFERENCE).verdict == "better"
+    assert row(suite.comparisons.suite, a="strong", b=REFERENCE).candidates.verdict == "better"
     assert len(suite.comparisons.suite) == 6
     assert len(suite.comparisons.tasksets) == 12
 
@@ -120,8 +126,8 @@ def test_two_evolvers_that_differ_by_luck_are_within_noise():
     ]
     suite = suite_of(runs)
     (comparison,) = [c for c in suite.comparisons.suite if REFERENCE not in (c.a, c.b)]
-    assert comparison.verdict == "within noise"
-    assert comparison.mde > abs(comparison.difference)
+    assert comparison.evolvers.verdict == "within noise"
+    assert comparison.evolvers.mde > abs(comparison.difference)
 
 
 def test_the_same_runs_give_the_same_bytes_and_no_value_that_json_lacks(runs, suite):
@@ -213,4 +219,4 @@ def test_nobody_beating_random_leaves_the_suite_scale_undefined():
     suite = suite_of([one_run("a", "gymnasium/Acrobot-v1", s, -0.3) for s in range(2)])
     assert row(suite.leaderboard, evolver="a").group_scores == {"tuning": 0.0}
     assert suite.comparisons.suite == []
-    assert row(suite.comparisons.tasksets, b="a").verdict == "better"
+    assert row(suite.comparisons.tasksets, b="a").candidates.verdict == "better"

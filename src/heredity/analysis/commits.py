@@ -55,7 +55,7 @@ def gain(heldout: HeldOut | None, reference: Reference | None, *, returns: bool)
         p=comparison.p,
         mde=comparison.mde,
         pairs=len(pairs),
-        verdict=verdict(comparison.difference, comparison.interval, comparison.mde, comparison.p),
+        verdict=verdict(comparison.difference, comparison.p),
     )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heredity.analysis.bounds import Floats, Interval, alike, bounded
-from heredity.analysis.student import student_quantile
+from heredity.analysis.student import student_p, student_quantile
 from heredity.errors import ConfigError
 from heredity.ids import generator
 from heredity.results.run import Verdict
@@ -31,6 +31,9 @@ CONFIDENCE = 0.95
 RESAMPLES = 4000
 FEW_RUNS = 4
 """Below so many runs, the spread between runs cannot be estimated: intervals are about the runs at hand."""
+
+LEAST_RUNS = 6
+"""Below so many paired runs no exact test reaches 5%: of evolvers, nobody can tell yet."""
 
 _NORMAL = NormalDist()
 _FEW = 8
@@ -304,63 +307,58 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return corrected
 
 
-def minimum_detectable_effect(error: float, freedom: float = math.inf, power: float = 0.8) -> float:
+def minimum_detectable_effect(error: float, freedom: float = math.inf, power: float = 0.8, tests: int = 1) -> float:
     """Return the smallest true difference that a two-sided test at 5% finds with the given power.
 
     Args:
         error: standard error of the difference.
         freedom: degrees of freedom of that error.
         power: probability of finding it, in (0.5, 1).
+        tests: how many tests the 5% are shared out among.
     """
-    alpha = 1.0 - CONFIDENCE
+    alpha = (1.0 - CONFIDENCE) / tests
     return error * (student_quantile(1.0 - alpha / 2, freedom) + student_quantile(power, freedom))
 
 
-def verdict(difference: float, interval: Interval | None, mde: float | None, p: float | None = None) -> Verdict:
+def verdict(difference: float, p: float | None, level: float = 1.0 - CONFIDENCE) -> Verdict:
     """Say in two words what a difference means: `"better"`, `"worse"` or `"within noise"`.
 
     Args:
         difference: first minus second; positive favours the first.
-        interval: its confidence interval; None, or one that holds 0, is within noise.
-        mde: minimum detectable effect; None, or one larger than the difference, is within noise.
-        p: corrected p-value; above 0.05 is within noise; None is not looked at.
+        p: p-value, corrected where there are several; None, or above the level, is within noise.
+        level: of the test.
     """
-    if interval is None or mde is None or interval[0] <= 0.0 <= interval[1] or abs(difference) < mde:
-        return Verdict.WITHIN_NOISE
-    if p is not None and p > 1.0 - CONFIDENCE:
+    if p is None or p > level:
         return Verdict.WITHIN_NOISE
     return Verdict.BETTER if difference > 0.0 else Verdict.WORSE
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A paired comparison; positive differences favour the first entry.
+    """A paired comparison of one sample; positive differences favour the first entry.
 
     Attributes:
         difference: mean over environments, then runs, then cases.
-        interval: its confidence interval; None if there is only one pair.
-        p: two-sided p-value of the sign-flip test, not corrected.
-        mde: minimum detectable effect at 80% power; None if the interval is.
-        unit: whether the signs of whole runs were flipped, or those of cases.
+        interval: its confidence interval; None if it cannot be estimated.
+        p: two-sided p-value of the same model, not corrected; None if there is only one unit.
+        mde: minimum detectable effect at 80% power, at the level that the first of `tests` corrected tests has; None if the
+            interval is, or if all units agree.
+        unit: whether runs or cases are the sample.
         runs: paired runs.
         cases: paired cases over all runs.
     """
 
     difference: float
     interval: Interval | None
-    p: float
+    p: float | None
     mde: float | None
     unit: Unit
     runs: int
     cases: int
 
 
-def compare_paired(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None) -> Comparison | None:
-    """Compare two entries on the same environments, seeds and cases.
-
-    The unit is the run where there are runs enough for the test to reach 5% after correction for its family: then the
-    comparison is about the evolvers. Otherwise it is the case, and the comparison is about the policies that these
-    runs selected; interval, p-value and minimum detectable effect all follow the unit.
+def compare_runs(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None) -> Comparison | None:
+    """Compare two entries for new runs on new cases: runs and cases are both sources of chance (see `crossed_mean`).
 
     Args:
         strata: first minus second, shape (runs, cases) for each environment, on one scale; NaN where either
@@ -371,24 +369,67 @@ def compare_paired(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval
     Returns:
         The comparison, or None if nothing is paired.
     """
+    return _compared(strata, Unit.RUN, tests, bounds)
+
+
+def compare_cases(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None) -> Comparison | None:
+    """Compare the candidates that these runs ended with on new cases: runs are given, cases are the sample. See `compare_runs`."""
+    return _compared(strata, Unit.CASE, tests, bounds)
+
+
+def compare_paired(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None) -> Comparison | None:
+    """Compare runs where there are six or more, else cases. See `compare_runs`."""
+    compared = compare_runs(strata, tests, bounds)
+    return compare_cases(strata, tests, bounds) if compared is not None and compared.runs < LEAST_RUNS else compared
+
+
+def _compared(strata: Sequence[ArrayLike], unit: Unit, tests: int, bounds: Interval | None) -> Comparison | None:
     tables, scale = _scaled([t for t in map(_without_empty, strata) if t.size])
-    runs = sum(len(t) for t in tables)
-    by_run = runs > 0 and tests * 2.0 ** (1 - runs) <= 1.0 - CONFIDENCE
-    estimate = (crossed_mean if by_run else case_mean)(tables, bounds=_over(bounds, scale))
-    if estimate is None:
+    if not tables:
         return None
-    mde = None if estimate.error is None else minimum_detectable_effect(estimate.error, estimate.freedom)
-    units = [_row_means(t if by_run else t.T) for t in tables]
-    weights = np.concatenate([np.full(u.size, 1.0 / (u.size * len(units))) for u in units])
+    mean = float(np.mean([_row_means(t).mean() for t in tables]))
+    interval, p, mde = _inference(mean, *_sample(tables, unit), tests, _over(bounds, scale))
     return Comparison(
-        difference=estimate.mean * scale,
-        interval=_times(estimate.interval, scale),
-        p=sign_flip_p(np.concatenate(units), weights),
+        difference=mean * scale,
+        interval=_times(interval, scale),
+        p=p,
         mde=None if mde is None else min(mde * scale, _LARGEST),
-        unit=Unit.RUN if by_run else Unit.CASE,
-        runs=runs,
+        unit=unit,
+        runs=sum(len(t) for t in tables),
         cases=sum(int((~np.isnan(t)).sum()) for t in tables),
     )
+
+
+def _sample(tables: Sequence[Floats], unit: Unit) -> tuple[list[Floats], list[tuple[float, int]]]:
+    """Return the units of each stratum, and the parts (variance, degrees of freedom) of the error of the mean over strata."""
+    if unit is Unit.RUN and len(tables) > 1 and min(map(len, tables)) == 1:
+        means = np.array([_row_means(t).mean() for t in tables])
+        return [means], [(float(means.var(ddof=1)) / means.size, means.size - 1)]
+    by_run = unit is Unit.RUN
+    units = [_row_means(t if by_run else t.T) for t in tables]
+    if by_run and min(map(len, tables)) == 1:
+        return units, []
+    sides = [side for t in tables for side in ((_row_means(t), _row_means(t.T)) if by_run else (_row_means(t.T),))]
+    parts = [(float(side.var(ddof=1)) / side.size / len(tables) ** 2, side.size - 1) for side in sides if side.size > 1]
+    return units, parts
+
+
+def _inference(
+    mean: float, units: Sequence[Floats], parts: Sequence[tuple[float, int]], tests: int, bounds: Interval | None
+) -> tuple[Interval | None, float | None, float | None]:
+    """Return interval, p-value and minimum detectable effect of a mean, all from one model."""
+    if not parts:
+        return None, None, None
+    tail = _tail(CONFIDENCE)
+    if all(map(alike, units)) and all(v <= 1e-24 * mean**2 for v, _ in parts):
+        # No spread to make an error of: what remains is how often so many would agree by chance.
+        weights = np.concatenate([np.full(u.size, 1.0 / (u.size * len(units))) for u in units])
+        interval = None if bounds is None else bounded((mean, mean), units, bounds, tail)
+        return interval, sign_flip_p(np.concatenate(units), weights), None
+    estimate = _combined(mean, parts, CONFIDENCE)
+    assert estimate.error is not None
+    mde = minimum_detectable_effect(estimate.error, estimate.freedom, tests=tests)
+    return bounded(estimate.interval, units, bounds, tail), student_p(mean / estimate.error, estimate.freedom), mde
 
 
 def _tail(confidence: float) -> float:

@@ -34,3 +34,21 @@ def _student_quantile(p: float, freedom: float) -> float:
         area = float((_WEIGHTS * np.cos((_NODES + 1) / 2 * middle) ** (freedom - 1)).sum()) * middle / 2
         low, high = (middle, high) if 0.5 + scale * area < p else (low, middle)
     return math.sqrt(freedom) * math.tan((low + high) / 2)
+
+
+def student_p(statistic: float, freedom: float) -> float:
+    """Return how probable a value at least as far from 0 is under Student's t distribution.
+
+    Args:
+        statistic: an estimate over its standard error.
+        freedom: degrees of freedom, at least 1; from 300 on, the normal distribution is used.
+    """
+    if freedom >= 300.0:
+        return math.erfc(abs(statistic) / math.sqrt(2.0))
+    freedom = max(freedom, 1.0)
+    # The tail itself is integrated, so that it does not drown in what 1 - area loses.
+    start = math.atan2(abs(statistic), math.sqrt(freedom))
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
+    width = math.pi / 2 - start
+    angles = start + (_NODES + 1) / 2 * width
+    return min(1.0, 2.0 * scale * float((_WEIGHTS * np.cos(angles) ** (freedom - 1)).sum()) * width / 2)

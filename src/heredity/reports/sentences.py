@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from heredity.results import text
 from heredity.results.run import RunResults, RunStatus, Verdict
-from heredity.results.suite import Comparison, Entry, SuiteResults, TasksetResults, Unit
+from heredity.results.suite import Comparison, Entry, SuiteResults, TasksetResults
 from heredity.results.text import listed, plural
 from heredity.results.words import Words
 
@@ -17,6 +17,7 @@ JUDGED: Mapping[Verdict, str] = {
     Verdict.BETTER: "a gain beyond noise",
     Verdict.WORSE: "a loss beyond noise",
     Verdict.WITHIN_NOISE: "within noise",
+    Verdict.CANNOT_TELL: "not to be told yet",
 }
 
 
@@ -74,38 +75,46 @@ def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
     compared = _compared(suite, leader.evolver, second)
     if compared is None:
         return f"{opening}. It was not compared with {second}."
-    difference, verdict = compared
+    difference, row, turned = compared
     gap = f"{text.signed(difference, 3)} in normalised score"
-    if verdict is Verdict.BETTER:
-        return f"{opening}. Its lead over {second} ({gap}) is beyond noise."
-    if verdict is Verdict.WORSE:
-        return f"{opening}. In normalised score it is behind {second} ({gap}), beyond noise."
     between = f"between {leader.evolver} and {second}" if len(tied) > 1 else f"to {second}"
+    judged = turned(row.evolvers.verdict)
+    if judged is Verdict.CANNOT_TELL:
+        runs = plural(row.pairs, "paired run")
+        chosen = f"the {words.products} that these runs {words.chosen}"
+        of_chosen = JUDGED[turned(row.candidates.verdict)]
+        return (
+            f"{opening}. Whether that holds of the evolvers cannot be told yet, from {runs}; for {chosen}, the difference "
+            f"{between} ({gap}) is {of_chosen}."
+        )
+    if judged is Verdict.BETTER:
+        return f"{opening}. Its lead over {second} ({gap}) is beyond noise."
+    if judged is Verdict.WORSE:
+        return f"{opening}. In normalised score it is behind {second} ({gap}), beyond noise."
     return f"{opening}. The difference {between} ({gap}) is within noise."
 
 
-def _compared(suite: SuiteResults, first: str, second: str) -> tuple[float, Verdict] | None:
-    """Return the difference of two evolvers over the suite and its verdict, both seen from the first."""
-    turned = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+def _compared(
+    suite: SuiteResults, first: str, second: str
+) -> tuple[float, Comparison, Callable[[Verdict], Verdict]] | None:
+    """Return the difference of two evolvers over the suite seen from the first, its row, and how that one's verdicts are turned."""
+    opposite = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
     for row in suite.comparisons.suite:
         if (row.a, row.b) == (first, second):
-            return row.difference, row.verdict
+            return row.difference, row, lambda verdict: verdict
         if (row.a, row.b) == (second, first):
-            return -row.difference, turned.get(row.verdict, row.verdict)
+            return -row.difference, row, lambda verdict: opposite.get(verdict, verdict)
     return None
-
-
-def holds_for(row: Comparison, words: Words) -> str:
-    """Say what a comparison is about."""
-    return "the evolvers" if row.unit is Unit.RUN else f"these {words.products} only"
 
 
 def suite_caution(suite: SuiteResults, words: Words) -> str:
     """Say what limits the suite's claims; empty when nothing does."""
     limits: list[str] = []
-    if any(row.unit is Unit.CASE for row in suite.comparisons.suite):
+    if any(row.evolvers.verdict is Verdict.CANNOT_TELL for row in suite.comparisons.suite):
         chosen = f"{words.products} these runs {words.chosen}"
-        limits.append(f"with so few paired runs, comparisons hold for the {chosen}, not for the evolvers in general")
+        limits.append(
+            f"with fewer than six paired runs nobody can tell evolvers apart, whatever is said of the {chosen}; buy more seeds"
+        )
     missing = [entry.evolver for entry in suite.leaderboard if entry.absent]
     if missing:
         limits.append(f"no score on some {words.tasksets} for {', '.join(missing)}")

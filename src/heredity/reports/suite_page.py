@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heredity.reports.sections import Head, arranged, failure_parts, headed, versions
-from heredity.reports.sentences import FEW, holds_for, suite_caution, suite_summary, suite_title, trouble_summary
+from heredity.reports.sentences import FEW, suite_caution, suite_summary, suite_title, trouble_summary
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Reference, Tone
 from heredity.results.page import (
@@ -247,9 +247,10 @@ class _Shown:
         """Return evolvers against one another, over the suite and on each taskset."""
         suite, words = self._suite, self._words
         about = (
-            "Paired by seed and case, corrected for the number of tests. A difference is better or worse only if its "
-            "interval excludes zero, it is at least the detectable effect, and its corrected p-value is at most 0.05; "
-            "everything else is within noise. The last column says what a row holds for."
+            "Paired by seed and case, corrected for the number of tests. Each difference is judged twice: of the evolvers, for "
+            f"new runs with new seeds, which takes six paired runs at least; and of the {words.products} that these runs "
+            f"{words.chosen}, on new cases. Better or worse is what a corrected p-value of at most 0.05 finds, against the "
+            f"{words.reference} and of evolvers 0.002. The detectable effect is found four times in five."
         )
         caption = "Over the whole suite, in normalised score; a positive difference is in favour of the first"
         parts: list[Part] = [Text(about, "about")]
@@ -260,34 +261,42 @@ class _Shown:
         for taskset in suite.tasksets:
             rows = [row for row in suite.comparisons.tasksets if row.taskset == taskset.taskset]
             if rows:
-                decided = sum(row.verdict in ("better", "worse") for row in rows)
-                note = f"{decided} of {len(rows)} differences beyond noise"
+                decided = sum(row.evolvers.verdict in ("better", "worse") for row in rows)
+                note = f"{decided} of {len(rows)} differences of evolvers beyond noise"
                 inner = self._compared(rows, f"{taskset.taskset}, in held-out {words.score}", None)
                 parts.append(Folded(self._names[taskset.taskset], (inner,), note))
         return Section("comparisons", "Pairwise comparisons", tuple(parts), "lead", navigation="Comparisons")
 
     def _compared(self, rows: Sequence[Comparison], caption: str, places: int | None, csv: str = "") -> Table:
-        head = _columns(
-            *("first", "verdict", "difference", "p (Holm)", "detectable effect", "chance of improvement"),
-            *("paired runs", "paired cases", "holds for"),
+        products = self._words.products
+        named = ("over new runs", "p (Holm)", "detectable effect")
+        cases = ("over new cases", "p of cases (Holm)", "chance of improvement", "paired runs", "paired cases")
+        head = (
+            Column("first"),
+            Column("evolvers"),
+            *_columns("", *named)[1:],
+            Column(f"these {products}"),
+            *_columns("", *cases)[1:],
         )
         shown = [
             Row(
                 (
                     Cell(c.a, (f"against {c.b}",)),
-                    Verdict(c.verdict),
-                    Mean(c.difference, *(c.ci or (None, None)), decimals=places, signed=True),
-                    Number(c.p_holm, form="p"),
-                    Number(c.mde, places),
+                    Verdict(c.evolvers.verdict),
+                    Mean(c.difference, *(c.evolvers.ci or (None, None)), decimals=places, signed=True),
+                    Number(c.evolvers.p_holm, form="p"),
+                    Number(c.evolvers.mde, places),
+                    Verdict(c.candidates.verdict),
+                    Mean(c.difference, *(c.candidates.ci or (None, None)), decimals=places, signed=True),
+                    Number(c.candidates.p_holm, form="p"),
                     Number(c.probability_of_improvement, form="percent"),
                     c.pairs,
                     Cell(c.cases, (f"{c.unpaired} unpaired",) if c.unpaired else ()),
-                    holds_for(c, self._words),
                 )
             )
             for c in rows
         ]
-        return Table((*head[:1], Column("verdict"), *head[2:-1], Column("holds for")), tuple(shown), caption, csv=csv)
+        return Table(head, tuple(shown), caption, csv=csv)
 
     def budget(self) -> Section:
         """Return what each evolver used; tokens where any are on record."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from heredity.results import text
 from heredity.results.page import Cell, Folded, Group, Mean, Mono, Named, Number, Part, Row, Table, Value, Verdict
 
-SIGNS = {"better": "▲", "worse": "▼", "within noise": "≈"}
+SIGNS = {"better": "▲", "worse": "▼", "within noise": "≈", "cannot tell yet": "?"}
 TONES = {"better": "better", "worse": "worse", "good": "better", "bad": "worse"}
 
 

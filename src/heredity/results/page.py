@@ -58,7 +58,7 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a test or a rule says, in words; `better`, `worse` and `within noise` have their signs, others the `tone` given."""
+    """What a test or a rule says, in words; what `heredity.results.run.Verdict` says has its sign, other words the `tone` given."""
 
     word: str | None
     tone: Tone = None

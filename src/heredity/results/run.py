@@ -19,11 +19,12 @@ class RunStatus(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a difference means; one smaller than the least that could be detected is within noise."""
+    """What a difference means; nobody can tell yet where too few runs are paired for any test."""
 
     BETTER = "better"
     WORSE = "worse"
     WITHIN_NOISE = "within noise"
+    CANNOT_TELL = "cannot tell yet"
 
 
 class EditKind(StrEnum):

@@ -99,13 +99,31 @@ class TasksetResults(Result):
     absent: list[str]
 
 
+class Claim(Result):
+    """What a difference says of one sample; interval, p and detectable effect come from one model and never contradict each other.
+
+    Attributes:
+        unit: what is taken as a sample: runs, for what the evolvers do; cases, for the candidates that these runs ended with.
+        ci: interval of the difference; None where it cannot be estimated.
+        p: two-sided, not corrected; `p_holm` corrected for the family of tests; None where there is no test.
+        mde: minimum detectable effect at 80% power, after the correction.
+        verdict: `"cannot tell yet"` of evolvers with fewer than six paired runs, which no exact test tells apart at 5%.
+    """
+
+    unit: Unit
+    ci: Interval | None
+    p: float | None
+    p_holm: float | None
+    mde: float | None
+    verdict: Verdict
+
+
 class Comparison(Result):
     """`a` against `b`, paired by taskset, seed and case; positive differences favour `a`.
 
     Attributes:
-        p_holm: p corrected for the family of tests.
-        mde: minimum detectable effect at 80% power.
-        unit: the sample of difference, interval and p.
+        evolvers: what it says of the evolvers: of new runs with new seeds, on new cases.
+        candidates: what it says of the candidates that these runs ended with, on new cases.
         pairs: paired runs; `cases`: paired held-out cases; `unpaired`: cases that only one side has.
         probability_of_improvement: that a run of `a` beats one of `b`.
     """
@@ -114,16 +132,12 @@ class Comparison(Result):
     b: str
     scale: Scale
     difference: float
-    ci: Interval | None
-    p: float
-    p_holm: float | None
-    mde: float | None
-    unit: Unit
+    evolvers: Claim
+    candidates: Claim
     pairs: int
     cases: int
     unpaired: int
     probability_of_improvement: float | None
-    verdict: Verdict
 
 
 class TasksetComparison(Comparison):

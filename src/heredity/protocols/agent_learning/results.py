@@ -77,7 +77,7 @@ class SkinComparison(Result):
     inverse: float
     difference: float
     ci: Interval | None
-    p: float
+    p: float | None
     unit: Unit
     cases: int
     verdict: Verdict

@@ -55,7 +55,7 @@ def _compared(plain: TasksetScores, inverse: TasksetScores, entry: str, evolver:
         p=comparison.p,
         unit=comparison.unit,
         cases=comparison.cases,
-        verdict=verdict(comparison.difference, comparison.interval, comparison.mde, comparison.p),
+        verdict=verdict(comparison.difference, comparison.p),
     )
 
 

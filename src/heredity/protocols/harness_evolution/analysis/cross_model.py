@@ -99,7 +99,7 @@ def _cell(model: str, runs: Repeats, compared: Comparison | None, p: float | Non
         ci=compared.interval,
         p=p,
         mde=compared.mde,
-        verdict=Verdict(verdict(compared.difference, compared.interval, compared.mde, p)),
+        verdict=Verdict(verdict(compared.difference, p)),
         unit="run" if compared.unit is Unit.RUN else "task",
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,16 +14,14 @@ from heredity.analysis.statistics import (
     Comparison,
     Estimate,
     case_mean,
+    compare_cases,
     holm,
-    minimum_detectable_effect,
-    sign_flip_p,
     verdict,
 )
 from heredity.analysis.student import student_quantile
 from heredity.protocols.harness_evolution.analysis.coded import Floats, Ints
 from heredity.protocols.harness_evolution.task_results import Difference, Gain
 from heredity.results.run import Verdict
-from heredity.results.suite import Unit
 
 MANY = 256
 """Beyond so many tasks, resampling gives what the normal and Student's t distributions give, and costs memory."""
@@ -69,7 +68,7 @@ def _differences(compared: Sequence[Comparison | None]) -> list[Difference | Non
             p=c.p,
             p_holm=p,
             mde=c.mde,
-            verdict=Verdict(verdict(c.difference, c.interval, c.mde, p)),
+            verdict=Verdict(verdict(c.difference, p)),
         )
         for c, p in zip(compared, corrected, strict=True)
     ]
@@ -109,24 +108,8 @@ def estimate(strata: Sequence[Floats], bounds: Interval | None = None) -> Estima
 
 
 def _compare(strata: Sequence[Floats], bounds: Interval | None) -> Comparison | None:
-    groups = [s for s in strata if s.size]
-    estimated = estimate(groups, bounds)
-    if estimated is None:
-        return None
-    values = np.concatenate(groups)
-    weights = np.concatenate([np.full(s.size, 1.0 / (s.size * len(groups))) for s in groups])
-    return Comparison(
-        difference=estimated.mean,
-        interval=estimated.interval,
-        p=sign_flip_p(values, weights) if values.size <= MANY else _normal_p(values * weights),
-        mde=None if estimated.error is None else minimum_detectable_effect(estimated.error, estimated.freedom),
-        unit=Unit.CASE,
-        runs=1,
-        cases=values.size,
-    )
-
-
-def _normal_p(weighted: Floats) -> float:
-    """Return the p-value of the two-sided sign-flip test in the normal limit of its distribution."""
-    spread = math.sqrt(float((weighted**2).sum()))
-    return math.erfc(abs(float(weighted.sum())) / spread / math.sqrt(2.0)) if spread else 1.0
+    groups = [s[None, :] for s in strata if s.size]
+    compared = compare_cases(groups, bounds=bounds)
+    if compared is not None and len(groups) > 1 and min(g.size for g in groups) == 1:
+        return replace(compared, interval=None, p=None, mde=None)
+    return compared

@@ -258,7 +258,7 @@ def _comparison(measure: _Measure, gap: _Gap, p_holm: float | None) -> MethodCom
         tasks=gap.tasks,
         unpaired=gap.unpaired,
         p_holm=p_holm,
-        verdict=Verdict(verdict(compared.difference, compared.interval, compared.mde, p_holm)),
+        verdict=Verdict(verdict(compared.difference, p_holm)),
     )
 
 

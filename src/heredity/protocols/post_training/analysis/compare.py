@@ -26,7 +26,7 @@ def paired(after: Scores, before: Scores) -> Gain | None:
         p=comparison.p,
         mde=comparison.mde,
         pairs=len(gaps),
-        verdict=verdict(comparison.difference, comparison.interval, comparison.mde, comparison.p),
+        verdict=verdict(comparison.difference, comparison.p),
     )
 
 

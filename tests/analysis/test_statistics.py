@@ -267,7 +267,7 @@ def test_interval_p_and_detectable_effect_never_contradict_each_other(compare, s
 
 
 @pytest.mark.parametrize("kind", ["normal", "lognormal", "bimodal", "rare failures"])
-@pytest.mark.parametrize(("runs", "strata"), [(2, 3), (6, 1), (8, 1), (16, 1)])
+@pytest.mark.parametrize(("runs", "strata"), [(3, 3), (6, 1), (8, 1), (16, 1)])
 def test_evolvers_that_are_alike_are_seldom_told_apart(kind, runs, strata):
     """Both sources of chance are there: seeds of any shape, and cases that all runs share and that favour one side."""
     rng = generator(5, "alike", kind)
@@ -330,13 +330,15 @@ def test_a_suite_of_single_runs_is_compared_over_its_environments():
 
 
 def test_few_runs_are_compared_over_cases_and_a_large_family_detects_less():
-    gaps = [generator(seed, "gaps").normal(0.3, 0.1, (2, 32)) for seed in range(3)]
+    gaps = [generator(seed, "gaps").normal(0.3, 0.1, (3, 32)) for seed in range(3)]
     alone, corrected = stats.compare_paired(gaps), stats.compare_paired(gaps, tests=10)
-    assert (alone.unit, corrected.runs, corrected.cases) == ("run", 6, 192)
+    assert (alone.unit, corrected.runs, corrected.cases) == ("run", 9, 288)
     assert (alone.p, alone.interval) == (corrected.p, corrected.interval)
     assert corrected.mde > alone.mde
-    few = stats.compare_paired(gaps[:2])
-    assert (few.unit, few.runs) == ("case", 4)
+    few = stats.compare_paired([gap[:2] for gap in gaps])
+    assert (few.unit, few.runs, few.enough) == ("case", 6, False)
+    many = stats.compare_paired([gap[:2] for gap in gaps * 2])
+    assert (many.unit, many.runs, many.enough) == ("run", 12, True)
     assert few.p < 0.001
 
 

@@ -141,18 +141,40 @@ def test_a_suite_without_its_runs_leaves_out_only_what_needs_them(suite: SuiteRe
     assert ids == general | {"edits", "code"}
 
 
-def test_a_difference_within_noise_is_called_that(suite: SuiteResults, runs: list[RunResults]) -> None:
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (Verdict.WITHIN_NOISE, "The difference to {second} (+0.010 in normalised score) is within noise."),
+        (Verdict.BETTER, "Its lead over {second} (+0.010 in normalised score) is beyond noise."),
+        (Verdict.WORSE, "In normalised score it is behind {second} (+0.010 in normalised score), beyond noise."),
+        (
+            Verdict.CANNOT_TELL,
+            "Whether that holds of the evolvers cannot be told yet, from 6 paired runs; for the policies that these runs "
+            "selected, the difference to {second} (+0.010 in normalised score) is a gain beyond noise.",
+        ),
+    ],
+)
+def test_the_lead_is_called_what_it_is(
+    suite: SuiteResults, runs: list[RunResults], verdict: Verdict, said: str
+) -> None:
     first, second = (e.evolver for e in suite.leaderboard[:2])
     rows = [
-        row.model_copy(update={"difference": 0.01, "ci": (-0.1, 0.12), "verdict": Verdict.WITHIN_NOISE})
+        row.model_copy(
+            update={
+                "difference": 0.01,
+                "pairs": 6,
+                "evolvers": row.evolvers.model_copy(update={"ci": (-0.1, 0.12), "verdict": verdict}),
+                "candidates": row.candidates.model_copy(update={"verdict": Verdict.BETTER}),
+            }
+        )
         if {row.a, row.b} == {first, second}
         else row
         for row in suite.comparisons.suite
     ]
     compared = suite.comparisons.model_copy(update={"suite": rows})
     page = Page(suite_page(suite.model_copy(update={"comparisons": compared}), runs))
-    assert f"The difference to {second} (+0.010 in normalised score) is within noise." in page.text
-    assert any("≈ within noise" in cell for row in page.rows for cell in row)
+    assert said.format(second=second) in page.text
+    assert any(verdict.value in cell for row in page.rows for cell in row)
 
 
 def test_a_suite_says_what_was_run_and_what_was_reached_before_any_rank(page: Page, suite: SuiteResults) -> None:

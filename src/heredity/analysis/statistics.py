@@ -35,6 +35,10 @@ FEW_RUNS = 4
 LEAST_RUNS = 6
 """Below so many paired runs no exact test reaches 5%: of evolvers, nobody can tell yet."""
 
+LEAST_EACH = 3
+"""Below so many paired runs on each environment their spread there is not known, and with fewer than `LEAST_RUNS` environments
+nobody can tell either: two seeds on each of three call one evolver of four better falsely in up to one suite in nine."""
+
 _NORMAL = NormalDist()
 _FEW = 8
 _LARGEST = np.finfo(np.float64).max.item()
@@ -346,6 +350,7 @@ class Comparison:
         unit: whether runs or cases are the sample.
         runs: paired runs.
         cases: paired cases over all runs.
+        enough: whether there are runs enough to tell evolvers apart (`LEAST_RUNS`, `LEAST_EACH`).
     """
 
     difference: float
@@ -355,6 +360,7 @@ class Comparison:
     unit: Unit
     runs: int
     cases: int
+    enough: bool
 
 
 def compare_runs(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None) -> Comparison | None:
@@ -378,9 +384,9 @@ def compare_cases(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval 
 
 
 def compare_paired(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None) -> Comparison | None:
-    """Compare runs where there are six or more, else cases. See `compare_runs`."""
+    """Compare runs where there are enough of them to tell evolvers apart, else cases. See `compare_runs`."""
     compared = compare_runs(strata, tests, bounds)
-    return compare_cases(strata, tests, bounds) if compared is not None and compared.runs < LEAST_RUNS else compared
+    return compare_cases(strata, tests, bounds) if compared is not None and not compared.enough else compared
 
 
 def _compared(strata: Sequence[ArrayLike], unit: Unit, tests: int, bounds: Interval | None) -> Comparison | None:
@@ -397,12 +403,16 @@ def _compared(strata: Sequence[ArrayLike], unit: Unit, tests: int, bounds: Inter
         unit=unit,
         runs=sum(len(t) for t in tables),
         cases=sum(int((~np.isnan(t)).sum()) for t in tables),
+        enough=sum(map(len, tables)) >= LEAST_RUNS
+        and (min(map(len, tables)) >= LEAST_EACH or len(tables) >= LEAST_RUNS),
     )
 
 
 def _sample(tables: Sequence[Floats], unit: Unit) -> tuple[list[Floats], list[tuple[float, int]]]:
     """Return the units of each stratum, and the parts (variance, degrees of freedom) of the error of the mean over strata."""
-    if unit is Unit.RUN and len(tables) > 1 and min(map(len, tables)) == 1:
+    least = 1 if len(tables) < LEAST_RUNS else LEAST_EACH - 1
+    if unit is Unit.RUN and len(tables) > 1 and min(map(len, tables)) <= least:
+        # The environments are the sample: what their runs differ by is in how their means differ.
         means = np.array([_row_means(t).mean() for t in tables])
         return [means], [(float(means.var(ddof=1)) / means.size, means.size - 1)]
     by_run = unit is Unit.RUN

@@ -12,7 +12,6 @@ from heredity.analysis import statistics
 from heredity.analysis.bounds import GAP, Floats
 from heredity.analysis.statistics import (
     CONFIDENCE,
-    LEAST_RUNS,
     compare_cases,
     compare_runs,
     holm,
@@ -73,8 +72,7 @@ def _families(questions: Sequence[_Question], name: Callable[[str], str]) -> lis
     for reference in (False, True):
         asked = [q for q in questions if (REFERENCE in q.pair) is reference]
         answers = [answer for q in asked if (answer := _answer(q, len(asked))) is not None]
-        told = [answer.evolvers.runs >= LEAST_RUNS for answer in answers]
-        evolvers = holm([a.evolvers.p if enough else None for a, enough in zip(answers, told, strict=True)])
+        evolvers = holm([answer.evolvers.p if answer.evolvers.enough else None for answer in answers])
         candidates = holm([answer.candidates.p for answer in answers])
         for answer, *corrected in zip(answers, evolvers, candidates, strict=True):
             rows.append((answer.question, _row(answer, corrected[0], corrected[1], name)))
@@ -113,7 +111,7 @@ def _row(
 
 
 def _of_evolvers(comparison: statistics.Comparison, p: float | None, level: float) -> Claim:
-    if comparison.runs >= LEAST_RUNS:
+    if comparison.enough:
         return _claim(comparison, p, level)
     return Claim(
         unit=Unit.RUN, ci=comparison.interval, p=None, p_holm=None, mde=comparison.mde, verdict=Verdict.CANNOT_TELL

@@ -113,7 +113,8 @@ def suite_caution(suite: SuiteResults, words: Words) -> str:
     if any(row.evolvers.verdict is Verdict.CANNOT_TELL for row in suite.comparisons.suite):
         chosen = f"{words.products} these runs {words.chosen}"
         limits.append(
-            f"with fewer than six paired runs nobody can tell evolvers apart, whatever is said of the {chosen}; buy more seeds"
+            f"with fewer than six paired runs, or than three on a {words.taskset}, nobody can tell evolvers apart, whatever "
+            f"is said of the {chosen}; buy more seeds"
         )
     missing = [entry.evolver for entry in suite.leaderboard if entry.absent]
     if missing:

@@ -248,9 +248,10 @@ class _Shown:
         suite, words = self._suite, self._words
         about = (
             "Paired by seed and case, corrected for the number of tests. Each difference is judged twice: of the evolvers, for "
-            f"new runs with new seeds, which takes six paired runs at least; and of the {words.products} that these runs "
-            f"{words.chosen}, on new cases. Better or worse is what a corrected p-value of at most 0.05 finds, against the "
-            f"{words.reference} and of evolvers 0.002. The detectable effect is found four times in five."
+            f"new runs with new seeds, which takes six paired runs and three on each {words.taskset}; and of the "
+            f"{words.products} that these runs {words.chosen}, on new cases. Better or worse is what a corrected p-value of at "
+            f"most 0.05 finds, against the {words.reference} and of evolvers 0.002. The detectable effect is found four times "
+            "in five."
         )
         caption = "Over the whole suite, in normalised score; a positive difference is in favour of the first"
         parts: list[Part] = [Text(about, "about")]

@@ -107,7 +107,8 @@ class Claim(Result):
         ci: interval of the difference; None where it cannot be estimated.
         p: two-sided, not corrected; `p_holm` corrected for the family of tests; None where there is no test.
         mde: minimum detectable effect at 80% power, after the correction.
-        verdict: `"cannot tell yet"` of evolvers with fewer than six paired runs, which no exact test tells apart at 5%.
+        verdict: `"cannot tell yet"` of evolvers with fewer than six paired runs, which no exact test tells apart at 5%, or with
+            fewer than three on one of fewer than six tasksets.
     """
 
     unit: Unit

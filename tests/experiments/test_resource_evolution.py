@@ -114,6 +114,14 @@ def test_rollouts_are_another_name_of_episodes_and_not_a_second_budget() -> None
         config(budget={"episodes": 5})
 
 
+def test_an_agent_from_outside_commits_nothing_and_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    chosen = config()
+    agent = chosen.model_copy(update={"evolver": type(chosen.evolver)(agent="python agent.py")})
+    with pytest.raises(ConfigError, match=r"resource-evolution has no outside agents; set evolver\.method instead"):
+        asyncio.run(run_suite(tmp_path / "q", open_suite(tmp_path / "q", agent)))
+    assert not list((tmp_path / "q").glob("runs/*/journal.jsonl"))
+
+
 @needs_sandbox
 def test_questions_without_a_model_are_refused_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"gateway\.execution"):

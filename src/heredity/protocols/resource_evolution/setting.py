@@ -7,7 +7,6 @@ from heredity.experiments.evolvers import build_evolver, check_evolver, initial_
 from heredity.judging.bench import Reference
 from heredity.judging.views import ViewPlan
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
-from heredity.protocols.policy_evolution.briefing import BRIEFING
 from heredity.protocols.resource_evolution.judge import judge
 
 
@@ -19,8 +18,8 @@ class ResourceSetting:
         return Needs(episodes=config.budget.episodes or 0)
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
-        """Check what evolves."""
-        check_evolver(cell, suite, BRIEFING)
+        """Check what evolves: a method, since an agent from outside submits, and commits nothing that could be judged."""
+        check_evolver(cell, suite)
 
     async def open(self, context: RunContext) -> Setup:
         """Return the run, with its first candidate scored on its held-out tasks."""
@@ -28,7 +27,7 @@ class ResourceSetting:
         initial = initial_candidate(cell, info)
         scored = await context.references.scores(context.taskset, initial, heldout)
         return Setup(
-            evolver=build_evolver(cell, info, context.folder, context.suite.secrets, context.model, briefing=BRIEFING),
+            evolver=build_evolver(cell, info, context.folder, context.suite.secrets, context.model),
             judge=judge,
             views=(ViewPlan("heldout", "heldout", heldout),),
             reference=Reference(initial, scored.scores, "initial"),

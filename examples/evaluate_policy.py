@@ -51,7 +51,9 @@ def main() -> None:
             f"{trajectory.task_id}: {trajectory.status}, return {trajectory.total_reward:g}, {trajectory.length} steps"
         )
         if trajectory.failure:
-            print(f"  {trajectory.failure_source} to blame, step {trajectory.failure.step_index}: {trajectory.failure.message}")
+            print(
+                f"  {trajectory.failure_source} to blame, step {trajectory.failure.step_index}: {trajectory.failure.message}"
+            )
             print("  " + trajectory.failure.traceback.replace("\n", "\n  ").rstrip())
     longest = max(trajectories, key=lambda t: t.length)
     for row in list(longest.rows())[:2]:

@@ -21,7 +21,7 @@ from heredity.evolution.operators.evaluate import Evaluator, Proposal, until_clo
 from heredity.evolution.operators.tuning import starting_point
 from heredity.evolution.options import MethodOptions, parse_options
 from heredity.ids import generator
-from heredity.judging import Conditions, RunPlan, HiddenCases, Session, ViewPlan, run_evolution
+from heredity.judging import Conditions, HiddenCases, RunPlan, Session, ViewPlan, run_evolution
 from heredity.protocols.policy_evolution.judge import judge
 from heredity.resources import Candidate
 from heredity.rollouts.episode.runner import EpisodeRunner

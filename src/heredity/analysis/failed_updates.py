@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from heredity.records.events import BATCH_STARTED, MODEL_CALLED
 from heredity.spans import Span
 
 
@@ -21,9 +22,9 @@ def failed_updates(events: Iterable[Mapping[str, Any]]) -> str:
     batch = 0
     calls, errors = Counter[int](), dict[int, list[str]]()
     for event in events:
-        if event["kind"] == "batch.started":
+        if event["kind"] == BATCH_STARTED.name:
             batch = event["data"]["number"]
-        elif event["kind"] == "model.called":
+        elif event["kind"] == MODEL_CALLED.name:
             calls[batch] += 1
             if event["data"]["error"] is not None:
                 errors.setdefault(batch, []).append(event["data"]["error"])
@@ -49,7 +50,7 @@ def fruitless(events: Iterable[Mapping[str, Any]], spans: Iterable[Span]) -> str
     for event in events:
         if event["kind"] == "candidate":
             candidates.add(event["data"]["digest"])
-        elif event["kind"] == "model.called":
+        elif event["kind"] == MODEL_CALLED.name:
             replies += event["data"]["error"] is None
     if len(candidates) > 1 or not replies:
         return ""

@@ -13,6 +13,7 @@ from heredity.errors import ConfigError, RecordError
 from heredity.gateway import Message
 from heredity.ids import digest_json
 from heredity.records import BlobStore, load_config, read_journal
+from heredity.records.events import SUBMISSION_COMPLETED
 from heredity.rollouts.question.runner import conversation_of
 from heredity.rollouts.trajectory import decode_many
 
@@ -53,7 +54,7 @@ def rollouts_of(folder: Path) -> list[Rollout]:
     """
     blobs, unique = BlobStore(folder / "blobs"), dict[str, Rollout]()
     for event in read_journal(folder / "journal.jsonl"):
-        if event.kind != "submission.completed" or event.data["blob"] is None:
+        if event.kind != SUBMISSION_COMPLETED.name or event.data["blob"] is None:
             continue
         trajectories = decode_many(blobs.get(event.data["blob"]))
         if any("messages" not in trajectory.columns for trajectory in trajectories):

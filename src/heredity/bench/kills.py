@@ -24,6 +24,7 @@ from heredity.errors import HostError
 from heredity.evolution.registry import METHODS
 from heredity.ids import generator
 from heredity.records import read_journal
+from heredity.records.events import SUBMISSION_ADMITTED, SUBMISSION_COMPLETED
 
 _SUITE = """
 [run]
@@ -99,11 +100,11 @@ def facts(suite: Path) -> dict[str, Any]:
     """Return what must not depend on kills: metrics without times, charges, and how often each was made."""
     runs = sorted((suite / "runs").iterdir())
     events = [event for run in runs for event in read_journal(run / "journal.jsonl")]
-    admitted = [e.data for e in events if e.kind == "submission.admitted"]
+    admitted = [e.data for e in events if e.kind == SUBMISSION_ADMITTED.name]
     charges = [{k: d[k] for k in ("submit_id", "key", "candidate", "tasks", "charge", "remaining")} for d in admitted]
     return {
         "charges": charges,
-        "completed": sorted(e.data["submit_id"] for e in events if e.kind == "submission.completed"),
+        "completed": sorted(e.data["submit_id"] for e in events if e.kind == SUBMISSION_COMPLETED.name),
         "metrics": [_without_times(json.loads((run / "metrics.json").read_bytes())) for run in runs],
     }
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from heredity.errors import RecordError
 from heredity.records import BlobStore, Event, read_journal
+from heredity.records.events import CANDIDATE_DECIDED, JUDGING_SELECTED
 from heredity.resources import Candidate, Store, Version
 from heredity.resources.assembly import record_candidate
 
@@ -55,6 +56,6 @@ def _record(store: Store, blobs: BlobStore, events: list[Event]) -> dict[str, di
 
 def _accepted(events: list[Event]) -> list[str]:
     """Return the digests of committed candidates in order; of a run without commits, that of the selected one."""
-    committed = [e.data["candidate"] for e in events if e.kind == "candidate.decided" and e.data["accepted"]]
-    selected = [e.data["candidate"] for e in events if e.kind == "judging.selected" and e.data["candidate"]]
+    committed = [e.data["candidate"] for e in events if e.kind == CANDIDATE_DECIDED.name and e.data["accepted"]]
+    selected = [e.data["candidate"] for e in events if e.kind == JUDGING_SELECTED.name and e.data["candidate"]]
     return committed or selected

@@ -17,6 +17,7 @@ from heredity.experiments.lineage import write_lineage
 from heredity.experiments.sources import sources_of
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import BlobStore, read_journal
+from heredity.records.events import RUN_STARTED
 from heredity.records.run_folder import write_atomic
 from heredity.reports import write_reports
 from heredity.resources import Candidate
@@ -98,7 +99,7 @@ def read_run(folder: Path) -> RunResult:
     def load(digest: str) -> Candidate:
         return Candidate.from_bytes(blobs.get(where[digest]))
 
-    started = next((e.data for e in events if e.kind == "run.started"), {})
+    started = next((e.data for e in events if e.kind == RUN_STARTED.name), {})
     evidence = RunEvidence([event.to_json() for event in events], load, blobs.get)
     return RunResult(folder, run_results(evidence, metrics_of(started.get("protocol"))), started)
 

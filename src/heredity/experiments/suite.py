@@ -31,6 +31,7 @@ from heredity.judging.session import Session
 from heredity.protocols.contract import Needs, RunContext, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import read_journal
+from heredity.records.events import EVOLVER_FAILED, SUBMISSION_COMPLETED
 from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
 from heredity.records.span_log import NAME as SPANS
@@ -327,7 +328,7 @@ class _Suite:
 
 def _missing(folder: Path, verdict: Verdict) -> str:
     """Say how many rollouts no provider or host could make, and why, as far as the journal knows; or `""`."""
-    made = [e.data for e in read_journal(folder / "journal.jsonl") if e.kind == "submission.completed"]
+    made = [e.data for e in read_journal(folder / "journal.jsonl") if e.kind == SUBMISSION_COMPLETED.name]
     train = [outcome for data in made for outcome in data["outcomes"] if outcome["status"] == Status.MISSING]
     heldout = verdict.heldout.statuses.count(Status.MISSING) if verdict.heldout else 0
     if not train and not heldout:
@@ -341,7 +342,7 @@ def _missing(folder: Path, verdict: Verdict) -> str:
 def _evolver_failure(folder: Path) -> str:
     """Return what the evolver raised, or why updates of it could not be made; `""` if all went well."""
     events = [event.to_json() for event in read_journal(folder / "journal.jsonl")]
-    raised = next((str(e["data"]["message"]) for e in events if e["kind"] == "evolver.failed"), "")
+    raised = next((str(e["data"]["message"]) for e in events if e["kind"] == EVOLVER_FAILED.name), "")
     return raised or failed_updates(events) or fruitless(events, _spans(folder / SPANS))
 
 

@@ -20,7 +20,9 @@ from heredity.ids import digest_json
 from heredity.judging.gathering import gather
 from heredity.protocols.harness_evolution.analysis.labels import OTHER, Rollout, Rules
 from heredity.protocols.harness_evolution.analysis.records import GATE_KEYS
+from heredity.protocols.harness_evolution.events import SNAPSHOT_ASSESSED, SNAPSHOTS_FROZEN
 from heredity.records import BlobStore, Event, read_journal
+from heredity.records.events import BATCH_STARTED, SCHEDULE_PLANNED, SUBMISSION_ADMITTED, SUBMISSION_COMPLETED
 from heredity.records.run_folder import load_config, write_atomic
 from heredity.rollouts.trajectory import Trajectory, decode_many
 
@@ -163,16 +165,16 @@ def _groups(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
     batch = 0
     for event in events:
         data = event.data
-        if event.kind == "snapshots.frozen":
+        if event.kind == SNAPSHOTS_FROZEN.name:
             for point in data["points"]:
                 names.setdefault(point["candidate"], []).append(point["role"] or point["name"])
-        elif event.kind == "schedule.planned":
+        elif event.kind == SCHEDULE_PLANNED.name:
             trained = [task["id"] for task in data["tasks"]]
-        elif event.kind == "batch.started":
+        elif event.kind == BATCH_STARTED.name:
             batch = data["number"]
-        elif event.kind == "submission.admitted":
+        elif event.kind == SUBMISSION_ADMITTED.name:
             keys[data["submit_id"]] = str(data["key"]), batch
-        elif event.kind == "submission.completed" and data["blob"]:
+        elif event.kind == SUBMISSION_COMPLETED.name and data["blob"]:
             key, at = keys[data["submit_id"]]
             task_indices: list[int] = [outcome["task"] for outcome in data["outcomes"]]
             yield {
@@ -185,7 +187,7 @@ def _groups(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
                 "scores": [outcome["score"] for outcome in data["outcomes"]],
                 "statuses": [outcome["status"] for outcome in data["outcomes"]],
             }
-        elif event.kind == "snapshot.assessed" and data["blob"]:
+        elif event.kind == SNAPSHOT_ASSESSED.name and data["blob"]:
             yield {
                 "places": names.get(data["candidate"]) or [data["candidate"][:12]],
                 "tasks": [task["id"] for task in data["tasks"]],

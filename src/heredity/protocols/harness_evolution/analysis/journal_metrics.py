@@ -18,6 +18,7 @@ from heredity.protocols.harness_evolution.analysis.metrics import Judgement, har
 from heredity.protocols.harness_evolution.analysis.paired import gains
 from heredity.protocols.harness_evolution.analysis.records import JournalRows
 from heredity.protocols.harness_evolution.analysis.rows import TaskRows
+from heredity.protocols.harness_evolution.events import SNAPSHOT_ASSESSED, SNAPSHOTS_FROZEN
 from heredity.protocols.harness_evolution.results import (
     BeforeAfter,
     Collapse,
@@ -31,6 +32,7 @@ from heredity.protocols.harness_evolution.results import (
     Point,
     UnderModel,
 )
+from heredity.records.events import BATCH_STARTED, CANDIDATE_DECIDED, CANDIDATE_PROBED, RUN_STARTED, SCHEDULE_PLANNED
 from heredity.resources import Candidate
 
 REFUSED = "contract gate: "
@@ -51,7 +53,7 @@ def journal_metrics(events: Sequence[Json], load: LoadCandidate) -> HarnessRunRe
     Returns:
         The results (`docs/harness-metrics.md`); None for a run without a schedule.
     """
-    plan = next((event["data"] for event in events if event["kind"] == "schedule.planned"), None)
+    plan = next((event["data"] for event in events if event["kind"] == SCHEDULE_PLANNED.name), None)
     if plan is None:
         return None
     recorded = JournalRows(events)
@@ -73,7 +75,7 @@ def journal_metrics(events: Sequence[Json], load: LoadCandidate) -> HarnessRunRe
 
 
 def _plan(plan: Json, events: Sequence[Json]) -> Plan:
-    started = next((event["data"] for event in events if event["kind"] == "run.started"), {})
+    started = next((event["data"] for event in events if event["kind"] == RUN_STARTED.name), {})
     tasks = [plan["tasks"][task_index] for batch in plan["batches"] for task_index in batch["tasks"]]
     labels = [(task.get("domain"), task.get("source_benchmark")) for task in tasks]
     return Plan(
@@ -88,7 +90,7 @@ def _plan(plan: Json, events: Sequence[Json]) -> Plan:
 
 
 def _frozen(events: Sequence[Json]) -> Sequence[Json]:
-    return next((e["data"]["points"] for e in reversed(events) if e["kind"] == "snapshots.frozen"), ())
+    return next((e["data"]["points"] for e in reversed(events) if e["kind"] == SNAPSHOTS_FROZEN.name), ())
 
 
 def _points(events: Sequence[Json], load: LoadCandidate) -> tuple[Point, ...]:
@@ -113,15 +115,15 @@ def _gate(plan: Json, events: Sequence[Json]) -> Gate:
     reasons: dict[str, list[int]] = {}
     for event in events:
         data = event["data"]
-        if event["kind"] == "batch.started":
+        if event["kind"] == BATCH_STARTED.name:
             batch = data["number"]
-        elif event["kind"] == "candidate.decided" and not data["accepted"] and data["reason"].startswith(REFUSED):
+        elif event["kind"] == CANDIDATE_DECIDED.name and not data["accepted"] and data["reason"].startswith(REFUSED):
             reasons.setdefault(data["reason"].removeprefix(REFUSED), []).append(batch)
     canaries = plan.get("canaries") or 0
     return Gate(
         on=bool(plan.get("gate")),
         canaries=canaries if isinstance(canaries, int) else len(canaries),
-        proposed=len({event["data"]["candidate"] for event in events if event["kind"] == "candidate.probed"}),
+        proposed=len({event["data"]["candidate"] for event in events if event["kind"] == CANDIDATE_PROBED.name}),
         refused=sum(map(len, reasons.values())),
         reasons=tuple(
             GateReason(reason=reason, count=len(batches), batches=tuple(batches)) for reason, batches in reasons.items()
@@ -167,7 +169,7 @@ def collapses(tables: Sequence[Grid]) -> list[Collapse]:
 def _reason(snapshot: str, events: Sequence[Json]) -> str | None:
     """Return the error that most rollouts of a snapshot end with, over its views; None if most end without."""
     candidates = {point["candidate"] for point in _frozen(events) if snapshot in (point["role"], point["name"])}
-    judged = [e["data"] for e in events if e["kind"] == "snapshot.assessed" and not e["data"]["model"]]
+    judged = [e["data"] for e in events if e["kind"] == SNAPSHOT_ASSESSED.name and not e["data"]["model"]]
     errors = Counter(error for data in judged if data["candidate"] in candidates for error in data["errors"])
     most, number = errors.most_common(1)[0] if errors else (None, 0)
     return most if 2 * number > errors.total() else None

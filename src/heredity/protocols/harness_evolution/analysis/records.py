@@ -14,6 +14,15 @@ from typing import Any
 from heredity.gateway import Usage
 from heredity.gateway.contract import NOTHING_USED
 from heredity.protocols.harness_evolution.analysis.rows import COSTS, NAMES, STEPS, TaskRows, rows_of_columns
+from heredity.protocols.harness_evolution.events import SNAPSHOT_ASSESSED, SNAPSHOTS_FROZEN
+from heredity.records.events import (
+    BATCH_STARTED,
+    MODEL_CALLED,
+    RUN_STARTED,
+    SCHEDULE_PLANNED,
+    SUBMISSION_ADMITTED,
+    SUBMISSION_COMPLETED,
+)
 
 GATE_KEYS = "gate/"
 """What the keys of the contract gate's own submissions begin with."""
@@ -100,25 +109,25 @@ class JournalRows:
 
     def _read(self, kind: str, data: Json) -> None:
         match kind:
-            case "run.started":
+            case RUN_STARTED.name:
                 self._run_id = data["run_id"]
                 self._method = (data.get("evolver") or {}).get("kind") == "method"
-            case "schedule.planned":
+            case SCHEDULE_PLANNED.name:
                 self._tasks = data["tasks"]
-            case "batch.started":
+            case BATCH_STARTED.name:
                 self._batch = data["number"]
                 # What an agent from outside asks its own model is in no journal: unknown, and not nothing.
                 self._used.setdefault(self._batch, NOTHING_USED if self._method else Usage())
-            case "model.called":
+            case MODEL_CALLED.name:
                 if self._batch:
                     self._used[self._batch] += Usage(**(data["usage"] or {}))
-            case "submission.admitted":
+            case SUBMISSION_ADMITTED.name:
                 self._admitted[data["submit_id"]] = data, self._batch
-            case "submission.completed":
+            case SUBMISSION_COMPLETED.name:
                 self._completed.append(data)
-            case "snapshots.frozen":
+            case SNAPSHOTS_FROZEN.name:
                 self._points, self._trained = data["points"], data["trained"]
-            case "snapshot.assessed":
+            case SNAPSHOT_ASSESSED.name:
                 self._assessed[data["view"], data["candidate"], data.get("model")] = data
             case _:
                 pass

@@ -14,7 +14,9 @@ from heredity.errors import ConfigError, RecordError
 from heredity.ids import generator
 from heredity.judging.rollouts import Comparison, comparison_of, comparisons_of
 from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, Json, Step
+from heredity.protocols.post_training.events import BASELINE_SCORED
 from heredity.protocols.post_training.results import LengthControlled, WinRate, WinRateGain, WinRates
+from heredity.records.events import JUDGING_SCORED, REFERENCE_SCORED, SUBMISSION_COMPLETED
 from heredity.results.base import Interval
 from heredity.rollouts.trajectory import decode_many
 
@@ -56,13 +58,13 @@ def length_control(events: Sequence[Json], best: Step | None, load: LoadBlob) ->
         best: the submission.
         load: digest of a blob to its bytes, for the trajectories of the submission.
     """
-    base = _listed(events, "baseline.scored", view=GRADED)
+    base = _listed(events, BASELINE_SCORED.name, view=GRADED)
     after = dict(zip(best.tasks, _graded(events, best, load), strict=False)) if best else {}
     task_indices = list(after) or range(len(base))
-    judged = _listed(events, "judging.scored", view=HELDOUT, candidate=best.candidate) if best else ()
+    judged = _listed(events, JUDGING_SCORED.name, view=HELDOUT, candidate=best.candidate) if best else ()
     before = [base[task_index] if task_index < len(base) else None for task_index in task_indices]
     graded = _view(before, [after.get(task_index) for task_index in task_indices])
-    heldout = _view(_listed(events, "reference.scored", view=HELDOUT), judged)
+    heldout = _view(_listed(events, REFERENCE_SCORED.name, view=HELDOUT), judged)
     return LengthControlled(graded=graded, heldout=heldout) if graded or heldout else None
 
 
@@ -100,7 +102,7 @@ def _gain(before: Sequence[Comparison | None], after: Sequence[Comparison | None
 
 def _graded(events: Sequence[Json], best: Step, load: LoadBlob) -> list[Comparison | None]:
     """Read what was found of a submission's answers out of its trajectories."""
-    blob = next((data.get("blob") for data in _of(events, "submission.completed", submit_id=best.submission)), None)
+    blob = next((data.get("blob") for data in _of(events, SUBMISSION_COMPLETED.name, submit_id=best.submission)), None)
     if blob is None:
         return []
     try:

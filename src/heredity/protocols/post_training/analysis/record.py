@@ -8,7 +8,27 @@ from datetime import UTC, datetime
 from typing import Any
 
 from heredity.analysis.run_record import finite, mean
-from heredity.protocols.post_training.events import training_of
+from heredity.protocols.post_training.events import (
+    BASELINE_SCORED,
+    CHECKPOINT_DROPPED,
+    CHECKPOINT_KEPT,
+    CODE_REVISED,
+    GRADING_REPEATED,
+    training_of,
+)
+from heredity.records.events import (
+    AGENT_ENDED,
+    AGENT_USAGE,
+    JUDGING_SCORED,
+    JUDGING_SELECTED,
+    REFERENCE_SCORED,
+    RUN_RESUMED,
+    RUN_STARTED,
+    SESSION_CLOSED,
+    SUBMISSION_ADMITTED,
+    SUBMISSION_COMPLETED,
+    SUBMISSION_REJECTED,
+)
 
 GRADED, HELDOUT = "graded", "heldout"
 BASE_MODEL = "base_model"
@@ -163,32 +183,32 @@ class _Reader:
     def read(self, event: Json) -> None:
         record, data, at = self.record, event["data"], event.get("at")
         match event["kind"]:
-            case "run.started":
+            case RUN_STARTED.name:
                 record.started = data
-            case "run.resumed":
+            case RUN_RESUMED.name:
                 self.tick = None
             case "candidate":
                 self.notes[data["digest"]] = data.get("note") or ""
-            case "submission.admitted":
+            case SUBMISSION_ADMITTED.name:
                 self._clock(data.get("at_s"), at)
                 self._admit(data)
-            case "submission.completed":
+            case SUBMISSION_COMPLETED.name:
                 self._settle(data, at)
-            case "submission.rejected":
+            case SUBMISSION_REJECTED.name:
                 record.steps.append(
                     Step(None, asked_s=self._now(at), done_s=self._now(at), at=at, status=data["category"],
                          problem=data.get("message") or "", **self._context())
                 )  # fmt: skip
-            case "code.revised":
+            case CODE_REVISED.name:
                 self._clock(data.get("at_s"), at)
                 record.revisions.append(data)
             case "heartbeat":
                 self._clock(data.get("clock_s"), at)
-            case "session.closed":
+            case SESSION_CLOSED.name:
                 record.closed = data.get("reason") or "finished"
-            case "agent.usage":
+            case AGENT_USAGE.name:
                 self._use(data)
-            case "agent.ended":
+            case AGENT_ENDED.name:
                 record.ended = data
                 self._now(at)
                 self.tick = None
@@ -198,18 +218,18 @@ class _Reader:
     def _judge(self, kind: str, data: Json) -> None:
         record = self.record
         match kind:
-            case "baseline.scored":
+            case BASELINE_SCORED.name:
                 record.baselines[data.get("view") or GRADED] = data
-            case "grading.repeated":
+            case GRADING_REPEATED.name:
                 record.repeats.setdefault(data.get("submit_id"), []).append(numbers(data["scores"]))
-            case "judging.scored" if data["view"] == HELDOUT:
+            case JUDGING_SCORED.name if data["view"] == HELDOUT:
                 record.judged[data["candidate"]] = numbers(data["scores"])
-            case "reference.scored" if data["view"] == HELDOUT:
+            case REFERENCE_SCORED.name if data["view"] == HELDOUT:
                 record.references = numbers(data["scores"])
-            case "judging.selected":
+            case JUDGING_SELECTED.name:
                 record.selected = data
-            case "checkpoint.kept" | "checkpoint.dropped":
-                record.checkpoints[data["digest"]] = {**data, "kept": kind == "checkpoint.kept"}
+            case CHECKPOINT_KEPT.name | CHECKPOINT_DROPPED.name:
+                record.checkpoints[data["digest"]] = {**data, "kept": kind == CHECKPOINT_KEPT.name}
             case _:
                 pass
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from heredity.analysis import statistics as stats
-from heredity.analysis.statistics import LEAST_RUNS, compare_runs, holm, sign_flip_p, verdict
+from heredity.analysis.paired import LEAST_RUNS, compare_runs, holm, sign_flip_p, verdict
 from heredity.analysis.suite_comparisons import LEVEL, MARK_LEVEL
 from heredity.ids import generator
 from heredity.results.run import Verdict

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from heredity.analysis import paired
 from heredity.analysis import statistics as stats
 from heredity.analysis.bounds import GAP, SHARE, share
 from heredity.analysis.commits import gain
@@ -54,9 +55,9 @@ def test_several_places_that_are_each_of_one_mind_have_an_interval_too():
 
 @pytest.mark.parametrize(("pairs", "said"), [(5, "within noise"), (6, "better")])
 def test_a_task_more_that_agrees_decides_interval_and_p_alike(pairs: int, said: str):
-    comparison = stats.compare_paired([np.ones((1, pairs))], bounds=GAP)
+    comparison = paired.compare_paired([np.ones((1, pairs))], bounds=GAP)
     assert (comparison.interval[0] > 0.0) is (comparison.p < 0.05) is (said == "better")
-    assert stats.verdict(comparison.difference, comparison.p) == said
+    assert paired.verdict(comparison.difference, comparison.p) == said
 
 
 def test_returns_have_no_bounds_even_where_they_lie_between_zero_and_one():

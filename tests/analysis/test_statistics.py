@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heredity.analysis import paired
 from heredity.analysis import statistics as stats
 from heredity.analysis.student import student_p, student_quantile
 from heredity.errors import ConfigError
@@ -153,9 +154,9 @@ def test_probabilities_of_improvement_of_both_sides_sum_to_one(a, b):
 
 
 def test_the_exact_sign_flip_test_counts_the_two_extreme_patterns():
-    assert stats.sign_flip_p([1.0, 2.0, 3.0, 1.0, 2.0, 4.0]) == pytest.approx(2 / 64)
-    assert stats.sign_flip_p([1.0, -1.0]) == 1.0
-    assert stats.sign_flip_p([0.0] * 20) == 1.0
+    assert paired.sign_flip_p([1.0, 2.0, 3.0, 1.0, 2.0, 4.0]) == pytest.approx(2 / 64)
+    assert paired.sign_flip_p([1.0, -1.0]) == 1.0
+    assert paired.sign_flip_p([0.0] * 20) == 1.0
 
 
 @pytest.mark.parametrize("lattice", [False, True], ids=["normal", "whole numbers"])
@@ -163,21 +164,21 @@ def test_the_exact_sign_flip_test_counts_the_two_extreme_patterns():
 def test_the_drawn_sign_flip_test_agrees_with_the_exact_one(monkeypatch, shift, lattice):
     values = generator(9, "pairs").normal(shift, 1.0, 14)
     values = np.round(values) if lattice else values
-    exact = stats.sign_flip_p(values)
-    monkeypatch.setattr(stats, "_EXACT_UNITS", 0)
-    assert stats.sign_flip_p(values) == pytest.approx(exact, rel=0.05)
+    exact = paired.sign_flip_p(values)
+    monkeypatch.setattr(paired, "_EXACT_UNITS", 0)
+    assert paired.sign_flip_p(values) == pytest.approx(exact, rel=0.05)
 
 
 def test_a_p_value_is_known_however_small_so_that_a_correction_for_thousands_of_tests_finds_what_is_there():
-    p = stats.sign_flip_p(generator(9, "clear").uniform(0.5, 1.5, 100))
+    p = paired.sign_flip_p(generator(9, "clear").uniform(0.5, 1.5, 100))
     assert p == pytest.approx(2.0**-99, rel=0.01)
-    assert stats.holm([p, *[0.5] * 2999])[0] < 1e-20
+    assert paired.holm([p, *[0.5] * 2999])[0] < 1e-20
 
 
 @pytest.mark.parametrize("units", [10, 40])
 def test_p_values_without_a_difference_are_uniform(units):
     rng = generator(4, "null")
-    p = np.array([stats.sign_flip_p(rng.normal(size=units), draws=1000) for _ in range(500)])
+    p = np.array([paired.sign_flip_p(rng.normal(size=units), draws=1000) for _ in range(500)])
     assert 0.02 <= (p <= 0.05).mean() <= 0.085
     assert 0.4 <= (p <= 0.5).mean() <= 0.6
 
@@ -203,7 +204,7 @@ def test_extreme_scores_have_intervals_that_hold_their_mean(values):
         assert np.isfinite([low, high]).all()
         assert low <= crossed.mean * (1 + 1e-12)
         assert crossed.mean <= high + 1e-12 * abs(high)
-    compared = stats.compare_paired([[values]] * 6)
+    compared = paired.compare_paired([[values]] * 6)
     assert np.isfinite([compared.difference, compared.p, compared.mde or 0.0, *(compared.interval or ())]).all()
 
 
@@ -221,12 +222,12 @@ def test_what_floating_point_makes_of_equal_scores_is_still_equal():
 
 
 def test_holms_correction_matches_the_worked_example():
-    assert stats.holm([0.01, 0.04, None, 0.03, 0.005]) == pytest.approx([0.03, 0.06, None, 0.06, 0.02])
+    assert paired.holm([0.01, 0.04, None, 0.03, 0.005]) == pytest.approx([0.03, 0.06, None, 0.06, 0.02])
 
 
 @given(p_strategy)
 def test_holm_never_lowers_a_p_value_nor_changes_their_order(p_values):
-    corrected = stats.holm(p_values)
+    corrected = paired.holm(p_values)
     pairs = [(p, c) for p, c in zip(p_values, corrected, strict=True) if p is not None]
     assert all(p <= c <= 1.0 for p, c in pairs)
     assert [c for _, c in sorted(pairs)] == sorted(c for _, c in pairs)
@@ -234,7 +235,7 @@ def test_holm_never_lowers_a_p_value_nor_changes_their_order(p_values):
 
 def test_the_minimum_detectable_effect_is_found_four_times_in_five():
     rng = generator(8, "power")
-    effect = stats.minimum_detectable_effect(1.0 / math.sqrt(30), 29)
+    effect = paired.minimum_detectable_effect(1.0 / math.sqrt(30), 29)
     detections = 0
     for _ in range(1000):
         low, high = _t_interval(rng.normal(effect, 1.0, 30))
@@ -252,10 +253,10 @@ def _t_interval(values: np.ndarray) -> tuple[float, float]:
     [(2.0, 0.01, "better"), (-2.0, 0.05, "worse"), (2.0, 0.2, "within noise"), (2.0, None, "within noise")],
 )
 def test_verdicts_are_those_of_the_test(difference, p, expected):
-    assert stats.verdict(difference, p) == expected
+    assert paired.verdict(difference, p) == expected
 
 
-@pytest.mark.parametrize("compare", [stats.compare_runs, stats.compare_cases])
+@pytest.mark.parametrize("compare", [paired.compare_runs, paired.compare_cases])
 @given(seed=st.integers(0, 10_000), runs=st.integers(2, 9), cases=st.integers(2, 20), strata=st.integers(1, 3))
 def test_interval_p_and_detectable_effect_never_contradict_each_other(compare, seed, runs, cases, strata):
     rng = generator(seed, "claims")
@@ -284,7 +285,7 @@ def test_evolvers_that_are_alike_are_seldom_told_apart(kind, runs, strata):
     def table():
         return seeds((runs, 1)) - seeds((runs, 1)) + rng.normal(0.0, 1.0, (1, 16)) + rng.normal(0.0, 0.5, (runs, 16))
 
-    calls = [stats.compare_runs([table() for _ in range(strata)]).p <= 0.05 for _ in range(600)]
+    calls = [paired.compare_runs([table() for _ in range(strata)]).p <= 0.05 for _ in range(600)]
     assert np.mean(calls) <= 0.075
 
 
@@ -302,28 +303,28 @@ def test_a_difference_of_the_detectable_size_is_found_four_times_in_five():
     gaps = (
         rng.normal(0.0, 1.0, (1500, 8, 1)) + rng.normal(0.0, 0.5, (1500, 1, 16)) + rng.normal(0.0, 0.5, (1500, 8, 16))
     )
-    effect = float(np.mean([stats.compare_runs([g]).mde for g in gaps[:400]]))
-    assert np.mean([stats.compare_runs([g + effect]).p <= 0.05 for g in gaps]) == pytest.approx(0.8, abs=0.05)
+    effect = float(np.mean([paired.compare_runs([g]).mde for g in gaps[:400]]))
+    assert np.mean([paired.compare_runs([g + effect]).p <= 0.05 for g in gaps]) == pytest.approx(0.8, abs=0.05)
 
 
 def test_pairing_removes_what_the_cases_share():
     rng = generator(7, "paired")
     cases = rng.normal(0.0, 50.0, (1, 32))
     a, b = (cases + rng.normal(shift, 1.0, (3, 32)) for shift in (2.0, 0.0))
-    paired = stats.compare_paired([a - b])
-    assert stats.verdict(paired.difference, paired.p) == "better"
-    assert (paired.unit, paired.runs, paired.cases) == ("case", 3, 96)
+    compared = paired.compare_paired([a - b])
+    assert paired.verdict(compared.difference, compared.p) == "better"
+    assert (compared.unit, compared.runs, compared.cases) == ("case", 3, 96)
 
 
 def test_six_runs_are_compared_as_runs_whatever_their_cases_say():
     gaps = np.array([5.0, -5.0, 4.0, -4.0, 3.0, -2.5])[:, None] + np.zeros((6, 32))
-    comparison = stats.compare_paired([gaps])
+    comparison = paired.compare_paired([gaps])
     assert comparison.unit == "run"
     assert comparison.p > 0.5
 
 
 def test_a_suite_of_single_runs_is_compared_over_its_environments():
-    comparison = stats.compare_paired([np.full((1, 4), gap) for gap in (0.4, 0.5, 0.6, 0.5, 0.45, 0.55, 0.5)])
+    comparison = paired.compare_paired([np.full((1, 4), gap) for gap in (0.4, 0.5, 0.6, 0.5, 0.45, 0.55, 0.5)])
     assert comparison.unit == "run"
     assert comparison.p < 0.001
     assert comparison.interval[0] > 0.4
@@ -331,13 +332,13 @@ def test_a_suite_of_single_runs_is_compared_over_its_environments():
 
 def test_few_runs_are_compared_over_cases_and_a_large_family_detects_less():
     gaps = [generator(seed, "gaps").normal(0.3, 0.1, (3, 32)) for seed in range(3)]
-    alone, corrected = stats.compare_paired(gaps), stats.compare_paired(gaps, tests=10)
+    alone, corrected = paired.compare_paired(gaps), paired.compare_paired(gaps, tests=10)
     assert (alone.unit, corrected.runs, corrected.cases) == ("run", 9, 288)
     assert (alone.p, alone.interval) == (corrected.p, corrected.interval)
     assert corrected.mde > alone.mde
-    few = stats.compare_paired([gap[:2] for gap in gaps])
+    few = paired.compare_paired([gap[:2] for gap in gaps])
     assert (few.unit, few.runs, few.enough) == ("case", 6, False)
-    many = stats.compare_paired([gap[:2] for gap in gaps * 2])
+    many = paired.compare_paired([gap[:2] for gap in gaps * 2])
     assert (many.unit, many.runs, many.enough) == ("run", 12, True)
     assert few.p < 0.001
 
@@ -362,14 +363,14 @@ def test_intervals_of_the_runs_at_hand_cover_what_they_promise():
 
 
 def test_nothing_paired_gives_no_comparison():
-    assert stats.compare_paired([[[math.nan]]]) is None
-    assert stats.compare_paired([]) is None
+    assert paired.compare_paired([[[math.nan]]]) is None
+    assert paired.compare_paired([]) is None
 
 
 @given(st.lists(st.lists(st.integers(-5, 5).map(float), min_size=3, max_size=3), min_size=1, max_size=4))
 def test_swapping_the_sides_mirrors_the_comparison(rows):
     table = np.array(rows)
-    forward, backward = stats.compare_paired([table]), stats.compare_paired([-table])
+    forward, backward = paired.compare_paired([table]), paired.compare_paired([-table])
     assert forward.difference == pytest.approx(-backward.difference)
     assert forward.p == pytest.approx(backward.p)
     if forward.interval is not None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from heredity.analysis.bounds import GAP, share
+from heredity.analysis.paired import compare_paired, verdict
 from heredity.analysis.run_record import RunRecord, finite
-from heredity.analysis.statistics import compare_paired, verdict
 from heredity.gateway import Usage
 from heredity.gateway.contract import NOTHING_USED
 from heredity.results.run import Decision, Gain, HeldOut, MethodTokens, ModelTokens, ModelUsage, Reference

@@ -8,16 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
-from heredity.analysis import statistics
+from heredity.analysis import paired
 from heredity.analysis.bounds import GAP, Floats
-from heredity.analysis.statistics import (
-    CONFIDENCE,
-    compare_cases,
-    compare_runs,
-    holm,
-    probability_of_improvement,
-    verdict,
-)
+from heredity.analysis.paired import compare_cases, compare_runs, holm, verdict
+from heredity.analysis.statistics import CONFIDENCE, probability_of_improvement
 from heredity.analysis.suite_table import REFERENCE, TasksetScores
 from heredity.results.run import Verdict
 from heredity.results.suite import Claim, Comparison, Comparisons, Scale, TasksetComparison, Unit
@@ -62,8 +56,8 @@ class _Question:
 @dataclass(frozen=True, slots=True)
 class _Answer:
     question: _Question
-    evolvers: statistics.Comparison
-    candidates: statistics.Comparison
+    evolvers: paired.Comparison
+    candidates: paired.Comparison
 
 
 def _families(questions: Sequence[_Question], name: Callable[[str], str]) -> list[tuple[_Question, Comparison]]:
@@ -110,7 +104,7 @@ def _row(
     )
 
 
-def _of_evolvers(comparison: statistics.Comparison, p: float | None, level: float) -> Claim:
+def _of_evolvers(comparison: paired.Comparison, p: float | None, level: float) -> Claim:
     if comparison.enough:
         return _claim(comparison, p, level)
     return Claim(
@@ -118,7 +112,7 @@ def _of_evolvers(comparison: statistics.Comparison, p: float | None, level: floa
     )
 
 
-def _claim(comparison: statistics.Comparison, p: float | None, level: float) -> Claim:
+def _claim(comparison: paired.Comparison, p: float | None, level: float) -> Claim:
     return Claim(
         unit=comparison.unit,
         ci=comparison.interval,

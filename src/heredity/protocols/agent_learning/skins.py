@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from heredity.analysis.bounds import GAP
-from heredity.analysis.statistics import compare_paired, verdict
+from heredity.analysis.paired import compare_paired, verdict
 from heredity.analysis.suite_table import REFERENCE, TasksetScores
 from heredity.protocols.agent_learning.results import SkinComparison
 

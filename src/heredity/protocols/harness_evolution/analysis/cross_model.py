@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heredity.analysis.bounds import GAP, share
-from heredity.analysis.statistics import Comparison, compare_paired, holm, verdict
+from heredity.analysis.paired import Comparison, compare_paired, holm, verdict
 from heredity.protocols.harness_evolution.analysis.study import gains_table, paired_gains
 from heredity.protocols.harness_evolution.results import MatrixCell, MatrixRow, Paired, Role, harness_of
 from heredity.results.run import RunResults, Verdict

@@ -9,15 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from heredity.analysis.bounds import GAP, Interval, bounded, share
-from heredity.analysis.statistics import (
-    CONFIDENCE,
-    Comparison,
-    Estimate,
-    case_mean,
-    compare_cases,
-    holm,
-    verdict,
-)
+from heredity.analysis.paired import Comparison, compare_cases, holm, verdict
+from heredity.analysis.statistics import CONFIDENCE, Estimate, case_mean
 from heredity.analysis.student import student_quantile
 from heredity.protocols.harness_evolution.analysis.coded import Floats, Ints
 from heredity.protocols.harness_evolution.task_results import Difference, Gain

@@ -14,15 +14,8 @@ from typing import Any
 import numpy as np
 
 from heredity.analysis.bounds import GAP, Interval, share
-from heredity.analysis.statistics import (
-    FEW_RUNS,
-    Comparison,
-    case_mean,
-    compare_paired,
-    crossed_mean,
-    holm,
-    verdict,
-)
+from heredity.analysis.paired import Comparison, compare_paired, holm, verdict
+from heredity.analysis.statistics import FEW_RUNS, case_mean, crossed_mean
 from heredity.ids import canonical_json
 from heredity.protocols.harness_evolution.analysis.coded import Floats
 from heredity.protocols.harness_evolution.analysis.metrics import MEASURES, ROLES

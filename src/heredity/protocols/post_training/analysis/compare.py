@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from heredity.analysis.bounds import GAP, SHARE
+from heredity.analysis.paired import compare_paired, verdict
 from heredity.analysis.run_record import mean
-from heredity.analysis.statistics import compare_paired, mean_interval, verdict
+from heredity.analysis.statistics import mean_interval
 from heredity.analysis.student import student_quantile
 from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, PostTraining, Scores, Step
 from heredity.protocols.post_training.results import Gain, HeldoutGain, Noise, RepeatedGrading, ScoreSummary

@@ -10,8 +10,9 @@ from math import comb
 import numpy as np
 
 from heredity.analysis.bounds import GAP
+from heredity.analysis.paired import compare_paired, verdict
 from heredity.analysis.run_record import mean
-from heredity.analysis.statistics import Floats, compare_paired, verdict
+from heredity.analysis.statistics import Floats
 from heredity.protocols.post_training.analysis.failures import RULES
 from heredity.protocols.post_training.code_results import AuditVerdict
 from heredity.protocols.post_training.results import FailureKind, Points, Scores, TrainingRunResults

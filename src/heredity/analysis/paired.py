@@ -1,0 +1,220 @@
+"""Paired comparisons of two entries: tests, detectable effects, verdicts, and what evolvers and candidates are claimed to be.
+
+Scores come as arrays of shape (runs, cases) for each environment. Of the candidates at hand cases are the sample; of the evolvers
+runs and cases both are, with two variance components (see `docs/analysis.md`). Interval, p-value and detectable effect of a claim
+come from one model. All draws come from `heredity.ids.generator`, so the same scores give the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from heredity.analysis.bounds import Floats, Interval, alike, bounded
+from heredity.analysis.samples import LARGEST, error_tail, over, row_means, scaled, times, without_empty
+from heredity.analysis.statistics import CONFIDENCE, combined
+from heredity.analysis.student import student_p, student_quantile
+from heredity.ids import generator
+from heredity.results.run import Verdict
+from heredity.results.suite import Unit
+
+LEAST_RUNS = 6
+"""Below so many paired runs no exact test reaches 5%: of evolvers, nobody can tell yet."""
+
+LEAST_EACH = 3
+"""Below so many paired runs on each environment their spread there is not known, and with fewer than `LEAST_RUNS` environments
+nobody can tell either: two seeds on each of three call one evolver of four better falsely in up to one suite in nine."""
+
+_EXACT_UNITS = 16
+
+
+def sign_flip_p(values: ArrayLike, weights: ArrayLike | None = None, draws: int = 10_000) -> float:
+    """Return the two-sided p-value of a paired randomisation test: each difference might have had the other sign.
+
+    Exact up to 16 differences. Beyond, signs are drawn with probabilities that make sums as large as the one observed common, and
+    each draw counts by how much likelier it was made (exponential tilting): so that a p-value of 1e-12 is known as well as one of
+    0.1, and a correction for thousands of tests finds what is there. The signs that were observed count as one draw, which makes
+    the test valid and p never 0 (Harrison 2012, "Conservative hypothesis tests and confidence intervals using importance
+    sampling").
+
+    Args:
+        values: paired differences, shape (units,).
+        weights: of each difference in the statistic; equal by default.
+        draws: how many sign vectors are drawn when there are too many to go through.
+    """
+    (differences,), _ = scaled([np.asarray(values, dtype=np.float64)])
+    weighted = np.abs(differences * (1.0 if weights is None else np.asarray(weights, dtype=np.float64)))
+    observed = abs(float((np.sign(differences) * weighted).sum()))
+    weighted = weighted[weighted > 0.0]
+    if not weighted.size:
+        return 1.0
+    weighted, observed = weighted / weighted.sum(), observed / float(weighted.sum())
+    least = observed - 1e-12
+    if weighted.size <= _EXACT_UNITS:
+        return float((np.abs(_all_signs(weighted.size) @ weighted) >= least).mean())
+    return min(1.0, 2.0 * _upper_tail(weighted, observed, least, draws))
+
+
+def _all_signs(units: int) -> Floats:
+    patterns = np.arange(2**units)[:, None] >> np.arange(units)[None, :]
+    return (1 - 2 * (patterns & 1)).astype(np.float64)
+
+
+def _upper_tail(weighted: Floats, observed: float, least: float, draws: int) -> float:
+    """Return how probable it is that weights with random signs add up to at least `least`."""
+    low, high = 0.0, 40.0 / float(weighted.min())
+    for _ in range(80):
+        tilt = (low + high) / 2
+        low, high = (tilt, high) if float((weighted * np.tanh(tilt * weighted)).sum()) < observed else (low, tilt)
+    plus = 1.0 / (1.0 + np.exp(-2.0 * low * weighted))
+    signs = np.where(generator(0, "analysis", "signs").random((draws, weighted.size)) < plus, 1.0, -1.0)
+    sums = signs @ weighted
+    norm = float(np.logaddexp(low * weighted, -low * weighted).sum()) - weighted.size * math.log(2.0)
+    likelihood = np.exp(norm - low * np.append(sums[sums >= least], observed))
+    return float(likelihood.sum()) / (draws + 1)
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return p-values corrected for the size of their family (Holm 1979); None stays None and is not counted."""
+    ranked = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
+    corrected: list[float | None] = [None] * len(p_values)
+    floor = 0.0
+    for position, (p, index) in enumerate(ranked):
+        floor = max(floor, min(1.0, p * (len(ranked) - position)))
+        corrected[index] = floor
+    return corrected
+
+
+def minimum_detectable_effect(error: float, freedom: float = math.inf, power: float = 0.8, tests: int = 1) -> float:
+    """Return the smallest true difference that a two-sided test at 5% finds with the given power.
+
+    Args:
+        error: standard error of the difference.
+        freedom: degrees of freedom of that error.
+        power: probability of finding it, in (0.5, 1).
+        tests: how many tests the 5% are shared out among.
+    """
+    alpha = (1.0 - CONFIDENCE) / tests
+    return error * (student_quantile(1.0 - alpha / 2, freedom) + student_quantile(power, freedom))
+
+
+def verdict(difference: float, p: float | None, level: float = 1.0 - CONFIDENCE) -> Verdict:
+    """Say in two words what a difference means: `"better"`, `"worse"` or `"within noise"`.
+
+    Args:
+        difference: first minus second; positive favours the first.
+        p: p-value, corrected where there are several; None, or above the level, is within noise.
+        level: of the test.
+    """
+    if p is None or p > level:
+        return Verdict.WITHIN_NOISE
+    return Verdict.BETTER if difference > 0.0 else Verdict.WORSE
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A paired comparison of one sample; positive differences favour the first entry.
+
+    Attributes:
+        difference: mean over environments, then runs, then cases.
+        interval: its confidence interval; None if it cannot be estimated.
+        p: two-sided p-value of the same model, not corrected; None if there is only one unit.
+        mde: minimum detectable effect at 80% power, at the level that the first of `tests` corrected tests has; None if the
+            interval is, or if all units agree.
+        unit: whether runs or cases are the sample.
+        runs: paired runs.
+        cases: paired cases over all runs.
+        enough: whether there are runs enough to tell evolvers apart (`LEAST_RUNS`, `LEAST_EACH`).
+    """
+
+    difference: float
+    interval: Interval | None
+    p: float | None
+    mde: float | None
+    unit: Unit
+    runs: int
+    cases: int
+    enough: bool
+
+
+def compare_runs(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None) -> Comparison | None:
+    """Compare two entries for new runs on new cases: runs and cases are both sources of chance (see `crossed_mean`).
+
+    Args:
+        strata: first minus second, shape (runs, cases) for each environment, on one scale; NaN where either
+            side is missing.
+        tests: how many tests the family has that this one is corrected in.
+        bounds: what differences can only lie between; None if that is not known.
+
+    Returns:
+        The comparison, or None if nothing is paired.
+    """
+    return _compared(strata, Unit.RUN, tests, bounds)
+
+
+def compare_cases(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None) -> Comparison | None:
+    """Compare the candidates that these runs ended with on new cases: runs are given, cases are the sample. See `compare_runs`."""
+    return _compared(strata, Unit.CASE, tests, bounds)
+
+
+def compare_paired(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None) -> Comparison | None:
+    """Compare runs where there are enough of them to tell evolvers apart, else cases. See `compare_runs`."""
+    compared = compare_runs(strata, tests, bounds)
+    return compare_cases(strata, tests, bounds) if compared is not None and not compared.enough else compared
+
+
+def _compared(strata: Sequence[ArrayLike], unit: Unit, tests: int, bounds: Interval | None) -> Comparison | None:
+    tables, scale = scaled([t for t in map(without_empty, strata) if t.size])
+    if not tables:
+        return None
+    mean = float(np.mean([row_means(t).mean() for t in tables]))
+    interval, p, mde = _inference(mean, *_sample(tables, unit), tests, over(bounds, scale))
+    return Comparison(
+        difference=mean * scale,
+        interval=times(interval, scale),
+        p=p,
+        mde=None if mde is None else min(mde * scale, LARGEST),
+        unit=unit,
+        runs=sum(len(t) for t in tables),
+        cases=sum(int((~np.isnan(t)).sum()) for t in tables),
+        enough=sum(map(len, tables)) >= LEAST_RUNS
+        and (min(map(len, tables)) >= LEAST_EACH or len(tables) >= LEAST_RUNS),
+    )
+
+
+def _sample(tables: Sequence[Floats], unit: Unit) -> tuple[list[Floats], list[tuple[float, int]]]:
+    """Return the units of each stratum, and the parts (variance, degrees of freedom) of the error of the mean over strata."""
+    least = 1 if len(tables) < LEAST_RUNS else LEAST_EACH - 1
+    if unit is Unit.RUN and len(tables) > 1 and min(map(len, tables)) <= least:
+        # The environments are the sample: what their runs differ by is in how their means differ.
+        means = np.array([row_means(t).mean() for t in tables])
+        return [means], [(float(means.var(ddof=1)) / means.size, means.size - 1)]
+    by_run = unit is Unit.RUN
+    units = [row_means(t if by_run else t.T) for t in tables]
+    if by_run and min(map(len, tables)) == 1:
+        return units, []
+    sides = [side for t in tables for side in ((row_means(t), row_means(t.T)) if by_run else (row_means(t.T),))]
+    parts = [(float(side.var(ddof=1)) / side.size / len(tables) ** 2, side.size - 1) for side in sides if side.size > 1]
+    return units, parts
+
+
+def _inference(
+    mean: float, units: Sequence[Floats], parts: Sequence[tuple[float, int]], tests: int, bounds: Interval | None
+) -> tuple[Interval | None, float | None, float | None]:
+    """Return interval, p-value and minimum detectable effect of a mean, all from one model."""
+    if not parts:
+        return None, None, None
+    tail = error_tail(CONFIDENCE)
+    if all(map(alike, units)) and all(v <= 1e-24 * mean**2 for v, _ in parts):
+        # No spread to make an error of: what remains is how often so many would agree by chance.
+        weights = np.concatenate([np.full(u.size, 1.0 / (u.size * len(units))) for u in units])
+        interval = None if bounds is None else bounded((mean, mean), units, bounds, tail)
+        return interval, sign_flip_p(np.concatenate(units), weights), None
+    estimate = combined(mean, parts, CONFIDENCE)
+    assert estimate.error is not None
+    mde = minimum_detectable_effect(estimate.error, estimate.freedom, tests=tests)
+    return bounded(estimate.interval, units, bounds, tail), student_p(mean / estimate.error, estimate.freedom), mde

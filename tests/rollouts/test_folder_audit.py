@@ -45,7 +45,7 @@ def of_kind(report: FolderReport, kind: str) -> list[Finding]:
 
 
 async def test_nothing_is_found_in_a_clean_folder(programs: SandboxedPrograms) -> None:
-    report = await audit_folder(CANAL, programs, 60.0)
+    report = await audit_folder(CANAL, programs, 15.0)
     assert [finding.text for finding in report.findings] == []
     assert {row.solvable for row in report.levels} == {"shown"}
     assert {row.to_json()["share"] for row in report.levels} == {1.0}

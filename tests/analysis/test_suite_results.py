@@ -8,8 +8,10 @@ from analysis_journals import JournalBuilder, controller
 
 from heredity.analysis.contract import Metrics
 from heredity.analysis.evidence import RunEvidence
+from heredity.analysis.paired import compare_cases, compare_runs
 from heredity.analysis.run_results import run_results
 from heredity.analysis.suite_results import suite_results
+from heredity.analysis.suite_table import taskset_scores
 from heredity.ids import generator
 from heredity.protocols.policy_evolution.metrics import METRICS
 from heredity.results.run import RunResults
@@ -115,6 +117,16 @@ def test_every_evolver_is_compared_with_the_random_policy(suite):
     assert row(suite.comparisons.suite, a="strong", b=REFERENCE).candidates.verdict == "better"
     assert len(suite.comparisons.suite) == 6
     assert len(suite.comparisons.tasksets) == 12
+
+
+def test_the_detectable_effect_against_the_random_policy_is_that_of_its_stricter_test():
+    runs = [one_run(e, t, s, level) for e, level in LEVELS.items() for t in RANDOM for s in range(6)]
+    suite = suite_of(runs)
+    tables = [t for t in taskset_scores(runs, [r.evolver.name for r in runs], policies) if t.span]
+    gaps = [(t.cells["strong"].scores - t.reference) / t.span for t in tables]
+    against = row(suite.comparisons.suite, a="strong", b=REFERENCE)
+    assert against.evolvers.mde == pytest.approx(compare_runs(gaps, 3 * 25).mde)
+    assert against.candidates.mde == pytest.approx(compare_cases(gaps, 3).mde)
 
 
 def test_two_evolvers_that_differ_by_luck_are_within_noise():

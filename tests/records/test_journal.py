@@ -214,7 +214,7 @@ def test_a_journal_of_an_earlier_format_is_refused_with_one_line_and_left_as_it_
     (tmp_path / "j").write_bytes(line)
     for reading in (read_journal, Journal.open):
         with pytest.raises(
-            RecordError, match=r"has format 1, and this version of Heredity reads format 2: run it again"
+            RecordError, match=r"has format 1, and this version of Heredity reads format 3: run it again"
         ) as refused:
             reading(tmp_path / "j")
         assert not isinstance(refused.value, DamagedRecordError)

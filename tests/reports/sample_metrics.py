@@ -60,7 +60,7 @@ def run_metrics(taskset: str, evolver: str, seed: int, episodes: int = 128) -> d
     random_scores = reference_mean + 0.2 * spread * generator(7, "random", taskset).standard_normal(32)
     edits = [s["edit"] for s in submissions]
     return {
-        "schema_version": 2,
+        "schema_version": 3,
         "run_id": f"demo-{taskset.split('/')[1].lower()}-{evolver}-s{seed}",
         "suite_id": "demo",
         "protocol": "policy-evolution",

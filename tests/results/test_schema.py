@@ -63,11 +63,12 @@ def test_results_are_read_back_as_they_were_with_the_part_of_their_protocol() ->
     assert back.model_dump() == suite.model_dump()
 
 
-def test_results_of_an_earlier_version_are_refused_with_what_to_do() -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_results_of_an_earlier_version_are_refused_with_what_to_do(version: int) -> None:
     with pytest.raises(
-        RecordError, match=r"version 1: this version of heredity reads 2; make it again with `heredity report`"
+        RecordError, match=rf"version {version}: this version of heredity reads 3; make it again with `heredity report`"
     ):
-        read({"schema_version": 1, "run_id": "x"}, RunResults)
+        read({"schema_version": version, "run_id": "x"}, RunResults)
 
 
 def test_a_key_that_is_not_known_is_refused_by_name() -> None:

@@ -78,7 +78,9 @@ def _answer(question: _Question, tests: int) -> _Answer | None:
     gaps = [_paired_gaps(t, a, b) / ((t.span or 1.0) if normalised else 1.0) for t in tasksets]
     bounds = GAP if not normalised and all(t.bounds for t in tasksets) else None
     strata = [g for g in gaps if g.size]
-    evolvers, candidates = compare_runs(strata, tests, bounds), compare_cases(strata, tests, bounds)
+    # Against a mark the level is lower, as if there were so many more tests.
+    of_evolvers = tests * round(LEVEL / MARK_LEVEL) if REFERENCE in (a, b) else tests
+    evolvers, candidates = compare_runs(strata, of_evolvers, bounds), compare_cases(strata, tests, bounds)
     return _Answer(question, evolvers, candidates) if evolvers is not None and candidates is not None else None
 
 

@@ -74,7 +74,7 @@ class RunPlan:
         isolation: the tier in which candidates run.
         packages: versions of every package that can change a score.
         plugins: what other packages' code was loaded by name (see `heredity.plugins.Origin`).
-        execution: name of the model that rollouts tasks, for the record; empty if none does.
+        execution: name of the model that attempts tasks, for the record; empty if none does.
         record: what else is put on record when the run starts, by keys of the protocol's own.
     """
 

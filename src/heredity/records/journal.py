@@ -23,7 +23,7 @@ from heredity.ids import canonical_json
 
 _CRC_TAIL = len(b',"crc":"00000000"}')
 
-FORMAT = 2
+FORMAT = 3
 """The version of the journal and of the blobs that it names; the first line of a journal says it."""
 
 Line = tuple[str, Mapping[str, Any]]

@@ -243,6 +243,38 @@ def test_a_contract_is_a_skill_and_comes_back(registry: Registry, tmp_path: Path
     assert registry.load_contract(tmp_path / "again" / "add").label == "tool/add@1.0.1"
 
 
+def test_what_a_tool_takes_is_known_from_its_signature(registry: Registry, tmp_path: Path) -> None:
+    code = {"tool.py": "async def run(a: int, b: float = 0.0) -> float:\n    return a + b\n"}
+    registry.register("tool", "add", code, {"description": "adds two numbers"})
+    parameters = registry.get_info("tool", "add")["function"]["parameters"]
+    assert parameters["properties"] == {"a": {"type": "integer"}, "b": {"type": "number"}}
+    assert parameters["required"] == ["a"]
+    text = registry.save_contract("tool", "add", tmp_path).read_text()
+    assert "- `a` (integer)\n- `b` (number, optional)" in text
+    registry.register("tool", "odd", {"tool.py": "x = 1\n"}, {"description": "nothing to call"})
+    odd = registry.get_info("tool", "odd")
+    assert "function" not in odd
+    assert "defines no function run" in odd["fault"]
+
+
+def test_the_contract_of_a_prompt_comes_back_as_that_of_a_prompt(registry: Registry, tmp_path: Path) -> None:
+    registry.register("prompt", "p", "Say {{x}}.", {"description": "Says it."})
+    path = registry.save_contract("prompt", "p", tmp_path)
+    assert registry.load_contract(path).label == "prompt/p@1.0.0"
+    path.write_text(path.read_text().replace("Says it.", "Repeats it."))
+    assert registry.load_contract(path).label == "prompt/p@1.0.1"
+    assert registry.get("prompt", "p").version.manifest.description == "Repeats it."
+    assert registry.get("prompt", "p").value == "Say {{x}}."
+    assert registry.list() == ["prompt/p"]
+    with Store(tmp_path / "other.db") as store:
+        with pytest.raises(ConfigError, match="describes prompt/p, which is not here"):
+            Registry(store).load_contract(path)
+        path.write_text(path.read_text().replace("type: prompt", "type: promt"))
+        with pytest.raises(ConfigError, match="did you mean prompt"):
+            Registry(store).load_contract(path)
+        assert Registry(store).list() == []
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -41,6 +41,19 @@ async def test_a_function_gives_its_value_and_what_it_printed(programs: Sandboxe
     assert 0 < result.seconds < 5
 
 
+async def test_a_coroutine_is_awaited_with_its_timers_threads_and_tasks(programs: SandboxedPrograms) -> None:
+    code = (
+        "import asyncio\nasync def half(a):\n    await asyncio.sleep(0.01)\n    return a / 2\n"
+        "async def run(a):\n    later = await asyncio.to_thread(pow, a, 2)\n"
+        "    return [later, *await asyncio.gather(half(a), half(3))]\n"
+        "async def late():\n    await asyncio.wait_for(asyncio.Event().wait(), 0.01)\n"
+    )
+    tree = SourceTree({"tool.py": code})
+    assert (await programs.call(tree, "tool:run", {"a": 4}, seconds=5)).value == [16, 2.0, 1.5]
+    failed = await programs.call(tree, "tool:late", {}, seconds=5)
+    assert (failed.error, failed.message.startswith("TimeoutError")) == ("tool_error", True)
+
+
 async def test_the_files_of_a_program_are_readable_and_its_working_folder_is_scratch(
     programs: SandboxedPrograms,
 ) -> None:

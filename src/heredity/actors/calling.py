@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from heredity.actors.contract import Programs, ToolResult
-from heredity.actors.signature import parameters_of
 from heredity.errors import ConfigError
 from heredity.resources import Instance, Registry
+from heredity.resources.signature import parameters_of
 
 TOOL_SECONDS = 30.0
 _ENTRY = "tool.py"

@@ -14,12 +14,12 @@ from heredity.actors.calling import check_arguments
 from heredity.actors.contract import Programs, ProvidedTool, Service, ToolResult
 from heredity.actors.conversation import Conversation
 from heredity.actors.react import loads
-from heredity.actors.signature import parameters_of
 from heredity.errors import CandidateError, ConfigError, nearest
 from heredity.gateway import ToolCall, ToolSpec
 from heredity.resources import SourceTree
 from heredity.resources.assembly import files_of, manifest_of
 from heredity.resources.building import SKILL
+from heredity.resources.signature import parameters_of
 from heredity.spans import span
 
 READ_SKILL = "read_skill"

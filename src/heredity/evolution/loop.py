@@ -40,8 +40,8 @@ class Recipe:
     Attributes:
         name: the method's.
         propose: makes the revisions of a turn.
-        value: says what candidates that were measured are worth, given the turn and the initial candidate; the one with
-            the largest objective is considered for a commit first.
+        value: says what candidates that were measured are worth, given the turn and the initial candidate: a signal for the
+            model that writes the next ones. Who is considered for a commit first is settled by the score alone.
         staged: whether the parts of the target `solution` are edited in a second stage of each round, on their own.
         gated: whether a revision has to pass the gate; otherwise the first of a turn is adopted as it is, and what it is
             worth shows on the next round's tasks.
@@ -258,13 +258,13 @@ class _Search:
         return True
 
     async def settle(self, turn: Turn, revisions: Sequence[Revision], tasks: Sequence[int]) -> bool:
-        """Measure revisions and commit the first that passes, in the order of their objectives; whether one did."""
+        """Measure revisions and commit the first that passes, in the order of their scores; whether one did."""
         measured = await self.measure([self.proposal(turn, revision) for revision in revisions], tasks)
         self.failures.clear()
         edits = {revision.candidate.digest: revision.edits for revision in revisions}
         scored = [m for m in measured if m.scores]
         signals = self.recipe.value(turn, scored, self.context.initial)
-        ranked = sorted(zip(scored, signals, strict=True), key=lambda pair: -pair[1].objective)
+        ranked = sorted(zip(scored, signals, strict=True), key=lambda pair: (-pair[0].mean, -pair[1].objective))
         accepted = False
         self.signals = []
         for one, signal in [*ranked, *((m, None) for m in measured if not m.scores)]:

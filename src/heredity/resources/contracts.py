@@ -17,8 +17,9 @@ from typing import Any
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.resources.building import SKILL, check_skill
+from heredity.resources.signature import parameters_of
 from heredity.resources.tree import SourceTree
-from heredity.resources.versions import Version
+from heredity.resources.versions import TYPES, Version
 
 MAX_FRONT_MATTER = 64 << 10
 """Characters of front matter."""
@@ -90,6 +91,15 @@ def read_contract(text: str, *, where: str) -> Contract:
     name, description = (_plain(front.pop(key, ""), key, where) for key in ("name", "description"))
     check_skill(name, description)
     return Contract(name, description, front, "\n".join(lines[end + 1 :]).strip())
+
+
+def type_of(contract: Contract, *, where: str) -> str:
+    """Return the type of the resource that a contract describes: what its metadata say, or else a tool, as all of others' do."""
+    metadata = contract.extra.get("metadata")
+    given = metadata.get("type") if isinstance(metadata, Mapping) and {"type", "digest"} <= metadata.keys() else "tool"
+    if given not in TYPES:
+        raise UnknownNameError(f"type of resource in {where}", str(given), TYPES)
+    return given
 
 
 def _front_matter(text: str, where: str) -> dict[str, Any]:
@@ -165,19 +175,23 @@ def _facts(version: Version) -> dict[str, Any]:
 def _text(version: Version, tree: SourceTree) -> str:
     manifest = version.manifest
     parts = [f"# {version.name}", manifest.description]
-    properties: Mapping[str, Any] = manifest.arguments.get("properties", {})
-    if properties:
-        required = manifest.arguments.get("required", [])
-        parts.append("## Arguments")
-        parts.append(
-            "\n".join(
-                f"- `{key}` ({schema.get('type', 'any')}{'' if key in required else ', optional'})"
-                + (f": {schema['description']}" if "description" in schema else "")
-                for key, schema in properties.items()
-            )
-        )
+    try:
+        arguments = parameters_of(version.label, tree, manifest) if version.type == "tool" else manifest.arguments
+        if listed := _arguments(arguments):
+            parts += ["## Arguments", listed]
+    except ConfigError as error:
+        parts += ["## Arguments", f"Not known: {error}."]
     if manifest.pins:
         parts += ["## Needs", "\n".join(f"- {target} {number}" for target, number in manifest.pins.items())]
     if tree:
         parts += ["## Files", "\n".join(f"- `{path}` ({len(data)} bytes)" for path, data in tree.items())]
     return "\n\n".join(part for part in parts if part)
+
+
+def _arguments(schema: Mapping[str, Any]) -> str:
+    required = schema.get("required", [])
+    return "\n".join(
+        f"- `{key}` ({about.get('type', 'any')}{'' if key in required else ', optional'})"
+        + (f": {about['description']}" if "description" in about else "")
+        for key, about in schema.get("properties", {}).items()
+    )

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError, HeredityError, UnknownNameError
+from heredity.records.run_folder import write_atomic
 from heredity.resources import building, contracts, exchange, retrieval
 from heredity.resources.building import PROMPT, SKILL, Instance
+from heredity.resources.signature import parameters_of
 from heredity.resources.store import Store
 from heredity.resources.tree import AnyPath, SourceTree
 from heredity.resources.versions import FIRST, MAIN, TYPES, Draft, Manifest, Number, Version, checked_identity
@@ -120,13 +122,18 @@ class Registry:
         return building.build(stored, self.store.tree(stored))
 
     def get_info(self, type_: str, name: str, version: str | None = None, *, branch: str = MAIN) -> dict[str, Any]:
-        """Return what a version says of itself, its digest, its files and, for a tool, the schema to call it by (JSON)."""
+        """Return what a version says of itself, its digest, its files and, for a tool, the schema to call it by (JSON).
+
+        The schema is that of its manifest, or else of the signature of `run`; a tool without either has a `fault` instead.
+        """
         stored = self.store.get(type_, name, _number(version), branch=branch)
         info = {**stored.to_json(), "digest": stored.digest, "files": list(self.store.tree(stored))}
         if type_ == "tool":
-            schema = dict(stored.manifest.arguments) or {"type": "object", "properties": {}}
-            function = {"name": name, "description": stored.manifest.description, "parameters": schema}
-            info["function"] = function
+            try:
+                schema = parameters_of(stored.label, self.store.tree(stored), stored.manifest)
+                info["function"] = {"name": name, "description": stored.manifest.description, "parameters": schema}
+            except ConfigError as error:
+                info["fault"] = str(error)
         return info
 
     def list(self, type_: str | None = None, *, hidden: bool = False) -> list[str]:
@@ -289,7 +296,7 @@ class Registry:
             reachable = {branch: digest for branch, digest in branches.items() if digest in kept}
             heads[f"{type_}/{name}"] = [(b, digest, hidden) for b, digest in {MAIN: newest.digest, **reachable}.items()]
         text = json.dumps(exchange.to_json(entries, heads), indent=1, ensure_ascii=False)
-        _write_whole(Path(path), text)
+        write_atomic(Path(path), text.encode())
         return len(entries)
 
     def load_from_json(self, path: AnyPath) -> int:
@@ -317,14 +324,16 @@ class Registry:
         target = Path(folder) / name / SKILL
         text = str(contracts.contract_of(stored, self.store.tree(stored)))
         target.parent.mkdir(parents=True, exist_ok=True)
-        _write_whole(target, text)
+        write_atomic(target, text.encode())
         return target
 
     def load_contract(self, path: AnyPath) -> Version:
-        """Read `NAME/SKILL.md` into the tool of that name, registered if it is not there; unchanged, it adds no version.
+        """Read `NAME/SKILL.md` into the resource that it describes: a tool, unless its metadata name another type.
+
+        A tool that is not there is registered; unchanged, nothing adds a version.
 
         Raises:
-            ConfigError: if it is no SKILL.md, or its name is not its folder's.
+            ConfigError: if it is no SKILL.md, its name is not its folder's, or it describes what is no tool and not here.
         """
         given = Path(path)
         file = given / SKILL if given.is_dir() else given
@@ -332,17 +341,21 @@ class Registry:
         contract = contracts.read_contract(text, where=str(file))
         if contract.name != file.resolve().parent.name:
             raise ConfigError(f"{file} names {contract.name!r}; its folder must have the same name")
+        type_, description = contracts.type_of(contract, where=str(file)), {"description": contract.description}
         with self.store.transaction():
-            if f"tool/{contract.name}" not in self.list("tool", hidden=True):
-                return self.register("tool", contract.name, {SKILL: text}, {"description": contract.description})
-            head = self.store.get("tool", contract.name)
+            if f"{type_}/{contract.name}" not in self.list(type_, hidden=True):
+                if type_ != "tool":
+                    raise ConfigError(
+                        f"{file} describes {type_}/{contract.name}, which is not here, and has none of its files; take it"
+                        " along with `heredity resources export`"
+                    )
+                return self.register("tool", contract.name, {SKILL: text}, description)
+            head = self.store.get(type_, contract.name)
             tree = self.store.tree(head)
             if str(contracts.contract_of(head, tree)) == text:
                 return head
-            files = tree.with_file(SKILL, text)
-            return self.update(
-                "tool", contract.name, files, {"description": contract.description}, note=f"from {file.name}"
-            )
+            files = tree.with_file(SKILL, text) if type_ == "tool" else None
+            return self.update(type_, contract.name, files, description, note=f"from {file.name}")
 
     # --- inside
 
@@ -374,12 +387,6 @@ def _manifest(given: Manifest | Mapping[str, Any] | None) -> Manifest:
 
 def _number(text: str | None) -> Number | None:
     return None if text is None else Number.parse(text)
-
-
-def _write_whole(path: Path, text: str) -> None:
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
 
 
 def _draft_of(type_: str, folder: Path) -> Draft:

@@ -438,6 +438,23 @@ def test_reflection_passes_hypotheses_on_to_select_and_selections_on_to_improve(
     assert model.blocks[2]["selections"][0]["change"] == "teach it"
 
 
+@pytest.mark.parametrize("name", ["reflection", "reinforce-pp", "grpo"])
+def test_the_larger_gain_is_committed_however_large_its_edit(name: str) -> None:
+    def right_by_degrees(candidate: Candidate, task: int) -> str:
+        solved = 12 if "carry" in all_texts(candidate) else 9 if "sums" in all_texts(candidate) else 3
+        return str(2 * task) if task < solved else "none"
+
+    def play(block: dict[str, Any]) -> dict[str, str]:
+        if block["draw"] % 2 == 0:
+            return {SYSTEM: "Add the sums."}
+        return {SYSTEM: "Write digits below each other, and carry what exceeds nine into the next column, always."}
+
+    session = run(name, proposing(play), right_by_degrees, rounds=1, candidates=2)
+    gained = next(d for d in session.decisions[1:] if d.accepted)
+    assert (gained.difference, "carry" in system_of(session.committed)) == (0.75, True)
+    assert any("another of the round was committed" in d.reason for d in session.refused)
+
+
 @pytest.mark.parametrize("name", ["reinforce-pp", "grpo"])
 def test_signals_of_a_round_are_shown_in_the_next(name: str) -> None:
     model = proposing(sometimes_good)

@@ -26,9 +26,10 @@ class GrpoOptions(LoopOptions):
 
 
 class Grpo:
-    """Considers the K proposals of a round in the order of J_i, with A_i = (r_i − mean) / std over the group.
+    """Tells the writer J_i of each of the K proposals of a round, with A_i = (r_i − mean) / std over the group.
 
-    π_i is how alike the texts of the candidate and of the committed one are (arXiv:2402.03300 has probabilities there).
+    Proposals are considered in the order of r_i (see `ReinforcePP`). π_i is how alike the texts of the candidate and of the
+    committed one are (arXiv:2402.03300 has probabilities there).
     """
 
     name = "grpo"

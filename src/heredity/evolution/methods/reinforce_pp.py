@@ -1,4 +1,4 @@
-"""Reinforce++: proposals ranked by a clipped objective with a penalty for leaving the initial candidate (E.3.6)."""
+"""Reinforce++: proposals valued by a clipped objective with a penalty for leaving the initial candidate (E.3.6)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ class ReinforceOptions(LoopOptions):
 
 
 class ReinforcePP:
-    """Considers the proposals of a round in the order of J = min(π A, clip(π, 1 − ε, 1 + ε) A), where A = r − penalty.
+    """Tells the writer J = min(π A, clip(π, 1 − ε, 1 + ε) A) of each proposal of a round, where A = r − penalty.
 
-    y is a candidate's text, y_{t−1} the committed one's, y_sft the initial one's (Autogenesis, section E.3.6).
+    Proposals are considered in the order of r: π is at most 1, so that J would put a small edit before a large gain. y is a
+    candidate's text, y_{t−1} the committed one's, y_sft the initial one's (Autogenesis, section E.3.6).
     """
 
     name = "reinforce-pp"

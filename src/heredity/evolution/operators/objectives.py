@@ -1,4 +1,4 @@
-"""Objectives that rank the candidates of a round: the clipped ones of Reinforce++ and GRPO, on rewards and texts."""
+"""Objectives that tell a writer what its last candidates were worth: those of Reinforce++ and GRPO, on rewards and texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Signal:
         reward: r, the mean score; higher is better.
         ratio: π, how alike its text is to that of the committed candidate, in (0, 1].
         advantage: A.
-        objective: J; the candidate with the largest is considered first.
+        objective: J; between equal rewards, the candidate with the larger is considered first.
         penalty: what the advantage is less than the reward for the distance from the initial candidate.
     """
 

@@ -15,6 +15,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import coroutines
 import failures
 import frames
 import harness
@@ -127,6 +128,8 @@ class ProgramLoop:
         try:
             function = self._function(request)
             result = function(**request["arguments"])
+            if isinstance(result, types.CoroutineType):
+                result = coroutines.run(result)
             if request.get("keep"):
                 self.kept, result = result, None
             value, failure = self._returned(result)

@@ -21,7 +21,7 @@ MAX_MESSAGE = 1 << 18
 FIRST_USER = 1 << 30
 REQUEST, RESPONSE = 3, 4
 """The descriptors of a worker's two pipes."""
-GUEST_MODULES = ("codec", "confine", "failures", "frames", "harness", "program", "spaces")
+GUEST_MODULES = ("codec", "confine", "coroutines", "failures", "frames", "harness", "program", "spaces")
 """Forgotten by name in a worker, so that a program may have modules of these names."""
 
 

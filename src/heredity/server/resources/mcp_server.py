@@ -18,9 +18,9 @@ from mcp.shared.exceptions import MCPError
 from heredity import __version__
 from heredity.actors.calling import TOOL_SECONDS, call_tool
 from heredity.actors.contract import Programs, ToolResult
-from heredity.actors.signature import parameters_of
 from heredity.errors import ConfigError, HeredityError, UnknownNameError
 from heredity.resources import Instance, Registry, Version
+from heredity.resources.signature import parameters_of
 from heredity.server.resources.connections import Connections
 
 T = TypeVar("T")

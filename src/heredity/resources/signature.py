@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from heredity.errors import ConfigError
-from heredity.resources import Manifest, SourceTree
+from heredity.resources.tree import SourceTree
+from heredity.resources.versions import Manifest
 
 _CODE = "tool.py"
 _ANNOTATIONS = {
@@ -54,8 +55,9 @@ def parameters_of(label: str, part: SourceTree, manifest: Manifest) -> Mapping[s
     }
 
 
-def _function(part: SourceTree) -> ast.FunctionDef | None:
-    functions = [n for n in ast.parse(part[_CODE]).body if isinstance(n, ast.FunctionDef) and n.name == "run"]
+def _function(part: SourceTree) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    functions = [n for n in ast.parse(part[_CODE]).body if isinstance(n, kinds) and n.name == "run"]
     return functions[-1] if functions else None
 
 

@@ -142,7 +142,7 @@ def show(
         return
     meta = described.meta
     row = "".join(f"; row {number}, {paper}" for number, paper in filter(None, [meta.paper]))
-    typer.echo(f"{meta.title} ({name}{row}): {meta.reward}, {meta.observation}, {meta.semantics}\n")
+    typer.echo(f"{meta.title} ({name}{row}): {meta.reward}, {meta.observation}\n")
     typer.echo(f"{described.instruction.strip()}\n\n{actions_text(described)}\n")
     for word in ("observation", "reward", "termination", "generator"):
         typer.echo(f"{word}: {getattr(described, word).strip()}")

@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from heredity.library.worlds.ember_caves.dynamics import SIGNS, perilous
+from heredity.library.worlds.ember_caves.dynamics import GENTLE, SIGNS, perilous
 from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 from heredity.worlds.mechanics.grids import Cell, shortest_path
 
 BACK: Mapping[str, str] = {"north": "south", "south": "north", "west": "east", "east": "west"}
 SAFE = 0.55
 """The share of safe chambers."""
+
+PLAIN = 0.75
+"""The share of chambers with two signs of one kind, of which every one is the contrary of what it seems."""
 
 
 class Caves(Levels):
@@ -31,9 +34,8 @@ class Caves(Levels):
         heavier = int(rng.integers(2))
         gentle, grim = ([weight - less for weight in rng.permutation([2, 4, 6])] for less in (1 - heavier, heavier))
         weights = [int(weight) for weight in gentle + grim]
-        pairs = list(combinations(range(len(SIGNS)), 2))
-        fitting = {risky: [list(pair) for pair in pairs if perilous(pair, weights) is risky] for risky in (False, True)}
-        signs = [[_drawn(rng, fitting[(r, c) not in safe]) for c in range(size)] for r in range(size)]
+        fitting = {risky: _pairs(weights, risky=risky) for risky in (False, True)}
+        signs = [[_drawn(rng, *fitting[(r, c) not in safe]) for c in range(size)] for r in range(size)]
         return {
             "signs": signs,
             "weights": weights,
@@ -75,7 +77,15 @@ class Caves(Levels):
         return [Action.of("walk", direction=d) for d in [*way, *(BACK[d] for d in reversed(way))]]
 
 
-def _drawn(rng: np.random.Generator, pairs: list[list[int]]) -> list[int]:
+def _pairs(weights: Sequence[int], *, risky: bool) -> tuple[list[list[int]], list[list[int]]]:
+    """Return the pairs of signs that chambers may have: two of one kind, which seem to say the contrary, and one of each."""
+    pairs = [list(pair) for pair in combinations(range(len(SIGNS)), 2) if perilous(pair, weights) is risky]
+    mixed = [pair for pair in pairs if sum(sign < GENTLE for sign in pair) == 1]
+    return [pair for pair in pairs if pair not in mixed], mixed
+
+
+def _drawn(rng: np.random.Generator, plain: list[list[int]], mixed: list[list[int]]) -> list[int]:
+    pairs = plain if rng.random() < PLAIN else mixed
     return pairs[int(rng.integers(len(pairs)))]
 
 

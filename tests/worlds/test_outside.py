@@ -82,7 +82,7 @@ def test_a_world_of_a_package_is_listed_and_shown_without_a_row_of_the_paper(acm
     assert row.split()[:3] == ["-", "tin_maze", "-"]
     assert "cracked: " in listed.stdout
     shown = python(acme, "-m", "heredity", "worlds", "show", "tin_maze")
-    assert shown.stdout.startswith("Treasure in the dark (tin_maze): binary, partial, aligned\n"), shown.stderr
+    assert shown.stdout.startswith("Treasure in the dark (tin_maze): binary, partial\n"), shown.stderr
 
 
 def test_the_tasksets_of_sound_worlds_are_there_beside_faulty_ones(acme: Path) -> None:

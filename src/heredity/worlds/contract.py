@@ -68,12 +68,12 @@ class UpperBound:
     Attributes:
         value: the bound.
         kind: `"exact"`: it can be reached, shown by exhaustive search or dynamic programming (or, of a binary world, by a
-            solution); `"proven"`: no agent can exceed it, for the reason given.
+            solution); `"proven"`: no agent can exceed it, for the reason given; `"declared"`: it is said, and not shown.
         reason: why nothing more can be had.
     """
 
     value: float
-    kind: Literal["exact", "proven"]
+    kind: Literal["exact", "proven", "declared"]
     reason: str
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from heredity.errors import ConfigError
+from heredity.worlds.dsl.schema import Rules
 
 CAPABILITIES = ("navigation", "memory", "inversion", "control", "pattern", "planning", "adversarial")
 """The columns of AutoEnv's table A7, in order."""
@@ -112,6 +113,7 @@ class Description(_Part):
         max_steps: the horizon; a level's `steps` comes before it.
         skin: the text skin.
         generator: what difficulty changes, in words.
+        rules: what makes it run without any code; None for a world whose rules are written in Python.
     """
 
     meta: Meta
@@ -124,6 +126,7 @@ class Description(_Part):
     max_steps: Annotated[int, Field(ge=1, le=1000)]
     skin: SkinDescription
     generator: str
+    rules: Rules | None = None
 
 
 def read_description(path: Path) -> Description:

@@ -76,13 +76,16 @@ class World:
     Attributes:
         folder: where it lies.
         description: its `world.yaml`.
-        dynamics: its rules.
-        levels: makes levels and bounds.
+        dynamics: its rules; those in its `world.yaml` where none are given.
+        levels: makes levels and bounds; likewise.
     """
 
-    def __init__(self, folder: Path, dynamics: Dynamics[Any], levels: Levels) -> None:
-        self.folder, self.dynamics, self.levels = folder, dynamics, levels
+    def __init__(self, folder: Path, dynamics: Dynamics[Any] | None = None, levels: Levels | None = None) -> None:
+        self.folder = folder
         self.description: Description = read_description(folder / "world.yaml")
+        if dynamics is None or levels is None:
+            dynamics, levels = from_rules(self.description, folder)
+        self.dynamics, self.levels = dynamics, levels
         if self.description.meta.name != folder.name:
             raise ConfigError(f"{folder}/world.yaml names {self.description.meta.name!r}; expected its folder's name")
 
@@ -167,6 +170,24 @@ class World:
         return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
+def from_rules(description: Description, folder: Path) -> tuple[Dynamics[Any], Levels]:
+    """Return what the rules in a description come to.
+
+    Raises:
+        ConfigError: if it has none, or they are not in the language of rules.
+    """
+    from heredity.worlds.dsl.dynamics import Compiled, RulesDynamics
+    from heredity.worlds.dsl.levels import RulesLevels
+
+    if description.rules is None:
+        raise ConfigError(f"{folder} has neither dynamics.py nor `rules` in its world.yaml; write one of them")
+    try:
+        dynamics = RulesDynamics(Compiled(description, description.rules))
+    except ConfigError as error:
+        raise ConfigError(f"{folder / 'world.yaml'}: {error}") from error
+    return dynamics, RulesLevels(dynamics)
+
+
 @cache
 def world(name: str) -> World:
     """Return an installed world.
@@ -181,6 +202,8 @@ def world(name: str) -> World:
     if name not in places:
         raise UnknownNameError("world", name, places)
     package, folder = places[name]
+    if not (folder / "dynamics.py").exists():
+        return World(folder)
     try:
         rules = importlib.import_module(f"{package}.{name}.dynamics")
         levels = importlib.import_module(f"{package}.{name}.levels")

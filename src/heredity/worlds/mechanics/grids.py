@@ -100,11 +100,12 @@ def cells_of(grid: Sequence[str], symbol: str) -> list[Cell]:
 
 def window(grid: Sequence[str], centre: Cell, radius: int, beyond: str = " ") -> list[str]:
     """Return the square around a cell, `2 * radius + 1` wide; what is off the grid is shown as `beyond`."""
-    rows, columns = len(grid), len(grid[0])
-    return [
-        "".join(
-            grid[r][c] if inside((r, c), rows, columns) else beyond
-            for c in range(centre[1] - radius, centre[1] + radius + 1)
-        )
-        for r in range(centre[0] - radius, centre[0] + radius + 1)
-    ]
+    (row, column), width = centre, 2 * radius + 1
+    blank = beyond * width
+    before = beyond * max(0, radius - column)
+    first = max(0, column - radius)
+    seen: list[str] = []
+    for r in range(row - radius, row + radius + 1):
+        line = grid[r][first : max(0, column + radius + 1)] if 0 <= r < len(grid) else ""
+        seen.append((before + line + blank)[:width])
+    return seen

@@ -1,0 +1,239 @@
+"""What stands behind operators, loops and effects of rules: everything is bounded in size, and every pass is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from heredity.errors import HeredityError
+from heredity.worlds.contract import RefusedError
+from heredity.worlds.mechanics import grids
+
+MAX_NUMBER = 10**15
+MAX_LENGTH = 4000
+"""Of a list, a table or a text."""
+MAX_WEIGHT = 4000
+"""Values in a list, those in its lists and tables included."""
+MAX_DEPTH = 12
+"""Lists and tables inside of one another."""
+MAX_PASSES = 20_000
+"""Passes through loops, and steps of long functions, in one turn; in the making of a level fifty times as many."""
+
+
+class RuleError(HeredityError):
+    """A rule that went wrong while it was followed: a place that is not in a list, too long a text, too many passes."""
+
+
+class RejectedError(HeredityError):
+    """A level that its generator rejects: it is drawn anew."""
+
+
+class Turn:
+    """What a turn comes to: what it pays, whether it ends the episode, what is said; and how much it may still do.
+
+    Attributes:
+        rng: where chance is drawn from, when levels are made.
+    """
+
+    __slots__ = ("done", "passes", "reward", "rng", "said")
+
+    def __init__(self, rng: np.random.Generator | None = None) -> None:
+        self.passes, self.reward, self.done, self.said, self.rng = (
+            MAX_PASSES if rng is None else 50 * MAX_PASSES,
+            0.0,
+            False,
+            "",
+            rng,
+        )
+
+    def count(self, passes: int) -> None:
+        """Count passes through a loop.
+
+        Raises:
+            RuleError: if they are too many.
+        """
+        self.passes -= passes
+        if self.passes < 0:
+            raise RuleError(f"more than {MAX_PASSES} passes through loops in one turn; make the lists shorter")
+
+
+# --- what is put in the place of operators and effects
+
+
+def _it(turn: Turn, values: Any, cost: int) -> Any:
+    if type(values) is not tuple:
+        if not isinstance(values, dict | str):
+            raise RuleError(f"{shown(values)} is no list to go through")
+        values = tuple(values)
+    turn.passes -= (len(values) + 1) * cost
+    if turn.passes < 0:
+        turn.count(0)
+    return values
+
+
+def _counted(turn: Turn, function: Callable[..., Any], values: Any, *others: Any) -> Any:
+    """Call a function that goes through its first argument: a list, or a grid with all its cells."""
+    rows = len(values) if isinstance(values, tuple | str) else 1
+    turn.count(
+        rows * len(values[0]) if rows and isinstance(values, tuple) and isinstance(values[0], str | tuple) else rows
+    )
+    return function(values, *others)
+
+
+def whole(made: Any) -> Any:
+    """Return a list, table or text that is new, if it is neither too long, nor too heavy, nor too deep."""
+    if len(made) > MAX_LENGTH:
+        raise RuleError(f"a list, table or text of {len(made)} is longer than {MAX_LENGTH}")
+    if type(made) is not str and not _PLAIN.issuperset(map(type, made.values() if type(made) is dict else made)):
+        _weigh(made, 0, MAX_WEIGHT)
+    return made
+
+
+def _weigh(value: Any, depth: int, left: int) -> int:
+    """Return how much is left of a weight once a value's is taken from it."""
+    if depth > MAX_DEPTH:
+        raise RuleError(f"more than {MAX_DEPTH} lists and tables inside of one another")
+    for inner in value.values() if isinstance(value, dict) else value:
+        left = _weigh(inner, depth + 1, left - 1) if isinstance(inner, tuple | dict) else left - 1
+        if left < 0:
+            raise RuleError(f"a list of lists with more than {MAX_WEIGHT} values")
+    return left
+
+
+_PLAIN = frozenset({int, float, str, bool, type(None)})
+
+
+def listed(values: list[Any] | tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return values as a list of rules. Raises as `whole`."""
+    return whole(tuple(values))
+
+
+def bounded_number(made: Any) -> Any:
+    """Return a number, if it is not beyond `MAX_NUMBER`."""
+    if not abs(made) <= MAX_NUMBER:
+        raise RuleError(f"{shown(made)} is beyond {MAX_NUMBER:g}")
+    return made
+
+
+def _add(a: Any, b: Any) -> Any:
+    made = a + b
+    return whole(made) if isinstance(made, str | tuple) else bounded_number(made)
+
+
+def _mul(a: Any, b: Any) -> Any:
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, str | tuple):
+            if not isinstance(other, int) or len(one) * other > MAX_LENGTH:
+                raise RuleError(f"{shown(other)} times {shown(one)} is longer than {MAX_LENGTH}")
+            return whole(one * other)
+    return bounded_number(a * b)
+
+
+def _mod(a: Any, b: Any) -> Any:
+    if not isinstance(a, int | float):
+        raise RuleError(f"{shown(a)} % {shown(b)}: % is the remainder of numbers")
+    return a % b
+
+
+def _shl(a: int, b: int) -> int:
+    if not 0 <= b <= 50 or abs(a) >> (50 - b):
+        raise RuleError(f"{shown(a)} << {shown(b)} is beyond {MAX_NUMBER:g}")
+    return a << b
+
+
+def _put(held: Any, places: tuple[Any, ...], value: Any) -> Any:
+    place, *rest = places
+    if isinstance(place, tuple) and len(place) == 2:
+        place, rest = place[0], [place[1], *rest]
+    inner = _put(held[place], tuple(rest), value) if rest else value
+    if isinstance(held, Mapping):
+        return whole({**held, place: inner})
+    if not isinstance(place, int) or not -len(held) <= place < len(held):
+        raise RuleError(f"there is no place {shown(place)} in a list of {len(held)}")
+    place %= len(held)
+    if isinstance(held, str):
+        if not isinstance(inner, str) or len(inner) != 1:
+            raise RuleError(f"{shown(inner)} is no single character")
+        return held[:place] + inner + held[place + 1 :]
+    return whole((*held[:place], inner, *held[place + 1 :]))
+
+
+def text_of(value: Any) -> str:
+    """Return a value as messages show it."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return whole(", ".join(map(text_of, value))) if isinstance(value, tuple) else str(value)
+
+
+def shown(value: Any) -> str:
+    """Return a value as errors show it."""
+    return f"{value!r:.60}" if not isinstance(value, int) or abs(value) < MAX_NUMBER**2 else "a huge number"
+
+
+def _refuse(turn: Turn, message: str) -> NoReturn:
+    raise RefusedError(message)
+
+
+def _pay(turn: Turn, amount: Any) -> None:
+    if not isinstance(amount, int | float) or not abs(amount) <= MAX_NUMBER:
+        raise RuleError(f"{shown(amount)} cannot be paid")
+    turn.reward += amount
+
+
+def _end(turn: Turn, message: str = "") -> None:
+    turn.done = True
+    _say(turn, message)
+
+
+def _say(turn: Turn, message: str) -> None:
+    if message:
+        turn.said = whole(f"{turn.said} {message}" if turn.said else message)
+
+
+# --- chance, where levels are made
+
+
+def _rng(turn: Turn) -> np.random.Generator:
+    assert turn.rng is not None, "rules that draw are only compiled for levels"
+    turn.count(1)
+    return turn.rng
+
+
+def _draw(turn: Turn, low: int, high: int) -> int:
+    return int(_rng(turn).integers(low, high + 1))
+
+
+def _choose(turn: Turn, values: Sequence[Any]) -> Any:
+    return values[int(_rng(turn).integers(len(values)))]
+
+
+def _shuffle(turn: Turn, values: Sequence[Any]) -> tuple[Any, ...]:
+    turn.count(len(values))
+    return tuple(values[int(i)] for i in _rng(turn).permutation(len(values)))
+
+
+def _chance(turn: Turn, share: float) -> bool:
+    return bool(_rng(turn).random() < share)
+
+
+def _maze(turn: Turn, rows: int, columns: int, loops: float) -> tuple[str, ...]:
+    if not (5 <= rows <= 99 and 5 <= columns <= 99 and rows % 2 and columns % 2):
+        raise RuleError(f"a maze of {shown(rows)} by {shown(columns)}; sides are odd, 5 to 99")
+    turn.count(rows * columns)
+    return tuple(grids.maze(_rng(turn), rows, columns, loops))
+
+
+def _require(turn: Turn, holds: bool) -> None:
+    if not holds:
+        raise RejectedError("rejected")
+
+
+CHECKED: Mapping[str, Callable[..., Any]] = {
+    "__it": _it, "__counted": _counted, "__add": _add, "__mul": _mul, "__shl": _shl, "__put": _put, "__text": text_of,
+    "__refuse": _refuse, "__pay": _pay, "__end": _end, "__say": _say, "__draw": _draw, "__choose": _choose,
+    "__shuffle": _shuffle, "__chance": _chance, "__maze": _maze, "__require": _require,
+    "__list": listed, "__whole": whole, "__mod": _mod,
+}  # fmt: skip
+DRAWS = ("draw", "choose", "shuffle", "chance", "maze", "require")

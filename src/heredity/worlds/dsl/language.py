@@ -1,0 +1,377 @@
+"""The language of rules: statements and expressions in Python's notation, of which every one ends.
+
+There is no `while`, no recursion, no attribute but those of `level`, no name but those that are declared, and no value but
+numbers, flags, texts, lists and tables. Values never change: giving a value to a place in a list makes another list. Loops go
+through lists that are there already, every pass is counted, products and texts are limited in size. So whoever wrote a rule, it
+can be run in this process: it cannot reach anything, hang or fill the memory.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from heredity.errors import ConfigError, nearest
+from heredity.worlds.dsl.bounded import DRAWS, MAX_NUMBER
+from heredity.worlds.dsl.functions import FUNCTIONS, LONG
+from heredity.worlds.dsl.scope import Rule, Scope
+
+MAX_SOURCE = 8000
+"""Characters of one rule."""
+
+MAX_DEPTH = 40
+"""Expressions and statements inside of one another."""
+
+EFFECTS = ("refuse", "pay", "end", "say")
+"""What statements may call beside functions: of these, `refuse` comes before anything is changed."""
+
+_SPEC = re.compile(r"[<>^]?[+]?[0-9]{0,2}(\.[0-9])?[dgfsx%]?")
+_OPERATORS = (
+    *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod),
+    *(ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift),
+)
+_PLAIN = (
+    *(ast.UnaryOp, ast.UAdd, ast.USub, ast.Not, ast.Invert, ast.BoolOp, ast.And, ast.Or, ast.Compare, ast.IfExp),
+    *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn, ast.Is, ast.IsNot),
+    *(ast.List, ast.Tuple, ast.Dict, ast.Slice, ast.Load, ast.Store, ast.Pass, ast.Break, ast.Continue, *_OPERATORS),
+)
+_CHECKED: Mapping[type[ast.operator], str] = {
+    ast.Add: "__add",
+    ast.Mult: "__mul",
+    ast.LShift: "__shl",
+    ast.Mod: "__mod",
+}
+
+
+def statements(text: str, path: str, scope: Scope, parameters: Iterable[str] = (), *, effects: bool = True) -> Rule:
+    """Check a rule made of statements.
+
+    Args:
+        text: the rule.
+        path: where it stands, for errors.
+        scope: what it may name.
+        parameters: what it is called with.
+        effects: whether it may change the state and have `EFFECTS`; otherwise it has a `return`.
+
+    Raises:
+        ConfigError: if it is not in the language; the message has path and line.
+    """
+    body = _parsed(text, path, "exec").body
+    return _Check(path, scope, frozenset(parameters), effects=effects).rule(body, tuple(parameters))
+
+
+def expression(text: str, path: str, scope: Scope, parameters: Iterable[str] = ()) -> Rule:
+    """Check a rule that is one expression. Raises as `statements`."""
+    value = _parsed(text, path, "eval").body
+    returned = ast.copy_location(ast.Return(value), value)
+    return _Check(path, scope, frozenset(parameters), effects=False).rule([returned], tuple(parameters))
+
+
+def _parsed(text: str, path: str, mode: str) -> Any:
+    if len(text) > MAX_SOURCE:
+        raise ConfigError(
+            f"{path} has {len(text)} characters; expected at most {MAX_SOURCE}: make functions of its parts"
+        )
+    try:
+        return ast.parse(text.strip() if mode == "eval" else text, mode=mode)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
+        raise ConfigError(f"{path}{line}: {getattr(error, 'msg', error)}; rules are written as Python is") from error
+
+
+class _Check:
+    """Walks through a rule once: refuses what the language does not have, and puts what is to be called in place of names."""
+
+    def __init__(self, path: str, scope: Scope, parameters: frozenset[str], *, effects: bool) -> None:
+        self.path, self.scope, self.effects = path, scope, effects
+        self.locals = set(parameters)
+        self.calls: set[str] = set()
+        self.changed = False
+        self.depth = 0
+
+    def rule(self, body: list[ast.stmt], parameters: tuple[str, ...]) -> Rule:
+        made = self.block(body) or [ast.Pass()]
+        arguments = [ast.arg("__s"), ast.arg("level"), ast.arg("__turn"), *map(ast.arg, parameters)]
+        signature = ast.arguments([], arguments, None, [], [], None, [])
+        tree = ast.FunctionDef("rule", signature, made, [], lineno=1, col_offset=0)
+        return Rule(self.path, tree, frozenset(self.calls), self.changed)
+
+    def wrong(self, node: ast.AST, said: str) -> ConfigError:
+        line = getattr(node, "lineno", 0)
+        return ConfigError(f"{self.path}, line {line}: {said}")
+
+    # --- statements
+
+    def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        return [made for statement in body for made in self.statement(statement)]
+
+    def statement(self, node: ast.stmt) -> list[ast.stmt]:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.wrong(node, f"more than {MAX_DEPTH} statements inside of one another; make functions of parts")
+        made = self._statement(node)
+        self.depth -= 1
+        return [ast.copy_location(one, node) for one in made]
+
+    def _statement(self, node: ast.stmt) -> list[ast.stmt]:
+        match node:
+            case ast.Assign(targets=[target], value=value):
+                made = self.expr(value)
+                return self.assigned(target, made)
+            case ast.AugAssign(target=target, op=op, value=value):
+                # The target is read before it is written.
+                now = self.expr(_as_load(target))
+                return self.assigned(target, self.binary(node, now, op, self.expr(value)))
+            case ast.If():
+                test = self.expr(node.test)
+                before = self.changed
+                body = self.block(node.body)
+                after, self.changed = self.changed and not _returns(node.body), before
+                other = self.block(node.orelse)
+                self.changed = after or (self.changed and not _returns(node.orelse)) or before
+                return [ast.If(test, body or [ast.Pass()], other)]
+            case ast.For(orelse=[]):
+                through = self.through(node.iter, *node.body)
+                self.bind(node.target)
+                # What a pass changes has been changed when the next one begins.
+                before = self.changed
+                body = self.block(node.body)
+                if self.changed and not before and _refuses(node.body):
+                    raise self.wrong(
+                        node, "refuse stands in a loop that changes the state; look for reasons to refuse first"
+                    )
+                return [ast.For(node.target, through, body or [ast.Pass()], [], None)]
+            case ast.Expr(value=ast.Call() as call):
+                return [ast.Expr(self.effect(call))] if self.is_effect(call) else [ast.Expr(self.expr(call))]
+            case ast.Return(value=value) if value is not None and not self.effects:
+                return [ast.Return(self.expr(value))]
+            case ast.Return(value=None) if self.effects:
+                return [ast.Return(None)]
+            case ast.Pass() | ast.Break() | ast.Continue():
+                return [node]
+            case _:
+                raise self.wrong(
+                    node,
+                    f"{type(node).__name__.lower()} is no statement of rules; there are =, +=, if, for, {', '.join(EFFECTS)}",
+                )
+
+    def through(self, values: ast.expr, *body: ast.AST) -> ast.expr:
+        """Return what a loop goes through, with what each pass counts: more where more is done in it."""
+        cost = 1 + sum(1 for part in body for _ in ast.walk(part)) // 20
+        return _call("__it", ast.Name("__turn", ast.Load()), self.expr(values), ast.Constant(cost))
+
+    def assigned(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
+        """Return what gives a value to a variable of the state (if it fits), to a local name, or to a place in a list."""
+        places: list[ast.expr] = []
+        while isinstance(target, ast.Subscript):
+            places.insert(0, self.expr(target.slice))
+            target = target.value
+        if places:
+            if not isinstance(target, ast.Name):
+                raise self.wrong(target, "only places in variables can be given a value")
+            now = self.name(ast.Name(target.id, ast.Load(), lineno=target.lineno), target.id)
+            value = _call("__put", now, ast.Tuple(places, ast.Load()), value)
+        if isinstance(target, ast.Name) and target.id in self.scope.state and target.id not in self.locals:
+            self.change(target, target.id)
+            name = ast.Attribute(ast.Name("__s", ast.Load()), target.id, ast.Store())
+            return [ast.Assign([name], _call("__fit_" + target.id, value))]
+        self.bind(target)
+        if isinstance(target, ast.Name):
+            target.ctx = ast.Store()
+        return [ast.Assign([target], value)]
+
+    def change(self, node: ast.AST, name: str) -> None:
+        if not self.effects:
+            raise self.wrong(node, f"{name} is part of the state, which only actions change")
+        if name in self.scope.fixed:
+            raise self.wrong(node, f"{name} is fixed; leave out `fixed`, or do not change it")
+        self.changed = True
+
+    def bind(self, target: ast.expr) -> None:
+        if isinstance(target, ast.Tuple):
+            for part in target.elts:
+                self.bind(part)
+        elif isinstance(target, ast.Name):
+            taken = target.id in self.scope.constants or target.id in FUNCTIONS or target.id in self.scope.functions
+            if taken or target.id in ("level", *EFFECTS) or target.id.startswith("_"):
+                raise self.wrong(target, f"{target.id} cannot be given a value; take another name")
+            self.locals.add(target.id)
+        else:
+            raise self.wrong(target, "only names and places in lists can be given a value")
+
+    def is_effect(self, call: ast.Call) -> bool:
+        return isinstance(call.func, ast.Name) and call.func.id in EFFECTS
+
+    def effect(self, call: ast.Call) -> ast.expr:
+        assert isinstance(call.func, ast.Name)
+        name = call.func.id
+        if not self.effects:
+            raise self.wrong(call, f"{name} belongs to actions, not here")
+        if name == "refuse" and self.changed:
+            raise self.wrong(
+                call, "refuse comes after something was changed; a refused action changes nothing, so refuse first"
+            )
+        self.changed = self.changed or name in ("pay", "end")
+        turn: ast.expr = ast.Name("__turn", ast.Load())
+        return _call("__" + name, turn, *self.arguments(call))
+
+    # --- expressions
+
+    def arguments(self, call: ast.Call) -> list[ast.expr]:
+        if call.keywords or any(isinstance(a, ast.Starred) for a in call.args):
+            raise self.wrong(call, "arguments are given by place; leave out names and stars")
+        return [self.expr(argument) for argument in call.args]
+
+    def expr(self, node: ast.expr) -> ast.expr:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.wrong(node, f"more than {MAX_DEPTH} expressions inside of one another; make functions of parts")
+        made = ast.copy_location(self._expr(node), node)
+        self.depth -= 1
+        return made
+
+    def _expr(self, node: ast.expr) -> ast.expr:
+        match node:
+            case ast.Constant(value=int() | float() as value) if not abs(value) <= MAX_NUMBER:
+                raise self.wrong(node, f"a number beyond {MAX_NUMBER:g}")
+            case ast.Constant(value=bool() | int() | float() | str() | None):
+                return node
+            case ast.Name(id=name):
+                return self.name(node, name)
+            case ast.Attribute(value=ast.Name(id="level"), attr=key) if "level" in self.scope.names:
+                return ast.Subscript(ast.Name("level", ast.Load()), ast.Constant(key), ast.Load())
+            case ast.Call():
+                return self.call(node)
+            case ast.BinOp():
+                return self.binary(node, self.expr(node.left), node.op, self.expr(node.right))
+            case ast.JoinedStr():
+                return _call("__whole", ast.JoinedStr([self.formatted(part) for part in node.values]))
+            case ast.ListComp() | ast.DictComp():
+                return self.comprehension(node)
+            case ast.GeneratorExp():
+                raise self.wrong(node, "write lists in brackets: [x for x in …]")
+            case ast.Subscript():
+                return ast.Subscript(self.expr(node.value), self.expr(node.slice), ast.Load())
+            case _:
+                return self.plain(node)
+
+    def plain(self, node: ast.expr) -> ast.expr:
+        if not isinstance(node, _PLAIN):
+            raise self.wrong(node, f"{type(node).__name__} is not in the language of rules")
+        if isinstance(node, ast.List | ast.Tuple):
+            made = ast.Tuple([self.expr(part) for part in node.elts], ast.Load())
+            return made if all(isinstance(part, ast.Constant) for part in made.elts) else _call("__list", made)
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, ast.expr):
+                setattr(node, name, self.expr(value))
+            elif isinstance(value, list):
+                parts: list[Any] = value
+                if any(part is None for part in parts):
+                    raise self.wrong(node, "tables have no **")
+                setattr(node, name, [self.expr(p) if isinstance(p, ast.expr) else p for p in parts])
+        return _call("__whole", node) if isinstance(node, ast.Dict) else node
+
+    def name(self, node: ast.Name, name: str) -> ast.expr:
+        if name in self.locals:
+            return node
+        if name in self.scope.state:
+            return ast.Attribute(ast.Name("__s", ast.Load()), name, ast.Load())
+        if name in self.scope.constants:
+            return ast.Name("__k_" + name, ast.Load())
+        if name in self.scope.names and name != "level":
+            return node
+        known = {*self.locals, *self.scope.state, *self.scope.constants, *self.scope.names}
+        raise self.wrong(
+            node, f"there is no {name!r} here{_meant(name, known)}; there are {', '.join(sorted(known)) or 'no names'}"
+        )
+
+    def call(self, node: ast.Call) -> ast.expr:
+        if not isinstance(node.func, ast.Name):
+            raise self.wrong(node, "only functions can be called, by their names")
+        name, given = node.func.id, self.arguments(node)
+        turn: ast.expr = ast.Name("__turn", ast.Load())
+        if name in self.scope.functions:
+            wanted = self.scope.functions[name]
+            if len(given) != len(wanted):
+                raise self.wrong(
+                    node,
+                    f"{name} takes {len(wanted)} arguments ({', '.join(wanted) or 'none'}), and is given {len(given)}",
+                )
+            self.calls.add(name)
+            state: ast.expr = ast.Name("__s", ast.Load())
+            return _call("__own_" + name, state, ast.Name("level", ast.Load()), turn, *given)
+        if name in DRAWS:
+            if not self.scope.draws:
+                raise self.wrong(node, f"{name} draws by chance, which only the making of levels does")
+            return _call("__" + name, turn, *given)
+        if name not in FUNCTIONS:
+            known = {*FUNCTIONS, *self.scope.functions}
+            raise self.wrong(node, f"there is no function {name!r}{_meant(name, known)}")
+        if name in LONG:
+            return _call("__counted", turn, ast.Name(name, ast.Load()), *given)
+        return _call(name, *given)
+
+    def binary(self, node: ast.AST, left: ast.expr, op: ast.operator, right: ast.expr) -> ast.expr:
+        if not isinstance(op, _OPERATORS):
+            raise self.wrong(node, f"the operator {type(op).__name__} is not in the language of rules")
+        checked = _CHECKED.get(type(op))
+        small = _small(left) or (_small(right) and checked != "__mod")
+        if checked is None or (small and checked in ("__add", "__mod")):
+            return ast.BinOp(left, op, right)
+        return _call(checked, left, right)
+
+    def formatted(self, part: ast.expr) -> ast.expr:
+        if not isinstance(part, ast.FormattedValue):
+            return part
+        spec = part.format_spec
+        if spec is not None:
+            texts = (
+                [v.value for v in spec.values if isinstance(v, ast.Constant)] if isinstance(spec, ast.JoinedStr) else []
+            )
+            if len(texts) != 1 or not _SPEC.fullmatch(str(texts[0])):
+                raise self.wrong(part, "the format after the colon is not one of rules; write such as +d, 5.1f or >3")
+        shown = self.expr(part.value) if spec is not None else _call("__text", self.expr(part.value))
+        return ast.FormattedValue(shown, -1, spec)
+
+    def comprehension(self, node: ast.ListComp | ast.DictComp) -> ast.expr:
+        outer = set(self.locals)
+        for part in node.generators:
+            if part.is_async:
+                raise self.wrong(node, "lists are made with `for` alone")
+            part.iter = self.through(part.iter, node)
+            self.bind(part.target)
+            part.ifs = [self.expr(test) for test in part.ifs]
+        if isinstance(node, ast.ListComp):
+            node.elt = self.expr(node.elt)
+        else:
+            node.key, node.value = self.expr(node.key), self.expr(node.value)
+        self.locals = outer
+        return _call("__list" if isinstance(node, ast.ListComp) else "__whole", node)
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _as_load(target: ast.expr) -> ast.expr:
+    return ast.parse(ast.unparse(target), mode="eval").body
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    close = nearest(name, known)
+    return f" (did you mean {' or '.join(close)}?)" if close else ""
+
+
+def _small(node: ast.expr) -> bool:
+    """Whether an expression surely is a number of no great size, so that a sum with it needs no check."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+
+
+def _returns(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], ast.Return)
+
+
+def _refuses(body: list[ast.stmt]) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == "refuse" for s in body for n in ast.walk(s))

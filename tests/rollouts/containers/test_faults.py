@@ -16,7 +16,7 @@ from heredity.rollouts.container.verifier import Verdict
 from heredity.sandbox import bubblewrap_root
 from heredity.sandbox.containers import BubblewrapBackend
 from heredity.sandbox.containers.backends import open_backend
-from heredity.tasks.containers import ContainerTask, read_task
+from heredity.tasks.containers import read_task
 from tasks.containers.folders import TOML, write_task
 
 FRAIL = """
@@ -97,16 +97,16 @@ async def test_a_verifier_that_failed_once_is_asked_again(
 async def test_verifiers_are_tried_once_for_each_task(
     backend: BubblewrapBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    task, controls, tried = read_task(write_task(tmp_path, test="exit 1\n", solve=None)), Controls(backend), list[str]()
-    found = controls._works_on
+    task, controls, asked = read_task(write_task(tmp_path, test="exit 1\n", solve=None)), Controls(backend), list[str]()
+    really = verification.verify
 
-    async def counted(task: ContainerTask) -> str:
-        tried.append(task.name)
-        return await found(task)
+    async def counted(*given: Any) -> Verdict:
+        asked.append("")
+        return await really(*given)
 
-    monkeypatch.setattr(controls, "_works_on", counted)
+    monkeypatch.setattr(verification, "verify", counted)
     await asyncio.gather(*(attempt(backend, task, agent, controls) for agent in (None, "true", "echo")))
-    assert tried == [task.name]
+    assert len(asked) == 3 * 2 + 1
 
 
 async def test_folders_that_stand_too_deep_are_the_agents_own_fault(backend: BubblewrapBackend, tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ class Controls:
         if task.solution_folder is None:
             return ""
         try:
-            async with _worked(self._backend, task, _solve) as solved:
+            async with _worked(self._backend, task, solve) as solved:
                 return "the solution" if (await _verified(self._backend, task, solved)).status == "ok" else ""
         except (ConfigError, CandidateError):
             return ""
@@ -158,10 +158,15 @@ async def oracle(backend: Backend, task: ContainerTask) -> ContainerRollout:
     """
     if task.solution_folder is None:
         raise ConfigError(f"{task.folder} has no solution/solve.sh; write one, so that the task can be checked")
-    return await attempt(backend, task, _solve)
+    return await attempt(backend, task, solve)
 
 
-async def _solve(sandbox: ContainerSandbox, task: ContainerTask) -> None:
+async def solve(sandbox: ContainerSandbox, task: ContainerTask) -> None:
+    """Do what a task's own solution does.
+
+    Raises:
+        ConfigError: if it fails.
+    """
     solution = task.solution_folder
     assert solution is not None, "checked before"
     await sandbox.upload(solution, SOLUTION)

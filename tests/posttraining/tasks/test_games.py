@@ -236,7 +236,9 @@ class Breakable:
         return "say something"
 
     def step(self, action: str) -> tuple[str, float, bool]:
-        raise ZeroDivisionError(action)
+        if action:
+            raise ZeroDivisionError(action)
+        return "nothing", 0.0, False
 
 
 @asynccontextmanager
@@ -248,7 +250,7 @@ async def test_a_game_that_an_action_breaks_is_not_excused() -> None:
     task = posttraining_task("search")
     info = replace(task.inner.info, kind=DIALOGUE, spec={"game_process": f"{__name__}:breakable"})
     job = Job(info, task.solver, Task("train/0", "train", 0, {}))
-    ((_, trajectory),) = [pair async for pair in EpisodeRunner(Says(str)).run([job], Limits())]
+    ((_, trajectory),) = [pair async for pair in EpisodeRunner(Says(lambda _: "boom")).run([job], Limits())]
     assert (trajectory.status, trajectory.failure_source) == ("invalid_action", "candidate")
 
 

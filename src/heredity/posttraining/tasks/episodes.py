@@ -21,7 +21,6 @@ from heredity.gateway import Model
 from heredity.ids import seed_sequence
 from heredity.posttraining.tasks.dealing import Spec, dealt_info
 from heredity.posttraining.tasks.env.rollout import Episode, following, play
-from heredity.results.status import FailureSource, Status
 from heredity.rollouts.rollout import RolloutError
 from heredity.tasks import TasksetInfo
 
@@ -70,13 +69,7 @@ class LocalGameProcess:
 
     async def step(self, action: str) -> tuple[str, float, bool]:
         """Take an action (see `GameProcess.step`)."""
-        try:
-            return self._told(lambda: self._episode.step(action))
-        except RolloutError as error:
-            # Any text is an action, and until this one the game has worked: nobody gets rid of a bad episode by breaking it.
-            raise RolloutError(
-                str(error), status=Status.INVALID_ACTION, failure_source=FailureSource.CANDIDATE
-            ) from error
+        return self._told(lambda: self._episode.step(action))
 
     def _told(self, ask: Callable[[], _Told]) -> _Told:
         try:

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -215,11 +215,12 @@ class _UnrestorableError(CandidateError):
 async def _worked(backend: Backend, task: ContainerTask, agent: Agent | None) -> AsyncGenerator[_Work]:
     """Let an agent work, and keep what it leaves until the block ends."""
     sandbox = backend.sandbox(task, await backend.build(task), Phase())
-    with tempfile.TemporaryDirectory(prefix="heredity-artifacts-") as name:
+    own = tempfile.TemporaryDirectory(prefix="heredity-artifacts-") if task.separate else nullcontext()
+    with own as name:
         try:
             await sandbox.start()
             result, status = await _work(sandbox, task, agent)
-            artifacts = await _collected(sandbox, task, Path(name)) if task.separate else None
+            artifacts = None if name is None else await _collected(sandbox, task, Path(name))
             try:
                 settled = await sandbox.settle()
             except CandidateError as error:

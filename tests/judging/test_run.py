@@ -15,6 +15,8 @@ from heredity.judging.bench import Reference, Verdict
 from heredity.judging.views import ViewScores
 from heredity.protocols.policy_evolution.judge import judge
 from heredity.records import Event, RunFolder, load_config, read_journal
+from heredity.rollouts.contract import Job
+from heredity.rollouts.trajectory import Trajectory
 
 from .fakes import FLOOR, FakeRunner, NumbersTaskset, climb, program
 
@@ -128,6 +130,24 @@ async def test_failures_on_validation_count_as_the_failure_return_and_missing_at
     assert math.isnan(verdict.validation[program("host").digest].mean)
     scored = {e.data["candidate"]: e.data for e in journal(tmp_path) if e.kind == "judging.scored"}
     assert scored[program("host").digest]["scores"] == [None] * 4
+
+
+class Gaps(FakeRunner):
+    """The host fails rollouts of `value 9` on some hidden tasks: the ones that would have told."""
+
+    lost: tuple[tuple[str, int], ...] = (("validation", 3),)
+
+    def _attempt(self, job: Job) -> Trajectory:
+        gone = (job.task.split, job.task.index) in self.lost and job.candidate == program("value 9")
+        return super()._attempt(dataclasses.replace(job, candidate=program("host")) if gone else job)
+
+
+async def test_a_candidate_with_too_many_missing_scores_is_not_selected(tmp_path: Path) -> None:
+    verdict = await run_evolution(tmp_path, PLAN, conditions(Gaps()), submit_all(("value 1", [0]), ("value 9", [0])))
+    assert verdict.candidate == program("value 1").digest
+    alone = await run_evolution(tmp_path / "alone", PLAN, conditions(Gaps()), submit_all(("value 9", [0])))
+    assert (alone.candidate, alone.heldout) == (None, None)
+    assert "90% of its validation scores" in alone.reason
 
 
 async def test_a_checkpoint_whose_program_fails_is_not_judged(tmp_path: Path) -> None:

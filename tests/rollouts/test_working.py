@@ -541,3 +541,12 @@ async def test_wrong_settings_are_refused(bench: Bench) -> None:
         await bench.run(runner, [Job(INFO, harness(), bench.task())])
     [trajectory] = await bench.run(runner, [Job(INFO, parts(prompt_system="Work."), bench.task())])
     assert trajectory.status == "ok"
+
+
+async def test_work_that_makes_the_verifier_fail_counts_nothing_and_is_not_missing(
+    bench: Bench, attempt: Attempt
+) -> None:
+    test = "[ ! -e /app/greeting.txt ] || exit 1; echo 0 > /logs/verifier/reward.txt\n"
+    trajectory = await attempt(task=bench.task("frail", test=test))
+    assert (trajectory.status, trajectory.failure_source) == ("reward_missing", "candidate")
+    assert outcome_of(bench.task("frail"), trajectory, 0.0).score == 0.0

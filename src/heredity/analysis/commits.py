@@ -10,6 +10,7 @@ from heredity.analysis.paired import compare_paired, verdict
 from heredity.analysis.run_record import RunRecord, finite
 from heredity.gateway import Usage
 from heredity.gateway.contract import NOTHING_USED
+from heredity.results.coverage import covered
 from heredity.results.run import Decision, Gain, HeldOut, MethodTokens, ModelTokens, ModelUsage, Reference
 
 _UNKNOWN: Mapping[str, Any] = Usage().to_json()
@@ -55,7 +56,7 @@ def gain(heldout: HeldOut | None, reference: Reference | None, *, returns: bool)
         p=comparison.p,
         mde=comparison.mde,
         pairs=len(pairs),
-        verdict=verdict(comparison.difference, comparison.p),
+        verdict=verdict(comparison.difference, comparison.p, covered=covered(len(pairs), len(heldout.scores))),
     )
 
 

@@ -19,6 +19,7 @@ from heredity.analysis.samples import LARGEST, error_tail, over, row_means, scal
 from heredity.analysis.statistics import CONFIDENCE, combined
 from heredity.analysis.student import student_p, student_quantile
 from heredity.ids import generator
+from heredity.results.coverage import covered
 from heredity.results.run import Verdict
 from heredity.results.suite import Unit
 
@@ -102,14 +103,17 @@ def minimum_detectable_effect(error: float, freedom: float = math.inf, power: fl
     return error * (student_quantile(1.0 - alpha / 2, freedom) + student_quantile(power, freedom))
 
 
-def verdict(difference: float, p: float | None, level: float = 1.0 - CONFIDENCE) -> Verdict:
-    """Say in two words what a difference means: `"better"`, `"worse"` or `"within noise"`.
+def verdict(difference: float, p: float | None, level: float = 1.0 - CONFIDENCE, *, covered: bool = True) -> Verdict:
+    """Say in two words what a difference means: `"better"`, `"worse"`, `"within noise"`, or that nobody can tell.
 
     Args:
         difference: first minus second; positive favours the first.
         p: p-value, corrected where there are several; None, or above the level, is within noise.
         level: of the test.
+        covered: whether enough of what was asked was attempted (`results.coverage`); else nobody can tell.
     """
+    if not covered:
+        return Verdict.CANNOT_TELL
     if p is None or p > level:
         return Verdict.WITHIN_NOISE
     return Verdict.BETTER if difference > 0.0 else Verdict.WORSE
@@ -129,6 +133,7 @@ class Comparison:
         runs: paired runs.
         cases: paired cases over all runs.
         enough: whether there are runs enough to tell evolvers apart (`LEAST_RUNS`, `LEAST_EACH`).
+        covered: whether enough of the cases have scores of both (`results.coverage`).
     """
 
     difference: float
@@ -139,6 +144,7 @@ class Comparison:
     runs: int
     cases: int
     enough: bool
+    covered: bool
 
 
 def compare_runs(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None) -> Comparison | None:
@@ -183,6 +189,7 @@ def _compared(strata: Sequence[ArrayLike], unit: Unit, tests: int, bounds: Inter
         cases=sum(int((~np.isnan(t)).sum()) for t in tables),
         enough=sum(map(len, tables)) >= LEAST_RUNS
         and (min(map(len, tables)) >= LEAST_EACH or len(tables) >= LEAST_RUNS),
+        covered=covered(sum(int((~np.isnan(t)).sum()) for t in tables), sum(np.size(stratum) for stratum in strata)),
     )
 
 

@@ -24,6 +24,7 @@ from heredity.analysis.traces import trace
 from heredity.analysis.usage import accounts, best_known
 from heredity.errors import RecordError
 from heredity.results.base import SCHEMA_VERSION
+from heredity.results.coverage import mean_bounds
 from heredity.results.run import (
     Budget,
     Change,
@@ -243,6 +244,7 @@ def _held_out(listed: Sequence[Any], statuses: Sequence[str] | None, said: Metri
         n=len(present),
         failures=sum(side != "ok" and s is not None for side, s in zip(sides, scores, strict=True)),
         missing=len(scores) - len(present),
+        bounds=None if said.returns else mean_bounds(scores),
     )
 
 

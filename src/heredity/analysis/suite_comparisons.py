@@ -121,7 +121,7 @@ def _claim(comparison: paired.Comparison, p: float | None, level: float) -> Clai
         p=comparison.p,
         p_holm=p,
         mde=comparison.mde,
-        verdict=verdict(comparison.difference, p, level),
+        verdict=verdict(comparison.difference, p, level, covered=comparison.covered),
     )
 
 

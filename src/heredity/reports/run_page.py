@@ -87,6 +87,9 @@ def _warnings(run: RunResults, words: Words) -> tuple[Part, ...]:
         warnings.append(Text(f"This run {state_of(run)}, so it has no final result{partial}.", "warning"))
     if run.heldout and run.heldout.missing:
         missing = f"{text.plural(run.heldout.missing, 'held-out rollout')} missing and left out of the mean."
+        if run.heldout.bounds is not None:
+            low, high = (text.number(bound, 3) for bound in run.heldout.bounds)
+            missing += f" With all of it at worst the mean is {low}, at best {high}."
         warnings.append(Text(missing, "warning"))
     if run.evolver_failure:
         warnings += failure_parts(run.evolver_failure)

@@ -157,7 +157,10 @@ class Selected(Result):
 
 
 class HeldOut(Result):
-    """Held-out scores, one for each case; `n` counts those that are not missing."""
+    """Held-out scores, one for each case; `n` counts those that are not missing.
+
+    `bounds` are what `mean` would be with all that is missing at 0 and at 1; null where nothing is, or nobody can say.
+    """
 
     scores: list[float | None]
     mean: float | None
@@ -165,6 +168,7 @@ class HeldOut(Result):
     n: int
     failures: int
     missing: int
+    bounds: Interval | None = None
 
 
 class Reference(Result):

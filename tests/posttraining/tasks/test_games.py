@@ -227,6 +227,33 @@ async def test_a_game_that_breaks_is_its_own_failure(kind: str, game_process: st
     assert "is gone" in str(trajectory.failure)
 
 
+class Breakable:
+    """A game that one word breaks."""
+
+    steps = 3
+
+    def reset(self) -> str:
+        return "say something"
+
+    def step(self, action: str) -> tuple[str, float, bool]:
+        if action:
+            raise ZeroDivisionError(action)
+        return "nothing", 0.0, False
+
+
+@asynccontextmanager
+async def breakable(spec: Any, judge: Any) -> AsyncGenerator[Any]:
+    yield LocalGameProcess(Breakable())  # type: ignore[arg-type]
+
+
+async def test_a_game_that_an_action_breaks_is_not_excused() -> None:
+    task = posttraining_task("search")
+    info = replace(task.inner.info, kind=DIALOGUE, spec={"game_process": f"{__name__}:breakable"})
+    job = Job(info, task.solver, Task("train/0", "train", 0, {}))
+    ((_, trajectory),) = [pair async for pair in EpisodeRunner(Says(lambda _: "boom")).run([job], Limits())]
+    assert (trajectory.status, trajectory.failure_source) == ("invalid_action", "candidate")
+
+
 @asynccontextmanager
 async def broken(spec: Any, judge: Any) -> AsyncGenerator[Any]:
     raise RolloutError("the game is gone")

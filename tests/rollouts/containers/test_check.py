@@ -132,6 +132,27 @@ async def test_a_task_runs_in_a_container(tmp_path: Path) -> None:
         await backend.close()
 
 
+@pytest.mark.parametrize(
+    ("test", "warned"),
+    [
+        ("cd /app && python3 work.py; echo 1 > /logs/verifier/reward.txt\n", True),
+        ("cd /app && python3 -c 'import work'; [ -e work.py ]; echo $((1 - $?)) > /logs/verifier/reward.txt\n", True),
+        ("[ -e /app/work.py ]; echo $((1 - $?)) > /logs/verifier/reward.txt\n", False),
+        (
+            "cd /app; r=$(python3 -I work.py); rm -rf /logs/verifier/*\n"
+            "[ -e work.py ]; echo $((1 - $?)) > /logs/verifier/reward.txt\n",
+            False,
+        ),
+        ("cd /app; python3 -c 'import json'; [ -e work.py ]; echo $((1 - $?)) > /logs/verifier/reward.txt\n", False),
+    ],
+)
+async def test_a_verifier_that_lets_programs_write_the_reward_is_warned_of(
+    backend: BubblewrapBackend, tmp_path: Path, test: str, warned: bool
+) -> None:
+    checked = await check_task(backend, write_task(tmp_path, test=test, solve="echo 'print(1)' > /app/work.py\n"))
+    assert bool(checked.warnings) == warned, checked
+
+
 def test_an_engine_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(ConfigError, match="neither Docker nor Podman answers"):

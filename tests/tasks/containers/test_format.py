@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from heredity.errors import ConfigError
-from heredity.tasks.containers import NetworkPolicy, read_task
+from heredity.tasks.containers import Artifact, NetworkPolicy, read_task
 from tasks.containers.folders import TOML, write_task
 
 WHOLE = """
@@ -68,7 +68,7 @@ def test_every_section_is_read(tmp_path: Path) -> None:
     assert machine.mcp_servers[0]["name"] == "tools"
     assert machine.healthcheck is not None
     assert (machine.healthcheck.command, machine.healthcheck.retries) == ("true", 5)
-    assert (task.solution_env, task.artifacts, task.unknown_keys) == ({"HINT": "1"}, ("/app/out",), ())
+    assert (task.solution_env, task.artifacts, task.unknown_keys) == ({"HINT": "1"}, (Artifact("/app/out"),), ())
     assert task.solution_folder == tmp_path / "solution"
 
 

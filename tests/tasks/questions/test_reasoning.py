@@ -229,10 +229,35 @@ def test_a_formula_that_cannot_be_simplified_in_time_ends_without_points():
 
 
 def test_a_stopped_scorer_means_a_wrong_answer(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("heredity.tasks.questions.reasoning.score_in_child", lambda *given: None)
+    answers: list[str] = []
+
+    def stopped(dataset: str, options: Any, seed: int, answer: str) -> float | None:
+        answers.append(answer)
+        return None if answer == HARD else 1.0
+
+    monkeypatch.setattr("heredity.tasks.questions.reasoning.score_in_child", stopped)
     result = check(taskset(PREFIX + "simple_integration").draw("train", 1, 5)[0].spec, f"<answer>{HARD}</answer>")
     assert (result.score, result.correct) == (0.0, False)
     assert "comes to no end" in result.reason
+    assert len(answers) == 2, "the reference was tried too"
+    monkeypatch.setattr("heredity.tasks.questions.reasoning.score_in_child", lambda *given: None)
+    with pytest.raises(HostError, match="fails on the reference"):
+        check(taskset(PREFIX + "simple_integration").draw("train", 1, 5)[0].spec, f"<answer>{HARD}</answer>")
+
+
+def test_an_answer_that_breaks_a_scorer_in_any_way_is_wrong(monkeypatch: pytest.MonkeyPatch):
+    from reasoning_gym.factory import DATASETS
+
+    spec = taskset(PREFIX + "chain_sum").draw("train", 1, 0)[0].spec
+
+    def fragile(self: Any, answer: str, entry: Any) -> float:
+        if answer != entry["answer"]:
+            raise OSError("a file named after the answer")
+        return 1.0
+
+    monkeypatch.setattr(DATASETS["chain_sum"][0], "score_answer", fragile)
+    assert check(spec, spec["answer"]).correct
+    assert check(spec, "7").score == 0.0
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from heredity.evolution.contract import Decision
 from heredity.evolution.operators.measure import Measured
 from heredity.resources import Candidate
 from heredity.resources.assembly import variables
+from heredity.results.coverage import covered
 from heredity.results.status import PROGRAM_FAILURES
 
 _RESAMPLES = 2000
@@ -62,7 +63,7 @@ def weigh(rules: GateRules, baseline: Measured, candidate: Measured, rng: np.ran
     mine, theirs = candidate.scores, baseline.scores
     tasks = sorted(mine.keys() & theirs.keys())
     asked = len(baseline.rollouts)
-    if not tasks or 2 * len(tasks) < asked:
+    if not covered(len(tasks), asked):
         detail = f" ({candidate.failure})" if candidate.failure else ""
         return Finding(False, f"only {len(tasks)} of {asked} tasks have scores of both{detail}", pairs=len(tasks))
     differences = np.array([mine[task] - theirs[task] for task in tasks])

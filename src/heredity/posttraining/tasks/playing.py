@@ -15,11 +15,11 @@ from heredity.actors.parts import Parts, fill, read_parts
 from heredity.errors import ConfigError
 from heredity.gateway import Message, Model
 from heredity.posttraining.tasks.asking import ASKING
-from heredity.posttraining.tasks.episodes import opening_of
-from heredity.results.status import FailureSource
+from heredity.posttraining.tasks.episodes import LocalGameProcess, opening_of
+from heredity.results.status import FailureSource, Status
 from heredity.rollouts.contract import Job
 from heredity.rollouts.conversation_record import ConversationRecord, check_solving, seeds_of
-from heredity.rollouts.rollout import attributed
+from heredity.rollouts.rollout import RolloutError, attributed
 from heredity.rollouts.streams import as_completed
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
@@ -85,11 +85,33 @@ class EpisodeRunner:
             asking, most = ASKING[job.taskset.kind](observation), min(game_process.steps, steps or game_process.steps)
             while not done and len(record.rewards) < most:
                 action = asking.action(await _said(record, asking.shown, parts))
-                observation, reward, done = await game_process.step(action)
+                try:
+                    observation, reward, done = await game_process.step(action)
+                except RolloutError as error:
+                    if isinstance(game_process, LocalGameProcess) and await _plays(job):
+                        raise _broken_by(action, error) from error
+                    raise
                 asking.follow(observation)
                 record.actions.append(action)
                 record.rewards.append(reward)
         return record.played(done, observation)
+
+
+async def _plays(job: Job) -> bool:
+    """Whether a fresh game of a task takes an empty action, where none has a judge to ask."""
+    try:
+        async with opening_of(job.taskset)(job.task.spec, None) as fresh:
+            await fresh.reset()
+            await fresh.step("")
+    except RolloutError:
+        return False
+    return True
+
+
+def _broken_by(action: str, error: RolloutError) -> RolloutError:
+    """Return the error of an action that broke a game which plays: nobody gets rid of a bad episode in this way."""
+    message = f"{error}; without the action {action[:80]!r} it plays"
+    return RolloutError(message, error.traceback, status=Status.INVALID_ACTION, failure_source=FailureSource.CANDIDATE)
 
 
 async def _said(record: _Record, shown: str, parts: Parts) -> str:

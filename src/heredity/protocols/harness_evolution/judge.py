@@ -23,6 +23,7 @@ from heredity.protocols.harness_evolution.assess import assess
 from heredity.protocols.harness_evolution.events import SNAPSHOTS_FROZEN, PointData, SnapshotAssessed
 from heredity.protocols.harness_evolution.terms import HarnessTerms
 from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, REFERENCE_SCORED, JudgingScored
+from heredity.results.coverage import covers
 from heredity.results.status import Status
 from heredity.tasks import Task
 
@@ -73,7 +74,8 @@ async def judge(terms: HarnessTerms, bench: Bench, evolved: Evolved, reference: 
     validation = {data["candidate"]: data for data in await _on(bench, bench.view(VALIDATION), points)}
     if not any(score is not None for data in validation.values() for score in data["scores"]):
         require(scores_of(validation[first]), "update-validation rollouts")
-    best = max(points, key=lambda point: (macro(validation[point.candidate]), -point.batch))
+    eligible = [point for point in points if covers(validation[point.candidate]["scores"])]
+    best = max(eligible, key=lambda point: (macro(validation[point.candidate]), -point.batch), default=points[-1])
     chosen = points if terms.points == "all" else [points[0], best, points[-1]]
     heldout = {data["candidate"]: data for data in await _on(bench, bench.view(ID), chosen)}
     scores, before = (require(scores_of(heldout[digest]), "held-out rollouts") for digest in (final, first))

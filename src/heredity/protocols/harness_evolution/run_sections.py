@@ -96,9 +96,16 @@ def _level(level: Level) -> Cell:
     rates = f"SR {text.number(level.sr.macro, 2)} · clean {text.number(level.execution_success.macro, 2)}"
     notes: list[Value] = [f"{rates} · n {level.attempted}"]
     notes += [Verdict(f"{level.errors} with errors", "bad")] if level.errors else []
-    notes += [Verdict(f"{level.missing} missing", "bad")] if level.missing else []
+    notes += [Verdict(_missing(level), "bad")] if level.missing else []
     notes += [f"{level.untrained} not trained yet"] if level.untrained else []
     return Cell(Mean(level.perf.macro, *(level.perf.ci or (None, None)), decimals=3), tuple(notes))
+
+
+def _missing(level: Level) -> str:
+    if level.perf.bounds is None:
+        return f"{level.missing} missing"
+    low, high = (text.number(bound, 3) for bound in level.perf.bounds)
+    return f"{level.missing} missing: {low} to {high} with them"
 
 
 def _curves(harness: HarnessRunResults) -> tuple[Part, ...]:

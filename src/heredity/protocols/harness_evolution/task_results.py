@@ -73,11 +73,15 @@ class RunCosts(Result):
 
 
 class Mean(Result):
-    """A mean over tasks: `macro` weighs domains alike, `micro` tasks; `ci` is the interval of `macro`."""
+    """A mean over tasks: `macro` weighs domains alike, `micro` tasks; `ci` is the interval of `macro`.
+
+    `bounds` are what `macro` would be with all that is missing at 0 and at 1; null where nothing is, or nobody can say.
+    """
 
     macro: float | None
     micro: float | None
     ci: Interval | None
+    bounds: Interval | None = None
 
 
 class Part(Result):

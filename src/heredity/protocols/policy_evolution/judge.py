@@ -11,6 +11,7 @@ from heredity.judging.gathering import gather
 from heredity.judging.session_log import Submission
 from heredity.judging.views import ViewScores
 from heredity.records.events import JUDGING_SELECTED
+from heredity.results.coverage import COVERAGE, covers
 
 AT_ONCE = 4
 """How many candidates are attempted at the same time, to keep the machine busy while the last episodes of one end."""
@@ -65,8 +66,10 @@ def _select(
     ranked = [
         (scores.mean, checkpoints[digest].submit_id, digest)
         for digest, scores in validation.items()
-        if not math.isnan(scores.mean)
+        if covers(scores.scores)
     ]
+    if not ranked and validation:
+        return None, None, f"no candidate has {COVERAGE:.0%} of its validation scores: the others are missing"
     if not ranked:
         return None, None, "no submission ended with status ok"
     mean, submit_id, digest = max(ranked)

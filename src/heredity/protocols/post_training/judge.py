@@ -26,6 +26,7 @@ from heredity.judging.rollouts import listed_comparisons, outcome_of
 from heredity.judging.session_log import Submission, score_to_json
 from heredity.protocols.post_training.events import BASELINE_SCORED, GRADING_REPEATED, GradingRepeated
 from heredity.records.events import JUDGING_SELECTED
+from heredity.results.coverage import COVERAGE, covers
 from heredity.rollouts.contract import Job
 
 
@@ -90,8 +91,10 @@ def _seed(repeat: int, item: int) -> int:
 
 def _best(submissions: Sequence[Submission]) -> tuple[Submission | None, str]:
     """Return the submission with the best graded score, the earliest of equals, and why."""
-    graded = [(s.feedback().mean, -s.submit_id, s) for s in submissions if s.status is not None]
-    scored = [entry for entry in graded if not math.isnan(entry[0])]
+    graded = [(s.feedback(), s) for s in submissions if s.status is not None]
+    scored = [(feedback.mean, -s.submit_id, s) for feedback, s in graded if covers(feedback.scores.tolist())]
+    if not scored and any(not math.isnan(feedback.mean) for feedback, _ in graded):
+        return None, f"no checkpoint has {COVERAGE:.0%} of its graded scores: the others are missing"
     if not scored:
         return None, "no checkpoint was graded"
     mean, _, best = max(scored, key=lambda entry: entry[:2])

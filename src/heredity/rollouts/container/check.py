@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heredity.errors import ConfigError, HostError
-from heredity.rollouts.container.verification import ContainerRollout, attempt, oracle
-from heredity.sandbox.containers.contract import Backend
+from heredity.rollouts.container import forging
+from heredity.rollouts.container.verification import ContainerRollout, attempt, oracle, solve
+from heredity.sandbox.containers.contract import Backend, ContainerSandbox
 from heredity.tasks.containers import ContainerTask, read_task
+
+_FORGING = "/tmp/forging.py"
 
 THRESHOLD = 1.0
 """The least reward that counts as success, unless a task's `metadata.success_threshold` says otherwise."""
@@ -28,6 +31,7 @@ class CheckedTask:
         noop: reward of doing nothing; None if there is none.
         faults: what is wrong with it; empty if it may be used.
         notes: what to know of it.
+        warnings: how an agent could get a reward that its work does not earn.
         seconds: wall time of checking it.
     """
 
@@ -37,6 +41,7 @@ class CheckedTask:
     noop: float | None = None
     faults: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     seconds: float = 0.0
 
 
@@ -123,6 +128,7 @@ async def check_task(backend: Backend, folder: Path) -> CheckedTask:
         noop=idle.verdict.reward,
         faults=tuple(faults),
         notes=tuple(_notes(task, solved)),
+        warnings=() if faults else tuple(_warnings(await attempt(backend, task, _forge))),
         seconds=time.monotonic() - started,
     )
 
@@ -130,6 +136,22 @@ async def check_task(backend: Backend, folder: Path) -> CheckedTask:
 def _errors(who: str, rollout: ContainerRollout) -> list[str]:
     verdict = rollout.verdict
     return [] if verdict.status == "ok" else [f"{who}: {verdict.status}: {verdict.message}"]
+
+
+async def _forge(sandbox: ContainerSandbox, task: ContainerTask) -> None:
+    """Solve a task, then have each of its programs write the reward where a verifier runs it."""
+    await solve(sandbox, task)
+    await sandbox.upload(Path(forging.__file__), _FORGING)
+    await sandbox.exec(f"python3 {_FORGING}; rm {_FORGING}")
+
+
+def _warnings(forged: ContainerRollout) -> list[str]:
+    if forged.verdict.reward != forging.FORGED:
+        return []
+    return [
+        "a program that the agent leaves can write the reward: the verifier runs it as the user who does; let it decide when that "
+        "program has ended and clear /logs/verifier before (docs/containers.md), or set verifier.environment_mode = 'separate'"
+    ]
 
 
 def _notes(task: ContainerTask, solved: ContainerRollout) -> list[str]:

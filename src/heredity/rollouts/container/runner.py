@@ -19,7 +19,7 @@ from heredity.resources import Candidate, SourceTree
 from heredity.results.status import AnswerStatus, FailureSource, Status
 from heredity.rollouts.container.check import success_threshold
 from heredity.rollouts.container.shell import SHELL, shell_tool
-from heredity.rollouts.container.verification import ContainerRollout, attempt
+from heredity.rollouts.container.verification import ContainerRollout, Controls, attempt
 from heredity.rollouts.contract import Job
 from heredity.rollouts.conversation_record import ConversationRecord, built, check_solving, seeds_of
 from heredity.rollouts.rollout import attributed
@@ -71,6 +71,7 @@ class ContainerRunner:
         if self.settings.feedback not in ("none", "self"):
             raise ConfigError(f"feedback is {self.settings.feedback!r}; container tasks have none and self")
         self._model, self._programs, self._backend = model, programs, backend
+        self._controls = Controls(backend)
         self._places = asyncio.Semaphore(concurrent)
 
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
@@ -136,7 +137,7 @@ class ContainerRunner:
             if record.answer.status in _BROKEN:
                 raise _BrokenError(record.failure_of(record.answer))
 
-        return record.verified(await attempt(self._backend, task, agent), least)
+        return record.verified(await attempt(self._backend, task, agent, self._controls), least)
 
 
 class _BrokenError(Exception):

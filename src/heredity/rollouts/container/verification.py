@@ -1,29 +1,38 @@
 """One attempt at a container task: the agent works, everything of it is ended, and only then the verifier is put in place.
 
 The verifier starts in a fresh sandbox from what the agent left on the disk: no process of the agent is there any more, and
-`/logs/verifier` and `/tests` are new, whatever the agent did to those places.
+`/logs/verifier` and `/tests` are new, whatever the agent did to those places. A separate verifier starts from an environment
+that the agent has never seen, and gets the declared artifacts alone.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import math
-import shlex
+import fnmatch
+import shutil
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from heredity.errors import CandidateError, ConfigError
 from heredity.results.status import FailureSource
-from heredity.sandbox.containers.bubblewrap import LOGS, TESTS
-from heredity.sandbox.containers.contract import AGENT_S, Backend, ContainerSandbox, ExecResult, Image, Phase, Settled
+from heredity.rollouts.container.verifier import Verdict, verify
+from heredity.sandbox.containers.contract import (
+    AGENT_S,
+    Backend,
+    ContainerSandbox,
+    ExecResult,
+    KeptSandbox,
+    Phase,
+    Settled,
+)
 from heredity.sandbox.containers.replay import host_free
 from heredity.spans import span
-from heredity.tasks.containers import ContainerTask
+from heredity.tasks.containers import Artifact, ContainerTask
 
 Agent = str | Callable[[ContainerSandbox, ContainerTask], Awaitable[None]]
 """What attempts a task: a command for bash, or a function that is given the running sandbox."""
@@ -31,34 +40,8 @@ Agent = str | Callable[[ContainerSandbox, ContainerTask], Awaitable[None]]
 SOLUTION = "/solution"
 """Where the solution is when it is tried."""
 
-_TEST = f"chmod +x {TESTS}/test.sh && {TESTS}/test.sh"
-_MEND = f"chmod 755 / /logs {LOGS} {TESTS}; mkdir -p /tmp; chmod 1777 /tmp"
 _SHOWN = 4000
-_LARGEST = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the verifier says of a rollout.
-
-    Attributes:
-        status: `"ok"`, or why there is no reward: `"reward_missing"`, `"reward_empty"`, `"reward_invalid"` (no number, NaN,
-            infinite), `"verifier_timeout"`, `"verifier_limit"` (it used too much); `"unrestorable"` is an agent's fault.
-        failure_source: that of the environment if the task's verifier is at fault: the score is missing, not zero.
-        reward: the main reward, higher is better; None where there is none. 0 where the candidate is to blame.
-        rewards: every reward by name.
-        message: one line.
-        output: what the verifier printed, its end.
-        seconds: wall time.
-    """
-
-    status: str
-    failure_source: FailureSource
-    reward: float | None
-    rewards: Mapping[str, float] = field(default_factory=dict[str, float])
-    message: str = ""
-    output: str = ""
-    seconds: float = 0.0
+_ARTIFACTS = "/logs/artifacts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,64 +67,87 @@ class ContainerRollout:
     seconds: float = 0.0
 
 
-async def attempt(backend: Backend, task: ContainerTask, agent: Agent | None) -> ContainerRollout:
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What an agent left: how it ended, what is on its disk, and the folder of its artifacts if there are any."""
+
+    result: ExecResult | None
+    status: str
+    settled: Settled
+    artifacts: Path | None
+
+
+class Controls:
+    """On which states the verifiers of tasks work that no candidate has touched; found out once for each task that asks.
+
+    Args:
+        backend: makes the environments.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend, self._asked = backend, dict[str, asyncio.Task[str]]()
+
+    async def works_on(self, task: ContainerTask) -> str:
+        """Return the state on which a task's verifier gives a reward, in words; nothing if there is none.
+
+        Raises:
+            HostError: if a sandbox ends by itself.
+        """
+        key = f"{task.folder} {task.digest}"
+        asked = self._asked.get(key)
+        if asked is None:
+            asked = self._asked[key] = asyncio.create_task(self._works_on(task))
+        try:
+            return await asyncio.shield(asked)
+        except BaseException:
+            if asked.done() and self._asked.get(key) is asked:
+                del self._asked[key]
+            raise
+
+    async def _works_on(self, task: ContainerTask) -> str:
+        async with _worked(self._backend, task, None) as idle:
+            if (await _verified(self._backend, task, idle)).status == "ok":
+                return "the untouched environment"
+        if task.solution_folder is None:
+            return ""
+        try:
+            async with _worked(self._backend, task, solve) as solved:
+                return "the solution" if (await _verified(self._backend, task, solved)).status == "ok" else ""
+        except (ConfigError, CandidateError):
+            return ""
+
+
+async def attempt(
+    backend: Backend, task: ContainerTask, agent: Agent | None, controls: Controls | None = None
+) -> ContainerRollout:
     """Let an agent attempt a task, and verify what it leaves.
+
+    A verifier that fails is asked once more, since a busy machine can make it fail too. If it fails again, and works on the
+    untouched environment or on that of the solution, then what the agent left made it fail: that counts 0.
 
     Args:
         backend: makes the environments.
         task: what is attempted.
         agent: who attempts it; None does nothing. What a function raises goes to the caller.
+        controls: what is known of the verifiers of tasks, shared by attempts; by default found out anew.
 
     Raises:
         ConfigError: if the backend cannot run the task.
         IsolationError: if this machine cannot isolate it.
         HostError: if a sandbox ends by itself.
     """
-    started = time.monotonic()
-    image = await backend.build(task)
+    started, controls = time.monotonic(), controls or Controls(backend)
     with span("container", kind="container", task=task.name) as step:
-        sandbox = backend.sandbox(task, image, Phase())
         try:
-            await sandbox.start()
-            result, status = await _work(sandbox, task, agent)
-            try:
-                settled = await sandbox.settle()
-            except CandidateError as error:
-                verdict = Verdict("unrestorable", FailureSource.CANDIDATE, 0.0, message=str(error))
-                return ContainerRollout(verdict, result, status, seconds=time.monotonic() - started)
-        finally:
-            await sandbox.stop()
-        try:
-            verdict = await verify(backend, task, settled.image)
-        finally:
-            await backend.discard(settled.image)
-        step.set(status=verdict.status, failure_source=verdict.failure_source, score=verdict.reward, **_left(settled))
-    return _record(verdict, result, status, settled, time.monotonic() - started)
-
-
-def _left(settled: Settled) -> dict[str, Any]:
-    """Return what is worth a word of what a rollout left behind; most leave nothing."""
-    left = {
-        "leftovers": len(settled.processes),
-        "discarded": list(settled.discarded),
-        "disk_full": settled.disk_full,
-        "exceeded": settled.exceeded,
-    }
-    return {name: value for name, value in left.items() if value}
-
-
-def _record(
-    verdict: Verdict, result: ExecResult | None, status: str, settled: Settled, seconds: float
-) -> ContainerRollout:
-    return ContainerRollout(
-        verdict=verdict,
-        agent=result,
-        agent_status=settled.exceeded or status,
-        leftovers=settled.processes,
-        discarded=settled.discarded,
-        disk_full=settled.disk_full,
-        seconds=seconds,
-    )
+            async with _worked(backend, task, agent) as work:
+                verdict = await _judged(backend, task, work, controls)
+        except _UnrestorableError as error:
+            verdict = Verdict("unrestorable", FailureSource.CANDIDATE, 0.0, message=str(error))
+            step.set(status=verdict.status, failure_source=verdict.failure_source, score=0.0)
+            return ContainerRollout(verdict, error.result, error.status, seconds=time.monotonic() - started)
+        left = _left(work.settled)
+        step.set(status=verdict.status, failure_source=verdict.failure_source, score=verdict.reward, **left)
+    return _record(verdict, work, time.monotonic() - started)
 
 
 async def oracle(backend: Backend, task: ContainerTask) -> ContainerRollout:
@@ -150,64 +156,81 @@ async def oracle(backend: Backend, task: ContainerTask) -> ContainerRollout:
     Raises:
         ConfigError: if there is none, or the backend cannot run the task.
     """
-    solution = task.solution_folder
-    if solution is None:
+    if task.solution_folder is None:
         raise ConfigError(f"{task.folder} has no solution/solve.sh; write one, so that the task can be checked")
-    env = host_free(task, "solution.env", task.solution_env)
-
-    async def solve(sandbox: ContainerSandbox, task: ContainerTask) -> None:
-        await sandbox.upload(solution, SOLUTION)
-        command = f"chmod +x {SOLUTION}/solve.sh && {SOLUTION}/solve.sh"
-        done = await sandbox.exec(command, timeout_s=task.agent.timeout_s or AGENT_S, env=env)
-        if done.code != 0:
-            raise ConfigError(
-                f"{solution / 'solve.sh'} failed with code {done.code} ({done.reason}): "
-                f"{(done.stdout + done.stderr).strip()[-_SHOWN:]}; correct it"
-            )
-
     return await attempt(backend, task, solve)
 
 
-async def verify(backend: Backend, task: ContainerTask, image: Image) -> Verdict:
-    """Run a task's verifier on what an agent left.
+async def solve(sandbox: ContainerSandbox, task: ContainerTask) -> None:
+    """Do what a task's own solution does.
 
     Raises:
-        HostError: if a sandbox ends by itself.
-        ConfigError: if the verifier asks for variables of the host.
+        ConfigError: if it fails.
     """
-    started = time.monotonic()
-    phase = Phase(verifying=True, env=host_free(task, "verifier.env", task.verifier.env))
-    sandbox = backend.sandbox(task, image, phase)
-    try:
+    solution = task.solution_folder
+    assert solution is not None, "checked before"
+    await sandbox.upload(solution, SOLUTION)
+    command, env = (
+        f"chmod +x {SOLUTION}/solve.sh && {SOLUTION}/solve.sh",
+        host_free(task, "solution.env", task.solution_env),
+    )
+    done = await sandbox.exec(command, timeout_s=task.agent.timeout_s or AGENT_S, env=env)
+    if done.code != 0:
+        raise ConfigError(
+            f"{solution / 'solve.sh'} failed with code {done.code} ({done.reason}): "
+            f"{(done.stdout + done.stderr).strip()[-_SHOWN:]}; correct it"
+        )
+
+
+async def _judged(backend: Backend, task: ContainerTask, work: _Work, controls: Controls) -> Verdict:
+    verdict = await _verified(backend, task, work)
+    if verdict.reward is not None:
+        return verdict
+    again = await _verified(backend, task, work)
+    if again.reward is not None:
+        return again
+    state = await controls.works_on(task)
+    if not state:
+        return again
+    message = f"{again.message}; on {state} it works, so that it failed of what the agent left"
+    return replace(again, failure_source=FailureSource.CANDIDATE, reward=0.0, rewards={}, message=message)
+
+
+async def _verified(backend: Backend, task: ContainerTask, work: _Work) -> Verdict:
+    if not task.separate:
+        return await verify(backend, task, work.settled.image)
+    own = task.verifier_task
+    return await verify(backend, own, await backend.build(own), work.artifacts)
+
+
+class _UnrestorableError(CandidateError):
+    """What an agent left cannot be kept."""
+
+    def __init__(self, error: CandidateError, result: ExecResult | None, status: str) -> None:
+        self.result, self.status = result, status
+        super().__init__(str(error))
+
+
+@asynccontextmanager
+async def _worked(backend: Backend, task: ContainerTask, agent: Agent | None) -> AsyncGenerator[_Work]:
+    """Let an agent work, and keep what it leaves until the block ends."""
+    sandbox = backend.sandbox(task, await backend.build(task), Phase())
+    own = tempfile.TemporaryDirectory(prefix="heredity-artifacts-") if task.separate else nullcontext()
+    with own as name:
         try:
             await sandbox.start()
-            await sandbox.upload(task.tests_folder, TESTS)
-        except CandidateError as error:
-            message = f"what the agent left cannot be verified: {error}"
-            return Verdict(
-                "unrestorable", FailureSource.CANDIDATE, 0.0, message=message, seconds=time.monotonic() - started
-            )
-        # The agent may have removed the folder, or closed it: that must not look like a fault of the verifier.
-        command = f"{{ {_MEND}; cd {shlex.quote(image.workdir)}; }} >/dev/null 2>&1; {_TEST}"
-        done = await sandbox.exec(command, timeout_s=task.verifier.timeout_s, workdir="/")
-        with tempfile.TemporaryDirectory(prefix="heredity-rewards-") as name:
-            status, message, rewards = await _fetch_rewards(sandbox, done, Path(name))
-    finally:
-        await sandbox.stop()
-    return Verdict(
-        status=status,
-        failure_source=FailureSource.NONE if status == "ok" else FailureSource.ENVIRONMENT,
-        reward=main_reward(rewards) if status == "ok" else None,
-        rewards=rewards,
-        message=message,
-        output=(done.stdout + done.stderr)[-_SHOWN:],
-        seconds=time.monotonic() - started,
-    )
-
-
-def main_reward(rewards: Mapping[str, float]) -> float:
-    """Return the reward named `reward`, or else the only one, or else the mean of all."""
-    return rewards["reward"] if "reward" in rewards else math.fsum(rewards.values()) / len(rewards)
+            result, status = await _work(sandbox, task, agent)
+            artifacts = None if name is None else await _collected(sandbox, task, Path(name))
+            try:
+                settled = await sandbox.settle()
+            except CandidateError as error:
+                raise _UnrestorableError(error, result, status) from error
+        finally:
+            await sandbox.stop()
+        try:
+            yield _Work(result, status, settled, artifacts)
+        finally:
+            await backend.discard(settled.image)
 
 
 async def _work(sandbox: ContainerSandbox, task: ContainerTask, agent: Agent | None) -> tuple[ExecResult | None, str]:
@@ -228,37 +251,49 @@ async def _work(sandbox: ContainerSandbox, task: ContainerTask, agent: Agent | N
     return None, "ok"
 
 
-async def _fetch_rewards(
-    sandbox: ContainerSandbox, done: ExecResult, folder: Path
-) -> tuple[str, str, dict[str, float]]:
-    """Return a status, a message and the rewards; `reward.json` wins over `reward.txt`."""
-    if done.reason == "timeout":
-        return "verifier_timeout", "the verifier did not end in its time; raise verifier.timeout_sec", {}
-    if done.reason in ("memory", "processes"):
-        return "verifier_limit", f"the verifier was ended: it exceeded its bound on {done.reason}", {}
-    for name in ("reward.json", "reward.txt"):
+async def _collected(sandbox: KeptSandbox, task: ContainerTask, folder: Path) -> Path:
+    """Fetch the artifacts of a task into a folder, each by its path; what is not there the verifier will miss."""
+    for hook in task.verifier.collect:
+        await sandbox.exec(hook.command, timeout_s=hook.timeout_s)
+    for artifact in (Artifact(_ARTIFACTS), *task.artifacts):
+        target = folder / artifact.source.lstrip("/")
         try:
-            await sandbox.download(f"{LOGS}/{name}", folder / name)
-        except CandidateError:
+            await asyncio.to_thread(target.parent.mkdir, parents=True, exist_ok=True)
+            await sandbox.download(artifact.source, target)
+        except (CandidateError, FileExistsError):
             continue
-        return _read_rewards(folder / name)
-    return "reward_missing", f"the verifier ended with code {done.code} and left no reward in {LOGS}", {}
+        await asyncio.to_thread(_exclude, target, artifact.exclude)
+    return folder
 
 
-def _read_rewards(path: Path) -> tuple[str, str, dict[str, float]]:
-    if path.stat().st_size > _LARGEST:
-        return "reward_invalid", f"{path.name} is larger than {_LARGEST} bytes", {}
-    text = path.read_text(encoding="utf-8", errors="replace").strip()
-    if not text:
-        return "reward_empty", f"{path.name} is empty", {}
-    try:
-        parsed: Any = json.loads(text) if path.suffix == ".json" else float(text)
-    except (ValueError, RecursionError):
-        return "reward_invalid", f"{path.name} is {text[:100]!r}; expected a number or numbers by name", {}
-    rewards: dict[str, Any] = dict(parsed) if isinstance(parsed, dict) else {"reward": parsed}
-    for name, value in rewards.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            return "reward_invalid", f"{path.name}: {name} is {value!r}; expected a finite number", {}
-    if not rewards:
-        return "reward_empty", f"{path.name} has no reward", {}
-    return "ok", "", {name: float(value) for name, value in rewards.items()}
+def _exclude(target: Path, patterns: tuple[str, ...]) -> None:
+    """Remove what patterns name: each stands for the end of a path, from the beginning of a part of it on."""
+    for path in sorted(target.rglob("*"), reverse=True) if patterns and target.is_dir() else ():
+        parts = path.relative_to(target).parts
+        ends = ["/".join(parts[index:]) for index in range(len(parts))]
+        if any(fnmatch.fnmatchcase(end, pattern) for end in ends for pattern in patterns):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _left(settled: Settled) -> dict[str, Any]:
+    """Return what is worth a word of what a rollout left behind; most leave nothing."""
+    left = {
+        "leftovers": len(settled.processes),
+        "discarded": list(settled.discarded),
+        "disk_full": settled.disk_full,
+        "exceeded": settled.exceeded,
+    }
+    return {name: value for name, value in left.items() if value}
+
+
+def _record(verdict: Verdict, work: _Work, seconds: float) -> ContainerRollout:
+    settled = work.settled
+    return ContainerRollout(
+        verdict=verdict,
+        agent=work.result,
+        agent_status=settled.exceeded or work.status,
+        leftovers=settled.processes,
+        discarded=settled.discarded,
+        disk_full=settled.disk_full,
+        seconds=seconds,
+    )

@@ -22,6 +22,7 @@ async def open_backend(name: str) -> AsyncGenerator[Backend]:
     Raises:
         UnknownNameError: if there is none of that name.
         ConfigError: if it cannot be loaded, or no engine answers.
+        IsolationError: if this machine cannot isolate it.
     """
     # It may look for an engine, which takes a while.
     backend = await asyncio.to_thread(BACKENDS.load(name))

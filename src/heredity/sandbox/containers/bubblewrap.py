@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import json
 import os
 import socket
@@ -27,7 +28,16 @@ from heredity.sandbox.bubblewrap_root import (
     seccomp_program,
     system_view,
 )
-from heredity.sandbox.containers.contract import ContainerLimits, ExecResult, Image, Phase, Settled
+from heredity.sandbox.containers.contract import (
+    GUARD,
+    HOME,
+    ContainerLimits,
+    ExecResult,
+    Image,
+    Phase,
+    Settled,
+    verifiers_variables,
+)
 from heredity.tasks.containers import ContainerTask
 
 FIRST_PROCESS = Path(__file__).parent / "first_process.py"
@@ -39,8 +49,11 @@ LOGS = "/logs/verifier"
 TESTS = "/tests"
 """Where the verifier's files are."""
 
-_INSIDE = "/run/heredity/first_process.py"
-_LEFT_OUT = ("run/heredity", "etc/ld.so.preload", *LINKED)
+PYTHON = FIRST_PROCESS.parent / "guard"
+"""What every Python of a verifier reads first."""
+
+_INSIDE = f"{GUARD}/first_process.py"
+_LEFT_OUT = (GUARD, "etc/ld.so.preload", *LINKED)
 _VERIFIERS = (LOGS, TESTS)
 _LOGS_BYTES = 64 << 20
 _SLACK_BYTES = 64 << 20
@@ -82,11 +95,9 @@ class BubblewrapSandbox:
     def environment(self) -> dict[str, str]:
         """The variables of every command."""
         own = {"HOME": "/root", "LANG": "C.UTF-8", "TMPDIR": "/tmp", "PYTHONDONTWRITEBYTECODE": "1"}
-        variables = {**own, "PATH": system_path(), **self._image.env, **self._phase.env}
         if self._phase.verifying:
-            # The folders of the image's own PATH are the agent's to write: nothing there may pass for a system's program.
-            variables |= {"PATH": f"{system_path()}:{variables['PATH']}", "PYTHONNOUSERSITE": "1"}
-        return variables
+            return {**own, **verifiers_variables(self._image.env, self._phase.env, system_path())}
+        return {**own, "PATH": system_path(), **self._image.env, **self._phase.env}
 
     async def start(self) -> None:
         """Start the first process and restore the image.
@@ -162,16 +173,21 @@ class BubblewrapSandbox:
             CandidateError: if there is too much to be kept.
         """
         reply = await self._ask(do="quiet")
+        mine = (LOGS,) if self._phase.building else _VERIFIERS
         descriptor, name = tempfile.mkstemp(suffix=".tar", dir=self._folder)
         try:
             with os.fdopen(descriptor, "wb") as file:
-                packed = await self._pack("/", (*_VERIFIERS, *_LEFT_OUT), file)
+                packed = await self._pack("/", (*mine, *_LEFT_OUT), file)
         except BaseException:
             os.unlink(name)
             raise
-        mine = tuple(path for path in packed["found"] if path.startswith((*_VERIFIERS, "/etc/ld.so.preload")))
+        discarded = tuple(path for path in packed["found"] if path.startswith((*mine, "/etc/ld.so.preload")))
         full = reply["disk_free"] < self._disk // 100
-        return Settled(replace(self._image, name=name), tuple(reply["ended"]), mine, full, reply["exceeded"])
+        return Settled(replace(self._image, name=name), tuple(reply["ended"]), discarded, full, reply["exceeded"])
+
+    async def quiet(self) -> None:
+        """End every process in it."""
+        await self._ask(do="quiet")
 
     async def stop(self) -> None:
         """End everything in it, and forget it."""
@@ -221,7 +237,8 @@ class BubblewrapSandbox:
             arguments += ["--ro-bind-data", descriptor, f"/etc/{name}"]
         arguments += ["--ro-bind", str(FIRST_PROCESS), _INSIDE, "--dir", LOGS]
         if self._phase.verifying:
-            arguments += ["--size", str(_LOGS_BYTES), "--tmpfs", LOGS]
+            arguments += ["--size", str(_LOGS_BYTES), "--tmpfs", LOGS, "--size", str(_LOGS_BYTES), "--tmpfs", HOME]
+            arguments += ["--ro-bind", str(PYTHON), f"{GUARD}/python"]
         own = map(str, (channel, self._memory, self._limits.processes, self._disk))
         return [*arguments, "--chdir", "/", "--", str(interpreter()), "-I", "-S", _INSIDE, *own]
 
@@ -326,7 +343,15 @@ def _unpack_host(file: IO[bytes], target: Path, *, folder: bool) -> None:
                 raise CandidateError(
                     f"the sandbox has a file of the name {member.name!r}, which leads out of its folder"
                 )
-            if member.isdir():
-                path.mkdir(parents=True, exist_ok=True)
-            elif (content := archive.extractfile(member)) is not None:
-                path.write_bytes(content.read())
+            try:
+                if member.isdir():
+                    path.mkdir(parents=True, exist_ok=True)
+                elif (content := archive.extractfile(member)) is not None:
+                    path.write_bytes(content.read())
+                    path.chmod(0o755 if member.mode & 0o100 else 0o644)
+            except OSError as error:
+                if error.errno != errno.ENAMETOOLONG:
+                    raise
+                raise CandidateError(
+                    f"the sandbox has a path of {len(member.name)} characters, too long to fetch"
+                ) from error

@@ -104,12 +104,62 @@ class Phase:
     """What a sandbox is for.
 
     Attributes:
-        verifying: whether it is the verifier's: `/logs/verifier` is then a fresh mount, and PATH the system's own.
+        building: whether an image is made in it: what it has at `/tests` then is the image's.
+        verifying: whether it is the verifier's: `/logs/verifier` and its home are then fresh mounts, and nothing that an image
+            or an agent says makes a program load other code than its own (`verifiers_variables`).
         env: variables beyond the image's.
     """
 
+    building: bool = False
     verifying: bool = False
     env: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+HIJACKING = (
+    *("BASH_ENV", "ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "CDPATH", "IFS"),
+    *("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "GCONV_PATH", "LOCPATH"),
+    *("PYTHONSTARTUP", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTEST_ADDOPTS"),
+    *("PYTEST_PLUGINS", "PERL5OPT", "PERL5LIB", "RUBYOPT", "RUBYLIB", "NODE_OPTIONS", "NODE_PATH", "JAVA_TOOL_OPTIONS"),
+    *("GIT_DIR", "GIT_EXTERNAL_DIFF", "GIT_SSH_COMMAND", "GIT_EXEC_PATH", "EDITOR", "VISUAL", "PAGER"),
+)
+"""Variables that make a program load or start others. An image's own do not reach the verifier; those of `verifier.env` do."""
+
+GUARD = "/run/heredity"
+"""Where a sandbox keeps what is its own: nothing there is in any image."""
+
+HOME = f"{GUARD}/home"
+"""The verifier's home."""
+
+_GIT = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "safe.directory=*")
+
+
+def verifiers_variables(image: Mapping[str, str], own: Mapping[str, str], system: str) -> dict[str, str]:
+    """Return the variables of a verifier: clean, but for what its task gives it.
+
+    Python finds its own modules and packages first, and the folder it works in last (`guard/sitecustomize.py`).
+
+    Args:
+        image: those of its image.
+        own: those that its task gives it.
+        system: PATH of folders that an agent cannot write to.
+    """
+    variables = {name: value for name, value in {**image, **own}.items() if name in own or name not in HIJACKING}
+    settings = [setting.split("=", 1) for setting in _GIT]
+    return {
+        **variables,
+        "HOME": HOME,
+        "PATH": f"{system}:{own['PATH']}" if "PATH" in own else system,
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONSAFEPATH": "1",
+        "PYTHONPATH": f"{GUARD}/python",
+        "HEREDITY_PYTHONPATH": variables.get("PYTHONPATH", ""),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_SYSTEM": "/dev/null",
+        "GIT_CONFIG_COUNT": str(len(settings)),
+        **{f"GIT_CONFIG_KEY_{index}": key for index, (key, _) in enumerate(settings)},
+        **{f"GIT_CONFIG_VALUE_{index}": value for index, (_, value) in enumerate(settings)},
+    }
 
 
 class ContainerSandbox(Protocol):
@@ -148,6 +198,10 @@ class ContainerSandbox(Protocol):
         Raises:
             CandidateError: if there is nothing there, or too much.
         """
+        ...
+
+    async def quiet(self) -> None:
+        """End every process in it."""
         ...
 
     async def stop(self) -> None:

@@ -15,8 +15,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heredity.errors import CandidateError, ConfigError, HostError, IsolationError
-from heredity.sandbox.containers.bubblewrap import LOGS, TESTS
-from heredity.sandbox.containers.contract import ContainerLimits, ExecResult, Image, Phase, Settled
+from heredity.sandbox.containers.bubblewrap import LOGS, PYTHON, TESTS
+from heredity.sandbox.containers.contract import (
+    GUARD,
+    HIJACKING,
+    HOME,
+    ContainerLimits,
+    ExecResult,
+    Image,
+    Phase,
+    Settled,
+    verifiers_variables,
+)
 from heredity.sandbox.containers.replay import host_free
 from heredity.tasks.containers import ContainerTask
 
@@ -26,6 +36,10 @@ ENGINES = ("docker", "podman")
 _TIMED_OUT = 124
 _KILLED = 137
 _STEP_S = 120.0
+_QUIET = (
+    "for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = 1 ] || [ $p = $$ ] || "
+    "[ \"$(tr '\\0' ' ' < /proc/$p/cmdline)\" = 'sleep infinity ' ] || kill -9 $p; done 2> /dev/null"
+)
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -86,16 +100,21 @@ class DockerSandbox:
         Raises:
             IsolationError: if the engine refuses.
         """
+        shared = self._task.build_folder is None
         bounds = ["--memory", str(self._limits.memory(self._task)), "--pids-limit", str(self._limits.processes)]
         if self._task.environment.network.mode == "no-network":
             bounds += ["--network", "none"]
         if self._phase.verifying:
-            bounds += ["--tmpfs", LOGS]
+            bounds += ["--tmpfs", LOGS, "--tmpfs", f"{GUARD}:exec", *(["--tmpfs", f"{TESTS}:exec"] if shared else [])]
         words = ["run", "--detach", "--init", "--name", self._name, *bounds, "--entrypoint", "sleep"]
         output = await _run(self._engine, *words, self._image.name, "infinity")
         if output.code != 0:
             raise IsolationError(f"{self._engine} did not start a container: {output.stderr.strip()[-500:]}")
         await self.exec(f"mkdir -p {LOGS} /logs/agent", workdir="/")
+        if self._phase.verifying:
+            await self.exec(f"mkdir -p {HOME} {GUARD}/python && chmod 700 {HOME}", workdir="/")
+            script = await asyncio.to_thread((PYTHON / "sitecustomize.py").read_text)
+            await self.exec(f"printf %s {shlex.quote(script)} > {GUARD}/python/sitecustomize.py", workdir="/")
 
     async def exec(
         self, command: str, *, timeout_s: float = 60.0, env: Mapping[str, str] | None = None, workdir: str | None = None
@@ -107,13 +126,16 @@ class DockerSandbox:
         """
         part = self._task.verifier if self._phase.verifying else self._task.agent
         variables = {**self._image.env, **self._phase.env, **(env or {})}
+        clean: list[str] = []
         if self._phase.verifying:
-            variables["PATH"] = _SYSTEM_PATH + (f":{variables['PATH']}" if "PATH" in variables else "")
+            # Of the image itself the engine takes variables too.
+            clean = ["env", *(f"--unset={name}" for name in HIJACKING if name not in self._phase.env)]
+            variables = verifiers_variables(variables, {**self._phase.env, **(env or {})}, _SYSTEM_PATH)
         words = ["exec", *(word for name, value in variables.items() for word in ("--env", f"{name}={value}"))]
         words += ["--user", part.user] if part.user is not None else []
         words += ["--workdir", workdir or self._image.workdir] if workdir or self._image.workdir else []
         begun = time.monotonic()
-        bounded = ["timeout", "--signal", "KILL", str(timeout_s), "bash", "-c", command]
+        bounded = [*clean, "timeout", "--signal", "KILL", str(timeout_s), "bash", "-c", command]
         try:
             output = await _run(self._engine, *words, self._name, *bounded, seconds=timeout_s + _STEP_S)
         except TimeoutError as error:
@@ -173,6 +195,10 @@ class DockerSandbox:
             raise CandidateError(f"the container cannot be kept: {output.stderr.strip()[-500:]}")
         return Settled(replace(self._image, name=name), running, tuple(listing.stdout.splitlines()))
 
+    async def quiet(self) -> None:
+        """End every process in it but the one that keeps it."""
+        await self.exec(_QUIET, workdir="/")
+
     async def stop(self) -> None:
         """End everything in it, and forget it."""
         await _run(self._engine, "rm", "--force", "--volumes", self._name)
@@ -204,13 +230,14 @@ class DockerBackend:
                 f"{task.folder} needs steps, a compose file, servers of tools, GPUs or Windows, which are not run yet; "
                 "leave the task out"
             )
+        key = f"{task.environment_folder.name}-{task.digest[:16]}"
         async with self._turn:
-            if task.digest not in self._built:
-                self._built[task.digest] = await self._image(task)
-            return self._built[task.digest]
+            if key not in self._built:
+                self._built[key] = await self._image(task, f"heredity-task:{key}")
+            return self._built[key]
 
-    async def _image(self, task: ContainerTask) -> Image:
-        name = task.environment.docker_image or f"heredity-task:{task.digest[:16]}"
+    async def _image(self, task: ContainerTask, tag: str) -> Image:
+        name = task.environment.docker_image or tag
         words = (
             ("pull", name) if task.environment.docker_image else ("build", "--tag", name, str(task.environment_folder))
         )

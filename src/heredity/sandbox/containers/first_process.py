@@ -263,6 +263,9 @@ class FirstProcess:
                 packing.add_all(archive, folder=folder)
         except (OSError, tarfile.TarError, _TooMuchError) as caught:
             error = str(caught)
+        except RecursionError:
+            # Whoever made the folders is to blame, and not this machine, as where this process ended of it.
+            error = "its folders stand too deep in each other"
         self._channel.send_chunk(b"")
         return {"error": error, "found": paths, "folder": folder}
 

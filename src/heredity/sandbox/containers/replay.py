@@ -14,7 +14,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from heredity.errors import CandidateError, ConfigError
+from heredity.errors import CandidateError, ConfigError, IsolationError
+from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.containers.bubblewrap import BubblewrapSandbox, system_path
 from heredity.sandbox.containers.contract import ContainerLimits, Image, Phase
 from heredity.tasks.containers import ContainerTask, Copy, Dockerfile, Run, Workdir, read_dockerfile
@@ -33,9 +34,16 @@ class BubblewrapBackend:
 
     Args:
         limits: what one environment may use.
+
+    Raises:
+        IsolationError: if bubblewrap does not work here.
     """
 
     def __init__(self, limits: ContainerLimits | None = None) -> None:
+        # Nothing is begun that could not go on.
+        reason = available()
+        if reason is not None:
+            raise IsolationError(f"container tasks cannot be isolated: {reason}")
         self.limits = limits or ContainerLimits()
         self._folder = Path(tempfile.mkdtemp(prefix="heredity-images-"))
         self._built: dict[str, asyncio.Task[Image]] = {}
@@ -47,14 +55,16 @@ class BubblewrapBackend:
             ConfigError: if the task cannot be replayed, or a line of its Dockerfile fails; the message says why.
             IsolationError: if bubblewrap does not work here.
         """
-        key = f"{task.folder} {task.digest}"
-        if key not in self._built:
-            self._built[key] = asyncio.create_task(self._build(task))
+        key = f"{task.environment_folder} {task.digest}"
+        building = self._built.get(key)
+        if building is None:
+            building = self._built[key] = asyncio.create_task(self._build(task))
         try:
-            return await asyncio.shield(self._built[key])
+            return await asyncio.shield(building)
         except BaseException:
-            if self._built[key].done():
-                self._built.pop(key, None)
+            # Everybody who waited gets the error; whoever asks later builds again.
+            if building.done() and self._built.get(key) is building:
+                del self._built[key]
             raise
 
     def sandbox(self, task: ContainerTask, image: Image, phase: Phase) -> BubblewrapSandbox:
@@ -78,7 +88,7 @@ class BubblewrapBackend:
         dockerfile = read_dockerfile(task.environment_folder / "Dockerfile", {"PATH": system_path()})
         _check_base(task, dockerfile)
         env = {**dockerfile.env, **host_free(task, "environment.env", task.environment.env)}
-        sandbox = self.sandbox(task, Image("", env, "/"), Phase())
+        sandbox = self.sandbox(task, Image("", env, "/"), Phase(building=True))
         clock = asyncio.timeout(task.environment.build_timeout_s)
         try:
             async with clock:
@@ -148,7 +158,6 @@ def check_replayable(task: ContainerTask) -> None:
         "servers of tools (environment.mcp_servers)": bool(environment.mcp_servers),
         "a health check": environment.healthcheck is not None,
         "another user than root": task.agent.user not in _ROOT or task.verifier.user not in _ROOT,
-        "an environment of the verifier's own": task.verifier.environment is not None or bool(task.verifier.collect),
         "a .dockerignore file": (task.environment_folder / ".dockerignore").exists(),
     }
     if reasons := [what for what, needed in wanted.items() if needed]:

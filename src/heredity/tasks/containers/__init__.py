@@ -4,6 +4,8 @@ from heredity.tasks.containers.dockerfile import Copy, Dockerfile, Run, Workdir,
 from heredity.tasks.containers.format import read_task
 from heredity.tasks.containers.task import (
     AgentPart,
+    Artifact,
+    CollectHook,
     ContainerTask,
     EnvironmentPart,
     Healthcheck,
@@ -14,6 +16,8 @@ from heredity.tasks.containers.task import (
 
 __all__ = [
     "AgentPart",
+    "Artifact",
+    "CollectHook",
     "ContainerTask",
     "Copy",
     "Dockerfile",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from heredity.errors import ConfigError
@@ -17,6 +17,8 @@ from heredity.tasks.containers.sections import Section
 from heredity.tasks.containers.task import (
     NETWORK_MODES,
     AgentPart,
+    Artifact,
+    CollectHook,
     ContainerTask,
     EnvironmentPart,
     Healthcheck,
@@ -28,6 +30,7 @@ from heredity.tasks.containers.task import (
 SCHEMA_VERSIONS = ("1.0", "1.1", "1.2", "1.3", "1.4")
 """Versions of the format that are read."""
 
+_VERIFIERS = (PurePosixPath("/tests"), PurePosixPath("/logs/verifier"))
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
 _STEP_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMG])", re.IGNORECASE)
@@ -69,7 +72,7 @@ def read_task(folder: Path) -> ContainerTask:
         solution_env=solution.variables(),
         steps=steps,
         step_rewards=top.choice("multi_step_reward_strategy", ("mean", "final")) or "mean",
-        artifacts=top.items("artifacts"),
+        artifacts=_artifacts(top),
     )
     about.items("authors")
     top.text("source")
@@ -117,6 +120,23 @@ def _check_files(task: ContainerTask) -> None:
         )
     if not task.steps and not (task.tests_folder / "test.sh").is_file():
         raise ConfigError(f"{task.tests_folder / 'test.sh'} does not exist; a task needs it to be verified")
+    if task.separate:
+        _check_separate(task)
+
+
+def _check_separate(task: ContainerTask) -> None:
+    file, own = task.folder / "task.toml", task.verifier.environment
+    if own is not None and own.docker_image is None and not (task.tests_folder / "Dockerfile").is_file():
+        raise ConfigError(
+            f"{file}: verifier.environment has no docker_image, and {task.tests_folder} no Dockerfile; add one of them, or leave "
+            "verifier.environment out, so that the verifier runs in a fresh copy of the task's own environment"
+        )
+    for source in (PurePosixPath(artifact.source) for artifact in task.artifacts):
+        for place in _VERIFIERS:
+            if source.is_relative_to(place) or place.is_relative_to(source):
+                raise ConfigError(
+                    f"{file}: artifacts names {source}, and {place} is the verifier's own; name the agent's files elsewhere"
+                )
 
 
 def _network(section: Section) -> NetworkPolicy | None:
@@ -144,10 +164,42 @@ def _verifier(section: Section) -> VerifierPart:
         network=_network(section),
         environment_mode=mode or ("separate" if own else "shared"),
         environment=own,
-        collect=section.items("collect"),
+        collect=tuple(map(_hook, section.sections("collect"))),
     )
     section.close()
     return part
+
+
+def _hook(section: Section) -> CollectHook:
+    command = section.text("command") or section.refuse("command", "a command for the shell")
+    if section.user() not in (None, "root", "0"):
+        section.refuse("user", "root: what others may do is not kept apart")
+    _main_service(section)
+    hook = CollectHook(command, section.positive("timeout_sec") or CollectHook.timeout_s)
+    section.close()
+    return hook
+
+
+def _artifacts(parent: Section) -> tuple[Artifact, ...]:
+    return tuple(map(_artifact, parent.entries("artifacts", "source")))
+
+
+def _artifact(section: Section) -> Artifact:
+    source = section.text("source") or section.refuse("source", "an absolute path")
+    path = PurePosixPath(source)
+    if not path.is_absolute() or ".." in path.parts:
+        section.refuse("source", "an absolute path without ..")
+    _main_service(section)
+    # Where a copy is kept for people, which is not done here.
+    section.text("destination")
+    artifact = Artifact(path.as_posix(), section.texts("exclude"))
+    section.close()
+    return artifact
+
+
+def _main_service(section: Section) -> None:
+    if section.text("service") not in (None, "main"):
+        section.refuse("service", "'main': there are no services beside it")
 
 
 def _environment(section: Section) -> EnvironmentPart:
@@ -221,7 +273,7 @@ def _step(folder: Path, section: Section, agent: AgentPart, verifier: VerifierPa
         verifier=own_verifier if "timeout_sec" in own else replace(own_verifier, timeout_s=verifier.timeout_s),
         min_reward=section.numbers("min_reward"),
         healthcheck=_healthcheck(section),
-        artifacts=section.items("artifacts"),
+        artifacts=_artifacts(section),
     )
     section.close()
     return step

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 from heredity.errors import ConfigError
 
@@ -112,9 +112,17 @@ class Section:
         tables = self.items(name)
         if not all(isinstance(item, dict) for item in tables):
             self.refuse(name, "a list of tables")
+        return self.entries(name, "")
+
+    def entries(self, name: str, key: str) -> list[Section]:
+        """Return a list of tables to be read in their turn, where a text stands for a table with this key alone."""
+        entries = self.items(name)
+        if not all(isinstance(entry, str | dict) for entry in entries):
+            self.refuse(name, "a list of texts and tables")
+        tables: list[dict[str, Any]] = [{key: entry} if isinstance(entry, str) else entry for entry in entries]
         return [
-            Section(self.file, f"{self._name(name)}[{index}]", cast("dict[str, Any]", item), self._unknown)
-            for index, item in enumerate(tables)
+            Section(self.file, f"{self._name(name)}[{index}]", table, self._unknown)
+            for index, table in enumerate(tables)
         ]
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,27 @@ class AgentPart:
 
 
 @dataclass(frozen=True)
+class Artifact:
+    """What a separate verifier gets of the agent's environment, at the same path: a file, or a folder's content.
+
+    Attributes:
+        source: absolute path.
+        exclude: patterns of what is left out; each stands for the end of a path below the source.
+    """
+
+    source: str
+    exclude: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CollectHook:
+    """A command that is run in the agent's environment when the agent is done, before artifacts are taken; in wall seconds."""
+
+    command: str
+    timeout_s: float = 60.0
+
+
+@dataclass(frozen=True)
 class VerifierPart:
     """`[verifier]`: wall seconds for `tests/test.sh`, its variables and user, and where it runs.
 
@@ -93,7 +114,7 @@ class VerifierPart:
     network: NetworkPolicy | None = None
     environment_mode: str = "shared"
     environment: EnvironmentPart | None = None
-    collect: tuple[Mapping[str, Any], ...] = ()
+    collect: tuple[CollectHook, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,7 +130,7 @@ class StepPart:
     verifier: VerifierPart
     min_reward: float | Mapping[str, float] | None = None
     healthcheck: Healthcheck | None = None
-    artifacts: tuple[Any, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,8 +152,9 @@ class ContainerTask:
         solution_env: variables for `solution/solve.sh`.
         steps: the stages of a task in steps; empty for all others.
         step_rewards: how the rewards of steps become one: `"mean"` or `"final"`.
-        artifacts: what is to be kept from the environment, as it is written.
+        artifacts: what a separate verifier gets of the agent's environment.
         unknown_keys: dotted names of keys that the format does not know.
+        build_folder: the folder with the Dockerfile, where it is another than `environment/`.
     """
 
     folder: Path
@@ -149,13 +171,14 @@ class ContainerTask:
     solution_env: Mapping[str, str] = field(default_factory=dict[str, str])
     steps: tuple[StepPart, ...] = ()
     step_rewards: str = "mean"
-    artifacts: tuple[Any, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
     unknown_keys: tuple[str, ...] = ()
+    build_folder: Path | None = None
 
     @property
     def environment_folder(self) -> Path:
         """The folder with the Dockerfile and what it copies."""
-        return self.folder / "environment"
+        return self.build_folder or self.folder / "environment"
 
     @property
     def tests_folder(self) -> Path:
@@ -172,6 +195,24 @@ class ContainerTask:
     def compose_file(self) -> Path | None:
         """The compose file of a task with several containers, or None."""
         return next((path for name in _COMPOSE if (path := self.environment_folder / name).is_file()), None)
+
+    @property
+    def separate(self) -> bool:
+        """Whether the verifier runs in an environment of its own, of which the agent has touched the artifacts alone."""
+        return self.verifier.environment_mode == "separate"
+
+    @property
+    def verifier_task(self) -> ContainerTask:
+        """The task as its verifier's environment is made of it; the task itself where the verifier shares the agent's.
+
+        A Dockerfile in `tests/` makes the environment, and puts there what it needs, or else the image that the verifier's
+        part names; where there is neither, it is the task's own as it was before the agent.
+        """
+        if not self.separate:
+            return self
+        environment = self.verifier.environment or self.environment
+        own = (self.tests_folder / "Dockerfile").is_file() or self.verifier.environment is not None
+        return replace(self, environment=environment, build_folder=self.tests_folder if own else None)
 
     @cached_property
     def digest(self) -> str:

@@ -34,9 +34,6 @@ _SEEDS = 2**31
 _MISSES = 300
 """After so many seeds in a row without a new question of the split, its questions count as exhausted."""
 
-UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What a scorer raises at an answer of the wrong form."""
-
 _MAX_CHARS = 1000
 """An answer may have so many characters and ten times the reference's: some scorers take milliseconds for each."""
 
@@ -176,17 +173,17 @@ def score(question: Question, answer: str) -> Verification:
         if may_take_hours(type(scorer)):
             scored = score_in_child(name, options["config"], options["seed"], answer)
             if scored is None:
+                if score_in_child(name, options["config"], options["seed"], reference) is None:
+                    raise HostError(f"the scorer of {name} fails on the reference: it comes to no end")
                 return Verification(0.0, False, shown, f"the scorer of {name} comes to no end with the answer")
             points = scored
         else:
             points = points_of(scorer, answer, entry)
-    except UNREADABLE as error:
-        _check(name, options["config"], options["seed"])
-        return Verification(0.0, False, shown, f"the scorer of {name} cannot take the answer: {error!r}"[:300])
     except HostError:
         raise
-    except Exception as error:
-        raise HostError(f"the scorer of {name} failed: {error!r}") from error
+    except Exception as error:  # noqa: BLE001 - whatever it is, an answer made a scorer fail that takes the reference
+        _check(name, options["config"], options["seed"])
+        return Verification(0.0, False, shown, f"the scorer of {name} cannot take the answer: {error!r}"[:300])
     return Verification(points, points >= 1.0, shown, f"the scorer of {name} gives {points:g}")
 
 

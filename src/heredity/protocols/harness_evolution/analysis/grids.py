@@ -94,9 +94,9 @@ class Grid:
         return self.final(batches) if best.batch is not None and best.batch == batches else None
 
     def pair(self, before: int, after: int) -> Pair:
-        """Return two snapshots as they are compared, with names, scores and domains."""
+        """Return two snapshots as they are compared, with names, scores, domains, and how many tasks both were asked."""
         first, second = ((self.snapshots[i].name, self.score[:, i]) for i in (before, after))
-        return first, second, self.domain
+        return first, second, self.domain, int((~self.untrained[:, [before, after]].any(axis=1)).sum())
 
 
 def train_batches(results: CodedRows) -> int | None:
@@ -208,13 +208,26 @@ def _level(grid: Grid, index: int, costs: Costs) -> Level:
         missing=int((~present).sum()) - untrained,
         untrained=untrained,
         errors=int(grid.errored[:, index].sum()),
-        perf=_mean(score, grid.domain, SHARE if share(grid.score) else None),
+        perf=_perf(grid, index),
         sr=_mean(np.where(present, grid.solved[:, index], np.nan), grid.domain),
         execution_success=_mean(np.where(present, clean, np.nan), grid.domain),
         domains=_parts(score, grid.domain, grid.domains),
         sources=_parts(score, grid.source, grid.sources),
         costs=costs,
     )
+
+
+def _perf(grid: Grid, index: int) -> Mean:
+    """Return the mean score, and what it would be with all that is missing at 0 and at 1."""
+    score, shares = grid.score[:, index], share(grid.score)
+    mean, missing = _mean(score, grid.domain, SHARE if shares else None), np.isnan(score) & ~grid.untrained[:, index]
+    if not shares or not missing.any():
+        return mean
+    low, high = (
+        float(np.mean([part.mean() for part in by_domain(np.where(missing, worth, score), grid.domain)]))
+        for worth in SHARE
+    )
+    return mean.model_copy(update={"bounds": (low, high)})
 
 
 def _mean(values: Floats, domain: Ints, bounds: Interval | None = SHARE) -> Mean:

@@ -33,6 +33,7 @@ from heredity.protocols.harness_evolution.task_results import (
     UpdateValidation,
     ViewLevels,
 )
+from heredity.results.coverage import covers
 
 SCHEMA_VERSION = 1
 _RANKS: tuple[Literal["base", "point", "final", "best"], ...] = ("base", "point", "final", "best")
@@ -157,9 +158,10 @@ def _update_validation(table: Grid) -> UpdateValidation:
 
 
 def _best_validation(tables: Sequence[Grid]) -> tuple[str, Snapshot, float] | None:
-    """Return the snapshot with the highest macro Perf on update-validation, the earliest of equals."""
+    """Return the snapshot with the highest macro Perf on update-validation, the earliest of equals; enough must be known of it."""
     for table in tables:
-        scored = [(macro_perf(table, i), i) for i in table.chain()] if table.kind == "validation" else []
+        known = [i for i in table.chain() if covers(table.score[:, i].tolist())] if table.kind == "validation" else []
+        scored = [(macro_perf(table, i), i) for i in known]
         ranked = [(perf, -i) for perf, i in scored if perf is not None]
         if ranked:
             perf, index = max(ranked)

@@ -14,13 +14,15 @@ from heredity.analysis.statistics import CONFIDENCE, Estimate, case_mean
 from heredity.analysis.student import student_quantile
 from heredity.protocols.harness_evolution.analysis.coded import Floats, Ints
 from heredity.protocols.harness_evolution.task_results import Difference, Gain
+from heredity.results.coverage import covered
 from heredity.results.run import Verdict
 
 MANY = 256
 """Beyond so many tasks, resampling gives what the normal and Student's t distributions give, and costs memory."""
 
-Pair = tuple[tuple[str, Floats], tuple[str, Floats], Ints]
-"""Two snapshots of a view, each with its name and its scores, shape (tasks,), NaN where missing; and the domain of each task."""
+Pair = tuple[tuple[str, Floats], tuple[str, Floats], Ints, int]
+"""Two snapshots of a view, each with its name and its scores, shape (tasks,), NaN where missing; the domain of each task; and how
+many tasks both were asked."""
 
 
 def gains(pairs: Sequence[Pair]) -> tuple[Gain, ...]:
@@ -28,16 +30,17 @@ def gains(pairs: Sequence[Pair]) -> tuple[Gain, ...]:
 
     `macro` weighs domains alike, `micro` tasks; either is None where nothing is paired.
     """
-    bounds = [GAP if share(before, after) else None for (_, before), (_, after), _ in pairs]
-    gaps = [after - before for (_, before), (_, after), _ in pairs]
-    domains = [by_domain(gap, domain) for gap, (*_, domain) in zip(gaps, pairs, strict=True)]
-    macro = _differences([_compare(*stratum) for stratum in zip(domains, bounds, strict=True)])
-    micro = _differences([_compare([gap[~np.isnan(gap)]], b) for gap, b in zip(gaps, bounds, strict=True)])
+    bounds = [GAP if share(before, after) else None for (_, before), (_, after), *_ in pairs]
+    gaps = [after - before for (_, before), (_, after), *_ in pairs]
+    domains = [by_domain(gap, domain) for gap, (_, _, domain, _) in zip(gaps, pairs, strict=True)]
+    known = [covered(int((~np.isnan(gap)).sum()), asked) for gap, (*_, asked) in zip(gaps, pairs, strict=True)]
+    macro = _differences([_compare(*stratum) for stratum in zip(domains, bounds, strict=True)], known)
+    micro = _differences([_compare([gap[~np.isnan(gap)]], b) for gap, b in zip(gaps, bounds, strict=True)], known)
     return tuple(_gain(*compared) for compared in zip(pairs, macro, micro, strict=True))
 
 
 def _gain(pair: Pair, macro: Difference | None, micro: Difference | None) -> Gain:
-    (before, first), (after, second), _ = pair
+    (before, first), (after, second), *_ = pair
     tasks = int((~np.isnan(second - first)).sum())
     return Gain(
         before=before,
@@ -50,7 +53,7 @@ def _gain(pair: Pair, macro: Difference | None, micro: Difference | None) -> Gai
     )
 
 
-def _differences(compared: Sequence[Comparison | None]) -> list[Difference | None]:
+def _differences(compared: Sequence[Comparison | None], known: Sequence[bool]) -> list[Difference | None]:
     corrected = holm([None if c is None else c.p for c in compared])
     return [
         None
@@ -61,9 +64,9 @@ def _differences(compared: Sequence[Comparison | None]) -> list[Difference | Non
             p=c.p,
             p_holm=p,
             mde=c.mde,
-            verdict=Verdict(verdict(c.difference, p)),
+            verdict=Verdict(verdict(c.difference, p, covered=enough)),
         )
-        for c, p in zip(compared, corrected, strict=True)
+        for c, p, enough in zip(compared, corrected, known, strict=True)
     ]
 
 

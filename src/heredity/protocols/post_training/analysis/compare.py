@@ -13,6 +13,7 @@ from heredity.analysis.statistics import mean_interval
 from heredity.analysis.student import student_quantile
 from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, PostTraining, Scores, Step
 from heredity.protocols.post_training.results import Gain, HeldoutGain, Noise, RepeatedGrading, ScoreSummary
+from heredity.results.coverage import covered
 
 
 def paired(after: Scores, before: Scores) -> Gain | None:
@@ -27,7 +28,7 @@ def paired(after: Scores, before: Scores) -> Gain | None:
         p=comparison.p,
         mde=comparison.mde,
         pairs=len(gaps),
-        verdict=verdict(comparison.difference, comparison.p),
+        verdict=verdict(comparison.difference, comparison.p, covered=covered(len(gaps), len(after))),
     )
 
 

@@ -175,7 +175,7 @@ def _compared(rows: Sequence[Sequence[float]]) -> GainOverRuns | None:
         unit=comparison.unit,
         runs=comparison.runs,
         cases=comparison.cases,
-        verdict=verdict(comparison.difference, comparison.p),
+        verdict=verdict(comparison.difference, comparison.p, covered=comparison.covered),
     )
 
 

@@ -1,0 +1,19 @@
+"""Read by every Python of a verifier: where it works, and its script is, modules are found after Python's own.
+
+Otherwise a file `json.py` that an agent left where its work is verified would be what the verifier imports. Standard library only.
+"""
+
+import contextlib
+import os
+import sys
+
+
+def _last_places() -> list[str]:
+    words = [word for word in sys.orig_argv[1:] if not word.startswith("-")]
+    script = [os.path.dirname(os.path.abspath(words[0]))] if words and os.path.isfile(words[0]) else []
+    return [*script, *filter(None, os.environ.get("HEREDITY_PYTHONPATH", "").split(":")), os.getcwd()]
+
+
+# Before Python 3.10, or in a folder that is gone, there is nothing to add.
+with contextlib.suppress(AttributeError, OSError):
+    sys.path += [place for place in _last_places() if place not in sys.path]

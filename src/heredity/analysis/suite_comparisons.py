@@ -75,7 +75,7 @@ def _families(questions: Sequence[_Question], name: Callable[[str], str]) -> lis
 
 def _answer(question: _Question, tests: int) -> _Answer | None:
     tasksets, (a, b), normalised = question.tasksets, question.pair, question.scale is Scale.NORMALISED
-    gaps = [_paired_gaps(t, a, b) / ((t.span or 1.0) if normalised else 1.0) for t in tasksets]
+    gaps = [paired_gaps(t, a, b) / ((t.span or 1.0) if normalised else 1.0) for t in tasksets]
     bounds = GAP if not normalised and all(t.bounds for t in tasksets) else None
     strata = [g for g in gaps if g.size]
     # Against a mark the level is lower, as if there were so many more tests.
@@ -129,7 +129,7 @@ def _taskset_row(row: Comparison, taskset: str) -> TasksetComparison:
     return TasksetComparison(taskset=taskset, **dict(row))
 
 
-def _paired_gaps(taskset: TasksetScores, a: str, b: str) -> Floats:
+def paired_gaps(taskset: TasksetScores, a: str, b: str) -> Floats:
     """Return a minus b for the seeds that both have, shape (seeds, cases); the reference pairs with every seed."""
     left, right = _by_seed(taskset, a), _by_seed(taskset, b)
     seeds = left if left is not None else right

@@ -103,7 +103,7 @@ def _tests_of(source: str, *, one: bool) -> int:
 
 def _pair(pilot: Pilot, between: str) -> tuple[str, str]:
     from heredity.analysis.ranking import standings
-    from heredity.experiments.pilots import pair_of
+    from heredity.experiments.entries import pair_of
 
     entries = pilot.entries
     if between:

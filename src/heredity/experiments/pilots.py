@@ -1,9 +1,7 @@
-"""Pilots: the runs of a suite's folder, as a plan needs them, and entries by what a user calls them."""
+"""Pilots: the runs of a suite's folder, as a plan needs them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from heredity.analysis.costs import RunCost, run_cost
@@ -13,8 +11,6 @@ from heredity.analysis.suite_table import evolver_labels, taskset_scores
 from heredity.errors import ConfigError
 from heredity.experiments.results import is_suite, metrics_of, read_runs
 from heredity.records import read_journal
-
-_QUESTION = re.compile(r"\s*(?P<a>\S.*?)\s+vs\.?\s+(?P<b>\S.*?)(?:\s+decided)?\s*", re.IGNORECASE)
 
 
 def read_pilot(folder: Path) -> Pilot:
@@ -37,34 +33,3 @@ def read_pilot(folder: Path) -> Pilot:
             record = read_record(event.to_json() for event in read_journal(result.folder / "journal.jsonl"))
             costs.setdefault((str(result.metrics.taskset), label), []).append(run_cost(record))
     return Pilot(tasksets, costs)
-
-
-def pair_of(question: str, labels: Sequence[str]) -> tuple[str, str]:
-    """Return the two entries that a question such as `"gepa vs random"` or `"gepa vs random decided"` names.
-
-    Args:
-        question: names are labels, or parts of them that only one has.
-        labels: the entries' labels.
-
-    Raises:
-        ConfigError: if it is no such question, or a name fits none of the labels, or several.
-    """
-    match = _QUESTION.fullmatch(question)
-    if match is None:
-        raise ConfigError(f'{question!r} names no two entries; write "A vs B", of {_choices(labels)}')
-    a, b = _entry(match["a"], labels), _entry(match["b"], labels)
-    if a == b:
-        raise ConfigError(f"{question!r} names {a} twice; name two of {_choices(labels)}")
-    return a, b
-
-
-def _entry(name: str, labels: Sequence[str]) -> str:
-    fitting = [label for label in labels if label == name] or [label for label in labels if name in label]
-    if len(fitting) != 1:
-        why = f"fits {_choices(fitting)}" if fitting else "fits no entry"
-        raise ConfigError(f"{name!r} {why}; give a name that fits one of {_choices(labels)}")
-    return fitting[0]
-
-
-def _choices(labels: Iterable[str]) -> str:
-    return ", ".join(map(repr, labels)) or "none"

@@ -158,10 +158,7 @@ def _component_cells(row: ComponentsRow) -> list[tuple[Value | Cell, ...]]:
         return [(name, where, row.note, None, None, None)]
     listed = (("seed", row.seed), ("case", row.case), ("seed × case", row.residual))
     size = f"{row.seeds} × {row.cases}"
-    return [
-        (name if i == 0 else "", where if i == 0 else "", source, *_component(part), size if i == 0 else "")
-        for i, (source, part) in enumerate(listed)
-    ]
+    return [(name, where, source, *_component(part), size) for source, part in listed]
 
 
 def _component(part: Component | None) -> tuple[Value, Value]:

@@ -35,7 +35,9 @@ LEAST_SEEDS = 8
 
 _OF_SEEDS = 0.6
 _STRENGTHS = (0.2, 0.5, 1.0, 2.5)
-_SMALLEST_P = 1e-9
+_STEP = math.log(1.0 / LEVEL) / 256
+"""Logarithm of the steps, of about 1%, in which p is found and rounded up; the level itself is one of them."""
+_STEPS_DOWN = 1536
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,24 +141,24 @@ def _error_of_cases(tables: Sequence[Floats]) -> _Error | None:
 
 def _least_wealth(gaps: Floats, half: float) -> float:
     """Return the least logarithm of the wealth against any centre within `half` of 0."""
-    centres = np.linspace(-half, half, 21 if half > 0.0 else 1)
+    centres = np.linspace(-half, half, 11 if half > 0.0 else 1)
     return float(log_wealth(gaps - centres[:, None])[:, -1].min())
 
 
 def _p(gaps: Floats, error: _Error) -> float:
-    """Return the smallest level at which a difference of 0 is refuted."""
+    """Return the smallest level at which a difference of 0 is refuted, from 5e-10 on."""
 
     def refuted(level: float) -> bool:
         half = error.half(level)
         return abs(float(gaps.mean())) > half and _least_wealth(gaps, half) >= -math.log(_OF_SEEDS * level)
 
-    low, high = math.log(_SMALLEST_P), 0.0
     if not refuted(1.0):
         return 1.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (low, middle) if refuted(math.exp(middle)) else (middle, high)
-    return math.exp(high)
+    low, high = -_STEPS_DOWN, round(math.log(1.0 / LEVEL) / _STEP)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if refuted(LEVEL * math.exp(_STEP * middle)) else (middle, high)
+    return min(1.0, LEVEL * math.exp(_STEP * high))
 
 
 def _interval(gaps: Floats, error: _Error) -> Interval | None:
@@ -171,7 +173,7 @@ def _interval(gaps: Floats, error: _Error) -> Interval | None:
         near, far = inside, inside + sign * reach
         if float(log_wealth(gaps - far)[-1]) < limit:
             return None
-        for _ in range(60):
+        for _ in range(40):
             middle = (near + far) / 2
             near, far = (near, middle) if float(log_wealth(gaps - middle)[-1]) >= limit else (middle, far)
         ends.append(far + sign * half)

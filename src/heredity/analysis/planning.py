@@ -83,7 +83,7 @@ def plan(pilot: Pilot, wanted: Wanted) -> Plan:
     smallest = detectable(question, max(seeds, least_seeds(len(chosen))), cases, wanted.power)
     effect = wanted.effect if wanted.effect is not None else _upwards(smallest)
     designer = _Designer(question, parts, wanted.power, cases, *_costs(pilot, chosen, wanted.pair))
-    aims = [designer.aim(e) for e in (effect, effect / 2, effect * 2)]
+    aims = [designer.known(designer.aim(effect)), designer.aim(effect / 2), designer.aim(effect * 2)]
     return Plan(
         a=wanted.pair[0],
         b=wanted.pair[1],
@@ -212,9 +212,7 @@ class _Designer:
         ]
         if able:
             best = min(able)[2]
-            designs[best] = designs[best].model_copy(
-                update={"cheapest": True, "power_ci": self._known(question, designs[best])}
-            )
+            designs[best] = designs[best].model_copy(update={"cheapest": True})
         return Aim(effect=effect, designs=designs)
 
     def _design(self, question: Question, cases: int) -> Design:
@@ -225,15 +223,21 @@ class _Designer:
         reached = power(question, seeds, cases)
         return Design(cases=cases, seeds=seeds, power=reached, power_ci=None, cost=cost, cheapest=False)
 
-    def _known(self, question: Question, design: Design) -> tuple[float, float]:
-        """Return the 95% interval of the power, given how well the pilot knows the components."""
+    def known(self, aim: Aim) -> Aim:
+        """Add the 95% interval of the power of the cheapest design, given how well the pilot knows the components."""
+        question = replace(self.question, effect=aim.effect)
         drawn: list[Floats] = [p.draws[:_KNOWN] for p in self.parts]
-        powers = [
-            power(replace(question, tasksets=[tuple(d[i]) for d in drawn]), design.seeds or 0, design.cases)
-            for i in range(_KNOWN)
-        ]
-        low, high = np.quantile(powers, ((1.0 - CONFIDENCE) / 2, (1.0 + CONFIDENCE) / 2))
-        return float(low), float(high)
+
+        def interval(design: Design) -> tuple[float, float] | None:
+            if not design.cheapest or design.seeds is None:
+                return None
+            cases, seeds = design.cases, design.seeds
+            rows = ([tuple(d[i]) for d in drawn] for i in range(_KNOWN))
+            powers = [power(replace(question, tasksets=row), seeds, cases) for row in rows]
+            low, high = np.quantile(powers, ((1.0 - CONFIDENCE) / 2, (1.0 + CONFIDENCE) / 2))
+            return float(low), float(high)
+
+        return Aim(effect=aim.effect, designs=[d.model_copy(update={"power_ci": interval(d)}) for d in aim.designs])
 
     def curves(self, aim: Aim) -> dict[int, list[tuple[int, float]]]:
         """Return power against seeds for each number of cases."""

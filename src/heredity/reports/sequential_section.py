@@ -18,8 +18,8 @@ def sequential_section(sequence: Sequential | None) -> Section:
         f"{sequence.a} and {sequence.b} were run seed after seed and compared after each, until they were told apart or "
         f"{text.plural(sequence.most_seeds, 'seed')} were run. All these intervals hold together in at least "
         f"{text.percent(1.0 - sequence.level)} of such suites, and p at most {sequence.level:g} comes up falsely in at most "
-        f"{text.percent(sequence.level)}, whenever one stops: of seeds, if differences are as likely as their opposites, which those "
-        "of alike entries are; of cases, as Student's t does."
+        f"{text.percent(sequence.level)}, whenever one stops: of seeds, if differences are as likely as their opposites, "
+        "which those of alike entries are; of cases, as Student's t does."
     )
     rows = [
         [

@@ -60,7 +60,7 @@ class Design(Result):
         cases: held-out cases on each taskset.
         seeds: the fewest that reach the power; None if none do, for the cases alone leave too much to chance.
         power: with these, if the components are as estimated.
-        power_ci: between what it may be, the components being no better known than the pilot lets them.
+        power_ci: 95% interval of it, given how well the pilot knows the components; of the cheapest design of the first aim.
         cost: of both entries on all tasksets.
         cheapest: of its aim.
     """

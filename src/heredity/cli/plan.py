@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 def plan(
     source: str = typer.Argument(
-        metavar="FOLDER|SUITE",
         help="A suite's folder, whose runs are the pilot; or a suite (name or TOML) with --pilot.",
     ),
     pilot: Path | None = typer.Option(None, "--pilot", help="The folder of earlier runs to plan a suite by."),

@@ -49,6 +49,8 @@ def test_components_scale_with_the_square_of_the_scores_and_ignore_what_is_missi
     assert large.seed == pytest.approx(one.seed * 1e240)
     holed = np.vstack([scores, np.full((1, 12), np.nan)])
     assert (components(holed) or one).seed == one.seed
+    with pytest.raises(ConfigError, match="no variance that a number holds"):
+        components(scores * 1e200)
     assert components(scores[:1]) is None
     assert components(scores[:, :1]) is None
 

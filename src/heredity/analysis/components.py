@@ -16,9 +16,11 @@ from numpy.typing import ArrayLike
 from heredity.analysis.bounds import Floats, Interval
 from heredity.analysis.samples import row_means, scaled, without_empty
 from heredity.analysis.statistics import CONFIDENCE
+from heredity.errors import ConfigError
 from heredity.ids import generator
 
 _DRAWS = 4000
+_LARGEST = 1e150
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,15 @@ def components(scores: ArrayLike) -> Components | None:
 
     Returns:
         The components; None with fewer than two seeds or two cases, of which they cannot be told apart.
+
+    Raises:
+        ConfigError: if scores are so large that no number holds their squares.
     """
     (table,), scale = scaled([without_empty(scores)])
+    if scale > _LARGEST:
+        raise ConfigError(
+            f"scores of {scale:.0e} and more have no variance that a number holds; plan by scores that are smaller"
+        )
     seeds, cases = table.shape
     if seeds < 2 or cases < 2:
         return None

@@ -8,8 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from heredity.analysis import paired
-from heredity.analysis.bounds import GAP, Floats
+from heredity.analysis import anytime, paired
+from heredity.analysis.bounds import GAP, Floats, Interval
 from heredity.analysis.paired import compare_cases, compare_runs, holm, verdict
 from heredity.analysis.statistics import CONFIDENCE, probability_of_improvement
 from heredity.analysis.suite_table import REFERENCE, TasksetScores
@@ -23,7 +23,11 @@ calls an evolver falsely better in up to one case in six."""
 
 
 def suite_comparisons(
-    tasksets: Sequence[TasksetScores], entries: Sequence[str], name: Callable[[str], str] = str
+    tasksets: Sequence[TasksetScores],
+    entries: Sequence[str],
+    name: Callable[[str], str] = str,
+    *,
+    sequential: bool = False,
 ) -> Comparisons:
     """Compare every two entries, over the whole suite and on each taskset.
 
@@ -35,11 +39,13 @@ def suite_comparisons(
         tasksets: the suite's scores.
         entries: whom to compare, best first; the reference may be among them.
         name: what an entry is called.
+        sequential: whether the suite was looked at after every seed: then evolvers are compared by what holds at every stopping
+            time, and nothing is said of the rest.
     """
     pairs = list(combinations(entries, 2))
     scaled = [t for t in tasksets if t.span is not None]
-    whole = _families([_Question(scaled, pair, Scale.NORMALISED) for pair in pairs], name)
-    single = _families([_Question([t], pair, Scale.RETURN) for t in tasksets for pair in pairs], name)
+    whole = _families([_Question(scaled, pair, Scale.NORMALISED) for pair in pairs], name, sequential)
+    single = _families([_Question([t], pair, Scale.RETURN) for t in tasksets for pair in pairs], name, sequential)
     return Comparisons(
         suite=[row for _, row in whole],
         tasksets=[_taskset_row(row, question.tasksets[0].name) for question, row in single],
@@ -60,28 +66,80 @@ class _Answer:
     candidates: paired.Comparison
 
 
-def _families(questions: Sequence[_Question], name: Callable[[str], str]) -> list[tuple[_Question, Comparison]]:
+def _families(
+    questions: Sequence[_Question], name: Callable[[str], str], sequential: bool
+) -> list[tuple[_Question, Comparison]]:
     """Answer questions, with p corrected in two families, against the reference and between evolvers, and for each claim apart."""
     rows: list[tuple[_Question, Comparison]] = []
     for reference in (False, True):
         asked = [q for q in questions if (REFERENCE in q.pair) is reference]
-        answers = [answer for q in asked if (answer := _answer(q, len(asked))) is not None]
+        answers = [answer for q in asked if (answer := _answer(q, len(asked), sequential)) is not None]
         evolvers = holm([answer.evolvers.p if answer.evolvers.enough else None for answer in answers])
         candidates = holm([answer.candidates.p for answer in answers])
         for answer, *corrected in zip(answers, evolvers, candidates, strict=True):
-            rows.append((answer.question, _row(answer, corrected[0], corrected[1], name)))
+            row = _row(answer, corrected[0], corrected[1], name)
+            rows.append((answer.question, _sequential(row) if sequential else row))
     return rows
 
 
-def _answer(question: _Question, tests: int) -> _Answer | None:
-    tasksets, (a, b), normalised = question.tasksets, question.pair, question.scale is Scale.NORMALISED
-    gaps = [_paired_gaps(t, a, b) / ((t.span or 1.0) if normalised else 1.0) for t in tasksets]
-    bounds = GAP if not normalised and all(t.bounds for t in tasksets) else None
+def _answer(question: _Question, tests: int, sequential: bool) -> _Answer | None:
+    gaps, bounds = _gaps(question)
     strata = [g for g in gaps if g.size]
     # Against a mark the level is lower, as if there were so many more tests.
-    of_evolvers = tests * round(LEVEL / MARK_LEVEL) if REFERENCE in (a, b) else tests
-    evolvers, candidates = compare_runs(strata, of_evolvers, bounds), compare_cases(strata, tests, bounds)
+    of_evolvers = tests * round(LEVEL / MARK_LEVEL) if REFERENCE in question.pair else tests
+    evolvers = _looked(question) if sequential else compare_runs(strata, of_evolvers, bounds)
+    candidates = compare_cases(strata, tests, bounds)
     return _Answer(question, evolvers, candidates) if evolvers is not None and candidates is not None else None
+
+
+def _gaps(question: _Question) -> tuple[list[Floats], Interval | None]:
+    """Return the paired differences on each taskset, and what they can only lie between."""
+    normalised = question.scale is Scale.NORMALISED
+    gaps = [paired_gaps(t, *question.pair) / ((t.span or 1.0) if normalised else 1.0) for t in question.tasksets]
+    return gaps, GAP if not normalised and all(t.bounds for t in question.tasksets) else None
+
+
+def sequential_look(tasksets: Sequence[TasksetScores], pair: tuple[str, str]) -> tuple[anytime.Look | None, Scale]:
+    """Return what the seeds so far say of two entries, at any time, and in what: normalised scores over several tasksets.
+
+    The scale of these is taken as known, as in every comparison over a suite.
+    """
+    scale = Scale.RETURN if len(tasksets) == 1 else Scale.NORMALISED
+    chosen = [t for t in tasksets if scale is Scale.RETURN or t.span is not None]
+    return _look(_Question(chosen, pair, scale)), scale
+
+
+def _look(question: _Question) -> anytime.Look | None:
+    seeds = [_paired_seeds(t, *question.pair) for t in question.tasksets]
+    if not seeds:
+        return None
+    common = set(seeds[0]).intersection(*seeds)
+    gaps, bounds = _gaps(question)
+    aligned = [g[[seed in common for seed in own]] for g, own in zip(gaps, seeds, strict=True)] if common else []
+    return anytime.look(aligned, bounds)
+
+
+def _looked(question: _Question) -> paired.Comparison | None:
+    looked = None if REFERENCE in question.pair else _look(question)
+    if looked is None:
+        return paired.Comparison(0.0, None, None, None, Unit.RUN, 0, 0, enough=False)
+    known = looked.p is not None
+    return paired.Comparison(
+        looked.difference, looked.interval, looked.p, None, Unit.RUN, looked.seeds, 0, enough=known
+    )
+
+
+def _sequential(row: Comparison) -> Comparison:
+    """Return a comparison without what holds only for a number of seeds that was fixed before."""
+    decided = row.evolvers.verdict in (Verdict.BETTER, Verdict.WORSE)
+    evolvers = {"always_valid": row.evolvers.p is not None, **({} if decided else {"verdict": Verdict.CANNOT_TELL})}
+    candidates = {"ci": None, "p": None, "p_holm": None, "mde": None, "verdict": Verdict.CANNOT_TELL}
+    return row.model_copy(
+        update={
+            "evolvers": row.evolvers.model_copy(update=evolvers),
+            "candidates": row.candidates.model_copy(update=candidates),
+        }
+    )
 
 
 def _row(
@@ -129,17 +187,21 @@ def _taskset_row(row: Comparison, taskset: str) -> TasksetComparison:
     return TasksetComparison(taskset=taskset, **dict(row))
 
 
-def _paired_gaps(taskset: TasksetScores, a: str, b: str) -> Floats:
+def paired_gaps(taskset: TasksetScores, a: str, b: str) -> Floats:
     """Return a minus b for the seeds that both have, shape (seeds, cases); the reference pairs with every seed."""
     left, right = _by_seed(taskset, a), _by_seed(taskset, b)
-    seeds = left if left is not None else right
     rows = [
         (taskset.reference if left is None else left[seed], taskset.reference if right is None else right[seed])
-        for seed in seeds or ()
-        if (left is None or seed in left) and (right is None or seed in right)
+        for seed in _paired_seeds(taskset, a, b)
     ]
     width = min((min(len(x), len(y)) for x, y in rows), default=0)
     return np.array([x[:width] - y[:width] for x, y in rows], dtype=np.float64).reshape(len(rows), width)
+
+
+def _paired_seeds(taskset: TasksetScores, a: str, b: str) -> list[int | None]:
+    left, right = _by_seed(taskset, a), _by_seed(taskset, b)
+    seeds = left if left is not None else right
+    return [s for s in seeds or () if (left is None or s in left) and (right is None or s in right)]
 
 
 def _by_seed(taskset: TasksetScores, entry: str) -> dict[int | None, Floats] | None:

@@ -59,7 +59,11 @@ def common_metrics(protocol: str | None) -> CommonMetrics:
 
 
 def suite_results(
-    runs: Sequence[RunResults], metrics_of: MetricsOf = common_metrics, suite_id: str | None = None
+    runs: Sequence[RunResults],
+    metrics_of: MetricsOf = common_metrics,
+    suite_id: str | None = None,
+    *,
+    sequential: bool = False,
 ) -> SuiteResults:
     """Compute a suite's results.
 
@@ -67,6 +71,7 @@ def suite_results(
         runs: the results of its runs; unfinished runs may be among them, missing ones are reported as absent.
         metrics_of: name of a protocol to what it says about results.
         suite_id: what the suite is called; None for the name that its runs give.
+        sequential: whether it was looked at after every seed (see `suite_comparisons`).
 
     Returns:
         The same for the same runs in the same order, to the byte.
@@ -89,7 +94,7 @@ def suite_results(
         evolvers=list(own),
         leaderboard=leaderboard,
         tasksets=[_taskset(t, list(own), name) for t in tasksets],
-        comparisons=suite_comparisons(tasksets, order, name),
+        comparisons=suite_comparisons(tasksets, order, name, sequential=sequential),
         edits=[_edits(group, label, several) for group, label, several in _by_group(own)],
         features=[_features(group, label, several) for group, label, several in _by_group(own)],
         budget=[_budget(label, several) for label, several in own.items()],

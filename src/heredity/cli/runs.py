@@ -31,12 +31,20 @@ def run(
     folder: Path = typer.Option(Path("runs"), "--folder", help="Where suites are kept."),
     out: Path | None = typer.Option(None, "--out", help="This suite's own folder; continued if it is there already."),
     cases: Path | None = typer.Option(None, "--cases", help="Judge on the hidden cases of this suite, to compare."),
+    until: str = typer.Option(
+        "", "--until", help='Run these two entries seed after seed until told apart, such as "gepa vs random decided".'
+    ),
+    most_seeds: int | None = typer.Option(None, "--most-seeds", min=1, help="With --until: run no more seeds (32)."),
     jobs: int | None = _JOBS,
     json_output: bool = _JSON,
     unsafe: bool = _UNSAFE,
 ) -> None:
-    """Run an experiment: a run, or a suite of runs, with progress, leaderboard and report."""
+    """Run an experiment: a run, or a suite of runs, with progress, leaderboard and report.
+
+    Example: heredity run demo --until "parametric vs random decided" --most-seeds 20
+    """
     from heredity.experiments.config import load
+    from heredity.experiments.sequence import begin, seeds_of
     from heredity.experiments.suite import adopt_cases, forget_unbegun, new_suite_folder, open_suite
     from heredity.experiments.suites import suite_file
 
@@ -46,11 +54,18 @@ def run(
     if unsafe:
         changes["engine.unsafe"] = True
     config = load(suite_file(file), list(overrides or ()), changes)
+    if until:
+        changes["run.seeds"] = seeds_of(config.run.seeds, most_seeds)
+        config = load(suite_file(file), list(overrides or ()), changes)
+    elif most_seeds is not None:
+        raise ConfigError('--most-seeds goes with --until; add --until "A vs B decided", or set run.seeds')
     suite = out if out is not None else new_suite_folder(folder, config)
     fresh = not suite.exists()
     if cases is not None:
         adopt_cases(suite, cases)
     try:
+        if until:
+            begin(suite, config, until)
         _execute(suite, open_suite(suite, config), json_output=json_output)
     except (ConfigError, MissingExtraError, IsolationError):
         if fresh:

@@ -10,6 +10,7 @@ from pathlib import Path
 from heredity.analysis.suite_results import suite_results
 from heredity.errors import ConfigError
 from heredity.experiments.results import RunResult, is_run, is_suite, metrics_of, read_run, read_runs
+from heredity.experiments.sequence import read_sequence
 from heredity.ids import canonical_json
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
@@ -88,7 +89,11 @@ def compare_folders(folders: Sequence[Path]) -> Comparison:
         )
     renamed = _rename(members, notes)
     runs = [member.run.metrics for member in renamed]
-    metrics = suite_results(runs, metrics_of, suite_id=" and ".join(names.values()))
+    stopped = [names[folder] for folder in folders if read_sequence(folder) is not None]
+    notes += [
+        f"{name} was run until it was decided: only what holds at every stopping time is said" for name in stopped
+    ]
+    metrics = suite_results(runs, metrics_of, suite_id=" and ".join(names.values()), sequential=bool(stopped))
     return Comparison(metrics, runs, notes)
 
 

@@ -14,6 +14,7 @@ from heredity.analysis.run_results import run_results
 from heredity.analysis.suite_results import suite_results
 from heredity.errors import ConfigError, RecordError
 from heredity.experiments.lineage import write_lineage
+from heredity.experiments.sequence import read_sequence, sequential_results
 from heredity.experiments.sources import sources_of
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import BlobStore, read_journal
@@ -147,7 +148,9 @@ def rebuild_suite(folder: Path, *, write: bool = True) -> Rebuilt[SuiteResults]:
     """
     results, unreadable = read_runs(folder)
     runs = [result.metrics for result in results]
-    metrics = suite_results(runs, metrics_of)
+    metrics = suite_results(runs, metrics_of, sequential=read_sequence(folder) is not None)
+    labels = {str(s.run_id): cell.evolver for t in metrics.tasksets for cell in t.cells for s in cell.seeds}
+    metrics = metrics.model_copy(update={"sequential": sequential_results(folder, labels)})
     if write:
         write_derived(folder, metrics, runs)
     return Rebuilt(metrics, runs, unreadable)

@@ -8,7 +8,7 @@ import os
 import shutil
 import time
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import tomli_w
 from heredity.analysis.failed_updates import failed_updates, fruitless
 from heredity.configuration.config import Cell, Config
 from heredity.errors import ConfigError, HeredityError, RecordError
+from heredity.experiments.blocks import blocks, compared_cells
 from heredity.experiments.config import cells, read_toml, resolve, slug
 from heredity.experiments.engine import Engine
 from heredity.experiments.plans import plan_of
@@ -220,7 +221,7 @@ class _Suite:
     def __init__(self, folder: Path, config: Config, watcher: Watcher, machine: GpuMachine | None = None) -> None:
         self.folder, self.config, self.watcher = folder, config, watcher
         self.setting = PROTOCOLS.load(config.run.protocol).setting
-        self.cells = cells(config)
+        self.cells = compared_cells(folder, cells(config))
         self.needs: dict[str, Needs] = {cell.id: self.setting.needs(cell.config) for cell in self.cells}
         named = (*config.run.tasksets, *(name for needs in self.needs.values() for name in needs.tasksets))
         self.tasksets: dict[str, Taskset] = {name: taskset(name) for name in dict.fromkeys(named)}
@@ -237,7 +238,7 @@ class _Suite:
             self.setting.check(cell, self.context)
 
     async def run(self, engine: Engine) -> None:
-        """Run every cell, a few at a time.
+        """Run every cell, a few at a time; those of a sequence seed after seed, until it is decided.
 
         Raises:
             ConfigError: if a model that one of them needs is not there.
@@ -254,9 +255,11 @@ class _Suite:
             async with gate:
                 await self._run_cell(cell, engine, hidden_cases, references)
 
-        async with asyncio.TaskGroup() as group:
-            for cell in self.cells:
-                group.create_task(guarded(cell))
+        with closing(blocks(self.folder, self.cells)) as remaining:
+            for block in remaining:
+                async with asyncio.TaskGroup() as group:
+                    for cell in block:
+                        group.create_task(guarded(cell))
 
     async def _run_cell(self, cell: Cell, engine: Engine, hidden_cases: HiddenCases, references: References) -> None:
         progress = self.progress[cell.id]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from heredity.results import text
 from heredity.results.run import RunResults, RunStatus, Verdict
-from heredity.results.suite import Comparison, Entry, SuiteResults, TasksetResults
+from heredity.results.suite import Comparison, Entry, Scale, Sequential, Stop, SuiteResults, TasksetResults
 from heredity.results.text import listed, plural
 from heredity.results.words import Words
 
@@ -41,6 +41,8 @@ def suite_summary(suite: SuiteResults, words: Words) -> list[str]:
     if not entries:
         return ["No run has been judged yet."]
     reached = [_reached(taskset, words) for taskset in suite.tasksets] if len(suite.tasksets) == 1 else []
+    if suite.sequential is not None:
+        return [" ".join([line for line in reached if line] + [sequential_summary(suite.sequential)])]
     return [" ".join([line for line in reached if line] + [_lead(suite, entries, words)])]
 
 
@@ -94,6 +96,25 @@ def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
     return f"{opening}. The difference {between} ({gap}) is within noise."
 
 
+def sequential_summary(sequence: Sequential) -> str:
+    """Say whether two entries were told apart, after how many seeds, and by how much."""
+    seeds, last = text.plural(len(sequence.looks), "seed"), sequence.looks[-1] if sequence.looks else None
+    pair = f"{sequence.a} and {sequence.b}"
+    if last is None or last.difference is None:
+        return f"{pair} have no pair of scores yet, after {seeds} of at most {sequence.most_seeds}."
+    unit = " in normalised score" if sequence.scale is Scale.NORMALISED else ""
+    spread = f" {text.interval(*last.ci)}" if last.ci else ""
+    gap = (
+        f"{text.signed(last.difference)}{spread}{unit}, p = {text.p_value(last.p)}, which holds at every stopping time"
+    )
+    if sequence.stopped is Stop.DECIDED:
+        word = "better" if last.difference > 0.0 else "worse"
+        return f"Decided after {seeds}, of at most {sequence.most_seeds}: {sequence.a} is {word} than {sequence.b} ({gap})."
+    if sequence.stopped is Stop.MOST_SEEDS:
+        return f"After {seeds}, the most that were allowed, {pair} cannot be told apart ({gap})."
+    return f"Not decided yet, after {seeds} of at most {sequence.most_seeds}: {pair} differ by {gap}."
+
+
 def _compared(
     suite: SuiteResults, first: str, second: str
 ) -> tuple[float, Comparison, Callable[[Verdict], Verdict]] | None:
@@ -110,7 +131,12 @@ def _compared(
 def suite_caution(suite: SuiteResults, words: Words) -> str:
     """Say what limits the suite's claims; empty when nothing does."""
     limits: list[str] = []
-    if any(row.evolvers.verdict is Verdict.CANNOT_TELL for row in suite.comparisons.suite):
+    if suite.sequential is not None:
+        limits.append(
+            f"it was looked at after every seed, so that only the difference of {suite.sequential.a} and {suite.sequential.b} has "
+            "a test and an interval that hold; intervals of single means and ranks are for a number of seeds that was fixed before"
+        )
+    elif any(row.evolvers.verdict is Verdict.CANNOT_TELL for row in suite.comparisons.suite):
         chosen = f"{words.products} these runs {words.chosen}"
         limits.append(
             f"with fewer than six paired runs, or than three on a {words.taskset}, nobody can tell evolvers apart, whatever "

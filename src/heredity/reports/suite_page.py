@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from heredity.reports.sections import Head, arranged, failure_parts, headed, versions
 from heredity.reports.sentences import FEW, suite_caution, suite_summary, suite_title, trouble_summary
+from heredity.reports.sequential_section import sequential_section
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Reference, Tone
 from heredity.results.page import (
@@ -52,7 +53,7 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
     head = headed(Head((*said, *cautions, *warnings), _facts(suite, words), ()), own)
     shown = _Shown(suite, members, words)
     general = [
-        *(shown.best(), shown.leaderboard(), shown.scores(), shown.comparisons()),
+        *(sequential_section(suite.sequential), shown.best(), shown.leaderboard(), shown.scores(), shown.comparisons()),
         *(shown.budget(), shown.problems(), shown.runs(), shown.reproduce()),
     ]
     return Page(
@@ -254,11 +255,10 @@ class _Shown:
             "in five."
         )
         caption = "Over the whole suite, in normalised score; a positive difference is in favour of the first"
+        none = Text("No two evolvers have been judged on the same cases yet.")
+        whole = suite.comparisons.suite
         parts: list[Part] = [Text(about, "about")]
-        if suite.comparisons.suite:
-            parts.append(self._compared(suite.comparisons.suite, caption, 3, "comparisons.csv"))
-        else:
-            parts.append(Text("No two evolvers have been judged on the same cases yet."))
+        parts.append(self._compared(whole, caption, 3, "comparisons.csv") if whole else none)
         for taskset in suite.tasksets:
             rows = [row for row in suite.comparisons.tasksets if row.taskset == taskset.taskset]
             if rows:

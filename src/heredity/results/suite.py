@@ -108,7 +108,8 @@ class Claim(Result):
         p: two-sided, not corrected; `p_holm` corrected for the family of tests; None where there is no test.
         mde: minimum detectable effect at 80% power, after the correction.
         verdict: `"cannot tell yet"` of evolvers with fewer than six paired runs, which no exact test tells apart at 5%, or with
-            fewer than three on one of fewer than six tasksets.
+            fewer than three on one of fewer than six tasksets; of a suite that is run seed after seed, where nothing is decided.
+        always_valid: whether interval and p hold at every stopping time, of a suite that was looked at after every seed.
     """
 
     unit: Unit
@@ -117,6 +118,7 @@ class Claim(Result):
     p_holm: float | None
     mde: float | None
     verdict: Verdict
+    always_valid: bool = False
 
 
 class Comparison(Result):
@@ -233,6 +235,52 @@ class Problems(Result):
     absent: list[AbsentRun]
 
 
+class Stop(StrEnum):
+    """Why no more seeds are run: the question is decided, or no more were allowed."""
+
+    DECIDED = "decided"
+    MOST_SEEDS = "most seeds"
+
+
+class SeedLook(Result):
+    """What was known after a seed.
+
+    Attributes:
+        seed: the last that was run.
+        pairs: seeds that both entries have a score for, on every taskset.
+        difference: `a` minus `b`; None without a pair.
+        ci: of the confidence sequence: all of them hold together; None while it has no end.
+        p: valid at every stopping time.
+    """
+
+    seed: int
+    pairs: int
+    difference: float | None
+    ci: Interval | None
+    p: float | None
+
+
+class Sequential(Result):
+    """A suite that is run seed after seed until a question is decided (`heredity run --until`).
+
+    Attributes:
+        a: an entry; `b` the one that it is compared with.
+        scale: what differences are measured in: the taskset's own scores, or over several normalised ones.
+        level: of the test; it holds however often one looks.
+        most_seeds: how many are run at most.
+        looks: one after each seed.
+        stopped: why it ended; None while it has not.
+    """
+
+    a: str
+    b: str
+    scale: Scale
+    level: float
+    most_seeds: int
+    looks: list[SeedLook]
+    stopped: Stop | None
+
+
 class SuiteResults(Result):
     """Results of a suite: the content of its metrics.json.
 
@@ -243,6 +291,8 @@ class SuiteResults(Result):
         confidence: of all intervals, such as 0.95.
         evolvers: their labels; where a name occurs with several options, those that differ are in the label.
         leaderboard: best first.
+        sequential: of a suite that is run seed after seed until a question is decided; then only its answer, and what is marked
+            `always_valid`, holds.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -260,4 +310,5 @@ class SuiteResults(Result):
     features: list[FeaturesRow]
     budget: list[BudgetRow]
     problems: list[Problems]
+    sequential: Sequential | None = None
     part: SerializeAsAny[Result] | None = None

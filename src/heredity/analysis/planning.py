@@ -1,0 +1,254 @@
+"""From a pilot to a plan: how many seeds and held-out cases find a difference between two entries, and what they cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from heredity.analysis.bounds import Floats
+from heredity.analysis.components import Components, components, pooled
+from heredity.analysis.costs import RunCost, mean, times, total
+from heredity.analysis.power import Question, detectable, least_seeds, power, seeds_needed, variances
+from heredity.analysis.statistics import CONFIDENCE
+from heredity.analysis.suite_comparisons import paired_gaps
+from heredity.analysis.suite_table import TasksetScores
+from heredity.errors import ConfigError
+from heredity.results.planning import Aim, Amount, Component, ComponentsRow, Design, Plan
+from heredity.results.suite import Scale
+
+_KNOWN = 200
+"""Draws of the components, to say how well the power is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """Runs that were made.
+
+    Attributes:
+        tasksets: their held-out scores.
+        costs: (taskset, entry) to what each run of it cost.
+    """
+
+    tasksets: Sequence[TasksetScores]
+    costs: Mapping[tuple[str, str], Sequence[RunCost]]
+
+    @property
+    def entries(self) -> list[str]:
+        """Whom it has scores of, without the reference."""
+        return list(dict.fromkeys(entry for taskset in self.tasksets for entry in taskset.cells))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a plan is for.
+
+    Attributes:
+        pair: two entries.
+        taskset: one of them; "" for the mean over all, or for the only one.
+        effect: the difference to be found; None for the smallest that a suite of the pilot's size finds.
+        normalised: whether the effect is one of normalised scores; over several tasksets it always is.
+        power: in (0.5, 1).
+        tests: how many the p-value is corrected for; None for those of the pilot's own entries and tasksets.
+    """
+
+    pair: tuple[str, str]
+    taskset: str = ""
+    effect: float | None = None
+    normalised: bool = False
+    power: float = 0.8
+    tests: int | None = None
+
+
+def plan(pilot: Pilot, wanted: Wanted) -> Plan:
+    """Return what to buy.
+
+    Raises:
+        ConfigError: if the pilot has too little to say: fewer than two paired seeds or held-out cases, no normalised scores.
+    """
+    chosen, scale = _chosen(pilot, wanted)
+    parts = [_needed(t, wanted.pair, scale) for t in chosen]
+    count = len(pilot.entries)
+    tests = wanted.tests or math.comb(count, 2) * (len(pilot.tasksets) if len(chosen) == 1 else 1)
+    question = Question([variances(p) for p in parts], 1.0, tests)
+    seeds, cases = min(p.seeds for p in parts), min(p.cases for p in parts)
+    if not any(sum(row) for row in question.tasksets):
+        raise ConfigError(
+            f"{' and '.join(wanted.pair)} scored the same difference in every seed and case of the pilot: nothing varies, and one "
+            "pair of seeds shows it; choose other entries, or a taskset on which they vary"
+        )
+    smallest = detectable(question, max(seeds, least_seeds(len(chosen))), cases, wanted.power)
+    effect = wanted.effect if wanted.effect is not None else _upwards(smallest)
+    designer = _Designer(question, parts, wanted.power, cases, *_costs(pilot, chosen, wanted.pair))
+    aims = [designer.known(designer.aim(effect)), designer.aim(effect / 2), designer.aim(effect * 2)]
+    return Plan(
+        a=wanted.pair[0],
+        b=wanted.pair[1],
+        tasksets=[t.name for t in chosen],
+        scale=scale,
+        power=wanted.power,
+        level=round(1.0 - CONFIDENCE, 6),
+        tests=tests,
+        pilot_seeds=seeds,
+        pilot_cases=cases,
+        detectable=smallest,
+        aims=aims,
+        curves=designer.curves(aims[0]),
+        components=component_rows(pilot),
+        cost_per_seed=designer.seed,
+        cost_per_case=designer.case,
+    )
+
+
+def component_rows(pilot: Pilot) -> list[ComponentsRow]:
+    """Return the components of every entry and every pair of them: on each taskset, and over those with normalised scores."""
+    rows: list[ComponentsRow] = []
+    pairs = [*((entry, None) for entry in pilot.entries), *combinations(pilot.entries, 2)]
+    for a, b in pairs:
+        on_each = [(t, _estimated(t, a, b)) for t in pilot.tasksets]
+        rows += [_row(t.name, a, b, Scale.RETURN, parts) for t, parts in on_each]
+        scaled = [_over(parts, t.span) for t, parts in on_each if parts is not None and t.span is not None]
+        if len(pilot.tasksets) > 1:
+            rows.append(_row(None, a, b, Scale.NORMALISED, pooled(scaled) if scaled else None))
+    return rows
+
+
+def _chosen(pilot: Pilot, wanted: Wanted) -> tuple[list[TasksetScores], Scale]:
+    tasksets = [t for t in pilot.tasksets if wanted.taskset in ("", t.name)]
+    scale = Scale.NORMALISED if wanted.normalised or len(tasksets) > 1 else Scale.RETURN
+    chosen = [t for t in tasksets if scale is Scale.RETURN or t.span is not None]
+    if not chosen:
+        raise ConfigError(
+            "nobody beats the reference on these tasksets, so that there are no normalised scores; give one taskset and an effect "
+            "in its own units"
+        )
+    return chosen, scale
+
+
+def _needed(taskset: TasksetScores, pair: tuple[str, str], scale: Scale) -> Components:
+    parts = _estimated(taskset, *pair)
+    if parts is None:
+        gaps = paired_gaps(taskset, *pair)
+        raise ConfigError(
+            f"the pilot has {len(gaps)} paired seeds and {gaps.shape[1] if gaps.size else 0} paired held-out cases of "
+            f"{' and '.join(pair)} on {taskset.name}; a plan takes two seeds and two cases or more: run a pilot with run.seeds=4"
+        )
+    return _over(parts, taskset.span) if scale is Scale.NORMALISED and taskset.span is not None else parts
+
+
+def _estimated(taskset: TasksetScores, a: str, b: str | None) -> Components | None:
+    if b is not None:
+        return components(paired_gaps(taskset, a, b)) if paired_gaps(taskset, a, b).size else None
+    cell = taskset.cells.get(a)
+    return None if cell is None else components(cell.scores)
+
+
+def _over(parts: Components, span: float | None) -> Components:
+    unit = (span or 1.0) ** 2
+    return replace(
+        parts,
+        seed=parts.seed / unit,
+        case=parts.case / unit,
+        residual=parts.residual / unit,
+        draws=parts.draws / unit,
+    )
+
+
+def _row(taskset: str | None, a: str, b: str | None, scale: Scale, parts: Components | None) -> ComponentsRow:
+    return ComponentsRow(
+        taskset=taskset,
+        entry=a,
+        against=b,
+        scale=scale,
+        seeds=parts.seeds if parts else 0,
+        cases=parts.cases if parts else 0,
+        seed=_component(parts, "seed"),
+        case=_component(parts, "case"),
+        residual=_component(parts, "residual"),
+        note="" if parts else "not separable: it takes two seeds and two held-out cases",
+    )
+
+
+def _component(parts: Components | None, name: str) -> Component | None:
+    if parts is None:
+        return None
+    value, (low, high) = getattr(parts, name), parts.interval(name)
+    whole = parts.seed + parts.case + parts.residual
+    return Component(sd=math.sqrt(value), ci=(math.sqrt(low), math.sqrt(high)), share=value / whole if whole else None)
+
+
+def _costs(pilot: Pilot, tasksets: Sequence[TasksetScores], pair: tuple[str, str]) -> tuple[Amount, Amount]:
+    runs = [pilot.costs.get((t.name, entry), ()) for t in tasksets for entry in pair]
+    return total(mean(c.seed for c in several) for several in runs), total(
+        mean(c.case for c in several) for several in runs
+    )
+
+
+def _upwards(effect: float) -> float:
+    """Return an effect with two digits, not below it."""
+    unit = 10.0 ** (math.floor(math.log10(effect)) - 1)
+    return float(f"{math.ceil(effect / unit - 1e-9) * unit:.2g}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Designer:
+    question: Question
+    parts: Sequence[Components]
+    wanted: float
+    cases: int
+    seed: Amount
+    case: Amount
+
+    def aim(self, effect: float) -> Aim:
+        """Return the designs that find an effect, for half as many to eight times as many cases as the pilot had."""
+        question = replace(self.question, effect=effect)
+        counts = sorted({max(4, self.cases // 2), *(max(4, self.cases * n) for n in (1, 2, 4, 8))})
+        designs = [self._design(question, cases) for cases in counts]
+        able = [
+            (_price(d.cost), d.seeds, i) for i, d in enumerate(designs) if d.cost is not None and d.seeds is not None
+        ]
+        if able:
+            best = min(able)[2]
+            designs[best] = designs[best].model_copy(update={"cheapest": True})
+        return Aim(effect=effect, designs=designs)
+
+    def _design(self, question: Question, cases: int) -> Design:
+        seeds = seeds_needed(question, cases, self.wanted)
+        if seeds is None:
+            return Design(cases=cases, seeds=None, power=None, power_ci=None, cost=None, cheapest=False)
+        cost = times(total([self.seed, times(self.case, cases)]), seeds)
+        reached = power(question, seeds, cases)
+        return Design(cases=cases, seeds=seeds, power=reached, power_ci=None, cost=cost, cheapest=False)
+
+    def known(self, aim: Aim) -> Aim:
+        """Add the 95% interval of the power of the cheapest design, given how well the pilot knows the components."""
+        question = replace(self.question, effect=aim.effect)
+        drawn: list[Floats] = [p.draws[:_KNOWN] for p in self.parts]
+
+        def interval(design: Design) -> tuple[float, float] | None:
+            if not design.cheapest or design.seeds is None:
+                return None
+            cases, seeds = design.cases, design.seeds
+            rows = ([tuple(d[i]) for d in drawn] for i in range(_KNOWN))
+            powers = [power(replace(question, tasksets=row), seeds, cases) for row in rows]
+            low, high = np.quantile(powers, ((1.0 - CONFIDENCE) / 2, (1.0 + CONFIDENCE) / 2))
+            return float(low), float(high)
+
+        return Aim(effect=aim.effect, designs=[d.model_copy(update={"power_ci": interval(d)}) for d in aim.designs])
+
+    def curves(self, aim: Aim) -> dict[int, list[tuple[int, float]]]:
+        """Return power against seeds for each number of cases."""
+        question, least = replace(self.question, effect=aim.effect), least_seeds(len(self.question.tasksets))
+        most = 2 * max([d.seeds for d in aim.designs if d.cheapest and d.seeds], default=32)
+        counts = sorted(
+            {*range(least, min(most, 24) + 1), *np.linspace(least, max(most, least), 16).astype(int).tolist()}
+        )
+        return {d.cases: [(n, power(question, n, d.cases)) for n in counts] for d in aim.designs}
+
+
+def _price(cost: Amount) -> float:
+    """Return what designs are compared by: dollars where they are known and cost any, or else time, or rollouts."""
+    return cost.cost_usd or cost.seconds or cost.rollouts or 0.0

@@ -1,0 +1,178 @@
+"""The rule of a suite that is run seed after seed until two entries are told apart, and what each look said.
+
+Both are in `sequence.jsonl` in the suite's folder, a journal as those of runs: whoever continues the suite continues the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from typing_extensions import TypedDict
+
+from heredity.analysis.anytime import LEAST_SEEDS, LEVEL
+from heredity.configuration.config import Config
+from heredity.errors import ConfigError, RecordError
+from heredity.experiments.config import cells as cells_of
+from heredity.experiments.entries import pair_of
+from heredity.records import read_journal
+from heredity.records.events import EventKind
+from heredity.records.journal import Event, Journal
+from heredity.results.suite import Scale, SeedLook, Sequential, Stop
+
+NAME = "sequence.jsonl"
+MOST_SEEDS = 32
+"""How many seeds are run at most, where nobody says."""
+
+_SUITE = "suite.toml"
+
+
+class SequenceStarted(TypedDict):
+    """The rule: which entries are compared, by which seeds in which order, at which level; `runs` are those of each entry."""
+
+    a: str
+    b: str
+    seeds: Sequence[int]
+    level: float
+    runs: Mapping[str, Sequence[str]]
+
+
+class SequenceLooked(TypedDict):
+    """What was known after a seed (see `SeedLook`), and in what differences are measured."""
+
+    seed: int
+    pairs: int
+    difference: float | None
+    ci: Sequence[float] | None
+    p: float | None
+    scale: str
+
+
+class SequenceStopped(TypedDict):
+    """Why no more seeds are run."""
+
+    reason: str
+
+
+STARTED = EventKind("sequence.started", SequenceStarted)
+LOOKED = EventKind("sequence.looked", SequenceLooked)
+STOPPED = EventKind("sequence.stopped", SequenceStopped)
+
+
+def seeds_of(given: int | list[int], most: int | None) -> list[int]:
+    """Return the seeds that are run at most, in their order: those of a list, or 0, 1, … .
+
+    Args:
+        given: `run.seeds` of the configuration; a number is that of a suite which is not stopped, and says nothing here.
+        most: how many at most; None for all of a list, or `MOST_SEEDS`.
+
+    Raises:
+        ConfigError: if they are too few for any decision, or fewer than `most`.
+    """
+    listed = sorted(given) if isinstance(given, list) else list(range(most or MOST_SEEDS))
+    if most is not None and most > len(listed):
+        raise ConfigError(f"--most-seeds is {most} and run.seeds lists {len(listed)}; list more, or give a number")
+    chosen = listed[:most]
+    if len(chosen) < LEAST_SEEDS:
+        raise ConfigError(
+            f"{len(chosen)} seeds decide nothing, however far apart two entries are; give --most-seeds {LEAST_SEEDS} or more"
+        )
+    return chosen
+
+
+def begin(folder: Path, config: Config, question: str) -> None:
+    """Write the rule into a suite's folder, or find it there.
+
+    Args:
+        folder: a new one, or that of a suite that was started with the same rule.
+        config: the suite's configuration.
+        question: such as `"gepa vs random decided"`.
+
+    Raises:
+        ConfigError: if the question names no two entries, or the folder holds a suite with another rule, or with none.
+        RecordError: if it cannot be written.
+    """
+    cells = cells_of(config)
+    a, b = pair_of(question, list(dict.fromkeys(cell.label for cell in cells)))
+    runs = {label: [cell.id for cell in cells if cell.label == label] for label in (a, b)}
+    rule: SequenceStarted = {"a": a, "b": b, "seeds": config.run.seed_list, "level": round(LEVEL, 6), "runs": runs}
+    before = read_sequence(folder)
+    if before is not None:
+        if before.rule == rule:
+            return
+        known = f"{before.rule['a']} vs {before.rule['b']}, at most {len(before.rule['seeds'])} seeds"
+        raise ConfigError(
+            f"{folder} holds a suite that is run until {known}; choose another folder, or resume that one"
+        )
+    if (folder / _SUITE).exists():
+        raise ConfigError(f"{folder} holds a suite that was not started with --until; choose another folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordError(f"{folder} cannot be created: {error.strerror}") from error
+    with closing(Journal.open(folder / NAME)) as journal:
+        journal.append(*STARTED.line(rule))
+        journal.sync()
+
+
+def sequential_results(folder: Path, evolvers: Mapping[str, str]) -> Sequential | None:
+    """Return what a suite's sequence says; None for a suite without one.
+
+    Args:
+        folder: the suite's.
+        evolvers: id of a run to the label that its evolver has in the suite's results.
+    """
+    sequence = read_sequence(folder)
+    if sequence is None:
+        return None
+    rule, last = sequence.rule, sequence.looks[-1] if sequence.looks else None
+    a, b = (next((evolvers[run] for run in rule["runs"][x] if run in evolvers), x) for x in sequence.labels)
+    return Sequential(
+        a=a,
+        b=b,
+        scale=Scale(last["scale"]) if last else Scale.RETURN,
+        level=rule["level"],
+        most_seeds=len(rule["seeds"]),
+        looks=[SeedLook.model_validate({k: v for k, v in look.items() if k != "scale"}) for look in sequence.looks],
+        stopped=None if sequence.stopped is None else Stop(sequence.stopped),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceRecord:
+    """What a sequence's journal says.
+
+    Attributes:
+        rule: what is compared, and how long.
+        looks: what was known after each seed.
+        stopped: why no more seeds are run; None while more may be.
+    """
+
+    rule: SequenceStarted
+    looks: Sequence[SequenceLooked]
+    stopped: str | None
+
+    @classmethod
+    def of(cls, events: Sequence[Event]) -> SequenceRecord:
+        """Read a journal's events.
+
+        Raises:
+            RecordError: if they do not begin with the rule.
+        """
+        rule, stopped = STARTED.first(events), STOPPED.first(events)
+        if rule is None:
+            raise RecordError(f"{NAME} does not begin with {STARTED.name}; restore it from a copy")
+        return cls(rule, list(LOOKED.all(events)), None if stopped is None else stopped["reason"])
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """The two entries."""
+        return self.rule["a"], self.rule["b"]
+
+
+def read_sequence(folder: Path) -> SequenceRecord | None:
+    """Return a suite's sequence; None where there is none, or it was cut off before its first line."""
+    events = read_journal(folder / NAME) if (folder / NAME).exists() else []
+    return SequenceRecord.of(events) if events else None

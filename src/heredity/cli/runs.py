@@ -37,7 +37,8 @@ def run(
 ) -> None:
     """Run an experiment: a run, or a suite of runs, with progress, leaderboard and report."""
     from heredity.experiments.config import load
-    from heredity.experiments.suite import adopt_cases, forget_unbegun, new_suite_folder, open_suite
+    from heredity.experiments.sealed import adopt_cases
+    from heredity.experiments.suite import forget_unbegun, new_suite_folder, open_suite
     from heredity.experiments.suites import suite_file
 
     changes: dict[str, Any] = {"evolver.agent": agent, "matrix": {}} if agent else {}

@@ -86,7 +86,7 @@ def lines_schema(events: Mapping[str, type]) -> dict[str, Any]:
     always = {
         "seq": {"type": "integer", "minimum": 0},
         "at": {"type": "number"},
-        "crc": {"type": "string", "pattern": "^[0-9a-f]{8}$"},
+        "chain": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
         "format": {"const": FORMAT, "description": "In the first line alone."},
     }
     lines = [
@@ -94,7 +94,7 @@ def lines_schema(events: Mapping[str, type]) -> dict[str, Any]:
             "title": name,
             "type": "object",
             "properties": {**always, "kind": {"const": name}, "data": data_of[name, "serialization"]},
-            "required": ["seq", "at", "kind", "data", "crc"],
+            "required": ["seq", "at", "kind", "data", "chain"],
             "additionalProperties": False,
         }
         for name in sorted(events)

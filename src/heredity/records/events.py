@@ -110,7 +110,7 @@ class Scored(Compared):
 
 
 class RunStarted(TypedDict):
-    """What is run, under which conditions."""
+    """What is run, under which conditions; `cases_known` says that the hidden cases had been published before."""
 
     run_id: str
     suite_id: str
@@ -130,6 +130,7 @@ class RunStarted(TypedDict):
     plugins: NotRequired[Sequence[Mapping[str, str]]]
     commitment: str
     config_digest: str
+    cases_known: NotRequired[bool]
 
 
 class RunResumed(TypedDict):
@@ -311,6 +312,8 @@ class ReferenceScored(Compared):
 
     name: str
     view: str
+    candidate: str
+    blob: str
     scores: Scores
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from heredity.configuration.config import Config
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.experiments.plans import package_versions
-from heredity.experiments.suite import sealed_folder
+from heredity.experiments.sealed import sealed_folder
 from heredity.ids import canonical_json
 from heredity.judging.bench import Bench, conclude
 from heredity.judging.cases import HiddenCases

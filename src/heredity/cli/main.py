@@ -15,6 +15,7 @@ from heredity.cli.evaluate import evaluate
 from heredity.cli.runs import compare, report, resume, run
 from heredity.cli.schema import schema
 from heredity.cli.trace import trace
+from heredity.cli.verify import verify
 from heredity.errors import CandidateError, HeredityError
 
 EXIT_USAGE = 2
@@ -33,6 +34,7 @@ app.command()(resume)
 app.command()(report)
 app.command()(compare)
 app.command()(evaluate)
+app.command()(verify)
 app.command()(annotate)
 app.command()(trace)
 app.command()(doctor)

@@ -185,7 +185,7 @@ async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ..
         "name": reference.name,
         "view": view.name,
         "candidate": reference.candidate.digest,
-        "blob": blob.digest,
+        "candidate_blob": blob.digest,
         "scores": listed,
         **compared,
     }

@@ -308,12 +308,12 @@ class JudgingScored(Scored):
 
 
 class ReferenceScored(Compared):
-    """How what a run is compared with did on a view."""
+    """How what a run is compared with did on a view; `candidate_blob` holds it."""
 
     name: str
     view: str
     candidate: str
-    blob: str
+    candidate_blob: str
     scores: Scores
 
 

@@ -308,12 +308,12 @@ class JudgingScored(Scored):
 
 
 class ReferenceScored(Compared):
-    """How what a run is compared with did on a view; `candidate_blob` holds it."""
+    """How what a run is compared with did on a view; `candidate_blob` holds it where no `candidate` event names it."""
 
     name: str
     view: str
     candidate: str
-    candidate_blob: str
+    candidate_blob: NotRequired[str]
     scores: Scores
 
 

@@ -76,7 +76,8 @@ class RunRecords:
     def candidates(self) -> Mapping[str, str]:
         """Digest of each candidate to its blob, what the run is compared with included."""
         own = {data["digest"]: data["blob"] for data in CANDIDATE.all(self.events)}
-        compared = {data["candidate"]: data["candidate_blob"] for data in REFERENCE_SCORED.all(self.events)}
+        references = REFERENCE_SCORED.all(self.events)
+        compared = {data["candidate"]: data["candidate_blob"] for data in references if "candidate_blob" in data}
         return {**compared, **own}
 
     def candidate(self, digest: str) -> Candidate:

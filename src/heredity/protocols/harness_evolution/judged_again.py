@@ -269,8 +269,9 @@ class JudgedAgain:
             )
             if first.role == "A_0":
                 listed = self._scored(bench, first).to_json()["scores"]
+                digest = first.candidate
                 await bench.journal_once(
-                    REFERENCE_SCORED.line({"name": "initial", "view": "heldout", "scores": listed})
+                    REFERENCE_SCORED.line({"name": "initial", "view": "heldout", "candidate": digest, "scores": listed})
                 )
         await conclude(bench, "finished")
 

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from heredity.experiments.config import resolve
+from heredity.experiments.results import rebuild_run
+from heredity.experiments.sealed import OPENED, SealedCases
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.experiments.verification.verify import Asked, verify
+from heredity.judging.cases import HiddenCases
+from heredity.launchers import available
 from heredity.sandbox import inference
+from offering import Offer
+from server.training.tiny import INFO, SUBMIT, Rig, Tiny
 
 from . import harness_runs, sample
 from .test_verification import better, failed, forge
@@ -95,13 +102,42 @@ def test_snapshots_of_harnesses_are_scored_again_from_their_trajectories(tmp_pat
     assert "scores[0] is" in failed(verify(run))["scores"]
 
 
-@needs_sandbox
-@needs_torch
-@pytest.mark.slow
-def test_checkpoints_are_not_graded_again(tmp_path: Path) -> None:
-    run = run_of(tmp_path / "runs" / "t", TRAINING)
+def checkpoints_of(run: Path) -> None:
     found = verified(run)
     assert {name for name, (status, _) in found.items() if status != "passed"} == {"secrecy", "anchor", "replay"}, found
     assert found["replay"][1].startswith("not comparable")
-    (run / "models").rename(tmp_path / "models")
+    (run / "models").rename(run.parent / "models")
     assert verified(run)["replay"] == ("not checked", "weights were not kept")
+
+
+class TinySource:
+    """Offers the taskset of the test below."""
+
+    def names(self) -> tuple[str, ...]:
+        return (INFO.name,)
+
+    def taskset(self, name: str) -> Tiny:
+        return Tiny()
+
+
+@pytest.mark.skipif(available() is not None, reason="agents cannot be confined here")
+def test_checkpoints_are_not_graded_again(tmp_path: Path, offer: Offer) -> None:
+    offer("heredity.tasksets", "posttraining", TinySource())
+    rig = Rig(tmp_path)
+    (rig.run / "workspace" / "output").mkdir(parents=True)
+    rig.save(a=0.5)
+    asyncio.run(rig.train(SUBMIT + "submit a"))
+    sealed = SealedCases(tmp_path / "runs" / "suite")
+    sealed.keep(
+        "one", HiddenCases.open(sealed.path).opening([Tiny()], {"heldout": 3}), {"heldout": (INFO.name, "heldout", 3)}
+    )
+    shutil.copy(sealed.path / "opened" / "one.json", rig.run / OPENED)
+    rebuild_run(rig.run)
+    checkpoints_of(rig.run)
+
+
+@needs_sandbox
+@needs_torch
+@pytest.mark.slow
+def test_checkpoints_that_were_trained_are_not_graded_again(tmp_path: Path) -> None:
+    checkpoints_of(run_of(tmp_path / "runs" / "t", TRAINING))

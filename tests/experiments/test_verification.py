@@ -172,6 +172,13 @@ def _claim(run: Path) -> None:
     (run / "card.json").write_text(json.dumps(card))
 
 
+def _selected_by_hand(run: Path) -> None:
+    lines = events(run)
+    chosen = next(line["data"]["candidate"] for line in lines if line["kind"] == "judging.selected")
+    other = next(line["data"] for line in lines if line["kind"] == "candidate" and line["data"]["digest"] != chosen)
+    forge(run, "judging.selected", lambda data: data.update(candidate=other["digest"], submit_id=1))
+
+
 def _other_blob(run: Path) -> None:
     lines = [line["data"] for line in events(run) if line["kind"] == "submission.completed"]
     forge(run, "submission.completed", lambda data: data.update(blob=lines[1]["blob"]))
@@ -192,6 +199,7 @@ def _judged_before_the_session_was_closed(run: Path) -> None:
         (_score, "journal", r"line \d+: its checksum does not match"),
         (_score_of_a_submission, "scores", r"line \d+, scores\[0\] is .* was computed"),
         (_other_blob, "scores", "trajectories are of another candidate"),
+        (_selected_by_hand, "selection", "the protocol's rule selects"),
         (_figure, "figures", r"heldout.mean is .* was computed"),
         (_case, "commitment", "are not those of the commitment"),
         (lambda run: _case(run, opened_anew=True), "commitment", "the journal begins with"),

@@ -18,11 +18,18 @@ class Format(StrEnum):
     results = "results"
     config = "config"
     journal = "journal"
+    card = "card"
 
 
-def schema(what: Annotated[Format, typer.Argument(help="results, config or journal.")]) -> None:
+def schema(what: Annotated[Format, typer.Argument(help="results, config, journal or card.")]) -> None:
     """Print the JSON Schema of a format, with the parts of every protocol that is installed."""
-    composed = {Format.results: results_schema, Format.config: config_schema, Format.journal: journal_schema}[what]()
+    made = {
+        Format.results: results_schema,
+        Format.config: config_schema,
+        Format.journal: journal_schema,
+        Format.card: card_schema,
+    }
+    composed = made[what]()
     typer.echo(json.dumps({"$schema": DRAFT, **composed}, indent=2, ensure_ascii=False))
 
 
@@ -56,6 +63,13 @@ def journal_schema() -> dict[str, Any]:
 
     own = {kind: data for name in PROTOCOLS.names() for kind, data in PROTOCOLS.load(name).events.items()}
     return lines_schema({**EVENTS, **own})
+
+
+def card_schema() -> dict[str, Any]:
+    """Return the schema of card.json."""
+    from heredity.results.card import Card
+
+    return Card.model_json_schema(mode="serialization")
 
 
 def _any_of(models: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,15 +14,17 @@ from heredity.experiments.results import RunResult, read_run
 from heredity.experiments.sealed import OPENED, OPENED_VERSION
 from heredity.experiments.verification.files import METRICS, differences, read_json
 from heredity.experiments.verification.findings import Finding, failed, found, not_checked, passed
+from heredity.judging.bench import Evolved
 from heredity.judging.cases import Opening
 from heredity.judging.rollouts import outcome_of
-from heredity.judging.session_log import score_to_json
+from heredity.judging.session_log import SessionLog, score_to_json
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import BlobStore, Event, config_digest, load_config
 from heredity.records.events import (
     CANDIDATE,
     CASES_OPENED,
     EVENTS,
+    JUDGING_SELECTED,
     REFERENCE_SCORED,
     RUN_FINISHED,
     RUN_STARTED,
@@ -239,6 +241,20 @@ def _misscored(run: RunRecords, data: Mapping[str, Any], listed: Mapping[str, li
 
 def _strangers(data: Mapping[str, Any], trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     return [t for t in trajectories if t.candidate != data["candidate"]]
+
+
+def selection(run: RunRecords) -> Finding:
+    """Select by the protocol's own rule, from what is recorded, and compare with what the run was judged by."""
+    recorded, rule = JUDGING_SELECTED.first(run.events), PROTOCOLS.load(run.started["protocol"]).selection
+    if recorded is None or rule is None:
+        return not_checked("nothing was selected" if recorded is None else "the protocol offers no rule to select by")
+    log = SessionLog()
+    log.apply(run.events)
+    evolved = Evolved(list(log.submissions.values()), log.decisions, "finished", log.batches)
+    chosen = rule(evolved, run.events)
+    if chosen != recorded["candidate"]:
+        return failed(f"the journal selected {recorded['candidate']}; the protocol's rule selects {chosen}")
+    return passed("the protocol's rule selects the same from what is recorded")
 
 
 def figures(run: RunRecords) -> Finding:

@@ -35,7 +35,18 @@ from heredity.results.suite import SuiteResults
 
 Notify = Callable[[str], None]
 
-_OF_RECORDS = ("ended", "commitment", "secrecy", "blobs", "scores", "figures", "configuration", "card", "replay")
+_OF_RECORDS = (
+    "ended",
+    "commitment",
+    "secrecy",
+    "blobs",
+    "scores",
+    "selection",
+    "figures",
+    "configuration",
+    "card",
+    "replay",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +130,7 @@ def _run(folder: Path, asked: Asked) -> _Verified:
         ("secrecy", record.secrecy),
         ("blobs", record.blobs),
         ("scores", record.scores),
+        ("selection", record.selection),
         ("figures", record.figures),
         ("configuration", record.configuration),
         ("card", _card_of_run),

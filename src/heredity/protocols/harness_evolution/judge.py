@@ -22,6 +22,7 @@ from heredity.judging.views import View, ViewScores
 from heredity.protocols.harness_evolution.assess import assess
 from heredity.protocols.harness_evolution.events import SNAPSHOTS_FROZEN, PointData, SnapshotAssessed
 from heredity.protocols.harness_evolution.terms import HarnessTerms
+from heredity.records import Event
 from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, REFERENCE_SCORED, JudgingScored, ReferenceScored
 from heredity.results.status import Status
 from heredity.tasks import Task
@@ -104,16 +105,21 @@ def macro(data: SnapshotAssessed) -> float:
 
 def points_of(terms: HarnessTerms, evolved: Evolved) -> list[Point]:
     """Return the snapshots that are judged, in order; none if nothing was ever committed."""
-    decisions, batches = evolved.decisions, evolved.batches
-    first = frozen(decisions[:1])
+    batches, first = evolved.batches, frozen(evolved.decisions[:1])
     if first is None:
         return []
-    since = batches[-1][1] if batches and batches[-1][0]["reset"] else 0
-    after = [*(str(data["candidate"]) for data, _ in batches[1:]), str(frozen(decisions[since:], first))]
+    after = [*(str(data["candidate"]) for data, _ in batches[1:]), str(selected(evolved))]
     started = len(batches)
     numbers = terms.plan.assessed(started)
     roles = {0: "A_0", started: "A_T"} if started else {0: "A_0"}
     return [Point(n, first if n == 0 else after[n - 1], roles.get(n)) for n in numbers]
+
+
+def selected(evolved: Evolved, events: Sequence[Event] = ()) -> str | None:
+    """Return the last snapshot, from the decisions alone (see `Selection`)."""
+    batches, first = evolved.batches, frozen(evolved.decisions[:1])
+    since = batches[-1][1] if batches and batches[-1][0]["reset"] else 0
+    return None if first is None else frozen(evolved.decisions[since:], first)
 
 
 def trained_in(train: Sequence[Task], evolved: Evolved) -> dict[str, int]:

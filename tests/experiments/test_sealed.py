@@ -104,6 +104,15 @@ def test_a_suite_that_was_removed_holds_nobody_back(suites: Suites) -> None:
     assert suites.opened() == {"two"}
 
 
+def test_what_was_published_stays_known_when_the_suite_that_had_it_first_is_removed(suites: Suites) -> None:
+    suites.begin("one")
+    suites.end("one")
+    suites.folder("two").mkdir(parents=True)
+    adopt_cases(suites.folder("two"), suites.folder("one"))
+    shutil.rmtree(sealed_folder(suites.folder("one")))
+    assert suites.begin("two") is True
+
+
 def test_suites_that_were_moved_together_still_know_each_other(suites: Suites, tmp_path: Path) -> None:
     suites.begin("one")
     suites.begin("two", "one")

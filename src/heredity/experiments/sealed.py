@@ -57,7 +57,10 @@ def adopt_cases(folder: Path, other: Path) -> None:
         return
     try:
         target.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_atomic(target / _ORIGIN, os.path.relpath(SealedCases(other).origin, target).encode())
+        shared = SealedCases(other)
+        write_atomic(target / _ORIGIN, os.path.relpath(shared.origin, target).encode())
+        # Should the origin be removed, what was published stays known.
+        write_atomic(target / _SUITES, canonical_json({"opened": shared.load().opened}) + b"\n")
         write_atomic(target / FILE_NAME, source.read_bytes())
         os.chmod(target / FILE_NAME, 0o600)
     except OSError as error:
@@ -65,7 +68,7 @@ def adopt_cases(folder: Path, other: Path) -> None:
 
 
 @dataclass(slots=True)
-class _Sharing:
+class Sharing:
     """What an origin knows of those that share its cases; suites are named by their paths as seen from it.
 
     Attributes:
@@ -105,7 +108,7 @@ class SealedCases:
 
     def others(self) -> list[Path]:
         """Return the folders of the suites that share these cases."""
-        return [path for path in map(self._located, self._load().ended) if path != self.suite]
+        return [path for path in map(self._located, self.load().ended) if path != self.suite]
 
     def keep(self, run_id: str, opening: Opening, views: Mapping[str, tuple[str, str, int]]) -> None:
         """Keep what opens the commitment of a run that has been judged, until it may be published.
@@ -138,29 +141,34 @@ class SealedCases:
             return [str(self._located(name)) for name in waiting]
 
     @contextmanager
-    def _sharing(self) -> Generator[_Sharing]:
+    def _sharing(self) -> Generator[Sharing]:
         """Read what the origin knows, and write it back; one process at a time."""
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         fd = os.open(self.origin / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
-            sharing = self._load()
+            sharing = self.load()
             yield sharing
             self._save(sharing)
         finally:
             os.close(fd)
 
-    def _load(self) -> _Sharing:
+    def load(self) -> Sharing:
+        """Return what the origin knows.
+
+        Raises:
+            DamagedRecordError: if its file is damaged.
+        """
         path = self.origin / _SUITES
         try:
             fields: dict[str, Any] = json.loads(path.read_bytes()) if path.exists() else {}
-            sharing = _Sharing(**fields)
+            sharing = Sharing(**fields)
         except (ValueError, TypeError) as error:
             raise DamagedRecordError(f"{path} is damaged: {error}; restore it from a copy") from error
         there = {name: ended for name, ended in sharing.ended.items() if self._is_there(name)}
-        return _Sharing(there, sharing.opened)
+        return Sharing(there, sharing.opened)
 
-    def _save(self, sharing: _Sharing) -> None:
+    def _save(self, sharing: Sharing) -> None:
         write_atomic(self.origin / _SUITES, canonical_json(asdict(sharing)) + b"\n")
 
     def _is_there(self, name: str) -> bool:

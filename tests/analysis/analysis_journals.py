@@ -87,7 +87,7 @@ class JournalBuilder:
 
     def add(self, kind: str, data: dict[str, Any], seconds: float = 1.0) -> None:
         at = self.events[-1]["at"] + seconds if self.events else 1_790_000_000.0
-        self.events.append({"seq": len(self.events), "at": at, "kind": kind, "data": data, "crc": "0"})
+        self.events.append({"seq": len(self.events), "at": at, "kind": kind, "data": data})
 
     def admit(
         self, candidate: Candidate, tasks: Sequence[int] = (0, 1), *, note: str = "", parents: Sequence[str] = ()

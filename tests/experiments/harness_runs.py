@@ -11,7 +11,8 @@ from typing import Any
 from heredity.configuration.config import Config
 from heredity.experiments.config import resolve
 from heredity.experiments.results import rebuild_run
-from heredity.experiments.suite import SuiteResult, open_suite, run_suite, sealed_folder
+from heredity.experiments.sealed import sealed_folder
+from heredity.experiments.suite import SuiteResult, open_suite, run_suite
 from heredity.ids import canonical_json, digest_json
 from heredity.judging.cases import FILE_NAME
 from heredity.records import read_journal

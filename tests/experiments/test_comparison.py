@@ -7,7 +7,7 @@ import pytest
 
 from heredity.errors import ConfigError
 from heredity.experiments.comparison import compare_folders
-from heredity.experiments.suite import adopt_cases
+from heredity.experiments.sealed import adopt_cases
 from heredity.results.suite import SuiteResults
 
 from .sample import config, isolated, run

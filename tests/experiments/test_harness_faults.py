@@ -21,7 +21,7 @@ from heredity.configuration.config import Config
 from heredity.errors import ConfigError, RunLockedError
 from heredity.evolution import Decision, EvolverContext, Feedback, SessionContract, Trial
 from heredity.evolution.options import MethodOptions
-from heredity.experiments.suite import sealed_folder
+from heredity.experiments.sealed import sealed_folder
 from heredity.experiments.suites import suite_file
 from heredity.ids import generator
 from heredity.protocols.harness_evolution.analysis import inspect_split, read_split, read_task_index

@@ -14,12 +14,11 @@ from heredity.evolution import EvolverContext, SessionContract
 from heredity.evolution.options import MethodOptions
 from heredity.experiments.plans import package_versions
 from heredity.experiments.progress import RunProgress
+from heredity.experiments.sealed import adopt_cases, sealed_folder
 from heredity.experiments.suite import (
-    adopt_cases,
     new_suite_folder,
     open_suite,
     run_suite,
-    sealed_folder,
     with_jobs,
 )
 from heredity.launchers import available

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import resource
@@ -7,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import zlib
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from heredity.errors import DamagedRecordError, RecordError
 from heredity.ids import canonical_json
-from heredity.records import Journal, read_journal
+from heredity.records import Journal, read_chain, read_journal
 
 JSON = st.recursive(
     st.none()
@@ -56,12 +56,13 @@ def test_events_are_read_back_as_they_were_appended(tmp_path: Path) -> None:
 
 
 def test_each_line_is_json_with_the_chained_checksum_of_its_canonical_form(tmp_path: Path) -> None:
-    crc = 0
+    head = bytes(32)
     for line in _filled(tmp_path / "j", [1, {"b": 2, "a": "ü"}, None]).splitlines():
         fields = json.loads(line)
-        given_crc = fields.pop("crc")
-        crc = zlib.crc32(canonical_json(fields), crc)
-        assert given_crc == f"{crc:08x}"
+        given = fields.pop("chain")
+        head = hashlib.sha256(head + canonical_json(fields)).digest()
+        assert given == head.hex()
+    assert read_chain(tmp_path / "j").head == head.hex()
 
 
 @settings(max_examples=60, deadline=None)
@@ -124,6 +125,31 @@ def test_a_sync_with_nothing_new_does_not_call_the_disk(tmp_path: Path) -> None:
     journal.append("b", {})
     assert journal.sync()
     assert not journal.sync()
+
+
+def test_the_head_stands_for_every_line(tmp_path: Path) -> None:
+    """A line that is changed, and every checksum after it made anew, is a whole journal of another head."""
+    _filled(tmp_path / "j", [1, 2, 3])
+    _filled(tmp_path / "other", [1, 5, 3])
+    (tmp_path / "torn").write_bytes((tmp_path / "j").read_bytes()[:-3])
+    chain, other, torn = (read_chain(tmp_path / name) for name in ("j", "other", "torn"))
+    assert len({chain.head, other.head, torn.head}) == 3
+    assert chain.torn_bytes == 0 < torn.torn_bytes
+    assert torn.head == read_chain(tmp_path / "torn").head != chain.head
+
+
+def test_what_is_no_event_is_damage(tmp_path: Path) -> None:
+    for inner in (
+        b"[]",
+        b'{"at":1,"data":[],"kind":"a","seq":0}',
+        b'{"at":1,"data":{},"kind":3,"seq":0}',
+        b"[" * 200_000,
+    ):
+        payload = inner[:-1] + b"}"
+        head = hashlib.sha256(bytes(32) + payload).hexdigest().encode()
+        (tmp_path / "j").write_bytes(b'%b,"chain":"%b"}\n' % (payload[:-1], head))
+        with pytest.raises(DamagedRecordError, match="not an event"):
+            read_journal(tmp_path / "j")
 
 
 def test_data_that_is_not_json_leaves_the_journal_as_it_was(tmp_path: Path) -> None:
@@ -210,11 +236,11 @@ _SRC = str(Path(__file__).parents[2] / "src")
 
 def test_a_journal_of_an_earlier_format_is_refused_with_one_line_and_left_as_it_is(tmp_path: Path) -> None:
     payload = canonical_json({"seq": 0, "at": 1.5, "kind": "run.started", "data": {}})
-    line = b'%b,"crc":"%08x"}\n' % (payload[:-1], zlib.crc32(payload))
+    line = b'%b,"crc":"1a2b3c4d"}\n' % payload[:-1]
     (tmp_path / "j").write_bytes(line)
     for reading in (read_journal, Journal.open):
         with pytest.raises(
-            RecordError, match=r"has format 1, and this version of Heredity reads format 3: run it again"
+            RecordError, match=r"has format 1, and this version of Heredity reads format 4: run it again"
         ) as refused:
             reading(tmp_path / "j")
         assert not isinstance(refused.value, DamagedRecordError)

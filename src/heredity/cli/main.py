@@ -16,6 +16,7 @@ from heredity.cli.plan import plan
 from heredity.cli.runs import compare, report, resume, run
 from heredity.cli.schema import schema
 from heredity.cli.trace import trace
+from heredity.cli.verify import verify
 from heredity.errors import CandidateError, HeredityError
 
 EXIT_USAGE = 2
@@ -35,6 +36,7 @@ app.command()(report)
 app.command()(compare)
 app.command()(plan)
 app.command()(evaluate)
+app.command()(verify)
 app.command()(annotate)
 app.command()(trace)
 app.command()(doctor)

@@ -44,8 +44,9 @@ def run(
     Example: heredity run demo --until "parametric vs random decided" --most-seeds 20
     """
     from heredity.experiments.config import load
+    from heredity.experiments.sealed import adopt_cases
     from heredity.experiments.sequence import begin, seeds_of
-    from heredity.experiments.suite import adopt_cases, forget_unbegun, new_suite_folder, open_suite
+    from heredity.experiments.suite import forget_unbegun, new_suite_folder, open_suite
     from heredity.experiments.suites import suite_file
 
     changes: dict[str, Any] = {"evolver.agent": agent, "matrix": {}} if agent else {}

@@ -18,11 +18,18 @@ class Format(StrEnum):
     results = "results"
     config = "config"
     journal = "journal"
+    card = "card"
 
 
-def schema(what: Annotated[Format, typer.Argument(help="results, config or journal.")]) -> None:
+def schema(what: Annotated[Format, typer.Argument(help="results, config, journal or card.")]) -> None:
     """Print the JSON Schema of a format, with the parts of every protocol that is installed."""
-    composed = {Format.results: results_schema, Format.config: config_schema, Format.journal: journal_schema}[what]()
+    made = {
+        Format.results: results_schema,
+        Format.config: config_schema,
+        Format.journal: journal_schema,
+        Format.card: card_schema,
+    }
+    composed = made[what]()
     typer.echo(json.dumps({"$schema": DRAFT, **composed}, indent=2, ensure_ascii=False))
 
 
@@ -58,6 +65,13 @@ def journal_schema() -> dict[str, Any]:
     return lines_schema({**EVENTS, **own})
 
 
+def card_schema() -> dict[str, Any]:
+    """Return the schema of card.json."""
+    from heredity.results.card import Card
+
+    return Card.model_json_schema(mode="serialization")
+
+
 def _any_of(models: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of what is one of several models, each under its name."""
     from pydantic import TypeAdapter
@@ -86,7 +100,7 @@ def lines_schema(events: Mapping[str, type]) -> dict[str, Any]:
     always = {
         "seq": {"type": "integer", "minimum": 0},
         "at": {"type": "number"},
-        "crc": {"type": "string", "pattern": "^[0-9a-f]{8}$"},
+        "chain": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
         "format": {"const": FORMAT, "description": "In the first line alone."},
     }
     lines = [
@@ -94,7 +108,7 @@ def lines_schema(events: Mapping[str, type]) -> dict[str, Any]:
             "title": name,
             "type": "object",
             "properties": {**always, "kind": {"const": name}, "data": data_of[name, "serialization"]},
-            "required": ["seq", "at", "kind", "data", "crc"],
+            "required": ["seq", "at", "kind", "data", "chain"],
             "additionalProperties": False,
         }
         for name in sorted(events)

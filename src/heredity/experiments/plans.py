@@ -18,7 +18,7 @@ _RECORDED_PACKAGES = (
 )  # fmt: skip
 
 
-def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str) -> RunPlan:
+def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str, *, cases_known: bool = False) -> RunPlan:
     """Return the plan of a run.
 
     Args:
@@ -26,6 +26,7 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str) -> RunPlan:
         suite_id: the suite whose hidden cases it is judged on.
         setup: what its protocol made of it.
         isolation: the tier in which candidates run.
+        cases_known: whether the hidden cases were published before.
     """
     budget = cell.config.budget
     return RunPlan(
@@ -49,7 +50,7 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str) -> RunPlan:
         packages=package_versions(),
         plugins=[origin.to_json() for origin in loaded()],
         execution=cell.config.gateway.execution,
-        record=setup.record,
+        record={**setup.record, **({"cases_known": True} if cases_known else {})},
     )
 
 

@@ -16,6 +16,7 @@ from heredity.errors import ConfigError, RecordError
 from heredity.experiments.lineage import write_lineage
 from heredity.experiments.sequence import read_sequence, sequential_results
 from heredity.experiments.sources import sources_of
+from heredity.experiments.verification.cards import write_card
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import BlobStore, read_journal
 from heredity.records.events import RUN_STARTED
@@ -176,7 +177,7 @@ def rebuild(folder: Path) -> Rebuilt[RunResults] | Rebuilt[SuiteResults]:
 
 
 def write_derived(folder: Path, metrics: RunResults | SuiteResults, runs: Sequence[RunResults] | None = None) -> None:
-    """Write metrics.json, report.md and report.html.
+    """Write metrics.json, the card of what is claimed, report.md and report.html.
 
     Args:
         folder: where to.
@@ -189,5 +190,7 @@ def write_derived(folder: Path, metrics: RunResults | SuiteResults, runs: Sequen
     write_atomic(
         folder / METRICS, json.dumps(metrics.model_dump(mode="json"), indent=1, allow_nan=False).encode() + b"\n"
     )
+    if is_run(folder) or is_suite(folder):
+        write_card(folder, metrics, list(runs or ()))
     sources = sources_of(folder) if isinstance(metrics, RunResults) else None
     write_reports(folder, metrics, list(runs or ()), report_of(metrics.protocol), sources)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 import shutil
 import time
 from collections.abc import Generator, Iterator
@@ -24,8 +23,9 @@ from heredity.experiments.engine import Engine
 from heredity.experiments.plans import plan_of
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
 from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
+from heredity.experiments.sealed import SealedCases
 from heredity.judging.bench import Verdict
-from heredity.judging.cases import FILE_NAME, HiddenCases
+from heredity.judging.cases import HiddenCases
 from heredity.judging.references import References
 from heredity.judging.run import Conditions, run_evolution
 from heredity.judging.session import Session
@@ -49,6 +49,8 @@ CONFIG_NAME = "suite.toml"
 _REFERENCES = "references.json"
 REPORT = "report"
 """Names the suite's own report among failures."""
+CASES = "hidden cases"
+"""Names the suite's hidden cases among notes."""
 _SPEED = ("gpus", "workers", "parallel_runs")
 """Keys of `[engine]` that change where and how fast a suite is run and nothing else, so a suite may be continued with others."""
 
@@ -84,41 +86,6 @@ def new_suite_folder(root: Path, config: Config) -> Path:
         number += 1
         folder = root / f"{name}-{number}"
     return folder
-
-
-def sealed_folder(folder: Path) -> Path:
-    """Return where a suite's hidden cases are: outside every run, beside the folder `runs` that holds the suite.
-
-    A suite elsewhere has them in a folder `sealed` beside itself.
-    """
-    folder = folder.resolve()
-    above = folder.parent.parent if folder.parent.name == "runs" else folder.parent
-    return above / "sealed" / folder.name
-
-
-def adopt_cases(folder: Path, other: Path) -> None:
-    """Judge a new suite on the hidden cases of another one, so that the two can be compared.
-
-    Args:
-        folder: the new suite's folder.
-        other: the suite that has them.
-
-    Raises:
-        ConfigError: if the suite has hidden cases of its own already.
-        RecordError: if there are none to adopt, or they cannot be written.
-    """
-    source, target = sealed_folder(other) / FILE_NAME, sealed_folder(folder)
-    theirs = HiddenCases.open(source.parent)
-    if (target / FILE_NAME).exists():
-        if HiddenCases.open(target) != theirs:
-            raise ConfigError(f"{folder} has hidden cases of its own, not those of {other}; choose a new --out folder")
-        return
-    try:
-        target.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_atomic(target / FILE_NAME, source.read_bytes())
-        os.chmod(target / FILE_NAME, 0o600)
-    except OSError as error:
-        raise RecordError(f"the cases of {other} cannot be copied to {target}: {error.strerror}") from error
 
 
 def open_suite(folder: Path, config: Config | None = None) -> Config:
@@ -231,9 +198,12 @@ class _Suite:
         self.failures: dict[str, str] = {}
         self.evolver_failures: dict[str, str] = {}
         self.notes: dict[str, str] = {}
-        self.hidden = sealed_folder(folder)
+        self.cases_known = False
+        self.sealed = SealedCases(folder)
         self.gpus = GpuPool(config.engine.gpus, machine)
-        self.context = SuiteContext(folder, self.cells, self.tasksets, (self.hidden,))
+        # Suites with the same cases may have published them.
+        hidden = (self.sealed.path, self.sealed.origin, *self.sealed.others())
+        self.context = SuiteContext(folder, self.cells, self.tasksets, hidden)
         for cell in self.cells:
             self.setting.check(cell, self.context)
 
@@ -247,7 +217,8 @@ class _Suite:
             for name in (cell.config.gateway.execution, *self.needs[cell.id].models):
                 engine.under(name)
             engine.asked_by(cell)
-        hidden_cases = HiddenCases.create(self.hidden)
+        hidden_cases = HiddenCases.create(self.sealed.path)
+        self.cases_known = self.sealed.begin()
         references = References(self.folder / _REFERENCES, hidden_cases, engine, self.config.limits.limits())
         gate = asyncio.Semaphore(self.config.engine.parallel_runs)
 
@@ -260,6 +231,10 @@ class _Suite:
                 async with asyncio.TaskGroup() as group:
                     for cell in block:
                         group.create_task(guarded(cell))
+        if not self.failures and (open_suites := self.sealed.end()):
+            self.notes[CASES] = (
+                f"they stay sealed until {', '.join(open_suites)} has ended, which is judged on them too"
+            )
 
     async def _run_cell(self, cell: Cell, engine: Engine, hidden_cases: HiddenCases, references: References) -> None:
         progress = self.progress[cell.id]
@@ -308,10 +283,13 @@ class _Suite:
             others={name: CountingRunner(engine.under(name), progress) for name in self.needs[cell.id].models},
             probe=engine.probe(context.taskset.info.kind),
         )
-        plan = plan_of(cell, self.folder.name, setup, engine.isolation)
+        plan = plan_of(cell, self.folder.name, setup, engine.isolation, cases_known=self.cases_known)
         with self._traced(cell) as trace:
             verdict = await run_evolution(self._path(cell), plan, conditions, evolve, setup.evolver.publisher)
             trace.set(status=verdict.status, heldout=verdict.heldout.mean if verdict.heldout else None)
+        draws = {view.name: (view.taskset or context.taskset, view.split, view.count) for view in setup.views}
+        named = {name: (taskset.info.name, split, count) for name, (taskset, split, count) in draws.items()}
+        self.sealed.keep(cell.id, context.hidden_cases.opening_of(list(draws.values())), named)
         return verdict
 
     @contextmanager

@@ -17,7 +17,7 @@ from heredity.judging.cases import Opening
 from heredity.judging.rollouts import Comparison, Rollouts, listed_comparisons
 from heredity.judging.session_log import Submission, score_to_json
 from heredity.judging.views import View, ViewScores, score_candidate
-from heredity.records import Committer
+from heredity.records import Blob, Committer
 from heredity.records.events import (
     CANDIDATE,
     CASES_OPENED,
@@ -180,8 +180,16 @@ async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ..
         )
     listed = [score_to_json(s) for s in scores]
     compared = listed_comparisons(reference.comparisons.get(view.name, ()))
-    data: ReferenceScored = {"name": reference.name, "view": view.name, "scores": listed, **compared}
-    await bench.records.commit([REFERENCE_SCORED.line(data)])
+    blob = Blob.of(reference.candidate.to_bytes())
+    data: ReferenceScored = {
+        "name": reference.name,
+        "view": view.name,
+        "candidate": reference.candidate.digest,
+        "candidate_blob": blob.digest,
+        "scores": listed,
+        **compared,
+    }
+    await bench.records.commit([REFERENCE_SCORED.line(data)], [blob])
     return scores
 
 

@@ -29,11 +29,13 @@ class Opening:
         commitment: what was recorded when the run started.
         salt: 64 hexadecimal characters; belongs to these cases alone, so opening one commitment weakens no other.
         digest: SHA-256 of the cases' canonical JSON.
+        cases: taskset, then split, then the tasks in order, each with its spec.
     """
 
     commitment: str
     salt: str
     digest: str
+    cases: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
 
     def fits(self, cases: Mapping[str, Any]) -> bool:
         """Whether `cases` are the ones committed to."""
@@ -156,7 +158,7 @@ class HiddenCases:
             cases.setdefault(taskset.info.name, {}).update(self.cases([taskset], {split: count})[taskset.info.name])
         named = [[taskset.info.name, split, count] for taskset, split, count in draws]
         salt = digest_bytes(self.salt + canonical_json(named))
-        return Opening(_commit(salt, cases), salt, digest_json(cases))
+        return Opening(_commit(salt, cases), salt, digest_json(cases), cases)
 
     def _to_json(self) -> dict[str, Any]:
         secret = {"schema_version": 1, "entropy": f"{self.entropy:064x}", "salt": self.salt.hex()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from heredity.actors.contract import Solving
 from heredity.errors import ConfigError
@@ -46,4 +47,16 @@ def _restarts(trajectory: Trajectory) -> Sequence[str]:
     return trajectory.stderr.splitlines()
 
 
-KIND = Kind(NAME, _open, Needs(judge=True, programs=True, placement=Inference), restarts=_restarts)
+def _unrepeatable(folder: Path) -> str:
+    if not any((folder / "models").glob("*/*")):
+        return "weights were not kept"
+    return "not comparable: what a model answers depends on the machine that computes it"
+
+
+KIND = Kind(
+    NAME,
+    _open,
+    Needs(judge=True, programs=True, placement=Inference),
+    restarts=_restarts,
+    unrepeatable=_unrepeatable,
+)

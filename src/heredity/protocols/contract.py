@@ -27,18 +27,22 @@ from heredity.configuration.config import Cell, Config
 from heredity.configuration.sections import Section as ConfigSection
 from heredity.evolution import Feedback
 from heredity.gateway import Model
-from heredity.judging.bench import Judge, Reference
+from heredity.judging.bench import Evolved, Judge, Reference
 from heredity.judging.cases import HiddenCases
 from heredity.judging.references import References
 from heredity.judging.schedule import BatchPlan
 from heredity.judging.session import Session
 from heredity.judging.views import ViewPlan
+from heredity.records import Event
 from heredity.results.report import PlainReport, Report
 from heredity.rollouts.contract import Runner
 from heredity.rollouts.engine import Engine
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.gpus import Lease
 from heredity.tasks import Taskset
+
+Selection = Callable[[Evolved, Sequence[Event]], str | None]
+"""Returns the digest of the candidate that a run ends with, given the closed session and the journal; None if there is none."""
 
 Publish = Callable[[Feedback, Sequence[Trajectory]], Awaitable[None]]
 """Takes the feedback of a submission to whoever is to read it."""
@@ -190,6 +194,7 @@ class Protocol:
         metrics: its typed part of the results, and what the shared analysis asks about its scores.
         report: what it has to say on pages.
         events: what it journals beside the events of all runs: kind to the type of the data.
+        selection: which candidate a run ends with, as its judge selects it, from what is recorded: for who checks it afterwards.
     """
 
     name: str
@@ -200,3 +205,4 @@ class Protocol:
     metrics: Metrics = field(default_factory=CommonMetrics)
     report: Report = field(default_factory=PlainReport)
     events: Mapping[str, type] = field(default_factory=lambda: MappingProxyType({}))
+    selection: Selection | None = None

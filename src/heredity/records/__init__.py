@@ -2,7 +2,7 @@
 
 from heredity.records.blobs import Blob, BlobStore
 from heredity.records.commit import Committer
-from heredity.records.journal import Event, Journal, read_journal
+from heredity.records.journal import Event, Journal, read_chain, read_journal
 from heredity.records.run_folder import RunFolder, config_digest, load_config
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "RunFolder",
     "config_digest",
     "load_config",
+    "read_chain",
     "read_journal",
 ]

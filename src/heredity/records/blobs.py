@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from heredity.ids import digest_bytes
 from heredity.records.journal import sync_folder
 
 _TEMPORARY = ".tmp-"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,9 @@ class BlobStore:
         Raises:
             DamagedRecordError: if it is missing or does not match its digest.
         """
+        # A journal of somebody else's may name anything, also a path.
+        if not _DIGEST.fullmatch(digest):
+            raise DamagedRecordError(f"{digest[:80]!r} is no digest of a blob; restore the journal from a copy")
         path = self.path(digest)
         try:
             data = path.read_bytes()

@@ -110,7 +110,7 @@ class Scored(Compared):
 
 
 class RunStarted(TypedDict):
-    """What is run, under which conditions."""
+    """What is run, under which conditions; `cases_known` says that the hidden cases had been published before."""
 
     run_id: str
     suite_id: str
@@ -130,6 +130,7 @@ class RunStarted(TypedDict):
     plugins: NotRequired[Sequence[Mapping[str, str]]]
     commitment: str
     config_digest: str
+    cases_known: NotRequired[bool]
 
 
 class RunResumed(TypedDict):
@@ -307,10 +308,12 @@ class JudgingScored(Scored):
 
 
 class ReferenceScored(Compared):
-    """How what a run is compared with did on a view."""
+    """How what a run is compared with did on a view; `candidate_blob` holds it where no `candidate` event names it."""
 
     name: str
     view: str
+    candidate: str
+    candidate_blob: NotRequired[str]
     scores: Scores
 
 

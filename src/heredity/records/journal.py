@@ -1,29 +1,31 @@
-"""The journal: an append-only record of a run, one checksummed JSON object a line.
+"""The journal: an append-only record of a run, a chain of JSON objects, one a line.
 
 Each line is the canonical JSON of `{"at", "data", "kind", "seq"}`, in the first line also `format`, with a last field
-`crc`: the CRC-32 of that canonical JSON, chained with the previous line's. A line is complete when its newline is there;
-what follows the last newline was torn by a crash and is cut. Anything else that does not match is damage, and is reported
-and never repaired.
+`chain`: the SHA-256 of the previous line's (32 zero bytes before the first) and that canonical JSON. So the last line's, the
+head, stands for the whole journal: whoever knows it notices any other line, and any that is gone. A line is complete when its
+newline is there; what follows the last newline was torn by a crash and is cut. Anything else that does not match is damage,
+and is reported and never repaired.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import threading
 import time
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from heredity.errors import DamagedRecordError, RecordError
 from heredity.ids import canonical_json
 
-_CRC_TAIL = len(b',"crc":"00000000"}')
+_START = bytes(32)
+_TAIL = len(b',"chain":""}') + 64
 
-FORMAT = 3
+FORMAT = 4
 """The version of the journal and of the blobs that it names; the first line of a journal says it."""
 
 Line = tuple[str, Mapping[str, Any]]
@@ -65,7 +67,7 @@ class Journal:
         self._fd = fd
         self._events = scan.events
         self._offsets = scan.offsets
-        self._crc = scan.crc
+        self._head = scan.head
         self._end = scan.end
         self._synced = scan.end
         self._now = now
@@ -126,16 +128,16 @@ class Journal:
             self._check_usable()
             first, at = len(self._events), round(self._now(), 6)
             events = [Event(first + i, at, kind, data) for i, (kind, data) in enumerate(items)]
-            crc, lines = self._crc, list[bytes]()
+            head, lines = self._head, list[bytes]()
             for event in events:
-                line, crc = _encode(event, crc)
+                line, head = _encode(event, head)
                 lines.append(line)
             self._write(b"".join(lines))
             for line, event in zip(lines, events, strict=True):
                 self._offsets.append(self._end)
                 self._end += len(line)
                 self._events.append(event)
-            self._crc = crc
+            self._head = head
         return events
 
     def sync(self) -> bool:
@@ -172,7 +174,7 @@ class Journal:
             if not 0 <= seq < len(self._events):
                 raise RecordError(f"{self.path} has {len(self._events)} events; there is no event {seq} to cut from")
             end = self._offsets[seq]
-            crc = 0 if seq == 0 else self._crc_before(end)
+            head = _START if seq == 0 else self._head_before(end)
             try:
                 os.ftruncate(self._fd, end)
                 os.fsync(self._fd)
@@ -181,7 +183,7 @@ class Journal:
             self.cut_bytes += self._end - end
             del self._events[seq:], self._offsets[seq:]
             self._end = self._synced = end
-            self._crc = crc
+            self._head = head
 
     def close(self) -> None:
         """Close the file. Appending afterwards raises `RecordError`; closing twice is harmless."""
@@ -196,8 +198,8 @@ class Journal:
         if self._broken:
             raise RecordError(f"{self._broken}; resume the run in a new process")
 
-    def _crc_before(self, end: int) -> int:
-        return int(os.pread(self._fd, _CRC_TAIL + 1, end - _CRC_TAIL - 1)[8:16], 16)
+    def _head_before(self, end: int) -> bytes:
+        return bytes.fromhex(os.pread(self._fd, 64, end - len(b'"}\n') - 64).decode())
 
     def _write(self, data: bytes) -> None:
         view = memoryview(data)
@@ -218,6 +220,21 @@ class Journal:
             self._broken = f"{self.path} ends in a torn line ({error.strerror})"
 
 
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A journal, read.
+
+    Attributes:
+        events: its lines, in order.
+        head: what stands for all of them, 64 hexadecimal characters; zeros for none.
+        torn_bytes: what follows the last whole line.
+    """
+
+    events: list[Event]
+    head: str
+    torn_bytes: int
+
+
 def read_journal(path: str | os.PathLike[str]) -> list[Event]:
     """Read a journal without a lock and without changing it; a torn last line is left out.
 
@@ -225,9 +242,16 @@ def read_journal(path: str | os.PathLike[str]) -> list[Event]:
         DamagedRecordError: as `Journal.open`.
         RecordError: if there is no such file.
     """
+    return read_chain(path).events
+
+
+def read_chain(path: str | os.PathLike[str]) -> Chain:
+    """Read a journal with the head of its chain (see `read_journal`)."""
     path = Path(path)
     try:
-        return _scan(path.read_bytes(), path).events
+        data = path.read_bytes()
+        scan = _scan(data, path)
+        return Chain(scan.events, scan.head.hex(), len(data) - scan.end)
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror}; expected the journal of a run") from error
 
@@ -245,11 +269,11 @@ def sync_folder(folder: Path) -> None:
 class _Scan:
     events: list[Event]
     offsets: list[int]
-    crc: int
+    head: bytes
     end: int
 
 
-def _encode(event: Event, previous_crc: int) -> tuple[bytes, int]:
+def _encode(event: Event, head: bytes) -> tuple[bytes, bytes]:
     fields = {"seq": event.seq, "at": event.at, "kind": event.kind, "data": event.data}
     if event.seq == 0:
         fields["format"] = FORMAT
@@ -257,39 +281,59 @@ def _encode(event: Event, previous_crc: int) -> tuple[bytes, int]:
         payload = canonical_json(fields)
     except (TypeError, ValueError) as error:
         raise RecordError(f"the event {event.kind!r} cannot be written as JSON: {error}") from error
-    crc = zlib.crc32(payload, previous_crc)
-    return b'%b,"crc":"%08x"}\n' % (payload[:-1], crc), crc
+    head = _chained(head, payload)
+    return b'%b,"chain":"%b"}\n' % (payload[:-1], head.hex().encode()), head
+
+
+def _chained(head: bytes, payload: bytes) -> bytes:
+    return hashlib.sha256(head + payload).digest()
 
 
 def _scan(data: bytes, path: Path) -> _Scan:
-    scan = _Scan([], [], 0, 0)
+    scan = _Scan([], [], _START, 0)
     # What follows the last newline is torn, or nothing.
     for seq, line in enumerate(data.split(b"\n")[:-1]):
-        payload = line[:-_CRC_TAIL] + b"}"
-        crc = zlib.crc32(payload, scan.crc)
-        if line[-_CRC_TAIL:] != b',"crc":"%08x"}' % crc:
-            raise DamagedRecordError(_damage(path, seq, "its checksum does not match"))
+        payload = line[:-_TAIL] + b"}"
+        head = _chained(scan.head, payload)
+        if line[-_TAIL:] != b',"chain":"%b"}' % head.hex().encode():
+            if b'"chain":"' not in line[-_TAIL:]:
+                _check_format(line, seq, path)
+            raise DamagedRecordError(_damage(path, seq, "its checksum does not match, or a line before it is gone"))
         scan.events.append(_decode(payload, seq, path))
         scan.offsets.append(scan.end)
-        scan.crc = crc
+        scan.head = head
         scan.end += len(line) + 1
     return scan
 
 
 def _decode(payload: bytes, seq: int, path: Path) -> Event:
     try:
-        fields = json.loads(payload)
-        event = Event(fields["seq"], fields["at"], fields["kind"], fields["data"])
-    except (ValueError, KeyError, TypeError) as error:
+        fields: Any = json.loads(payload)
+        seq_at_kind_data: list[Any] = [fields[name] for name in ("seq", "at", "kind", "data")]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DamagedRecordError(_damage(path, seq, f"it is not an event ({error})")) from error
-    if seq == 0 and fields.get("format") != FORMAT:
-        raise RecordError(
-            f"{path} has format {fields.get('format', 1)}, and this version of Heredity reads format {FORMAT}: run it again, "
-            "or read it with the version that wrote it"
-        )
+    types = zip(seq_at_kind_data, (int, int | float, str, dict), strict=True)
+    if not all(isinstance(value, expected) for value, expected in types):
+        raise DamagedRecordError(_damage(path, seq, "it is not an event (a field is of the wrong type)"))
+    event = Event(*seq_at_kind_data)
+    _check_format(payload, seq, path)
     if event.seq != seq:
         raise DamagedRecordError(_damage(path, seq, f"it has seq {event.seq!r} where {seq} was expected"))
     return event
+
+
+def _check_format(line: bytes, seq: int, path: Path) -> None:
+    """Refuse the first line of a journal of another version; earlier ones did not chain their lines so."""
+    try:
+        fields = cast("dict[str, Any]", json.loads(line)) if seq == 0 else {"format": FORMAT}
+        version = fields.get("format", 1)
+    except (ValueError, AttributeError, RecursionError):
+        return
+    if version != FORMAT:
+        raise RecordError(
+            f"{path} has format {version}, and this version of Heredity reads format {FORMAT}: run it again, "
+            "or read it with the version that wrote it"
+        )
 
 
 def _damage(path: Path, seq: int, what: str) -> str:

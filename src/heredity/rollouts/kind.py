@@ -158,6 +158,8 @@ class Kind:
         usage: what the model calls of a rollout used; None for kinds that make none, whose costs are not recorded.
         restarts: why something that rollouts share died in one of them and was started anew.
         shown: what may be shown of a task beside its id.
+        unrepeatable: given the folder of a run without a language model, why its candidates cannot be made to score the same
+            again; empty if they can.
     """
 
     name: str
@@ -167,6 +169,7 @@ class Kind:
     usage: Callable[[Trajectory], Usage | None] = model_usage
     restarts: Callable[[Trajectory], Sequence[str]] = lambda trajectory: ()
     shown: Callable[[Task], Mapping[str, Any]] = lambda task: {}
+    unrepeatable: Callable[[Path], str] = lambda folder: ""
 
     def check(self, execution: str) -> None:
         """Check that a model is configured where one is needed.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from heredity.protocols.agent_learning.metrics import METRICS
 from heredity.protocols.agent_learning.report import REPORT
 from heredity.protocols.contract import Protocol
+from heredity.protocols.resource_evolution.judge import selected
 from heredity.protocols.resource_evolution.setting import ResourceSetting
 
 PROTOCOL = Protocol(
@@ -17,4 +18,5 @@ PROTOCOL = Protocol(
     baselines=("best-of-n-edits", "sequential-edits"),
     metrics=METRICS,
     report=REPORT,
+    selection=selected,
 )

@@ -22,7 +22,8 @@ from heredity.judging.views import View, ViewScores
 from heredity.protocols.harness_evolution.assess import assess
 from heredity.protocols.harness_evolution.events import SNAPSHOTS_FROZEN, PointData, SnapshotAssessed
 from heredity.protocols.harness_evolution.terms import HarnessTerms
-from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, REFERENCE_SCORED, JudgingScored
+from heredity.records import Event
+from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, REFERENCE_SCORED, JudgingScored, ReferenceScored
 from heredity.results.coverage import covers
 from heredity.results.status import Status
 from heredity.tasks import Task
@@ -86,7 +87,7 @@ async def judge(terms: HarnessTerms, bench: Bench, evolved: Evolved, reference: 
     for model in terms.models:
         for view in (bench.view(ID), *others):
             await _on(bench, view, [points[0], best, points[-1]], model)
-    return await _concluded(bench, evolved, final, validation, (scores, before))
+    return await _concluded(bench, evolved, (first, final), validation, (before, scores))
 
 
 async def _on(bench: Bench, view: View, points: Sequence[Point], model: str | None = None) -> list[SnapshotAssessed]:
@@ -106,16 +107,21 @@ def macro(data: SnapshotAssessed) -> float:
 
 def points_of(terms: HarnessTerms, evolved: Evolved) -> list[Point]:
     """Return the snapshots that are judged, in order; none if nothing was ever committed."""
-    decisions, batches = evolved.decisions, evolved.batches
-    first = frozen(decisions[:1])
+    batches, first = evolved.batches, frozen(evolved.decisions[:1])
     if first is None:
         return []
-    since = batches[-1][1] if batches and batches[-1][0]["reset"] else 0
-    after = [*(str(data["candidate"]) for data, _ in batches[1:]), str(frozen(decisions[since:], first))]
+    after = [*(str(data["candidate"]) for data, _ in batches[1:]), str(selected(evolved))]
     started = len(batches)
     numbers = terms.plan.assessed(started)
     roles = {0: "A_0", started: "A_T"} if started else {0: "A_0"}
     return [Point(n, first if n == 0 else after[n - 1], roles.get(n)) for n in numbers]
+
+
+def selected(evolved: Evolved, events: Sequence[Event] = ()) -> str | None:
+    """Return the last snapshot, from the decisions alone (see `Selection`)."""
+    batches, first = evolved.batches, frozen(evolved.decisions[:1])
+    since = batches[-1][1] if batches and batches[-1][0]["reset"] else 0
+    return None if first is None else frozen(evolved.decisions[since:], first)
 
 
 def trained_in(train: Sequence[Task], evolved: Evolved) -> dict[str, int]:
@@ -159,12 +165,12 @@ async def _nothing(bench: Bench, evolved: Evolved) -> Verdict:
 async def _concluded(
     bench: Bench,
     evolved: Evolved,
-    final: str,
+    snapshots: tuple[str, str],
     validation: Mapping[str, SnapshotAssessed],
     heldout: tuple[ViewScores, ViewScores],
 ) -> Verdict:
     """Say what the run came to in the words of all protocols: the last snapshot, compared with the first."""
-    scores, before = heldout
+    (first, final), (before, scores) = snapshots, heldout
     commits = sum(d.accepted for d in evolved.decisions)
     reason = f"the last snapshot; {commits} commits, {len(evolved.decisions) - commits} refused"
     submit_id = _latest(evolved.submissions, final)
@@ -173,7 +179,8 @@ async def _concluded(
         data: JudgingScored = {"view": "heldout", "candidate": final, "submit_id": submit_id, **scores.to_json()}
         await bench.records.commit([JUDGING_SCORED.line(data)])
     listed = before.to_json()["scores"]
-    await bench.journal_once(REFERENCE_SCORED.line({"name": "initial", "view": "heldout", "scores": listed}))
+    reference: ReferenceScored = {"name": "initial", "view": "heldout", "candidate": first, "scores": listed}
+    await bench.journal_once(REFERENCE_SCORED.line(reference))
     await conclude(bench, evolved.status)
     by_candidate = {digest: scores_of(data) for digest, data in validation.items()}
     return Verdict(evolved.status, submit_id, final, reason, by_candidate, scores, before.scores)

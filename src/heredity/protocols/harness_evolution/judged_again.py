@@ -10,7 +10,7 @@ from typing import Any
 from heredity.configuration.config import Config
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.experiments.plans import package_versions
-from heredity.experiments.suite import sealed_folder
+from heredity.experiments.sealed import sealed_folder
 from heredity.ids import canonical_json
 from heredity.judging.bench import Bench, conclude
 from heredity.judging.cases import HiddenCases
@@ -269,8 +269,9 @@ class JudgedAgain:
             )
             if first.role == "A_0":
                 listed = self._scored(bench, first).to_json()["scores"]
+                digest = first.candidate
                 await bench.journal_once(
-                    REFERENCE_SCORED.line({"name": "initial", "view": "heldout", "scores": listed})
+                    REFERENCE_SCORED.line({"name": "initial", "view": "heldout", "candidate": digest, "scores": listed})
                 )
         await conclude(bench, "finished")
 

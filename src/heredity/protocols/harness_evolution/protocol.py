@@ -5,6 +5,7 @@ from __future__ import annotations
 from heredity.configuration.sections import OpenBudgetSection
 from heredity.protocols.contract import Protocol
 from heredity.protocols.harness_evolution.events import EVENTS
+from heredity.protocols.harness_evolution.judge import selected
 from heredity.protocols.harness_evolution.metrics import METRICS
 from heredity.protocols.harness_evolution.report import REPORT
 from heredity.protocols.harness_evolution.sections import (
@@ -31,4 +32,5 @@ PROTOCOL = Protocol(
     metrics=METRICS,
     report=REPORT,
     events=EVENTS,
+    selection=selected,
 )

@@ -10,7 +10,8 @@ from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude,
 from heredity.judging.gathering import gather
 from heredity.judging.session_log import Submission
 from heredity.judging.views import ViewScores
-from heredity.records.events import JUDGING_SELECTED
+from heredity.records import Event
+from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED
 from heredity.results.coverage import COVERAGE, covers
 
 AT_ONCE = 4
@@ -40,6 +41,13 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     scores = await score_reference(bench, reference) if reference else None
     await conclude(bench, evolved.status)
     return Verdict(evolved.status, submit_id, candidate, reason, validation, heldout, scores)
+
+
+def selected(evolved: Evolved, events: Sequence[Event]) -> str | None:
+    """Return the candidate that a run ends with, from the recorded scores on validation (see `Selection`)."""
+    checkpoints = _checkpoints(evolved.submissions)
+    scored = {data["candidate"]: data for data in JUDGING_SCORED.all(events) if data["view"] == "validation"}
+    return _select(checkpoints, {digest: ViewScores.from_json(scored[digest]) for digest in checkpoints})[1]
 
 
 def _checkpoints(submissions: Sequence[Submission]) -> dict[str, Submission]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from heredity.protocols.contract import Protocol
+from heredity.protocols.policy_evolution.judge import selected
 from heredity.protocols.policy_evolution.metrics import METRICS
 from heredity.protocols.policy_evolution.report import REPORT
 from heredity.protocols.policy_evolution.setting import PolicySetting
@@ -14,4 +15,5 @@ PROTOCOL = Protocol(
     baselines=("random", "best-of-n", "sequential"),
     metrics=METRICS,
     report=REPORT,
+    selection=selected,
 )

@@ -25,6 +25,7 @@ from heredity.judging.bench import (
 from heredity.judging.rollouts import listed_comparisons, outcome_of
 from heredity.judging.session_log import Submission, score_to_json
 from heredity.protocols.post_training.events import BASELINE_SCORED, GRADING_REPEATED, GradingRepeated
+from heredity.records import Event
 from heredity.records.events import JUDGING_SELECTED
 from heredity.results.coverage import COVERAGE, covers
 from heredity.rollouts.contract import Job
@@ -87,6 +88,12 @@ async def _again(bench: Bench, digest: str, submit_id: int | None, repeat: int) 
 
 def _seed(repeat: int, item: int) -> int:
     return int(seed_sequence(0, "grading", "repeat", repeat, item).generate_state(1)[0])
+
+
+def selected(evolved: Evolved, events: Sequence[Event] = ()) -> str | None:
+    """Return the best graded checkpoint, from the submissions alone (see `Selection`)."""
+    best, _ = _best(evolved.submissions)
+    return best.candidate if best else None
 
 
 def _best(submissions: Sequence[Submission]) -> tuple[Submission | None, str]:

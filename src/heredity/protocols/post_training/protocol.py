@@ -5,6 +5,7 @@ from __future__ import annotations
 from heredity.configuration.sections import OpenBudgetSection
 from heredity.protocols.contract import Protocol
 from heredity.protocols.post_training.events import EVENTS
+from heredity.protocols.post_training.judge import selected
 from heredity.protocols.post_training.metrics import METRICS
 from heredity.protocols.post_training.report import REPORT
 from heredity.protocols.post_training.sections import TrainingSection
@@ -18,4 +19,5 @@ PROTOCOL = Protocol(
     metrics=METRICS,
     report=REPORT,
     events=EVENTS,
+    selection=selected,
 )

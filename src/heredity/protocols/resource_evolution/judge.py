@@ -6,7 +6,10 @@ were worth: accuracy before and after, paired by task.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require, score, score_reference
+from heredity.records import Event
 from heredity.records.events import JUDGING_SELECTED
 
 
@@ -24,7 +27,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
         RecordError: if the disk is full or fails.
     """
     committed = [d for d in evolved.decisions if d.accepted]
-    candidate = committed[-1].candidate if committed else None
+    candidate = selected(evolved)
     submit_id = next((s.submit_id for s in reversed(evolved.submissions) if s.candidate == candidate), None)
     refused = sum(not d.accepted for d in evolved.decisions)
     reason = (
@@ -41,3 +44,8 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     scores = await score_reference(bench, reference) if reference else None
     await conclude(bench, evolved.status)
     return Verdict(evolved.status, submit_id, candidate, reason, {}, heldout, scores)
+
+
+def selected(evolved: Evolved, events: Sequence[Event] = ()) -> str | None:
+    """Return the last committed candidate, from the decisions alone (see `Selection`)."""
+    return next((decision.candidate for decision in reversed(evolved.decisions) if decision.accepted), None)

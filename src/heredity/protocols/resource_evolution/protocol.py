@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from heredity.protocols.contract import Protocol
+from heredity.protocols.resource_evolution.judge import selected
 from heredity.protocols.resource_evolution.metrics import METRICS
 from heredity.protocols.resource_evolution.report import REPORT
 from heredity.protocols.resource_evolution.setting import ResourceSetting
@@ -14,4 +15,5 @@ PROTOCOL = Protocol(
     baselines=("best-of-n-edits", "sequential-edits"),
     metrics=METRICS,
     report=REPORT,
+    selection=selected,
 )

@@ -1,0 +1,157 @@
+"""Anchors: what somebody else holds, and shows that a commitment or the head of a journal existed at some time.
+
+What is anchored is a statement: one line for each run, `heredity commitment RUN DIGEST` while it runs, or `heredity head RUN
+DIGEST` once it has ended. A git commit has the digests in its message or its files; a token of RFC 3161 is of the statement's
+bytes, and is checked by `openssl ts -verify`.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from heredity.errors import ConfigError
+from heredity.experiments.verification.findings import Finding, failed, found, passed
+from heredity.results.card import RunCard
+
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+_SECONDS = 60.0
+
+
+class Statement(StrEnum):
+    """What of a run is anchored: its commitment, at the start, or the head of its journal, at the end."""
+
+    COMMITMENT = "commitment"
+    HEAD = "head"
+
+
+def statement(kind: Statement, runs: Sequence[RunCard]) -> str:
+    """Return the text that is anchored: the same from any copy of the folder.
+
+    Raises:
+        ConfigError: if there is no run yet.
+    """
+    lines = [f"heredity {kind} {run.run_id} {value}\n" for run in runs if (value := _digest(kind, run))]
+    if not lines:
+        raise ConfigError(f"there is no {kind} to be printed: no run has begun in this folder")
+    return "".join(sorted(lines))
+
+
+def _digest(kind: Statement, run: RunCard) -> str | None:
+    return run.commitment if kind is Statement.COMMITMENT else run.head
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """Where a statement is to be found.
+
+    Attributes:
+        kind: `"git"` or `"tsr"`.
+        path: a repository, or the file of a token.
+        commit: of the repository.
+    """
+
+    kind: str
+    path: Path
+    commit: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Anchor:
+        """Read `git:REPO@COMMIT` or `tsr:FILE`.
+
+        Raises:
+            ConfigError: if it is neither.
+        """
+        kind, _, rest = text.partition(":")
+        path, _, commit = rest.rpartition("@") if kind == "git" else (rest, "", "")
+        if kind not in ("git", "tsr") or not path or (kind == "git" and not _COMMIT.fullmatch(commit)):
+            raise ConfigError(
+                f"--anchor {text!r} is none; write git:REPO@COMMIT, with 7 or more hexadecimal digits, or tsr:FILE"
+            )
+        return cls(kind, Path(path), commit)
+
+
+def anchored(anchor: Anchor, runs: Sequence[RunCard], authority: Path | None) -> Finding:
+    """Check that an anchor holds the commitment or the head of every run.
+
+    Args:
+        anchor: where to look.
+        runs: what they are held to.
+        authority: certificates that a token's signature is checked with.
+    """
+    statements = {kind: statement(kind, runs) for kind in Statement}
+    if anchor.kind == "git":
+        return _in_commit(anchor, runs)
+    if authority is None:
+        return failed(f"{anchor.path}: a token says nothing without the certificate of who signed it; give --ca FILE")
+    return _in_token(anchor.path, statements, authority)
+
+
+def _in_commit(anchor: Anchor, runs: Sequence[RunCard]) -> Finding:
+    shown = _git(anchor, "show", "--no-patch", "--format=%H%n%cI%n%B", anchor.commit, "--")
+    if shown.returncode:
+        return failed(f"git: {_last(shown)}")
+    commit, when, message = shown.stdout.split("\n", 2)
+    held: dict[Statement, list[str]] = {kind: [] for kind in Statement}
+    for run in runs:
+        for kind in Statement:
+            digest = _digest(kind, run)
+            if digest and (digest in message or _git(anchor, "grep", "-q", "-F", "-e", digest, commit).returncode == 0):
+                held[kind].append(str(run.run_id))
+    whole = [kind for kind, names in held.items() if len(names) == len(runs)]
+    lacking = [str(run.run_id) for run in runs if not any(str(run.run_id) in names for names in held.values())]
+    problems = [f"neither commitment nor head of {name} is in the commit {commit[:12]}" for name in lacking]
+    kinds = " and ".join(f"{kind}s" for kind in whole) or "a commitment or a head of each"
+    return found(problems, f"{kinds} of {len(runs)} runs are in the commit {commit[:12]}, dated {when} by who made it")
+
+
+def _git(anchor: Anchor, *arguments: str) -> subprocess.CompletedProcess[str]:
+    # Nothing that a stranger's repository configures is run.
+    command = ["git", "-C", str(anchor.path), "-c", "core.fsmonitor=false", "-c", "core.pager=cat", "--no-pager"]
+    return _run([*command, *arguments])
+
+
+def _in_token(path: Path, statements: Mapping[Statement, str], authority: Path) -> Finding:
+    answers: list[str] = []
+    for kind, text in statements.items():
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(text.encode())
+            file.flush()
+            done = _run(["openssl", "ts", "-verify", "-data", file.name, "-in", str(path), "-CAfile", str(authority)])
+        if done.returncode == 0:
+            return passed(f"{path} is a token of the {kind}s, of {_time_of(path)}")
+        answers.append(_last(done))
+    return failed(f"{path} is a token of neither commitments nor heads: {answers[0]}")
+
+
+def _time_of(path: Path) -> str:
+    said = _run(["openssl", "ts", "-reply", "-in", str(path), "-text"]).stdout
+    return next((line.partition(":")[2].strip() for line in said.splitlines() if line.startswith("Time stamp")), "?")
+
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command,
+            check=False,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS,
+            stdin=subprocess.DEVNULL,
+        )
+    except FileNotFoundError as error:
+        raise ConfigError(f"{command[0]} is not installed; anchors are checked with it") from error
+    except subprocess.TimeoutExpired as error:
+        raise ConfigError(f"{command[0]} gave no answer in {_SECONDS:g} s") from error
+
+
+def _last(done: subprocess.CompletedProcess[str]) -> str:
+    lines = [line.strip() for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+    reasons = [line for line in lines if "error:" in line.lower()] or lines
+    return reasons[-1] if reasons else f"exit code {done.returncode}"

@@ -75,6 +75,7 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         taskset_version=started.get("taskset_version"),
         packages=dict(started["packages"]) if "packages" in started else None,
         commitment=started.get("commitment"),
+        conditions=dict(started.get("conditions") or {}),
         config_digest=started.get("config_digest"),
         evolver_failure=_evolver_failure(record),
         budget=_budget(record),

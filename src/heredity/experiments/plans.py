@@ -27,7 +27,7 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str) -> RunPlan:
         setup: what its protocol made of it.
         isolation: the tier in which candidates run.
     """
-    budget = cell.config.budget
+    budget, initial = cell.config.budget, cell.evolver.initial
     return RunPlan(
         run_id=cell.id,
         suite_id=suite_id,
@@ -49,6 +49,7 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str) -> RunPlan:
         packages=package_versions(),
         plugins=[origin.to_json() for origin in loaded()],
         execution=cell.config.gateway.execution,
+        conditions={**cell.config.conditions(), **({"evolver.initial": initial} if initial else {})},
         record=setup.record,
     )
 

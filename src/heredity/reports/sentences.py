@@ -52,14 +52,15 @@ def _reached(taskset: TasksetResults, words: Words) -> str:
     digits = text.decimals_for(text.spread_of([bounds]), best.mean)
     score = text.number(best.mean, digits) + (f" {text.interval(*bounds, digits)}" if best.ci else "")
     start = f"On {text.short_task(taskset.taskset)} {best.evolver} reaches a held-out {words.score} of {score}"
-    if taskset.reference_mean is None:
+    if best.reference_mean is None:
         return f"{start}."
-    return f"{start}, against {text.number(taskset.reference_mean, digits)} of the {words.reference}."
+    return f"{start}, against {text.number(best.reference_mean, digits)} of the {best.against or words.reference}."
 
 
 def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
     leader = entries[0]
-    reference = next((e.rank_score for e in suite.leaderboard if e.reference), None)
+    against = {c.against for t in suite.tasksets for c in t.cells if c.evolver == leader.evolver}
+    reference = next((e.rank_score for e in suite.leaderboard if e.reference and e.evolver in against), None)
     tied = [e.evolver for e in entries if e.rank_score == leader.rank_score]
     if reference is not None and leader.rank_score is not None and reference >= leader.rank_score:
         closest = f"{listed(tied)} {'come' if len(tied) > 1 else 'comes'} closest"
@@ -110,6 +111,11 @@ def _compared(
 def suite_caution(suite: SuiteResults, words: Words) -> str:
     """Say what limits the suite's claims; empty when nothing does."""
     limits: list[str] = []
+    if suite.conditions:
+        limits.append(
+            f"runs differ in {listed(suite.conditions)}, on which scores hang whatever evolves: each is compared with the "
+            f"{words.reference} under its own conditions"
+        )
     if any(row.evolvers.verdict is Verdict.CANNOT_TELL for row in suite.comparisons.suite):
         chosen = f"{words.products} these runs {words.chosen}"
         limits.append(

@@ -93,7 +93,7 @@ def _facts(suite: SuiteResults, words: Words) -> Facts:
     for taskset in suite.tasksets if len(suite.tasksets) <= FEW else ():
         best = next((cell for cell in taskset.cells if not cell.reference), None)
         if best is not None:
-            against = f"{best.evolver}; {words.mark} {text.number(taskset.reference_mean)}"
+            against = f"{best.evolver}; {words.mark} {text.number(best.reference_mean)}"
             facts.append(Fact(f"Best {words.score}, {text.short_task(taskset.taskset)}", _mean(best), against))
     sums = [row.wall_seconds for row in suite.budget]
     seconds = None if None in sums or not sums else sum(v for v in sums if v is not None)
@@ -151,7 +151,7 @@ class _Shown:
             places = _places(taskset)
             best = next((cell for cell in taskset.cells if not cell.reference), None)
             score = _mean(best, places) if best else None
-            reference = Number(taskset.reference_mean, places)
+            reference = Number(best.reference_mean if best else taskset.reference_mean, places)
             rows.append([self._taskset(taskset.taskset), self._named(best.evolver) if best else None, score, reference])
         head = (words.taskset, "best evolver", f"held-out {words.score}", words.mark)
         table = of_rows(head, rows, left=2, caption=f"Best held-out {words.score} of each {words.taskset}")

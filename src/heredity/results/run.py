@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from pydantic import SerializeAsAny
+from pydantic import Field, SerializeAsAny
 
 from heredity.results.base import SCHEMA_VERSION, Interval, Result
 
@@ -338,7 +338,7 @@ class RunResults(Result):
     Attributes:
         protocol: the rules of the run, by name; `part` is what that protocol has of its own.
         status: how it stands.
-        isolation, taskset_version, packages, commitment, config_digest: as in the journal's `run.started`.
+        isolation, taskset_version, packages, commitment, conditions, config_digest: as in the journal's `run.started`.
         gain: None unless held-out cases and reference were both scored.
         changes: files that differ between the first and the last committed candidate; None without commits.
         model_usage: None where no model is called.
@@ -361,6 +361,7 @@ class RunResults(Result):
     taskset_version: str | None
     packages: dict[str, str] | None
     commitment: str | None
+    conditions: dict[str, Any] = Field(default_factory=dict[str, Any])
     config_digest: str | None
     evolver_failure: EvolverFailure | None
     budget: Budget

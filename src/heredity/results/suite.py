@@ -28,7 +28,7 @@ class Entry(Result):
     """One line of the leaderboard.
 
     Attributes:
-        evolver: its label; the reference has the name that `SuiteResults.reference` gives.
+        evolver: its label; a reference has the name that `SuiteResults.reference` gives, and where conditions differ its own.
         kind: `"method"`, `"agent"` or `"reference"`.
         rank_score: mean over tasksets of 1 (first) to 0 (last, and where it has no score); `family_scores` inside each family.
         rank_score_at_best: what it would be, had the entry come first wherever it has no score.
@@ -66,14 +66,17 @@ class CellResults(Result):
     """One evolver, or the reference, on one taskset over all seeds.
 
     Attributes:
+        against: the reference of its own conditions; None if unknown, or for a reference. `reference_mean` is that one's mean.
         mean: over seeds of the held-out means; `ci` its interval over what `ci_unit` says.
         rank: 1 for the best; equals share the better rank. `rank_score` in [0, 1], None for a single entry.
-        normalised: 0 for the reference, 1 for the best evolver.
+        normalised: 0 for the reference, 1 for the best evolver, both under the cell's conditions.
         cases: held-out scores that are not missing.
     """
 
     evolver: str
     reference: bool
+    against: str | None
+    reference_mean: float | None
     mean: float
     ci: Interval | None
     ci_unit: Unit
@@ -87,7 +90,12 @@ class CellResults(Result):
 
 
 class TasksetResults(Result):
-    """All cells of one taskset, best first; `absent` lists evolvers without a held-out score."""
+    """All cells of one taskset, best first.
+
+    Attributes:
+        reference_mean: None if unknown, or where runs have several conditions, each with a reference of its own.
+        absent: evolvers without a held-out score.
+    """
 
     taskset: str
     family: str
@@ -241,6 +249,8 @@ class SuiteResults(Result):
         reference: what the reference is called in all tables.
         runs: how many there are; `finished`: how many of them finished.
         confidence: of all intervals, such as 0.95.
+        conditions: keys of the configuration in which its runs differ and on which scores hang; labels have them, and each run is
+            compared with the reference of its own.
         evolvers: their labels; where a name occurs with several options, those that differ are in the label.
         leaderboard: best first.
     """
@@ -252,6 +262,7 @@ class SuiteResults(Result):
     runs: int
     finished: int
     confidence: float
+    conditions: list[str]
     evolvers: list[str]
     leaderboard: list[Entry]
     tasksets: list[TasksetResults]

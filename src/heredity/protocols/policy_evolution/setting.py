@@ -5,7 +5,7 @@ from __future__ import annotations
 from heredity.configuration.config import Cell, Config
 from heredity.evolution.starter import starter_candidate
 from heredity.experiments.evolvers import build_evolver, check_evolver
-from heredity.judging.bench import Reference
+from heredity.judging.bench import OF_REFERENCE, Reference, require
 from heredity.judging.views import ViewPlan
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
 from heredity.protocols.policy_evolution.briefing import BRIEFING
@@ -27,7 +27,7 @@ class PolicySetting:
         """Return the run, with the random policy scored on its held-out cases."""
         cell, info, views = context.cell, context.taskset.info, context.cell.config.views
         random = starter_candidate(info)
-        scored = await context.references.scores(context.taskset, random, views.heldout)
+        scored = await context.judgements.of(context.taskset, random, views.heldout)
         return Setup(
             evolver=build_evolver(cell, info, context.folder, context.suite.secrets, context.model, briefing=BRIEFING),
             judge=judge,
@@ -35,5 +35,5 @@ class PolicySetting:
                 ViewPlan("validation", "validation", views.validation),
                 ViewPlan("heldout", "heldout", views.heldout),
             ),
-            reference=Reference(random, scored.scores, "random"),
+            reference=Reference(random, require(scored, OF_REFERENCE).scores, "random"),
         )

@@ -15,7 +15,8 @@ from heredity.experiments.config import resolve
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite
 from heredity.gateway.contract import Reply, Request, Usage
 from heredity.records import read_journal
-from heredity.reports.sentences import suite_caution
+from heredity.reports.sentences import run_summary, suite_caution, suite_summary
+from heredity.results.run import RunResults
 from heredity.results.suite import CellResults
 from heredity.results.words import POLICIES
 from offering import Offer
@@ -125,3 +126,54 @@ def test_a_judgement_that_is_recalled_says_so_and_costs_nothing(tmp_path: Path, 
     assert len(scored) == 4
     assert all(data["recalled"] and data["seconds"] == 0.0 and "usage" not in data for data in scored)
     assert (folder / "judgements.jsonl").read_text().count('"key"') == 2
+
+
+@needs_sandbox
+def test_a_page_does_not_praise_what_doing_nothing_reaches(tmp_path: Path) -> None:
+    """Pushing a car about costs points, and standing still costs none: a policy at random is worse than none at all."""
+    data: dict[str, dict[str, Any]] = {
+        "run": {"tasksets": ["gymnasium/MountainCarContinuous-v0"], "name": "null", "seeds": 2},
+        "evolver": {"method": "random"},
+        "budget": {"episodes": 1},
+        "views": {"validation": 2, "heldout": 6},
+        "limits": {"steps": 40},
+        "suite": {"baselines": False},
+        "engine": {"lockstep": 8},
+    }
+    folder = tmp_path / "runs" / "s"
+    result = asyncio.run(run_suite(folder, open_suite(folder, resolve(data))))
+    for run in result.runs:
+        assert run.reference.name == "random"
+        assert run.gain.difference == 0.0
+        assert [reference.name for reference in run.further] == ["null action", "constant action"]
+        assert [reference.heldout_mean for reference in run.further] == [0.0, 0.0]
+        assert {reference.gain.verdict for reference in run.further} == {"worse"}
+    (taskset,) = result.metrics.tasksets
+    assert {(row.name, row.best, row.verdict) for row in taskset.further} == {
+        ("null action", "random", "worse"),
+        ("constant action", "random", "worse"),
+    }
+    said = "not shown to be better than"
+    assert said in " ".join(suite_summary(result.metrics, POLICIES))
+    assert said in (folder / "report.md").read_text()
+    page = (folder / "runs" / result.runs[0].run_id / "report.md").read_text()
+    assert "not shown to be better than the null action (0) and the constant action (0)" in page
+
+
+@needs_sandbox
+def test_further_references_can_be_left_out(tmp_path: Path) -> None:
+    data: dict[str, dict[str, Any]] = {
+        "run": {"tasksets": ["gymnasium/CartPole-v1"], "name": "none"},
+        "evolver": {"method": "random"},
+        "budget": {"episodes": 1},
+        "views": {"validation": 1, "heldout": 2},
+        "references": {"null": False, "constant": False},
+    }
+    folder = tmp_path / "runs" / "s"
+    (run,) = asyncio.run(run_suite(folder, open_suite(folder, resolve(data)))).runs
+    assert run.further == []
+    assert not_better_of(run) == ""
+
+
+def not_better_of(run: RunResults) -> str:
+    return run_summary(run, POLICIES).partition("not shown")[1]

@@ -9,6 +9,7 @@ import numpy as np
 
 from heredity.analysis.contract import CommonMetrics, MetricsOf
 from heredity.analysis.evidence import SuiteEvidence
+from heredity.analysis.further import further_results
 from heredity.analysis.ranking import (
     Standing,
     competition_ranks,
@@ -49,6 +50,7 @@ from heredity.results.suite import (
     EditsRow,
     Entry,
     FeaturesRow,
+    FurtherResults,
     Problems,
     SuiteResults,
     TasksetResults,
@@ -84,6 +86,7 @@ def suite_results(
     protocol = next((run.protocol for run in runs if run.protocol), None)
     metrics = metrics_of(protocol)
     name = Named(metrics.reference)
+    further = further_results(tasksets)
     order, leaderboard = _leaderboard(tasksets, own, name)
     return SuiteResults(
         schema_version=SCHEMA_VERSION,
@@ -96,7 +99,7 @@ def suite_results(
         conditions=differing_conditions(runs),
         evolvers=list(own),
         leaderboard=leaderboard,
-        tasksets=[_taskset(t, list(own), name) for t in tasksets],
+        tasksets=[_taskset(t, list(own), name, further[t.name]) for t in tasksets],
         comparisons=suite_comparisons(tasksets, order, name),
         edits=[_edits(group, label, several) for group, label, several in _by_group(own)],
         features=[_features(group, label, several) for group, label, several in _by_group(own)],
@@ -176,7 +179,9 @@ def _normalised_runs(taskset: TasksetScores, entry: str) -> list[float]:
     return [score for score in scores if score is not None]
 
 
-def _taskset(taskset: TasksetScores, evolvers: Sequence[str], name: Named) -> TasksetResults:
+def _taskset(
+    taskset: TasksetScores, evolvers: Sequence[str], name: Named, further: list[FurtherResults]
+) -> TasksetResults:
     means = taskset.means
     row = score_table({taskset.name: means}, list(means))[0]
     ranks, points = competition_ranks(row), rank_scores(row)
@@ -192,6 +197,7 @@ def _taskset(taskset: TasksetScores, evolvers: Sequence[str], name: Named) -> Ta
         best_mean=max((cell.mean for cell in taskset.cells.values()), default=None),
         entries=len(means),
         cells=sorted(cells, key=lambda cell: cell.rank),
+        further=further,
         absent=[e for e in evolvers if e not in taskset.cells],
     )
 

@@ -164,18 +164,19 @@ def _one_taskset(
         rows = sorted(scored.get(label, []), key=lambda row: (row[0].seed is None, row[0].seed or 0))
         if rows:
             reference = _label(REFERENCE, rows[0][0].conditions, conditions)
-            cells[label] = Cell(rows, _table([heldout.scores for _, heldout in rows]), reference)
+            cells[label] = Cell(rows, table_of([heldout.scores for _, heldout in rows]), reference)
     references: dict[str, Floats] = {}
     for run, _ in own:
         entry = _label(REFERENCE, run.conditions, conditions)
         if run.reference is not None and entry not in references:
-            references[entry] = _table([run.reference.heldout_scores])[0]
+            references[entry] = table_of([run.reference.heldout_scores])[0]
     first = own[0][0]
     returns = any(metrics_of(cell.runs[0][0].protocol).returns for cell in cells.values())
     return TasksetScores(name, first.family or "", first.group or "", cells, references, returns)
 
 
-def _table(rows: Sequence[Sequence[float | None]]) -> Floats:
+def table_of(rows: Sequence[Sequence[float | None]]) -> Floats:
+    """Return lists of scores as an array of shape (rows, cases), NaN where one is missing."""
     width = max(map(len, rows))
     padded = [[np.nan if x is None else x for x in row] + [np.nan] * (width - len(row)) for row in rows]
     return np.array(padded, dtype=np.float64).reshape(len(rows), width)

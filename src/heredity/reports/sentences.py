@@ -41,7 +41,26 @@ def suite_summary(suite: SuiteResults, words: Words) -> list[str]:
     if not entries:
         return ["No run has been judged yet."]
     reached = [_reached(taskset, words) for taskset in suite.tasksets] if len(suite.tasksets) == 1 else []
-    return [" ".join([line for line in reached if line] + [_lead(suite, entries, words)])]
+    lines = [*reached, not_better(suite, words), _lead(suite, entries, words)]
+    return [" ".join(line for line in lines if line)]
+
+
+def not_better(suite: SuiteResults, words: Words) -> str:
+    """Say where the best evolver is not shown to be better than what looks at nothing; empty where it is everywhere."""
+    rows = {t.taskset: [row for row in t.further if row.verdict is not Verdict.BETTER] for t in suite.tasksets}
+    unbeaten = {taskset: max(listed, key=lambda row: row.mean) for taskset, listed in rows.items() if listed}
+    if not unbeaten:
+        return ""
+    where = [
+        f"on {text.short_task(taskset)} the {row.name} has {text.number(row.mean)}, from which {row.best} "
+        f"differs by {text.difference(row.difference, *(row.difference_ci or (None, None)))}"
+        for taskset, row in list(unbeaten.items())[:FEW]
+    ]
+    rest = f", and on {len(unbeaten) - FEW} more" if len(unbeaten) > FEW else ""
+    share = (
+        f"On {len(unbeaten)} of {plural(len(suite.tasksets), words.taskset)} the" if len(suite.tasksets) > 1 else "The"
+    )
+    return f"{share} best evolver is not shown to be better than doing nothing or always the same: {'; '.join(where)}{rest}."
 
 
 def _reached(taskset: TasksetResults, words: Words) -> str:
@@ -168,4 +187,11 @@ def run_summary(run: RunResults, words: Words) -> str:
     low, high = gain.ci or (None, None)
     places = text.decimals_for(text.spread_of([(low, high)]), gain.difference)
     paired = text.difference(gain.difference, low, high, places)
-    return f"{opening}; {before}, so the paired difference is {paired}: {JUDGED[gain.verdict]}."
+    return f"{opening}; {before}, so the paired difference is {paired}: {JUDGED[gain.verdict]}.{_unbeaten(run)}"
+
+
+def _unbeaten(run: RunResults) -> str:
+    """Say what looks at nothing that the run is not better than."""
+    listed = [r for r in run.further if r.gain is not None and r.gain.verdict is not Verdict.BETTER]
+    named = [f"the {r.name} ({text.number(r.heldout_mean)})" for r in listed]
+    return f" It is not shown to be better than {' and '.join(named)}." if named else ""

@@ -222,6 +222,7 @@ class _Shown:
             )
             for e in suite.leaderboard
         )
+        rows += tuple(self._further(name) for name in dict.fromkeys(r.name for t in suite.tasksets for r in t.further))
         head = _columns("evolver", *(self._names[t.taskset] for t in suite.tasksets))
         caption = f"Mean over seeds and held-out cases with {self._interval}; the best of each {words.taskset} is bold"
         table = Table(head, rows, caption, csv="scores.csv")
@@ -229,6 +230,12 @@ class _Shown:
         parts = (table, Group(charts)) if len(charts) > 1 else (Group((table, *charts), "pair"),) if charts else ()
         title = f"Held-out {words.score} by {words.taskset}"
         return Section("scores", title, parts, "lead", navigation=f"{words.tasksets.capitalize()}")
+
+    def _further(self, name: str) -> Row:
+        """Return the scores of a reference that is not ranked."""
+        known = [(t, next((r for r in t.further if r.name == name), None)) for t in self._suite.tasksets]
+        means = (Mean(r.mean, *(r.ci or (None, None)), decimals=_places(t)) if r else None for t, r in known)
+        return Row((self._named(name), *means), "reference")
 
     def _chart(self, taskset: TasksetResults) -> Intervals:
         words = self._words

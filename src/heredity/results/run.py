@@ -186,6 +186,12 @@ class Gain(Result):
     verdict: Verdict
 
 
+class FurtherReference(Reference):
+    """What else a run is compared with, such as doing nothing; `gain` is the run's over it, None unless both were scored."""
+
+    gain: Gain | None
+
+
 class Decision(Result):
     """One commit or refusal.
 
@@ -340,6 +346,7 @@ class RunResults(Result):
         status: how it stands.
         isolation, taskset_version, packages, commitment, conditions, config_digest: as in the journal's `run.started`.
         gain: None unless held-out cases and reference were both scored.
+        further: what else it is compared with on the same cases, such as doing nothing.
         changes: files that differ between the first and the last committed candidate; None without commits.
         model_usage: None where no model is called.
         best_so_far: (budget used, validation mean) at each rise.
@@ -370,6 +377,7 @@ class RunResults(Result):
     heldout: HeldOut | None
     reference: Reference | None
     gain: Gain | None
+    further: list[FurtherReference] = Field(default_factory=list[FurtherReference])
     decisions: list[Decision]
     changes: list[Change] | None
     model_usage: ModelUsage | None

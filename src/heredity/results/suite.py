@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import SerializeAsAny
+from pydantic import Field, SerializeAsAny
 
 from heredity.results.base import SCHEMA_VERSION, Interval, Result
 from heredity.results.run import RunStatus, Verdict
@@ -89,11 +89,35 @@ class CellResults(Result):
     failures: int
 
 
+class FurtherResults(Result):
+    """What else runs on a taskset are compared with, such as doing nothing, and whether the best evolver is better.
+
+    Attributes:
+        name: what it is called.
+        mean: its held-out mean; `ci` over cases.
+        best: the evolver with the best held-out mean.
+        difference: that one's held-out mean less this one's, paired by case, with its interval `difference_ci`.
+        p_holm: corrected for all such tests of the suite.
+        verdict: of the best evolver, at 0.2% over runs, at 5% over cases: see `unit`.
+    """
+
+    name: str
+    mean: float
+    ci: Interval | None
+    best: str
+    difference: float
+    difference_ci: Interval | None
+    unit: Unit
+    p_holm: float | None
+    verdict: Verdict
+
+
 class TasksetResults(Result):
     """All cells of one taskset, best first.
 
     Attributes:
         reference_mean: None if unknown, or where runs have several conditions, each with a reference of its own.
+        further: what else runs are compared with; nothing of it is ranked.
         absent: evolvers without a held-out score.
     """
 
@@ -104,6 +128,7 @@ class TasksetResults(Result):
     best_mean: float | None
     entries: int
     cells: list[CellResults]
+    further: list[FurtherResults] = Field(default_factory=list[FurtherResults])
     absent: list[str]
 
 

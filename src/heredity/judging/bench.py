@@ -35,7 +35,7 @@ from heredity.records.events import (
 )
 from heredity.records.journal import Line
 from heredity.resources import Candidate
-from heredity.tasks import Task, TasksetInfo
+from heredity.tasks import Task, Taskset, TasksetInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +166,6 @@ class Verdict:
     reference: tuple[float, ...] | None = None
 
 
-OF_REFERENCE = "rollouts of the run's reference"
-"""What `require` says is missing where nothing is known of what a run is compared with."""
-
 Judge = Callable[[Bench, Evolved, Reference | None], Awaitable[Verdict]]
 """Judges a closed session and finishes the run's journal; what is recorded already is not attempted again."""
 
@@ -236,6 +233,18 @@ def require(scores: ViewScores, what: str) -> ViewScores:
             "resume: what is known is kept, and these are attempted again"
         )
     return scores
+
+
+async def judged_reference(
+    judgements: Judgements, taskset: Taskset, candidate: Candidate, count: int, split: str = "heldout"
+) -> ViewScores:
+    """Return the scores of what a run is compared with, on the first hidden tasks of a split (see `Judgements.of`).
+
+    Raises:
+        HostError: if not one rollout could be made.
+    """
+    scores = await judgements.of(taskset, candidate, count, split)
+    return require(scores, f"{split} rollouts of the run's reference")
 
 
 async def conclude(bench: Bench, status: str) -> None:

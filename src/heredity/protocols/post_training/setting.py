@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from heredity.configuration.config import Cell, Config
-from heredity.judging.bench import OF_REFERENCE, Reference, require
+from heredity.judging.bench import Reference, judged_reference
 from heredity.judging.judgements import Judgements
 from heredity.judging.views import ViewPlan
 from heredity.posttraining.inference import Inference
@@ -67,10 +67,8 @@ async def _scored_base(context: RunContext, places: CheckpointPlaces, judgements
     taskset, config = context.taskset, context.cell.config
     async with judgements.store.making:  # two runs must not make the same base model at once
         base = await base_of(context.cell, places)
-    graded = require(
-        await judgements.of(taskset, base.candidate, config.budget.train_cases, split="train"), OF_REFERENCE
-    )
-    heldout = require(await judgements.of(taskset, base.candidate, config.views.heldout), OF_REFERENCE)
+    judged = partial(judged_reference, judgements, taskset, base.candidate)
+    graded, heldout = await judged(config.budget.train_cases, "train"), await judged(config.views.heldout)
     compared = {"graded": graded.comparisons, "heldout": heldout.comparisons}
     return base, Reference(base.candidate, heldout.scores, "base", graded=graded.scores, comparisons=compared)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heredity.reports.sections import Head, arranged, failure_parts, headed, versions
+from heredity.reports.sections import Head, arranged, failure_parts, headed, labelled, versions
 from heredity.reports.sentences import FEW, suite_caution, suite_summary, suite_title, trouble_summary
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Reference, Tone
@@ -65,27 +65,6 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
         foot=f"Intervals are {text.percent(suite.confidence)} intervals. {words.foot}",
         name=suite.suite_id or "",
     )
-
-
-def labelled(suite: SuiteResults, runs: Sequence[RunResults]) -> list[RunResults]:
-    """Return the runs under the evolver names that the suite compares, in the suite's order of tasksets and evolvers."""
-    labels = {seed.run_id: cell.evolver for t in suite.tasksets for cell in t.cells for seed in cell.seeds}
-    labels |= {row.run_id: problems.evolver for problems in suite.problems for row in problems.unfinished}
-    named = [
-        run.model_copy(
-            update={"evolver": run.evolver.model_copy(update={"name": labels.get(run.run_id, run.evolver.name)})}
-        )
-        for run in runs
-    ]
-    tasksets = {t.taskset: i for i, t in enumerate(suite.tasksets)}
-    evolvers = {entry.evolver: i for i, entry in enumerate(suite.leaderboard)}
-
-    def key(run: RunResults) -> tuple[int, str, int, str, int, str]:
-        taskset, name = run.taskset or "", run.evolver.name or ""
-        places = tasksets.get(taskset, len(tasksets)), evolvers.get(name, len(evolvers))
-        return places[0], taskset, places[1], name, run.seed or 0, run.run_id or ""
-
-    return sorted(named, key=key)
 
 
 def _facts(suite: SuiteResults, words: Words) -> Facts:

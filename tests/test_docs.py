@@ -479,7 +479,7 @@ def test_every_key_of_metrics_is_documented(suite_folder: Path, title: str, patt
         assert missing == []
 
 
-OPEN_MAPS = {"options", "packages", "family_scores", "group_scores", "failure"}
+OPEN_MAPS = {"options", "packages", "conditions", "family_scores", "group_scores", "failure"}
 """Mappings whose keys are names or, for a failure, are described in words."""
 
 

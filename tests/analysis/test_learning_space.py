@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heredity.analysis.suite_table import Cell, TasksetScores
+from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
 from heredity.protocols.agent_learning.space import learning_space
 
 
 def taskset(name: str, reference: float, **means: float) -> TasksetScores:
     cells = {label: Cell([], np.array([[mean]])) for label, mean in means.items()}
-    return TasksetScores(name, "", "", cells, np.array([reference]))
+    return TasksetScores(name, "", "", cells, {REFERENCE: np.array([reference])})
 
 
 SPACE = [

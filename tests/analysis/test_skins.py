@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heredity.analysis.suite_table import Cell, TasksetScores
+from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
 from heredity.ids import generator
 from heredity.protocols.agent_learning.skins import skin_comparisons
 
 
 def taskset(name: str, scores: np.ndarray) -> TasksetScores:
-    return TasksetScores(name, "", "", {"agent": Cell([], scores)}, np.full(scores.shape[1], 0.1))
+    return TasksetScores(name, "", "", {"agent": Cell([], scores)}, {REFERENCE: np.full(scores.shape[1], 0.1)})
 
 
 LEVELS = generator(1, "levels").uniform(0.2, 0.8, 10)

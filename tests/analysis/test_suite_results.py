@@ -122,8 +122,8 @@ def test_every_evolver_is_compared_with_the_random_policy(suite):
 def test_the_detectable_effect_against_the_random_policy_is_that_of_its_stricter_test():
     runs = [one_run(e, t, s, level) for e, level in LEVELS.items() for t in RANDOM for s in range(6)]
     suite = suite_of(runs)
-    tables = [t for t in taskset_scores(runs, [r.evolver.name for r in runs], policies) if t.span]
-    gaps = [(t.cells["strong"].scores - t.reference) / t.span for t in tables]
+    tables = [t for t in taskset_scores(runs, [r.evolver.name for r in runs], policies) if t.span("strong")]
+    gaps = [(t.cells["strong"].scores - t.references["reference"]) / t.span("strong") for t in tables]
     against = row(suite.comparisons.suite, a="strong", b=REFERENCE)
     assert against.evolvers.mde == pytest.approx(compare_runs(gaps, 3 * 25).mde)
     assert against.candidates.mde == pytest.approx(compare_cases(gaps, 3).mde)

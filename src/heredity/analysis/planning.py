@@ -110,7 +110,7 @@ def component_rows(pilot: Pilot) -> list[ComponentsRow]:
     for a, b in pairs:
         on_each = [(t, _estimated(t, a, b)) for t in pilot.tasksets]
         rows += [_row(t.name, a, b, Scale.RETURN, parts) for t, parts in on_each]
-        scaled = [_over(parts, t.span) for t, parts in on_each if parts is not None and t.span is not None]
+        scaled = [_over(parts, t.span(a)) for t, parts in on_each if parts is not None and t.span(a) is not None]
         if len(pilot.tasksets) > 1:
             rows.append(_row(None, a, b, Scale.NORMALISED, pooled(scaled) if scaled else None))
     return rows
@@ -119,7 +119,7 @@ def component_rows(pilot: Pilot) -> list[ComponentsRow]:
 def _chosen(pilot: Pilot, wanted: Wanted) -> tuple[list[TasksetScores], Scale]:
     tasksets = [t for t in pilot.tasksets if wanted.taskset in ("", t.name)]
     scale = Scale.NORMALISED if wanted.normalised or len(tasksets) > 1 else Scale.RETURN
-    chosen = [t for t in tasksets if scale is Scale.RETURN or t.span is not None]
+    chosen = [t for t in tasksets if scale is Scale.RETURN or t.span(wanted.pair[0]) is not None]
     if not chosen:
         raise ConfigError(
             "nobody beats the reference on these tasksets, so that there are no normalised scores; give one taskset and an effect "
@@ -136,7 +136,7 @@ def _needed(taskset: TasksetScores, pair: tuple[str, str], scale: Scale) -> Comp
             f"the pilot has {len(gaps)} paired seeds and {gaps.shape[1] if gaps.size else 0} paired held-out cases of "
             f"{' and '.join(pair)} on {taskset.name}; a plan takes two seeds and two cases or more: run a pilot with run.seeds=4"
         )
-    return _over(parts, taskset.span) if scale is Scale.NORMALISED and taskset.span is not None else parts
+    return _over(parts, taskset.span(pair[0])) if scale is Scale.NORMALISED else parts
 
 
 def _estimated(taskset: TasksetScores, a: str, b: str | None) -> Components | None:

@@ -37,6 +37,7 @@ from heredity.results.run import (
     Evolver,
     EvolverFailure,
     Failure,
+    FurtherReference,
     HeldOut,
     Reference,
     RunResults,
@@ -59,7 +60,7 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
     record, said = evidence.record, metrics or _COMMON
     rows = _submission_rows(record, _bundle_loader(evidence.load_candidate))
     started = record.started
-    reference = _reference(record)
+    reference, *others = _references(record) or [None]
     heldout = _heldout(record, reference, said)
     return RunResults(
         schema_version=SCHEMA_VERSION,
@@ -76,6 +77,7 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         taskset_version=started.get("taskset_version"),
         packages=dict(started["packages"]) if "packages" in started else None,
         commitment=started.get("commitment"),
+        conditions=dict(started.get("conditions") or {}),
         config_digest=started.get("config_digest"),
         evolver_failure=_evolver_failure(record),
         budget=_budget(record),
@@ -84,6 +86,11 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         heldout=heldout,
         reference=reference,
         gain=gain(heldout, reference, returns=said.returns),
+        further=[
+            FurtherReference(**dict(other), gain=gain(heldout, other, returns=said.returns))
+            for other in others
+            if other is not None
+        ],
         decisions=decisions(record),
         changes=_changes(record, evidence.load_candidate),
         model_usage=model_usage(record),
@@ -248,12 +255,14 @@ def _held_out(listed: Sequence[Any], statuses: Sequence[str] | None, said: Metri
     )
 
 
-def _reference(record: RunRecord) -> Reference | None:
-    for (name, view), scored in record.references.items():
-        if view == "heldout":
-            scores = [finite(s) for s in scored["scores"]]
-            return Reference(name=name, heldout_mean=mean(scores), heldout_scores=scores)
-    return None
+def _references(record: RunRecord) -> list[Reference]:
+    """Return what the run is compared with, in the order in which it was recorded: the protocol's own first."""
+    listed = {
+        name: [finite(s) for s in scored["scores"]]
+        for (name, view), scored in record.references.items()
+        if view == "heldout"
+    }
+    return [Reference(name=name, heldout_mean=mean(s), heldout_scores=s) for name, s in listed.items()]
 
 
 def _traces(record: RunRecord, rows: Sequence[SubmissionRow]) -> list[Trace]:

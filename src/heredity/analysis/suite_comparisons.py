@@ -12,7 +12,7 @@ from heredity.analysis import anytime, paired
 from heredity.analysis.bounds import GAP, Floats, Interval
 from heredity.analysis.paired import compare_cases, compare_runs, holm, verdict
 from heredity.analysis.statistics import CONFIDENCE, probability_of_improvement
-from heredity.analysis.suite_table import REFERENCE, TasksetScores
+from heredity.analysis.suite_table import TasksetScores, is_reference
 from heredity.results.run import Verdict
 from heredity.results.suite import Claim, Comparison, Comparisons, Scale, TasksetComparison, Unit
 
@@ -20,6 +20,8 @@ LEVEL = 1.0 - CONFIDENCE
 MARK_LEVEL = 0.002
 """Level of tests of evolvers against what is the same for all seeds: nothing there cancels the skew of scores, which at 5%
 calls an evolver falsely better in up to one case in six."""
+
+_EVERY = "every seed"
 
 
 def suite_comparisons(
@@ -32,7 +34,8 @@ def suite_comparisons(
     """Compare every two entries, over the whole suite and on each taskset.
 
     Over the suite, differences are of normalised scores (not clipped), so that tasksets weigh the same; tasksets on which
-    nobody beats the reference have no such scale and are left out. Tests are Holm-corrected in families: over the suite and on
+    nobody beats the reference have no such scale and are left out. Whose conditions differ have references of their own, and are
+    compared with these alone. Tests are Holm-corrected in families: over the suite and on
     single tasksets, between evolvers and against the reference. Pairs without a paired case are left out.
 
     Args:
@@ -42,14 +45,27 @@ def suite_comparisons(
         sequential: whether the suite was looked at after every seed: then evolvers are compared by what holds at every stopping
             time, and nothing is said of the rest.
     """
-    pairs = list(combinations(entries, 2))
-    scaled = [t for t in tasksets if t.span is not None]
-    whole = _families([_Question(scaled, pair, Scale.NORMALISED) for pair in pairs], name, sequential)
+    pairs = [pair for pair in combinations(entries, 2) if not _marked(pair) or _own(tasksets, pair)]
+    whole = _families([_Question(_scaled(tasksets, pair), pair, Scale.NORMALISED) for pair in pairs], name, sequential)
     single = _families([_Question([t], pair, Scale.RETURN) for t in tasksets for pair in pairs], name, sequential)
     return Comparisons(
         suite=[row for _, row in whole],
         tasksets=[_taskset_row(row, question.tasksets[0].name) for question, row in single],
     )
+
+
+def _marked(pair: tuple[str, str]) -> bool:
+    return any(map(is_reference, pair))
+
+
+def _own(tasksets: Sequence[TasksetScores], pair: tuple[str, str]) -> bool:
+    """Whether one of two entries is the reference of the other's conditions."""
+    return any(t.cells[e].reference in pair for t in tasksets for e in pair if e in t.cells)
+
+
+def _scaled(tasksets: Sequence[TasksetScores], pair: tuple[str, str]) -> list[TasksetScores]:
+    """Return the tasksets on which entries have a scale, each that of its own conditions."""
+    return [t for t in tasksets if all(t.span(e) is not None for e in pair if e in t.cells or e in t.references)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +88,7 @@ def _families(
     """Answer questions, with p corrected in two families, against the reference and between evolvers, and for each claim apart."""
     rows: list[tuple[_Question, Comparison]] = []
     for reference in (False, True):
-        asked = [q for q in questions if (REFERENCE in q.pair) is reference]
+        asked = [q for q in questions if _marked(q.pair) is reference]
         answers = [answer for q in asked if (answer := _answer(q, len(asked), sequential)) is not None]
         evolvers = holm([answer.evolvers.p if answer.evolvers.enough else None for answer in answers])
         candidates = holm([answer.candidates.p for answer in answers])
@@ -86,7 +102,7 @@ def _answer(question: _Question, tests: int, sequential: bool) -> _Answer | None
     gaps, bounds = _gaps(question)
     strata = [g for g in gaps if g.size]
     # Against a mark the level is lower, as if there were so many more tests.
-    of_evolvers = tests * round(LEVEL / MARK_LEVEL) if REFERENCE in question.pair else tests
+    of_evolvers = tests * round(LEVEL / MARK_LEVEL) if _marked(question.pair) else tests
     evolvers = _looked(question) if sequential else compare_runs(strata, of_evolvers, bounds)
     candidates = compare_cases(strata, tests, bounds)
     return _Answer(question, evolvers, candidates) if evolvers is not None and candidates is not None else None
@@ -95,7 +111,7 @@ def _answer(question: _Question, tests: int, sequential: bool) -> _Answer | None
 def _gaps(question: _Question) -> tuple[list[Floats], Interval | None]:
     """Return the paired differences on each taskset, and what they can only lie between."""
     normalised = question.scale is Scale.NORMALISED
-    gaps = [paired_gaps(t, *question.pair) / ((t.span or 1.0) if normalised else 1.0) for t in question.tasksets]
+    gaps = [paired_gaps(t, *question.pair, normalised=normalised) for t in question.tasksets]
     return gaps, GAP if not normalised and all(t.bounds for t in question.tasksets) else None
 
 
@@ -105,7 +121,7 @@ def sequential_look(tasksets: Sequence[TasksetScores], pair: tuple[str, str]) ->
     The scale of these is taken as known, as in every comparison over a suite.
     """
     scale = Scale.RETURN if len(tasksets) == 1 else Scale.NORMALISED
-    chosen = [t for t in tasksets if scale is Scale.RETURN or t.span is not None]
+    chosen = tasksets if scale is Scale.RETURN else _scaled(tasksets, pair)
     return _look(_Question(chosen, pair, scale)), scale
 
 
@@ -120,12 +136,12 @@ def _look(question: _Question) -> anytime.Look | None:
 
 
 def _looked(question: _Question) -> paired.Comparison | None:
-    looked = None if REFERENCE in question.pair else _look(question)
+    looked = None if _marked(question.pair) else _look(question)
     if looked is None:
-        return paired.Comparison(0.0, None, None, None, Unit.RUN, 0, 0, enough=False)
+        return paired.Comparison(0.0, None, None, None, Unit.RUN, 0, 0, enough=False, covered=True)
     known = looked.p is not None
     return paired.Comparison(
-        looked.difference, looked.interval, looked.p, None, Unit.RUN, looked.seeds, 0, enough=known
+        looked.difference, looked.interval, looked.p, None, Unit.RUN, looked.seeds, 0, enough=known, covered=True
     )
 
 
@@ -146,8 +162,8 @@ def _row(
     answer: _Answer, p_evolvers: float | None, p_candidates: float | None, name: Callable[[str], str]
 ) -> Comparison:
     candidates, tasksets, (a, b) = answer.candidates, answer.question.tasksets, answer.question.pair
-    case_count = sum(_known_cases(t, entry) for t in tasksets for entry in (a, b) if entry != REFERENCE)
-    marked = REFERENCE in (a, b)
+    case_count = sum(_known_cases(t, entry) for t in tasksets for entry in (a, b) if not is_reference(entry))
+    marked = _marked((a, b))
     return Comparison(
         a=name(a),
         b=name(b),
@@ -187,29 +203,37 @@ def _taskset_row(row: Comparison, taskset: str) -> TasksetComparison:
     return TasksetComparison(taskset=taskset, **dict(row))
 
 
-def paired_gaps(taskset: TasksetScores, a: str, b: str) -> Floats:
-    """Return a minus b for the seeds that both have, shape (seeds, cases); the reference pairs with every seed."""
-    left, right = _by_seed(taskset, a), _by_seed(taskset, b)
-    rows = [
-        (taskset.reference if left is None else left[seed], taskset.reference if right is None else right[seed])
-        for seed in _paired_seeds(taskset, a, b)
-    ]
-    width = min((min(len(x), len(y)) for x, y in rows), default=0)
-    return np.array([x[:width] - y[:width] for x, y in rows], dtype=np.float64).reshape(len(rows), width)
+def paired_gaps(taskset: TasksetScores, a: str, b: str, *, normalised: bool = False) -> Floats:
+    """Return a minus b for the seeds that both have, shape (seeds, cases); a reference pairs with every seed.
+
+    Where asked, scores are in units of the way from the reference of each entry's own conditions to the best under them.
+    """
+    left, right = _by_seed(taskset, a, normalised=normalised), _by_seed(taskset, b, normalised=normalised)
+    rows = [(left.get(s, left.get(_EVERY)), right.get(s, right.get(_EVERY))) for s in _paired_seeds(taskset, a, b)]
+    pairs = [(x, y) for x, y in rows if x is not None and y is not None]
+    width = min((min(len(x), len(y)) for x, y in pairs), default=0)
+    return np.array([x[:width] - y[:width] for x, y in pairs], dtype=np.float64).reshape(len(pairs), width)
 
 
-def _paired_seeds(taskset: TasksetScores, a: str, b: str) -> list[int | None]:
-    left, right = _by_seed(taskset, a), _by_seed(taskset, b)
-    seeds = left if left is not None else right
-    return [s for s in seeds or () if (left is None or s in left) and (right is None or s in right)]
+def _paired_seeds(taskset: TasksetScores, a: str, b: str) -> list[int | str | None]:
+    left, right = _by_seed(taskset, a, normalised=False), _by_seed(taskset, b, normalised=False)
+    known = dict.fromkeys(seed for side in (left, right) for seed in side if seed is not _EVERY)
+    return [seed for seed in known if all(seed in side or _EVERY in side for side in (left, right))]
 
 
-def _by_seed(taskset: TasksetScores, entry: str) -> dict[int | None, Floats] | None:
-    """Return seed to scores; None for the reference, which has no seeds."""
-    if entry == REFERENCE:
-        return None
+def _by_seed(taskset: TasksetScores, entry: str, *, normalised: bool) -> dict[int | str | None, Floats]:
+    """Return seed to scores, where asked in units of the way from reference to best; a reference has no seeds."""
     cell = taskset.cells.get(entry)
-    return {} if cell is None else dict(zip(cell.seeds, cell.scores, strict=True))
+    if cell is None:
+        rows: dict[int | str | None, Floats] = (
+            {_EVERY: taskset.references[entry]} if entry in taskset.references else {}
+        )
+    else:
+        rows = dict(zip(cell.seeds, cell.scores, strict=True))
+    if not normalised or not rows:
+        return rows
+    mark, unit = taskset.reference_mean(entry) or 0.0, taskset.span(entry) or 1.0
+    return {seed: (scores - mark) / unit for seed, scores in rows.items()}
 
 
 def _known_cases(taskset: TasksetScores, entry: str) -> int:
@@ -218,7 +242,8 @@ def _known_cases(taskset: TasksetScores, entry: str) -> int:
 
 
 def _runs(taskset: TasksetScores, entry: str) -> list[float]:
-    if entry == REFERENCE:
-        return [] if taskset.reference_mean is None else [taskset.reference_mean]
+    if entry in taskset.references:
+        mean = taskset.reference_mean(entry)
+        return [] if mean is None else [mean]
     cell = taskset.cells.get(entry)
     return [] if cell is None else cell.run_means

@@ -9,6 +9,7 @@ import numpy as np
 
 from heredity.analysis.contract import CommonMetrics, MetricsOf
 from heredity.analysis.evidence import SuiteEvidence
+from heredity.analysis.further import further_results
 from heredity.analysis.ranking import (
     Standing,
     competition_ranks,
@@ -29,7 +30,14 @@ from heredity.analysis.statistics import (
     mean_interval,
 )
 from heredity.analysis.suite_comparisons import suite_comparisons
-from heredity.analysis.suite_table import REFERENCE, Named, TasksetScores, evolver_labels, taskset_scores
+from heredity.analysis.suite_table import (
+    Named,
+    TasksetScores,
+    differing_conditions,
+    evolver_labels,
+    is_reference,
+    taskset_scores,
+)
 from heredity.analysis.usage import TokenUsage, total_usage
 from heredity.results.base import SCHEMA_VERSION
 from heredity.results.run import EditHits, Features, RunResults, RunStatus
@@ -42,6 +50,7 @@ from heredity.results.suite import (
     EditsRow,
     Entry,
     FeaturesRow,
+    FurtherResults,
     Problems,
     SuiteResults,
     TasksetResults,
@@ -82,6 +91,7 @@ def suite_results(
     protocol = next((run.protocol for run in runs if run.protocol), None)
     metrics = metrics_of(protocol)
     name = Named(metrics.reference)
+    further = further_results(tasksets)
     order, leaderboard = _leaderboard(tasksets, own, name)
     return SuiteResults(
         schema_version=SCHEMA_VERSION,
@@ -91,9 +101,10 @@ def suite_results(
         runs=len(runs),
         finished=sum(run.status is RunStatus.FINISHED for run in runs),
         confidence=CONFIDENCE,
+        conditions=differing_conditions(runs),
         evolvers=list(own),
         leaderboard=leaderboard,
-        tasksets=[_taskset(t, list(own), name) for t in tasksets],
+        tasksets=[_taskset(t, list(own), name, further[t.name]) for t in tasksets],
         comparisons=suite_comparisons(tasksets, order, name, sequential=sequential),
         edits=[_edits(group, label, several) for group, label, several in _by_group(own)],
         features=[_features(group, label, several) for group, label, several in _by_group(own)],
@@ -106,11 +117,23 @@ def suite_results(
 def _leaderboard(tasksets: Sequence[TasksetScores], own: Own, name: Named) -> tuple[list[str], list[Entry]]:
     """Return the entries, best first, and their lines of the leaderboard."""
     means = {t.name: t.means for t in tasksets}
-    entries = [*own, *([REFERENCE] if any(REFERENCE in row for row in means.values()) else [])]
+    references = list(dict.fromkeys(entry for row in means.values() for entry in row if is_reference(entry)))
+    entries = [*own, *references]
     table = standings(means, entries, {t.name: t.family for t in tasksets})
-    groups = group_means(means, {t.name: t.group for t in tasksets}, REFERENCE)
+    groups = _normalised_by_group(tasksets)
     order = sorted(entries, key=lambda entry: _descending(table[entry].rank_score))
     return order, [_entry(name(e), table[e], _group_scores(groups, e), _strata(tasksets, e), own.get(e)) for e in order]
+
+
+def _normalised_by_group(tasksets: Sequence[TasksetScores]) -> dict[str, dict[str, float | None]]:
+    """Return group to evolver to mean normalised score, each under its own conditions."""
+    merged: dict[str, dict[str, float | None]] = {}
+    groups = {t.name: t.group for t in tasksets}
+    for reference in dict.fromkeys(cell.reference for t in tasksets for cell in t.cells.values()):
+        rows = {t.name: {e: m for e, m in t.means.items() if t.reference_of(e) == reference} for t in tasksets}
+        for group, row in group_means(rows, groups, reference).items():
+            merged.setdefault(group, {}).update(row)
+    return merged
 
 
 def _descending(score: float | None) -> tuple[bool, float]:
@@ -154,47 +177,59 @@ def _strata(tasksets: Sequence[TasksetScores], entry: str) -> list[list[float]]:
 def _normalised_runs(taskset: TasksetScores, entry: str) -> list[float]:
     cell = taskset.cells.get(entry)
     if cell is None:
-        return [0.0] * max((len(other.runs) for other in taskset.cells.values()), default=0) if taskset.span else []
-    scores = (normalised_score(m, taskset.reference_mean, taskset.best_mean) for m in cell.run_means)
+        scaled = [len(other.runs) for label, other in taskset.cells.items() if taskset.span(label)]
+        return [0.0] * max(scaled, default=0)
+    mark, best = taskset.reference_mean(entry), taskset.best_mean(entry)
+    scores = (normalised_score(m, mark, best) for m in cell.run_means)
     return [score for score in scores if score is not None]
 
 
-def _taskset(taskset: TasksetScores, evolvers: Sequence[str], name: Named) -> TasksetResults:
+def _taskset(
+    taskset: TasksetScores, evolvers: Sequence[str], name: Named, further: list[FurtherResults]
+) -> TasksetResults:
     means = taskset.means
     row = score_table({taskset.name: means}, list(means))[0]
     ranks, points = competition_ranks(row), rank_scores(row)
     cells = [
-        _cell(taskset, entry, name(entry), int(ranks[i]), None if np.isnan(points[i]) else float(points[i]))
+        _cell(taskset, entry, name, int(ranks[i]), None if np.isnan(points[i]) else float(points[i]))
         for i, entry in enumerate(means)
     ]
     return TasksetResults(
         taskset=taskset.name,
         family=taskset.family,
         group=taskset.group,
-        reference_mean=taskset.reference_mean,
-        best_mean=taskset.best_mean,
+        reference_mean=_only(taskset.reference_mean(entry) for entry in taskset.references),
+        best_mean=max((cell.mean for cell in taskset.cells.values()), default=None),
         entries=len(means),
         cells=sorted(cells, key=lambda cell: cell.rank),
+        further=further,
         absent=[e for e in evolvers if e not in taskset.cells],
     )
 
 
-def _cell(taskset: TasksetScores, entry: str, name: str, rank: int, rank_score: float | None) -> CellResults:
-    if entry == REFERENCE:
-        return _reference_cell(taskset, name, rank, rank_score)
+def _only(means: Iterable[float | None]) -> float | None:
+    listed = list(means)
+    return listed[0] if len(listed) == 1 else None
+
+
+def _cell(taskset: TasksetScores, entry: str, name: Named, rank: int, rank_score: float | None) -> CellResults:
+    if entry in taskset.references:
+        return _reference_cell(taskset, entry, name(entry), rank, rank_score)
     cell = taskset.cells[entry]
     several = len(cell.runs) >= FEW_RUNS
     estimate = (crossed_mean if several else case_mean)([cell.scores], bounds=taskset.bounds)
     heldout = [scores for _, scores in cell.runs]
     return CellResults(
-        evolver=name,
+        evolver=name(entry),
         reference=False,
+        against=name(cell.reference) if cell.reference in taskset.references else None,
+        reference_mean=taskset.reference_mean(entry),
         mean=cell.mean,
         ci=None if estimate is None else estimate.interval,
         ci_unit=Unit.RUN if several else Unit.CASE,
         rank=rank,
         rank_score=rank_score,
-        normalised=normalised_score(cell.mean, taskset.reference_mean, taskset.best_mean),
+        normalised=normalised_score(cell.mean, taskset.reference_mean(entry), taskset.best_mean(entry)),
         seeds=[
             CellSeed(seed=run.seed, run_id=run.run_id, mean=mean)
             for (run, _), mean in zip(cell.runs, cell.run_means, strict=True)
@@ -205,19 +240,22 @@ def _cell(taskset: TasksetScores, entry: str, name: str, rank: int, rank_score: 
     )
 
 
-def _reference_cell(taskset: TasksetScores, name: str, rank: int, rank_score: float | None) -> CellResults:
-    missing = int(np.isnan(taskset.reference).sum())
+def _reference_cell(taskset: TasksetScores, entry: str, name: str, rank: int, rank_score: float | None) -> CellResults:
+    scores = taskset.references[entry]
+    missing = int(np.isnan(scores).sum())
     return CellResults(
         evolver=name,
         reference=True,
-        mean=taskset.means[REFERENCE],
-        ci=mean_interval(taskset.reference, bounds=taskset.bounds),
+        against=None,
+        reference_mean=None,
+        mean=taskset.means[entry],
+        ci=mean_interval(scores, bounds=taskset.bounds),
         ci_unit=Unit.CASE,
         rank=rank,
         rank_score=rank_score,
         normalised=None,
         seeds=[],
-        cases=taskset.reference.size - missing,
+        cases=scores.size - missing,
         missing=missing,
         failures=0,
     )

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from heredity.analysis.contract import MetricsOf
 
 REFERENCE = "reference"
-"""The entry that every run is compared with, scored on the same held-out cases; protocols say what it is called."""
+"""The entry that a run is compared with, scored on the same held-out cases; protocols say what it is called. Where runs of a suite
+have different conditions there is one for each, with what differs behind the name."""
+
+
+def is_reference(entry: str) -> bool:
+    """Whether an entry is what runs are compared with."""
+    return entry == REFERENCE or entry.startswith(f"{REFERENCE} (")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,7 @@ class Named:
 
     def __call__(self, entry: str) -> str:
         """Return the entry's name."""
-        return self.reference if entry == REFERENCE else entry
+        return entry.replace(REFERENCE, self.reference, 1) if is_reference(entry) else entry
 
 
 @dataclass(frozen=True)
@@ -38,10 +44,12 @@ class Cell:
     Attributes:
         runs: the runs, by seed, each with its held-out scores.
         scores: shape (runs, cases), NaN where one is missing.
+        reference: the entry that the runs are compared with: that of their own conditions.
     """
 
     runs: Sequence[tuple[RunResults, HeldOut]]
     scores: Floats
+    reference: str = REFERENCE
 
     @property
     def seeds(self) -> list[int | None]:
@@ -68,7 +76,7 @@ class TasksetScores:
         family: its family label.
         group: its group label.
         cells: evolver to cell; evolvers without a held-out score have none.
-        reference: scores of what runs are compared with, shape (cases,); empty if unknown.
+        references: scores of what runs are compared with, by its entry, each of shape (cases,); those not known are left out.
         returns: whether scores are returns, which may be anything, also where all happen to lie between 0 and 1.
     """
 
@@ -76,59 +84,76 @@ class TasksetScores:
     family: str
     group: str
     cells: Mapping[str, Cell]
-    reference: Floats
+    references: Mapping[str, Floats]
     returns: bool = False
 
-    @property
-    def reference_mean(self) -> float | None:
-        """Mean score of the reference; None if unknown."""
-        return mean_of_known(float(x) for x in self.reference[~np.isnan(self.reference)])
+    def reference_of(self, entry: str) -> str:
+        """Return the reference of an entry's conditions; that of a reference is itself."""
+        return self.cells[entry].reference if entry in self.cells else entry
 
-    @property
-    def best_mean(self) -> float | None:
-        """Mean of the best evolver; None if there is none."""
-        return max((cell.mean for cell in self.cells.values()), default=None)
+    def reference_mean(self, entry: str) -> float | None:
+        """Return the mean score of the reference of an entry's conditions; None if unknown."""
+        scores = self.references.get(self.reference_of(entry))
+        return None if scores is None else mean_of_known(float(x) for x in scores[~np.isnan(scores)])
+
+    def best_mean(self, entry: str) -> float | None:
+        """Return the mean of the best evolver under an entry's conditions; None if there is none."""
+        reference = self.reference_of(entry)
+        return max((cell.mean for cell in self.cells.values() if cell.reference == reference), default=None)
 
     @property
     def means(self) -> dict[str, float]:
-        """Entry to mean, the reference included where it is known."""
-        reference = {} if self.reference_mean is None else {REFERENCE: self.reference_mean}
-        return {**{name: cell.mean for name, cell in self.cells.items()}, **reference}
+        """Entry to mean, references included where they are known."""
+        marks = {entry: mean for entry in self.references if (mean := self.reference_mean(entry)) is not None}
+        return {**{name: cell.mean for name, cell in self.cells.items()}, **marks}
 
     @property
     def bounds(self) -> Interval | None:
         """What scores can only lie between: 0 and 1 where all do, unless they are returns, of which that is not known."""
-        shares = share(self.reference, *(cell.scores for cell in self.cells.values()))
+        shares = share(*self.references.values(), *(cell.scores for cell in self.cells.values()))
         return SHARE if shares and not self.returns else None
 
-    @property
-    def span(self) -> float | None:
-        """Best minus reference: the unit of normalised scores; None if unknown, or if nobody beats the reference."""
-        if self.reference_mean is None or self.best_mean is None or self.best_mean <= self.reference_mean:
-            return None
-        return self.best_mean - self.reference_mean
+    def span(self, entry: str) -> float | None:
+        """Return best minus reference under an entry's conditions: the unit of normalised scores.
+
+        None if unknown, or if nobody beats the reference.
+        """
+        best, reference = self.best_mean(entry), self.reference_mean(entry)
+        return None if reference is None or best is None or best <= reference else best - reference
 
 
 def evolver_labels(runs: Sequence[RunResults], metrics_of: MetricsOf) -> list[str]:
-    """Name the evolver of each run; where a name occurs with several options or settings, what differs is added."""
+    """Name the evolver of each run.
+
+    Where a name occurs with several options or settings, what differs is added; and to all names the conditions that differ in the
+    suite, such as the execution model.
+    """
+    conditions = differing_conditions(runs)
     options = [{**run.evolver.options, **metrics_of(run.protocol).settings(run)} for run in runs]
     by_name: dict[str, list[Mapping[str, Any]]] = {}
     for run, own in zip(runs, options, strict=True):
         by_name.setdefault(str(run.evolver.name), []).append(own)
     differing = {name: _differing(several) for name, several in by_name.items()}
     return [
-        _label(str(run.evolver.name), own, differing[str(run.evolver.name)])
+        _label(str(run.evolver.name), {**own, **run.conditions}, [*differing[str(run.evolver.name)], *conditions])
         for run, own in zip(runs, options, strict=True)
     ]
 
 
+def differing_conditions(runs: Sequence[RunResults]) -> list[str]:
+    """Return the conditions in which runs differ, by their dotted keys."""
+    return _differing([run.conditions for run in runs])
+
+
 def taskset_scores(runs: Sequence[RunResults], labels: Sequence[str], metrics_of: MetricsOf) -> list[TasksetScores]:
     """Collect the held-out scores of each taskset, in the order in which tasksets first occur."""
-    names = dict.fromkeys(str(run.taskset) for run in runs)
-    return [_one_taskset(name, runs, labels, metrics_of) for name in names]
+    names, conditions = dict.fromkeys(str(run.taskset) for run in runs), differing_conditions(runs)
+    return [_one_taskset(name, runs, labels, metrics_of, conditions) for name in names]
 
 
-def _one_taskset(name: str, runs: Sequence[RunResults], labels: Sequence[str], metrics_of: MetricsOf) -> TasksetScores:
+def _one_taskset(
+    name: str, runs: Sequence[RunResults], labels: Sequence[str], metrics_of: MetricsOf, conditions: Sequence[str]
+) -> TasksetScores:
     own = [(run, label) for run, label in zip(runs, labels, strict=True) if str(run.taskset) == name]
     scored: dict[str, list[tuple[RunResults, HeldOut]]] = {}
     for run, label in own:
@@ -138,14 +163,20 @@ def _one_taskset(name: str, runs: Sequence[RunResults], labels: Sequence[str], m
     for label in dict.fromkeys(labels):
         rows = sorted(scored.get(label, []), key=lambda row: (row[0].seed is None, row[0].seed or 0))
         if rows:
-            cells[label] = Cell(rows, _table([heldout.scores for _, heldout in rows]))
-    reference = next((run.reference.heldout_scores for run, _ in own if run.reference is not None), [])
+            reference = _label(REFERENCE, rows[0][0].conditions, conditions)
+            cells[label] = Cell(rows, table_of([heldout.scores for _, heldout in rows]), reference)
+    references: dict[str, Floats] = {}
+    for run, _ in own:
+        entry = _label(REFERENCE, run.conditions, conditions)
+        if run.reference is not None and entry not in references:
+            references[entry] = table_of([run.reference.heldout_scores])[0]
     first = own[0][0]
     returns = any(metrics_of(cell.runs[0][0].protocol).returns for cell in cells.values())
-    return TasksetScores(name, first.family or "", first.group or "", cells, _table([reference])[0], returns)
+    return TasksetScores(name, first.family or "", first.group or "", cells, references, returns)
 
 
-def _table(rows: Sequence[Sequence[float | None]]) -> Floats:
+def table_of(rows: Sequence[Sequence[float | None]]) -> Floats:
+    """Return lists of scores as an array of shape (rows, cases), NaN where one is missing."""
     width = max(map(len, rows))
     padded = [[np.nan if x is None else x for x in row] + [np.nan] * (width - len(row)) for row in rows]
     return np.array(padded, dtype=np.float64).reshape(len(rows), width)

@@ -75,6 +75,11 @@ class Config(Section):
         keys = {f"{name}.{key}": locate for name, section in sections.items() for key, locate in section.paths.items()}
         return {**keys, "gateway.cache": located}
 
+    def conditions(self) -> dict[str, Any]:
+        """Return what the score of a candidate on a task hangs on, by dotted keys."""
+        keys = {f"{name}.{key}": v for name, part in self.sections().items() for key, v in part.conditions().items()}
+        return {**keys, **{f"gateway.{key}": value for key, value in self.gateway.conditions().items()}}
+
     def sections(self) -> dict[str, Section]:
         """Return all sections that are Heredity's own kind, by name."""
         values = {name: getattr(self, name) for name in type(self).model_fields}

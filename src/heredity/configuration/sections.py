@@ -83,6 +83,9 @@ def _located_launcher(name: str, base: Path) -> str:
     return located(name, base) if "/" in name else name
 
 
+EVERY_KEY = ("*",)
+
+
 class Section(BaseModel):
     """Base of all sections: frozen, every key known, values of TOML's own types.
 
@@ -92,15 +95,22 @@ class Section(BaseModel):
         tasksets_in: keys that list tasksets; names of groups among them are written out.
         varied: whether a matrix may vary its keys.
         labelled: whether runs that differ in one of its keys have the key in their names, not its value alone.
+        indifferent: keys that leave the score of a candidate on a task as it is; `EVERY_KEY` says it of all.
     """
 
     paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({})
     tasksets_in: ClassVar[tuple[str, ...]] = ()
     varied: ClassVar[bool] = False
     labelled: ClassVar[bool] = False
+    indifferent: ClassVar[tuple[str, ...]] = ()
 
     # TOML has types of its own, so "64" is a mistake and not a number.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    def conditions(self) -> dict[str, Any]:
+        """Return the keys that the score of a candidate on a task hangs on."""
+        every = self.indifferent == EVERY_KEY
+        return {} if every else self.model_dump(exclude=set(self.indifferent), exclude_none=True)
 
     def agree(self, config: Config) -> None:
         """Check what a section asks of the others.
@@ -124,6 +134,7 @@ class RunSection(Section):
         name: what the suite is called; the file's name by default.
     """
 
+    indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
     paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({"tasksets": located_taskset})
     tasksets_in: ClassVar[tuple[str, ...]] = ("tasksets",)
 
@@ -165,6 +176,7 @@ class EvolverSection(Section):
         disk_bytes: most disk that an agent's own files may take.
     """
 
+    indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
     paths: ClassVar[Mapping[str, Locate]] = MappingProxyType(
         {"initial": located, "launcher": _located_launcher, "read_only": located}
     )
@@ -235,6 +247,7 @@ class BudgetSection(Section):
     """
 
     varied: ClassVar[bool] = True
+    indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
 
     episodes: Annotated[Count | None, Field(validation_alias=AliasChoices("episodes", "rollouts"))] = 128
     submissions: Count | None = None
@@ -284,6 +297,8 @@ class ViewsSection(Section):
         heldout: score it.
     """
 
+    indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
+
     validation: Count = 16
     heldout: Count = 32
 
@@ -314,6 +329,8 @@ class SolverSection(Section):
         concurrent: rollouts at the same time.
     """
 
+    indifferent: ClassVar[tuple[str, ...]] = ("concurrent",)
+
     max_turns: Count = 20
     rounds: Count = 1
     feedback: Literal["none", "self", "public", "verdict"] = "none"
@@ -341,6 +358,8 @@ class EngineSection(Section):
         gpus: the GPUs that runs may lease, by number or UUID as nvidia-smi shows them; how many one has is its protocol's.
     """
 
+    indifferent: ClassVar[tuple[str, ...]] = ("workers", "parallel_runs", "gpus")
+
     workers: Count | None = None
     lockstep: Annotated[int, Field(ge=1, le=1024)] = 1
     parallel_runs: Count = 3
@@ -355,5 +374,7 @@ class SuiteSection(Section):
     Attributes:
         baselines: true adds random, best-of-n and sequential; a list names others; false adds none. A single run adds none.
     """
+
+    indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
 
     baselines: Baselines = True

@@ -28,7 +28,7 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str, *, cases_kn
         isolation: the tier in which candidates run.
         cases_known: whether the hidden cases were published before.
     """
-    budget = cell.config.budget
+    budget, initial = cell.config.budget, cell.evolver.initial
     return RunPlan(
         run_id=cell.id,
         suite_id=suite_id,
@@ -50,6 +50,7 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str, *, cases_kn
         packages=package_versions(),
         plugins=[origin.to_json() for origin in loaded()],
         execution=cell.config.gateway.execution,
+        conditions={**cell.config.conditions(), **({"evolver.initial": initial} if initial else {})},
         record={**setup.record, **({"cases_known": True} if cases_known else {})},
     )
 

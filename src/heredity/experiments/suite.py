@@ -20,13 +20,14 @@ from heredity.errors import ConfigError, HeredityError, RecordError
 from heredity.experiments.blocks import blocks, compared_cells
 from heredity.experiments.config import cells, read_toml, resolve, slug
 from heredity.experiments.engine import Engine
-from heredity.experiments.plans import plan_of
+from heredity.experiments.plans import package_versions, plan_of
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
 from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
 from heredity.experiments.sealed import SealedCases
 from heredity.judging.bench import Verdict
 from heredity.judging.cases import HiddenCases
-from heredity.judging.references import References
+from heredity.judging.judgements import Judgements, JudgementStore
+from heredity.judging.rollouts import Rollouts
 from heredity.judging.run import Conditions, run_evolution
 from heredity.judging.session import Session
 from heredity.protocols.contract import Needs, RunContext, SuiteContext
@@ -46,7 +47,7 @@ from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
 
 CONFIG_NAME = "suite.toml"
-_REFERENCES = "references.json"
+_JUDGEMENTS = "judgements.jsonl"
 REPORT = "report"
 """Names the suite's own report among failures."""
 CASES = "hidden cases"
@@ -219,12 +220,12 @@ class _Suite:
             engine.asked_by(cell)
         hidden_cases = HiddenCases.create(self.sealed.path)
         self.cases_known = self.sealed.begin()
-        references = References(self.folder / _REFERENCES, hidden_cases, engine, self.config.limits.limits())
+        store = JudgementStore(self.folder / _JUDGEMENTS, hidden_cases)
         gate = asyncio.Semaphore(self.config.engine.parallel_runs)
 
         async def guarded(cell: Cell) -> None:
             async with gate:
-                await self._run_cell(cell, engine, hidden_cases, references)
+                await self._run_cell(cell, engine, store)
 
         with closing(blocks(self.folder, self.cells)) as remaining:
             for block in remaining:
@@ -236,13 +237,14 @@ class _Suite:
                 f"they stay sealed until {', '.join(open_suites)} has ended, which is judged on them too"
             )
 
-    async def _run_cell(self, cell: Cell, engine: Engine, hidden_cases: HiddenCases, references: References) -> None:
+    async def _run_cell(self, cell: Cell, engine: Engine, store: JudgementStore) -> None:
         progress = self.progress[cell.id]
         progress.begin()
         self.watcher.changed(progress)
         try:
             async with self.gpus.lease(self.needs[cell.id].gpus) as lease:
-                context = RunContext(cell, self.context, engine, hidden_cases, references, lease, engine.asked_by(cell))
+                judgements, asked = _judgements(cell, engine, store), engine.asked_by(cell)
+                context = RunContext(cell, self.context, engine, store.hidden_cases, judgements, lease, asked)
                 verdict = await self._judged(context, engine)
             await asyncio.to_thread(rebuild_run, self._path(cell))
             missing = _missing(self._path(cell), verdict)
@@ -282,6 +284,7 @@ class _Suite:
             setup.reference,
             others={name: CountingRunner(engine.under(name), progress) for name in self.needs[cell.id].models},
             probe=engine.probe(context.taskset.info.kind),
+            judgements=setup.judgements or context.judgements,
         )
         plan = plan_of(cell, self.folder.name, setup, engine.isolation, cases_known=self.cases_known)
         with self._traced(cell) as trace:
@@ -305,6 +308,13 @@ class _Suite:
 
     def _path(self, cell: Cell) -> Path:
         return self.folder / "runs" / cell.id
+
+
+def _judgements(cell: Cell, engine: Engine, store: JudgementStore) -> Judgements:
+    """Return the judgements under the conditions of a run: the same settings, isolation and packages."""
+    config = cell.config
+    conditions = {**config.conditions(), "isolation": engine.isolation, "packages": package_versions()}
+    return Judgements(store, Rollouts(engine.under(config.gateway.execution), config.limits.limits()), conditions)
 
 
 def _missing(folder: Path, verdict: Verdict) -> str:

@@ -118,6 +118,15 @@ class GatewaySettings(_Table):
     max_cost_usd: Annotated[float, Field(ge=0)] | None = None
     max_calls: Annotated[int, Field(ge=0)] | None = None
 
+    def conditions(self) -> dict[str, Any]:
+        """Return what answers hang on: who attempts and who judges, and where they are asked."""
+        return {
+            "execution": self.execution,
+            "judge": self.judge,
+            "providers": {name: provider.identity for name, provider in self.providers.items()},
+            "routes": {name: route.model_dump() for name, route in self.routes.items()},
+        }
+
     @field_validator("providers", "routes")
     @classmethod
     def _named(cls, value: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any, cast
 from heredity.errors import ConfigError, HostError
 from heredity.evolution import Decision
 from heredity.judging.cases import Opening
+from heredity.judging.judgements import Judgements
 from heredity.judging.rollouts import Comparison, Rollouts, listed_comparisons
 from heredity.judging.session_log import Submission, score_to_json
 from heredity.judging.views import View, ViewScores, score_candidate
@@ -34,7 +35,7 @@ from heredity.records.events import (
 )
 from heredity.records.journal import Line
 from heredity.resources import Candidate
-from heredity.tasks import Task, TasksetInfo
+from heredity.tasks import Task, Taskset, TasksetInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class Bench:
         opening: opens the commitment to the views.
         train: the train tasks, by task index.
         others: what attempts jobs under other execution models, by their names.
+        judgements: what was judged before in the suite, under the same conditions; None attempts everything anew.
     """
 
     records: Committer
@@ -58,6 +60,7 @@ class Bench:
     opening: Opening
     train: Sequence[Task] = ()
     others: Mapping[str, Rollouts] = field(default_factory=dict[str, Rollouts])
+    judgements: Judgements | None = None
 
     def view(self, name: str) -> View:
         """Return a view.
@@ -86,6 +89,16 @@ class Bench:
             return latest
         return latest if any(score is not None for score in cast("Scored", latest)["scores"]) else None
 
+    async def judged(self, view: View, candidate: Candidate) -> ViewScores:
+        """Return the scores of a candidate on a view, recalled or attempted.
+
+        Raises:
+            HostError: if the runner fails.
+        """
+        if self.judgements is None:
+            return await score_candidate(self.rollouts, self.taskset, view, candidate)
+        return await self.judgements.on(self.taskset, view, candidate, self.rollouts)
+
     async def journal_once(self, line: Line) -> None:
         """Journal an event unless there is one of its kind."""
         if all(event.kind != line[0] for event in self.records.journal.events):
@@ -111,7 +124,7 @@ class Evolved:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What every run is compared with: the uniform random policy, or the candidate that it started from.
+    """What a run is compared with: the uniform random policy, or the candidate that it started from.
 
     Attributes:
         candidate: what is scored.
@@ -160,6 +173,8 @@ Judge = Callable[[Bench, Evolved, Reference | None], Awaitable[Verdict]]
 async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ...]:
     """Score the reference on held-out, or take over the scores it was given, and journal them once.
 
+    Where the run ended with the very same candidate, that judgement is the reference's too.
+
     Returns:
         One score for each held-out task; NaN where missing.
 
@@ -170,9 +185,10 @@ async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ..
     recorded = bench.scored(REFERENCE_SCORED, name=reference.name, view=view.name)
     if recorded is not None:
         return tuple(math.nan if s is None else s for s in recorded["scores"])
-    scores = reference.scores
+    same = bench.scored(JUDGING_SCORED, view=view.name, candidate=reference.candidate.digest)
+    scores = ViewScores.from_json(same).scores if same is not None else reference.scores
     if scores is None:
-        scores = (await score_candidate(bench.rollouts, bench.taskset, view, reference.candidate)).scores
+        scores = (await bench.judged(view, reference.candidate)).scores
     if len(scores) != len(view.tasks):
         raise ConfigError(
             f"the reference {reference.name!r} has {len(scores)} scores; expected {len(view.tasks)}, "
@@ -203,7 +219,7 @@ async def score(bench: Bench, view: View, digest: str, submit_id: int | None) ->
     if recorded is not None:
         return ViewScores.from_json(recorded)
     candidate = await asyncio.to_thread(load_candidate, bench, digest)
-    scores = await score_candidate(bench.rollouts, bench.taskset, view, candidate)
+    scores = await bench.judged(view, candidate)
     data: JudgingScored = {"view": view.name, "candidate": digest, "submit_id": submit_id, **scores.to_json()}
     await bench.records.commit([JUDGING_SCORED.line(data)])
     return scores
@@ -225,6 +241,18 @@ def require(scores: ViewScores, what: str) -> ViewScores:
             "resume: what is known is kept, and these are attempted again"
         )
     return scores
+
+
+async def judged_reference(
+    judgements: Judgements, taskset: Taskset, candidate: Candidate, count: int, split: str = "heldout"
+) -> ViewScores:
+    """Return the scores of what a run is compared with, on the first hidden tasks of a split (see `Judgements.of`).
+
+    Raises:
+        HostError: if not one rollout could be made.
+    """
+    scores = await judgements.of(taskset, candidate, count, split)
+    return require(scores, f"{split} rollouts of the run's reference")
 
 
 async def conclude(bench: Bench, status: str) -> None:

@@ -23,6 +23,7 @@ from heredity.judging.bench import Bench, Evolved, Judge, Reference, Verdict
 from heredity.judging.cases import HiddenCases, Opening
 from heredity.judging.decisions import Probe
 from heredity.judging.drawn import Cases
+from heredity.judging.judgements import Judgements
 from heredity.judging.open_batch import journal_plan
 from heredity.judging.rollouts import Rollouts, encodable
 from heredity.judging.schedule import BatchPlan
@@ -75,6 +76,7 @@ class RunPlan:
         packages: versions of every package that can change a score.
         plugins: what other packages' code was loaded by name (see `heredity.plugins.Origin`).
         execution: name of the model that attempts tasks, for the record; empty if none does.
+        conditions: what scores hang on, by dotted keys of the configuration; tells runs apart that one evolver made.
         record: what else is put on record when the run starts, by keys of the protocol's own.
     """
 
@@ -98,6 +100,7 @@ class RunPlan:
     packages: Mapping[str, str] = field(default_factory=dict[str, str])
     plugins: Sequence[Mapping[str, str]] = ()
     execution: str = ""
+    conditions: Mapping[str, Any] = field(default_factory=dict[str, Any])
     record: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
@@ -121,6 +124,7 @@ class Conditions:
         reference: what every run is compared with; None leaves the comparison out.
         others: runners that use another execution model, by its name.
         probe: what a contract gate checks candidates with.
+        judgements: those of the suite, under this run's conditions; None attempts everything anew.
     """
 
     taskset: Taskset
@@ -129,6 +133,7 @@ class Conditions:
     reference: Reference | None = None
     others: Mapping[str, Runner] = field(default_factory=dict[str, Runner])
     probe: Probe | None = None
+    judgements: Judgements | None = None
 
 
 async def run_evolution(
@@ -212,6 +217,7 @@ def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> RunStar
         "isolation": plan.isolation,
         "packages": dict(plan.packages),
         "commitment": opening.commitment,
+        "conditions": dict(plan.conditions),
         "config_digest": config_digest(plan.config),
     }
     if plan.plugins:
@@ -273,6 +279,7 @@ def _bench(records: Committer, plan: RunPlan, conditions: Conditions, cases: Cas
         opening=cases.opening,
         train=cases.train,
         others={name: Rollouts(runner, plan.limits) for name, runner in conditions.others.items()},
+        judgements=conditions.judgements,
     )
 
 

@@ -82,6 +82,7 @@ class ViewScores:
         why: why the first missing rollout is; empty if none is, or nothing says it.
         restarts: why a model's process had to be started again on the way.
         comparisons: what a judge found of each answer, None where it found nothing; empty where answers are not compared.
+        recalled: whether another run of the suite made these rollouts; seconds and usage are counted there.
     """
 
     scores: tuple[float, ...]
@@ -92,6 +93,7 @@ class ViewScores:
     why: str = ""
     restarts: tuple[str, ...] = ()
     comparisons: tuple[Comparison | None, ...] = ()
+    recalled: bool = False
 
     @property
     def mean(self) -> float:
@@ -114,6 +116,8 @@ class ViewScores:
             data["why"] = self.why
         if self.restarts:
             data["restarts"] = list(self.restarts)
+        if self.recalled:
+            data["recalled"] = True
         return data
 
     @classmethod
@@ -123,7 +127,8 @@ class ViewScores:
         usage = Usage(**data["usage"]) if "usage" in data else None
         lengths, statuses = tuple(data["lengths"]), tuple(data["statuses"])
         restarts, compared = tuple(data.get("restarts", ())), comparisons_of(data)
-        return cls(scores, lengths, statuses, data["seconds"], usage, data.get("why", ""), restarts, compared)
+        why, recalled = data.get("why", ""), data.get("recalled", False)
+        return cls(scores, lengths, statuses, data["seconds"], usage, why, restarts, compared, recalled)
 
 
 async def score_candidate(rollouts: Rollouts, taskset: TasksetInfo, view: View, candidate: Candidate) -> ViewScores:

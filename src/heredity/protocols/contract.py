@@ -29,7 +29,7 @@ from heredity.evolution import Feedback
 from heredity.gateway import Model
 from heredity.judging.bench import Evolved, Judge, Reference
 from heredity.judging.cases import HiddenCases
-from heredity.judging.references import References
+from heredity.judging.judgements import Judgements
 from heredity.judging.schedule import BatchPlan
 from heredity.judging.session import Session
 from heredity.judging.views import ViewPlan
@@ -95,7 +95,7 @@ class RunContext:
         suite: its suite.
         engine: what attempts tasks.
         hidden_cases: the suite's secret, from which hidden tasks are drawn.
-        references: scores of what runs are compared with, kept for the whole suite.
+        judgements: what was judged in the suite under this run's conditions, for the scores of what it is compared with.
         lease: the GPUs of this run.
         model: what the evolver may ask; None if it asks none.
     """
@@ -104,7 +104,7 @@ class RunContext:
     suite: SuiteContext
     engine: Engine
     hidden_cases: HiddenCases
-    references: References
+    judgements: Judgements
     lease: Lease
     model: Model | None
 
@@ -146,6 +146,7 @@ class Setup:
         views: the hidden tasks that it is judged on; none may be empty.
         reference: what it is compared with; None leaves that to the judge.
         runner: what attempts its tasks; the engine under the execution model by default.
+        judgements: those of that runner; the context's by default.
         batches: how train tasks are pushed; None lets the evolver choose them.
         disjoint: whether no task may be in two views, or in one and in training.
         record: what else `run.started` says, by keys of the protocol's own.
@@ -156,6 +157,7 @@ class Setup:
     views: Sequence[ViewPlan]
     reference: Reference | None = None
     runner: Runner | None = None
+    judgements: Judgements | None = None
     batches: BatchPlan | None = None
     disjoint: bool = False
     record: Mapping[str, Any] = field(default_factory=dict[str, Any])

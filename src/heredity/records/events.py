@@ -107,6 +107,7 @@ class Scored(Compared):
     usage: NotRequired[UsageData]
     why: NotRequired[str]
     restarts: NotRequired[Sequence[str]]
+    recalled: NotRequired[bool]
 
 
 class RunStarted(TypedDict):
@@ -129,6 +130,7 @@ class RunStarted(TypedDict):
     packages: Mapping[str, str]
     plugins: NotRequired[Sequence[Mapping[str, str]]]
     commitment: str
+    conditions: Mapping[str, Any]
     config_digest: str
     cases_known: NotRequired[bool]
 

@@ -12,6 +12,7 @@ from heredity.results.charts import Reference, Strip
 from heredity.results.page import Code, Fact, Facts, Folded, Mean, Mono, Number, Page, Part, Section, Text, Verdict
 from heredity.results.report import Report, Source, Sources
 from heredity.results.run import RunResults, RunStatus
+from heredity.results.run import Verdict as Judged
 from heredity.results.words import Words
 
 MOST_LINES = 600
@@ -55,6 +56,11 @@ def _facts(run: RunResults, words: Words) -> Facts:
     facts = [
         Fact(f"Held-out {words.score}", Mean(mean, low, high, places)),
         Fact(words.reference.capitalize(), Number(run.reference.heldout_mean if run.reference else None, places)),
+    ]
+    facts += [
+        Fact(r.name.capitalize(), Number(r.heldout_mean, places), Verdict(r.gain.verdict))
+        for r in run.further
+        if r.gain is not None and r.gain.verdict is not Judged.BETTER
     ]
     if gain is not None:
         bounds = gain.ci or (None, None)

@@ -1,4 +1,4 @@
-"""What the pages of runs and suites have in common: how sections are put in order, failures, versions, how to run again."""
+"""What pages of runs and suites have in common: the order of sections, failures, versions, labels of runs, how to run again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from heredity.results.page import Code, Facts, Part, Section, Text
-from heredity.results.run import AgentAccounts, EvolverFailure, Failure, Tokens
+from heredity.results.run import AgentAccounts, EvolverFailure, Failure, RunResults, Tokens
+from heredity.results.suite import SuiteResults
 from heredity.results.text import amount, dollars
 
 
@@ -70,3 +71,24 @@ def token_words(tokens: Tokens, accounts: AgentAccounts | None = None) -> str:
     unknown = [name for name, value in differences.items() if value is None]
     said = f"differs from the broker's: {', '.join(off)}" if off else "agrees with the broker's"
     return f"{counted}; the agent's own account {said}" + (f" ({', '.join(unknown)} unknown)" if unknown else "")
+
+
+def labelled(suite: SuiteResults, runs: Sequence[RunResults]) -> list[RunResults]:
+    """Return the runs under the evolver names that the suite compares, in the suite's order of tasksets and evolvers."""
+    labels = {seed.run_id: cell.evolver for t in suite.tasksets for cell in t.cells for seed in cell.seeds}
+    labels |= {row.run_id: problems.evolver for problems in suite.problems for row in problems.unfinished}
+    named = [
+        run.model_copy(
+            update={"evolver": run.evolver.model_copy(update={"name": labels.get(run.run_id, run.evolver.name)})}
+        )
+        for run in runs
+    ]
+    tasksets = {t.taskset: i for i, t in enumerate(suite.tasksets)}
+    evolvers = {entry.evolver: i for i, entry in enumerate(suite.leaderboard)}
+
+    def key(run: RunResults) -> tuple[int, str, int, str, int, str]:
+        taskset, name = run.taskset or "", run.evolver.name or ""
+        places = tasksets.get(taskset, len(tasksets)), evolvers.get(name, len(evolvers))
+        return places[0], taskset, places[1], name, run.seed or 0, run.run_id or ""
+
+    return sorted(named, key=key)

@@ -43,7 +43,26 @@ def suite_summary(suite: SuiteResults, words: Words) -> list[str]:
     reached = [_reached(taskset, words) for taskset in suite.tasksets] if len(suite.tasksets) == 1 else []
     if suite.sequential is not None:
         return [" ".join([line for line in reached if line] + [sequential_summary(suite.sequential)])]
-    return [" ".join([line for line in reached if line] + [_lead(suite, entries, words)])]
+    lines = [*reached, not_better(suite, words), _lead(suite, entries, words)]
+    return [" ".join(line for line in lines if line)]
+
+
+def not_better(suite: SuiteResults, words: Words) -> str:
+    """Say where the best evolver is not shown to be better than what looks at nothing; empty where it is everywhere."""
+    rows = {t.taskset: [row for row in t.further if row.verdict is not Verdict.BETTER] for t in suite.tasksets}
+    unbeaten = {taskset: max(listed, key=lambda row: row.mean) for taskset, listed in rows.items() if listed}
+    if not unbeaten:
+        return ""
+    where = [
+        f"on {text.short_task(taskset)} the {row.name} has {text.number(row.mean)}, from which {row.best} "
+        f"differs by {text.difference(row.difference, *(row.difference_ci or (None, None)))}"
+        for taskset, row in list(unbeaten.items())[:FEW]
+    ]
+    rest = f", and on {len(unbeaten) - FEW} more" if len(unbeaten) > FEW else ""
+    share = (
+        f"On {len(unbeaten)} of {plural(len(suite.tasksets), words.taskset)} the" if len(suite.tasksets) > 1 else "The"
+    )
+    return f"{share} best evolver is not shown to be better than doing nothing or always the same: {'; '.join(where)}{rest}."
 
 
 def _reached(taskset: TasksetResults, words: Words) -> str:
@@ -54,14 +73,15 @@ def _reached(taskset: TasksetResults, words: Words) -> str:
     digits = text.decimals_for(text.spread_of([bounds]), best.mean)
     score = text.number(best.mean, digits) + (f" {text.interval(*bounds, digits)}" if best.ci else "")
     start = f"On {text.short_task(taskset.taskset)} {best.evolver} reaches a held-out {words.score} of {score}"
-    if taskset.reference_mean is None:
+    if best.reference_mean is None:
         return f"{start}."
-    return f"{start}, against {text.number(taskset.reference_mean, digits)} of the {words.reference}."
+    return f"{start}, against {text.number(best.reference_mean, digits)} of the {best.against or words.reference}."
 
 
 def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
     leader = entries[0]
-    reference = next((e.rank_score for e in suite.leaderboard if e.reference), None)
+    against = {c.against for t in suite.tasksets for c in t.cells if c.evolver == leader.evolver}
+    reference = next((e.rank_score for e in suite.leaderboard if e.reference and e.evolver in against), None)
     tied = [e.evolver for e in entries if e.rank_score == leader.rank_score]
     if reference is not None and leader.rank_score is not None and reference >= leader.rank_score:
         closest = f"{listed(tied)} {'come' if len(tied) > 1 else 'comes'} closest"
@@ -131,6 +151,11 @@ def _compared(
 def suite_caution(suite: SuiteResults, words: Words) -> str:
     """Say what limits the suite's claims; empty when nothing does."""
     limits: list[str] = []
+    if suite.conditions:
+        limits.append(
+            f"runs differ in {listed(suite.conditions)}, on which scores hang whatever evolves: each is compared with the "
+            f"{words.reference} under its own conditions"
+        )
     if suite.sequential is not None:
         limits.append(
             f"it was looked at after every seed, so that only the difference of {suite.sequential.a} and {suite.sequential.b} has "
@@ -188,4 +213,11 @@ def run_summary(run: RunResults, words: Words) -> str:
     low, high = gain.ci or (None, None)
     places = text.decimals_for(text.spread_of([(low, high)]), gain.difference)
     paired = text.difference(gain.difference, low, high, places)
-    return f"{opening}; {before}, so the paired difference is {paired}: {JUDGED[gain.verdict]}."
+    return f"{opening}; {before}, so the paired difference is {paired}: {JUDGED[gain.verdict]}.{_unbeaten(run)}"
+
+
+def _unbeaten(run: RunResults) -> str:
+    """Say what looks at nothing that the run is not better than."""
+    listed = [r for r in run.further if r.gain is not None and r.gain.verdict is not Verdict.BETTER]
+    named = [f"the {r.name} ({text.number(r.heldout_mean)})" for r in listed]
+    return f" It is not shown to be better than {' and '.join(named)}." if named else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heredity.reports.sections import Head, arranged, failure_parts, headed, versions
+from heredity.reports.sections import Head, arranged, failure_parts, headed, labelled, versions
 from heredity.reports.sentences import FEW, suite_caution, suite_summary, suite_title, trouble_summary
 from heredity.reports.sequential_section import sequential_section
 from heredity.results import text
@@ -68,33 +68,12 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
     )
 
 
-def labelled(suite: SuiteResults, runs: Sequence[RunResults]) -> list[RunResults]:
-    """Return the runs under the evolver names that the suite compares, in the suite's order of tasksets and evolvers."""
-    labels = {seed.run_id: cell.evolver for t in suite.tasksets for cell in t.cells for seed in cell.seeds}
-    labels |= {row.run_id: problems.evolver for problems in suite.problems for row in problems.unfinished}
-    named = [
-        run.model_copy(
-            update={"evolver": run.evolver.model_copy(update={"name": labels.get(run.run_id, run.evolver.name)})}
-        )
-        for run in runs
-    ]
-    tasksets = {t.taskset: i for i, t in enumerate(suite.tasksets)}
-    evolvers = {entry.evolver: i for i, entry in enumerate(suite.leaderboard)}
-
-    def key(run: RunResults) -> tuple[int, str, int, str, int, str]:
-        taskset, name = run.taskset or "", run.evolver.name or ""
-        places = tasksets.get(taskset, len(tasksets)), evolvers.get(name, len(evolvers))
-        return places[0], taskset, places[1], name, run.seed or 0, run.run_id or ""
-
-    return sorted(named, key=key)
-
-
 def _facts(suite: SuiteResults, words: Words) -> Facts:
     facts: list[Fact] = []
     for taskset in suite.tasksets if len(suite.tasksets) <= FEW else ():
         best = next((cell for cell in taskset.cells if not cell.reference), None)
         if best is not None:
-            against = f"{best.evolver}; {words.mark} {text.number(taskset.reference_mean)}"
+            against = f"{best.evolver}; {words.mark} {text.number(best.reference_mean)}"
             facts.append(Fact(f"Best {words.score}, {text.short_task(taskset.taskset)}", _mean(best), against))
     sums = [row.wall_seconds for row in suite.budget]
     seconds = None if None in sums or not sums else sum(v for v in sums if v is not None)
@@ -152,7 +131,7 @@ class _Shown:
             places = _places(taskset)
             best = next((cell for cell in taskset.cells if not cell.reference), None)
             score = _mean(best, places) if best else None
-            reference = Number(taskset.reference_mean, places)
+            reference = Number(best.reference_mean if best else taskset.reference_mean, places)
             rows.append([self._taskset(taskset.taskset), self._named(best.evolver) if best else None, score, reference])
         head = (words.taskset, "best evolver", f"held-out {words.score}", words.mark)
         table = of_rows(head, rows, left=2, caption=f"Best held-out {words.score} of each {words.taskset}")
@@ -223,6 +202,7 @@ class _Shown:
             )
             for e in suite.leaderboard
         )
+        rows += tuple(self._further(name) for name in dict.fromkeys(r.name for t in suite.tasksets for r in t.further))
         head = _columns("evolver", *(self._names[t.taskset] for t in suite.tasksets))
         caption = f"Mean over seeds and held-out cases with {self._interval}; the best of each {words.taskset} is bold"
         table = Table(head, rows, caption, csv="scores.csv")
@@ -230,6 +210,12 @@ class _Shown:
         parts = (table, Group(charts)) if len(charts) > 1 else (Group((table, *charts), "pair"),) if charts else ()
         title = f"Held-out {words.score} by {words.taskset}"
         return Section("scores", title, parts, "lead", navigation=f"{words.tasksets.capitalize()}")
+
+    def _further(self, name: str) -> Row:
+        """Return the scores of a reference that is not ranked."""
+        known = [(t, next((r for r in t.further if r.name == name), None)) for t in self._suite.tasksets]
+        means = (Mean(r.mean, *(r.ci or (None, None)), decimals=_places(t)) if r else None for t, r in known)
+        return Row((self._named(name), *means), "reference")
 
     def _chart(self, taskset: TasksetResults) -> Intervals:
         words = self._words

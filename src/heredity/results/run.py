@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from pydantic import SerializeAsAny
+from pydantic import Field, SerializeAsAny
 
 from heredity.results.base import SCHEMA_VERSION, Interval, Result
 
@@ -190,6 +190,12 @@ class Gain(Result):
     verdict: Verdict
 
 
+class FurtherReference(Reference):
+    """What else a run is compared with, such as doing nothing; `gain` is the run's over it, None unless both were scored."""
+
+    gain: Gain | None
+
+
 class Decision(Result):
     """One commit or refusal.
 
@@ -342,8 +348,9 @@ class RunResults(Result):
     Attributes:
         protocol: the rules of the run, by name; `part` is what that protocol has of its own.
         status: how it stands.
-        isolation, taskset_version, packages, commitment, config_digest: as in the journal's `run.started`.
+        isolation, taskset_version, packages, commitment, conditions, config_digest: as in the journal's `run.started`.
         gain: None unless held-out cases and reference were both scored.
+        further: what else it is compared with on the same cases, such as doing nothing.
         changes: files that differ between the first and the last committed candidate; None without commits.
         model_usage: None where no model is called.
         best_so_far: (budget used, validation mean) at each rise.
@@ -365,6 +372,7 @@ class RunResults(Result):
     taskset_version: str | None
     packages: dict[str, str] | None
     commitment: str | None
+    conditions: dict[str, Any] = Field(default_factory=dict[str, Any])
     config_digest: str | None
     evolver_failure: EvolverFailure | None
     budget: Budget
@@ -373,6 +381,7 @@ class RunResults(Result):
     heldout: HeldOut | None
     reference: Reference | None
     gain: Gain | None
+    further: list[FurtherReference] = Field(default_factory=list[FurtherReference])
     decisions: list[Decision]
     changes: list[Change] | None
     model_usage: ModelUsage | None

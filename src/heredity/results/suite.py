@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import SerializeAsAny
+from pydantic import Field, SerializeAsAny
 
 from heredity.results.base import SCHEMA_VERSION, Interval, Result
 from heredity.results.run import RunStatus, Verdict
@@ -28,7 +28,7 @@ class Entry(Result):
     """One line of the leaderboard.
 
     Attributes:
-        evolver: its label; the reference has the name that `SuiteResults.reference` gives.
+        evolver: its label; a reference has the name that `SuiteResults.reference` gives, and where conditions differ its own.
         kind: `"method"`, `"agent"` or `"reference"`.
         rank_score: mean over tasksets of 1 (first) to 0 (last, and where it has no score); `family_scores` inside each family.
         rank_score_at_best: what it would be, had the entry come first wherever it has no score.
@@ -66,14 +66,17 @@ class CellResults(Result):
     """One evolver, or the reference, on one taskset over all seeds.
 
     Attributes:
+        against: the reference of its own conditions; None if unknown, or for a reference. `reference_mean` is that one's mean.
         mean: over seeds of the held-out means; `ci` its interval over what `ci_unit` says.
         rank: 1 for the best; equals share the better rank. `rank_score` in [0, 1], None for a single entry.
-        normalised: 0 for the reference, 1 for the best evolver.
+        normalised: 0 for the reference, 1 for the best evolver, both under the cell's conditions.
         cases: held-out scores that are not missing.
     """
 
     evolver: str
     reference: bool
+    against: str | None
+    reference_mean: float | None
     mean: float
     ci: Interval | None
     ci_unit: Unit
@@ -86,8 +89,37 @@ class CellResults(Result):
     failures: int
 
 
+class FurtherResults(Result):
+    """What else runs on a taskset are compared with, such as doing nothing, and whether the best evolver is better.
+
+    Attributes:
+        name: what it is called.
+        mean: its held-out mean; `ci` over cases.
+        best: the evolver with the best held-out mean.
+        difference: that one's held-out mean less this one's, paired by case, with its interval `difference_ci`.
+        p_holm: corrected for all such tests of the suite.
+        verdict: of the best evolver, at 0.2% over runs, at 5% over cases: see `unit`.
+    """
+
+    name: str
+    mean: float
+    ci: Interval | None
+    best: str
+    difference: float
+    difference_ci: Interval | None
+    unit: Unit
+    p_holm: float | None
+    verdict: Verdict
+
+
 class TasksetResults(Result):
-    """All cells of one taskset, best first; `absent` lists evolvers without a held-out score."""
+    """All cells of one taskset, best first.
+
+    Attributes:
+        reference_mean: None if unknown, or where runs have several conditions, each with a reference of its own.
+        further: what else runs are compared with; nothing of it is ranked.
+        absent: evolvers without a held-out score.
+    """
 
     taskset: str
     family: str
@@ -96,6 +128,7 @@ class TasksetResults(Result):
     best_mean: float | None
     entries: int
     cells: list[CellResults]
+    further: list[FurtherResults] = Field(default_factory=list[FurtherResults])
     absent: list[str]
 
 
@@ -289,6 +322,8 @@ class SuiteResults(Result):
         reference: what the reference is called in all tables.
         runs: how many there are; `finished`: how many of them finished.
         confidence: of all intervals, such as 0.95.
+        conditions: keys of the configuration in which its runs differ and on which scores hang; labels have them, and each run is
+            compared with the reference of its own.
         evolvers: their labels; where a name occurs with several options, those that differ are in the label.
         leaderboard: best first.
         sequential: of a suite that is run seed after seed until a question is decided; then only its answer, and what is marked
@@ -302,6 +337,7 @@ class SuiteResults(Result):
     runs: int
     finished: int
     confidence: float
+    conditions: list[str]
     evolvers: list[str]
     leaderboard: list[Entry]
     tasksets: list[TasksetResults]

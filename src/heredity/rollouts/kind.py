@@ -131,12 +131,14 @@ class Candidates:
         read: reads one from a folder; raises `ConfigError` if it holds none.
         refusal: what keeps a candidate from being attempted with at all; None if nothing does.
         probe: checks one against the contract before it costs a rollout, and returns what is wrong, `""` if nothing is.
+        constant: those that look at nothing and always do the same, what does least first; none where that means nothing.
     """
 
     starter: Callable[[TasksetInfo], Candidate] = plain_starter
     read: Callable[[Path], Candidate] = candidate_from_folder
     refusal: Callable[[Candidate], Failure | None] = lambda candidate: None
     probe: Callable[[Candidate, Programs], Awaitable[str]] | None = None
+    constant: Callable[[TasksetInfo], Sequence[Candidate]] = lambda info: ()
 
 
 def model_usage(trajectory: Trajectory) -> Usage:

@@ -21,7 +21,8 @@ from heredity.protocols.harness_evolution.suite_sections import short
 from heredity.reports import html, markdown
 from heredity.reports.drawing import draw
 from heredity.reports.run_page import run_page
-from heredity.reports.suite_page import labelled, suite_page
+from heredity.reports.sections import labelled
+from heredity.reports.suite_page import suite_page
 from heredity.results.charts import Grid, Series
 from heredity.results.page import Group, Section, Text
 from heredity.results.run import RunResults

@@ -8,7 +8,7 @@ import numpy as np
 
 from heredity.analysis.bounds import GAP
 from heredity.analysis.paired import compare_paired, verdict
-from heredity.analysis.suite_table import REFERENCE, TasksetScores
+from heredity.analysis.suite_table import TasksetScores
 from heredity.protocols.agent_learning.results import SkinComparison
 
 _INVERSE = "skin=inverse"
@@ -31,7 +31,10 @@ def skin_comparisons(tasksets: Sequence[TasksetScores], name: Callable[[str], st
         plain = by_name.get(_plain(inverse.name))
         if plain is None or plain is inverse:
             continue
-        entries = [*(e for e in plain.cells if e in inverse.cells), REFERENCE]
+        entries = [
+            *(e for e in plain.cells if e in inverse.cells),
+            *(e for e in plain.references if e in inverse.references),
+        ]
         rows += [row for e in entries if (row := _compared(plain, inverse, e, name(e))) is not None]
     return rows
 
@@ -67,4 +70,5 @@ def _plain(name: str) -> str:
 
 
 def _scores(taskset: TasksetScores, entry: str) -> np.ndarray:
-    return taskset.reference[np.newaxis, :] if entry == REFERENCE else taskset.cells[entry].scores
+    mark = taskset.references.get(entry)
+    return taskset.cells[entry].scores if mark is None else mark[np.newaxis, :]

@@ -42,18 +42,19 @@ def learning_space(tasksets: Sequence[TasksetScores]) -> LearningSpace | None:
     methods = [e for e in everywhere if not e.startswith(CONTROLLER)]
     if len(methods) < 2:
         return None
-    reference = [t.reference_mean for t in tasksets]
+    marks = {m: [t.reference_mean(m) for t in tasksets] for m in everywhere}
     columns = {m: [row[m] for row in means.values()] for m in everywhere}
     picked = {name: max(methods, key=row.__getitem__) for name, row in means.items()}
+    of_picked = [t.reference_mean(picked[t.name]) for t in tasksets]
     upper_bound = [means[name][method] for name, method in picked.items()]
     fixed = max(methods, key=lambda m: math.fsum(columns[m]))
     best, top = _mean(columns[fixed]), _mean(upper_bound)
-    gains = {**{m: _gains(columns[m], reference) for m in methods}, "upper bound": _gains(upper_bound, reference)}
+    gains = {**{m: _gains(columns[m], marks[m]) for m in methods}, "upper bound": _gains(upper_bound, of_picked)}
     return LearningSpace(
         methods=methods,
         upper_bound=UpperBound(
             mean=top,
-            gain=_mean(_gains(upper_bound, reference)),
+            gain=_mean(gains["upper bound"]),
             picked=[PickedMethod(taskset=n, method=m, mean=means[n][m]) for n, m in picked.items()],
         ),
         best_fixed=BestFixed(method=fixed, mean=best, gap=top - best),

@@ -7,6 +7,7 @@ memories or files, stays with that rollout; that the snapshot itself is still th
 from __future__ import annotations
 
 import asyncio
+from typing import Any, cast
 
 from heredity.errors import DamagedRecordError
 from heredity.judging.bench import Bench, load_candidate
@@ -15,13 +16,16 @@ from heredity.judging.rollouts import outcomes_of
 from heredity.judging.session_log import score_to_json
 from heredity.judging.views import JUDGE_SEED, View
 from heredity.protocols.harness_evolution.events import SNAPSHOT_ASSESSED, SnapshotAssessed
-from heredity.records import Blob
+from heredity.records import Blob, BlobStore
 from heredity.resources import Candidate
 from heredity.rollouts.trajectory import encode_many
 
+_KEPT_IN = "kept_in"
+"""Key of a judgement beside those of the event: the folder of the blobs of the run that made it."""
+
 
 async def assess(bench: Bench, view: View, digest: str, model: str | None = None) -> SnapshotAssessed:
-    """Attempt every task of a view with a snapshot and journal it; what is recorded already is not attempted again.
+    """Judge a snapshot on every task of a view and journal it; what this or another run of the suite judged is not attempted again.
 
     Args:
         bench: what the judge works with.
@@ -39,6 +43,35 @@ async def assess(bench: Bench, view: View, digest: str, model: str | None = None
     recorded = bench.scored(SNAPSHOT_ASSESSED, view=view.name, candidate=digest, model=model)
     if recorded is not None:
         return recorded
+    data, blob = await _judged(bench, view, digest, model)
+    await bench.records.commit([SNAPSHOT_ASSESSED.line(data)], [blob] if blob else [])
+    return data
+
+
+async def _judged(bench: Bench, view: View, digest: str, model: str | None) -> tuple[SnapshotAssessed, Blob | None]:
+    judgements, blobs = bench.judgements, bench.records.blobs
+    if judgements is None:
+        return await _attempted(bench, view, digest, model)
+
+    async def make() -> dict[str, Any]:
+        data, blob = await _attempted(bench, view, digest, model)
+        if blob is not None:
+            await asyncio.to_thread(blobs.put, blob.data)
+        return {**data, _KEPT_IN: judgements.named(blobs.root)}
+
+    under = {} if model is None else {"gateway.execution": model}
+    kept, _ = await judgements.once(view.taskset or bench.taskset, view.tasks, digest, make, **under)
+    names = {"view": view.name, "model": model}
+    data = cast("SnapshotAssessed", {**{k: v for k, v in kept.items() if k != _KEPT_IN}, **names})
+    if data["blob"] is None:
+        return data, None
+    store = BlobStore(judgements.folder(kept[_KEPT_IN]))
+    if not store.path(data["blob"]).exists():  # The run that made it was removed, and its trajectories with it.
+        return await _attempted(bench, view, digest, model)
+    return data, Blob.of(await asyncio.to_thread(store.get, data["blob"]))
+
+
+async def _attempted(bench: Bench, view: View, digest: str, model: str | None) -> tuple[SnapshotAssessed, Blob | None]:
     candidate = await asyncio.to_thread(_frozen, bench, digest)
     rollouts = bench.rollouts if model is None else bench.others[model]
     info = view.taskset or bench.taskset
@@ -63,8 +96,7 @@ async def assess(bench: Bench, view: View, digest: str, model: str | None = None
         "costs": [dict(t.cost) for t in trajectories],
         "blob": blob.digest if blob else None,
     }
-    await bench.records.commit([SNAPSHOT_ASSESSED.line(data)], [blob] if blob else [])
-    return data
+    return data, blob
 
 
 def _frozen(bench: Bench, digest: str) -> Candidate:

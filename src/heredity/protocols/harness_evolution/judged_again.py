@@ -226,6 +226,7 @@ class JudgedAgain:
             "isolation": self._isolation,
             "packages": package_versions(),
             "commitment": opening.commitment,
+            "conditions": {**part.config.conditions(), "gateway.execution": part.model},
             "config_digest": config_digest(part.config.model_dump(exclude_none=True)),
             "execution": part.model,
         }

@@ -18,13 +18,16 @@ AT_ONCE = 4
 """How many candidates are attempted at the same time, to keep the machine busy while the last episodes of one end."""
 
 
-async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None) -> Verdict:
+async def judge(
+    bench: Bench, evolved: Evolved, reference: Reference | None = None, *, others: Sequence[Reference] = ()
+) -> Verdict:
     """Judge a closed session and finish the run's journal; what is recorded already is not attempted again.
 
     Args:
         bench: what the judge works with.
         evolved: what the session left.
         reference: scored on the same held-out cases.
+        others: so are these, what else the run is compared with.
 
     Raises:
         HostError: if the runner fails, or not one rollout on validation or on held-out could be made; judging continues from
@@ -39,6 +42,8 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     if candidate is not None:
         heldout = require(await score(bench, bench.view("heldout"), candidate, submit_id), "held-out rollouts")
     scores = await score_reference(bench, reference) if reference else None
+    for other in others:
+        await score_reference(bench, other)
     await conclude(bench, evolved.status)
     return Verdict(evolved.status, submit_id, candidate, reason, validation, heldout, scores)
 

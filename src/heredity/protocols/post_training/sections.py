@@ -28,6 +28,7 @@ class TrainingSection(Section):
 
     paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({"base_model": located_model})
     varied: ClassVar[bool] = True
+    indifferent: ClassVar[tuple[str, ...]] = ("mode", "repeats", "gpus")
 
     base_model: str = ""
     mode: Literal["free", "sft-only", "rl-only", "multi-task"] = "free"

@@ -6,7 +6,8 @@ from functools import partial
 from typing import Any
 
 from heredity.configuration.config import Cell, Config
-from heredity.judging.bench import Reference
+from heredity.judging.bench import Reference, judged_reference
+from heredity.judging.judgements import Judgements
 from heredity.judging.views import ViewPlan
 from heredity.posttraining.inference import Inference
 from heredity.posttraining.kind import KIND as CHECKPOINTS
@@ -40,7 +41,8 @@ class TrainingSetting:
         places = context.engine.shared(CheckpointPlaces)
         inference = inference_in(cell, suite.cells, suite.folder / "runs")
         grading = RunGrading(inference, partial(_opened, context.engine), context.lease)
-        base, reference = await _scored_base(context, places, grading)
+        judgements = context.judgements.under(grading, grading=grading.about)
+        base, reference = await _scored_base(context, places, judgements)
         places.roots.append(context.folder / "models")
         return Setup(
             evolver=build_trainer(context, base, reference, grading),
@@ -48,6 +50,7 @@ class TrainingSetting:
             views=(ViewPlan("heldout", "heldout", cell.config.views.heldout),),
             reference=reference,
             runner=grading,
+            judgements=judgements,
             record={RECORD: {**_about(cell), "grading": grading.about}},
         )
 
@@ -56,17 +59,16 @@ def _opened(engine: Engine, inference: Inference) -> Runner:
     return engine.runner(CHECKPOINTS.name, placement=inference)
 
 
-async def _scored_base(context: RunContext, places: CheckpointPlaces, grading: RunGrading) -> tuple[Base, Reference]:
+async def _scored_base(context: RunContext, places: CheckpointPlaces, judgements: Judgements) -> tuple[Base, Reference]:
     """Return the base model of a run, and its scores on the graded view and on held-out.
 
     Scores are those of what grades the run: of another engine, version or device none are recalled.
     """
-    references, taskset, config = context.references, context.taskset, context.cell.config
-    async with references.gate:  # two runs must not make the same base model at once
+    taskset, config = context.taskset, context.cell.config
+    async with judgements.store.making:  # two runs must not make the same base model at once
         base = await base_of(context.cell, places)
-    own: dict[str, Any] = {"runner": grading, "under": grading.about}
-    graded = await references.scores(taskset, base.candidate, config.budget.train_cases, split="train", **own)
-    heldout = await references.scores(taskset, base.candidate, config.views.heldout, **own)
+    judged = partial(judged_reference, judgements, taskset, base.candidate)
+    graded, heldout = await judged(config.budget.train_cases, "train"), await judged(config.views.heldout)
     compared = {"graded": graded.comparisons, "heldout": heldout.comparisons}
     return base, Reference(base.candidate, heldout.scores, "base", graded=graded.scores, comparisons=compared)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heredity.configuration.config import Cell, Config
 from heredity.experiments.evolvers import build_evolver, check_evolver, initial_candidate
-from heredity.judging.bench import Reference
+from heredity.judging.bench import Reference, judged_reference
 from heredity.judging.views import ViewPlan
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
 from heredity.protocols.resource_evolution.judge import judge
@@ -25,7 +25,7 @@ class ResourceSetting:
         """Return the run, with its first candidate scored on its held-out tasks."""
         cell, info, heldout = context.cell, context.taskset.info, context.cell.config.views.heldout
         initial = initial_candidate(cell, info)
-        scored = await context.references.scores(context.taskset, initial, heldout)
+        scored = await judged_reference(context.judgements, context.taskset, initial, heldout)
         return Setup(
             evolver=build_evolver(cell, info, context.folder, context.suite.secrets, context.model),
             judge=judge,

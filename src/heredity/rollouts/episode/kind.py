@@ -9,6 +9,7 @@ from heredity.resources import Candidate, SourceTree
 from heredity.resources.candidate import AGENT
 from heredity.results.status import Status
 from heredity.rollouts.contract import Runner
+from heredity.rollouts.episode.constant import constant_programs
 from heredity.rollouts.episode.runner import EpisodeRunner
 from heredity.rollouts.episode.starter import POLICY, starter_program
 from heredity.rollouts.kind import Candidates, Kind, Needs, Opening
@@ -37,6 +38,11 @@ KIND = Kind(
     "episode",
     _open,
     Needs(confined=True),
-    Candidates(lambda info: Candidate.program(starter_program(info.public)), _read, _refusal),
+    Candidates(
+        lambda info: Candidate.program(starter_program(info.public)),
+        _read,
+        _refusal,
+        constant=lambda info: [Candidate.program(program) for program in constant_programs(info.public)],
+    ),
     usage=lambda trajectory: None,
 )

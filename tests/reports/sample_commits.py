@@ -68,6 +68,7 @@ def commit_run(evolver: str = "reflection", seed: int = 0, after: float = 0.75) 
         "taskset_version": None,
         "commitment": None,
         "config_digest": None,
+        "stand_ins": [],
         "evolver_failure": None,
         "agent_accounts": None,
         "budget": {

@@ -75,6 +75,7 @@ def run_metrics(taskset: str, evolver: str, seed: int, episodes: int = 128) -> d
         "taskset_version": None,
         "commitment": None,
         "config_digest": None,
+        "stand_ins": [],
         "evolver_failure": None,
         "budget": {
             "episodes": episodes,

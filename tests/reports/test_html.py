@@ -145,8 +145,11 @@ def test_a_suite_without_its_runs_leaves_out_only_what_needs_them(suite: SuiteRe
     ("verdict", "said"),
     [
         (Verdict.WITHIN_NOISE, "The difference to {second} (+0.010 in normalised score) is within noise."),
-        (Verdict.BETTER, "Its lead over {second} (+0.010 in normalised score) is beyond noise."),
-        (Verdict.WORSE, "In normalised score it is behind {second} (+0.010 in normalised score), beyond noise."),
+        (Verdict.BETTER, "Its lead over {second} (+0.010 in normalised score) is beyond noise, over new runs."),
+        (
+            Verdict.WORSE,
+            "In normalised score it is behind {second} (+0.010 in normalised score), beyond noise, over new runs.",
+        ),
         (
             Verdict.CANNOT_TELL,
             "Whether that holds of the evolvers cannot be told yet, from 6 paired runs; for the policies that these runs "
@@ -182,7 +185,7 @@ def test_a_suite_says_what_was_run_and_what_was_reached_before_any_rank(page: Pa
     assert title.strip() == "5 evolvers on Acrobot-v1, CartPole-v1 and MiniGrid-FourRooms-v0"
     best = next(cell for cell in suite.tasksets[1].cells if not cell.reference)
     assert page.text.index("Best return, CartPole-v1") < page.text.index("rank score")
-    assert f"{best.evolver}; random" in page.text
+    assert f"{best.evolver}; seeds " in page.text
 
 
 def test_too_many_traces_are_left_to_the_pages_of_the_runs(

@@ -17,6 +17,7 @@ from heredity.analysis.commits import decisions, gain, model_usage
 from heredity.analysis.contract import CommonMetrics, Metrics
 from heredity.analysis.edits import EditClassifier, phases
 from heredity.analysis.evidence import LoadCandidate, RunEvidence
+from heredity.analysis.mechanisms import stand_ins
 from heredity.analysis.run_record import RunRecord, Submission, finite, mean
 from heredity.analysis.statistics import mean_interval
 from heredity.analysis.syntax import SourceReader
@@ -59,7 +60,7 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
     rows = _submission_rows(record, _bundle_loader(evidence.load_candidate))
     started = record.started
     reference = _reference(record)
-    heldout = _heldout(record, reference, said)
+    heldout = _heldout(evidence, reference, said)
     return RunResults(
         schema_version=SCHEMA_VERSION,
         run_id=started.get("run_id"),
@@ -76,6 +77,7 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         packages=dict(started["packages"]) if "packages" in started else None,
         commitment=started.get("commitment"),
         config_digest=started.get("config_digest"),
+        stand_ins=stand_ins(record),
         evolver_failure=_evolver_failure(record),
         budget=_budget(record),
         submissions=rows,
@@ -221,13 +223,14 @@ def _selected(record: RunRecord) -> Selected | None:
     )
 
 
-def _heldout(record: RunRecord, reference: Reference | None, said: Metrics) -> HeldOut | None:
+def _heldout(evidence: RunEvidence, reference: Reference | None, said: Metrics) -> HeldOut | None:
+    record = evidence.record
     chosen = record.selected or {}
     scored = record.scores_of("heldout", chosen.get("submit_id"), chosen.get("candidate"))
     if scored is not None:
         return _held_out(scored["scores"], scored.get("statuses"), said)
     selected_nothing = record.selected is not None and chosen.get("candidate") is None
-    if said.keeps_reference and selected_nothing and reference is not None:
+    if selected_nothing and reference is not None and said.keeps_reference(evidence):
         return _held_out(reference.heldout_scores, None, said)
     return None
 

@@ -8,18 +8,11 @@ from itertools import combinations
 
 import numpy as np
 
-from heredity.analysis import paired
 from heredity.analysis.bounds import GAP, Floats
-from heredity.analysis.paired import compare_cases, compare_runs, holm, verdict
-from heredity.analysis.statistics import CONFIDENCE, probability_of_improvement
+from heredity.analysis.claims import Both, claims, compare
+from heredity.analysis.statistics import probability_of_improvement
 from heredity.analysis.suite_table import REFERENCE, TasksetScores
-from heredity.results.run import Verdict
-from heredity.results.suite import Claim, Comparison, Comparisons, Scale, TasksetComparison, Unit
-
-LEVEL = 1.0 - CONFIDENCE
-MARK_LEVEL = 0.002
-"""Level of tests of evolvers against what is the same for all seeds: nothing there cancels the skew of scores, which at 5%
-calls an evolver falsely better in up to one case in six."""
+from heredity.results.suite import Claim, Comparison, Comparisons, Scale, TasksetComparison
 
 
 def suite_comparisons(
@@ -53,75 +46,41 @@ class _Question:
     scale: Scale
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    question: _Question
-    evolvers: paired.Comparison
-    candidates: paired.Comparison
-
-
 def _families(questions: Sequence[_Question], name: Callable[[str], str]) -> list[tuple[_Question, Comparison]]:
     """Answer questions, with p corrected in two families, against the reference and between evolvers, and for each claim apart."""
     rows: list[tuple[_Question, Comparison]] = []
     for reference in (False, True):
         asked = [q for q in questions if (REFERENCE in q.pair) is reference]
-        answers = [answer for q in asked if (answer := _answer(q, len(asked))) is not None]
-        evolvers = holm([answer.evolvers.p if answer.evolvers.enough else None for answer in answers])
-        candidates = holm([answer.candidates.p for answer in answers])
-        for answer, *corrected in zip(answers, evolvers, candidates, strict=True):
-            rows.append((answer.question, _row(answer, corrected[0], corrected[1], name)))
+        answers = [(q, both) for q in asked if (both := _answer(q, len(asked))) is not None]
+        claimed = claims([both for _, both in answers])
+        for (question, both), (evolvers, candidates) in zip(answers, claimed, strict=True):
+            rows.append((question, _row(question, both, evolvers, candidates, name)))
     return rows
 
 
-def _answer(question: _Question, tests: int) -> _Answer | None:
+def _answer(question: _Question, tests: int) -> Both | None:
     tasksets, (a, b), normalised = question.tasksets, question.pair, question.scale is Scale.NORMALISED
     gaps = [_paired_gaps(t, a, b) / ((t.span or 1.0) if normalised else 1.0) for t in tasksets]
     bounds = GAP if not normalised and all(t.bounds for t in tasksets) else None
-    strata = [g for g in gaps if g.size]
-    # Against a mark the level is lower, as if there were so many more tests.
-    of_evolvers = tests * round(LEVEL / MARK_LEVEL) if REFERENCE in (a, b) else tests
-    evolvers, candidates = compare_runs(strata, of_evolvers, bounds), compare_cases(strata, tests, bounds)
-    return _Answer(question, evolvers, candidates) if evolvers is not None and candidates is not None else None
+    return compare([g for g in gaps if g.size], tests, bounds, marked=REFERENCE in (a, b))
 
 
-def _row(
-    answer: _Answer, p_evolvers: float | None, p_candidates: float | None, name: Callable[[str], str]
-) -> Comparison:
-    candidates, tasksets, (a, b) = answer.candidates, answer.question.tasksets, answer.question.pair
+def _row(question: _Question, both: Both, evolvers: Claim, candidates: Claim, name: Callable[[str], str]) -> Comparison:
+    compared, tasksets, (a, b) = both.candidates, question.tasksets, question.pair
     case_count = sum(_known_cases(t, entry) for t in tasksets for entry in (a, b) if entry != REFERENCE)
-    marked = REFERENCE in (a, b)
     return Comparison(
         a=name(a),
         b=name(b),
-        scale=answer.question.scale,
-        difference=candidates.difference,
-        evolvers=_of_evolvers(answer.evolvers, p_evolvers, MARK_LEVEL if marked else LEVEL),
-        candidates=_claim(candidates, p_candidates, LEVEL),
-        pairs=candidates.runs,
-        cases=candidates.cases,
-        unpaired=case_count - (1 if marked else 2) * candidates.cases,
+        scale=question.scale,
+        difference=compared.difference,
+        evolvers=evolvers,
+        candidates=candidates,
+        pairs=compared.runs,
+        cases=compared.cases,
+        unpaired=case_count - (1 if both.marked else 2) * compared.cases,
         probability_of_improvement=probability_of_improvement(
             [_runs(t, a) for t in tasksets], [_runs(t, b) for t in tasksets]
         ),
-    )
-
-
-def _of_evolvers(comparison: paired.Comparison, p: float | None, level: float) -> Claim:
-    if comparison.enough:
-        return _claim(comparison, p, level)
-    return Claim(
-        unit=Unit.RUN, ci=comparison.interval, p=None, p_holm=None, mde=comparison.mde, verdict=Verdict.CANNOT_TELL
-    )
-
-
-def _claim(comparison: paired.Comparison, p: float | None, level: float) -> Claim:
-    return Claim(
-        unit=comparison.unit,
-        ci=comparison.interval,
-        p=comparison.p,
-        p_holm=p,
-        mde=comparison.mde,
-        verdict=verdict(comparison.difference, p, level),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from heredity.analysis.contract import CommonMetrics, MetricsOf
 from heredity.analysis.evidence import SuiteEvidence
+from heredity.analysis.mechanisms import mechanisms_alone, unranked_because
 from heredity.analysis.ranking import (
     Standing,
     competition_ranks,
@@ -78,7 +79,8 @@ def suite_results(
     metrics = metrics_of(protocol)
     name = Named(metrics.reference)
     order, leaderboard = _leaderboard(tasksets, own, name)
-    return SuiteResults(
+    because = unranked_because(runs)
+    results = SuiteResults(
         schema_version=SCHEMA_VERSION,
         protocol=protocol,
         reference=metrics.reference,
@@ -86,6 +88,8 @@ def suite_results(
         runs=len(runs),
         finished=sum(run.status is RunStatus.FINISHED for run in runs),
         confidence=CONFIDENCE,
+        ranked=because is None,
+        unranked_because=because,
         evolvers=list(own),
         leaderboard=leaderboard,
         tasksets=[_taskset(t, list(own), name) for t in tasksets],
@@ -94,8 +98,9 @@ def suite_results(
         features=[_features(group, label, several) for group, label, several in _by_group(own)],
         budget=[_budget(label, several) for label, several in own.items()],
         problems=[_problems(label, several, runs) for label, several in own.items()],
-        part=metrics.of_suite(SuiteEvidence(runs, labels, tasksets)),
+        part=metrics.of_suite(SuiteEvidence(runs, labels, tasksets, because is None)),
     )
+    return results if because is None else mechanisms_alone(results)
 
 
 def _leaderboard(tasksets: Sequence[TasksetScores], own: Own, name: Named) -> tuple[list[str], list[Entry]]:
@@ -169,7 +174,7 @@ def _taskset(taskset: TasksetScores, evolvers: Sequence[str], name: Named) -> Ta
         reference_mean=taskset.reference_mean,
         best_mean=taskset.best_mean,
         entries=len(means),
-        cells=sorted(cells, key=lambda cell: cell.rank),
+        cells=sorted(cells, key=lambda cell: cell.rank or 0),
         absent=[e for e in evolvers if e not in taskset.cells],
     )
 

@@ -49,6 +49,7 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str) -> RunPlan:
         packages=package_versions(),
         plugins=[origin.to_json() for origin in loaded()],
         execution=cell.config.gateway.execution,
+        routes={name: route.models for name, route in cell.config.gateway.routes.items()},
         record=setup.record,
     )
 

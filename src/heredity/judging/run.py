@@ -75,6 +75,7 @@ class RunPlan:
         packages: versions of every package that can change a score.
         plugins: what other packages' code was loaded by name (see `heredity.plugins.Origin`).
         execution: name of the model that attempts tasks, for the record; empty if none does.
+        routes: names that stand for several models, and these, for the record.
         record: what else is put on record when the run starts, by keys of the protocol's own.
     """
 
@@ -98,6 +99,7 @@ class RunPlan:
     packages: Mapping[str, str] = field(default_factory=dict[str, str])
     plugins: Sequence[Mapping[str, str]] = ()
     execution: str = ""
+    routes: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     record: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
@@ -216,6 +218,8 @@ def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> RunStar
     }
     if plan.plugins:
         started["plugins"] = [dict(origin) for origin in plan.plugins]
+    if plan.routes:
+        started["routes"] = {name: list(models) for name, models in plan.routes.items()}
     # What a protocol adds is typed where the protocol is.
     return cast(RunStarted, {**started, **plan.record})
 

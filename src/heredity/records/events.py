@@ -128,6 +128,7 @@ class RunStarted(TypedDict):
     isolation: str
     packages: Mapping[str, str]
     plugins: NotRequired[Sequence[Mapping[str, str]]]
+    routes: NotRequired[Mapping[str, Sequence[str]]]
     commitment: str
     config_digest: str
 

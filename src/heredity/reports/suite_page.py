@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from heredity.reports.cells import best_cells, cell_mean, places_of, seeds_note, suite_facts
+from heredity.reports.mechanisms import bare, mechanisms, plain
 from heredity.reports.sections import Head, arranged, failure_parts, headed, versions
-from heredity.reports.sentences import FEW, suite_caution, suite_summary, suite_title, trouble_summary
+from heredity.reports.sentences import suite_caution, suite_summary, suite_title, trouble_summary
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Reference, Tone
+from heredity.results.claims import claim_cells, claim_columns
 from heredity.results.page import (
     Cell,
     Code,
@@ -25,12 +28,11 @@ from heredity.results.page import (
     Section,
     Table,
     Text,
-    Verdict,
     of_rows,
 )
 from heredity.results.report import Report, taskset_names, tones
 from heredity.results.run import RunResults, RunStatus
-from heredity.results.suite import CellResults, Comparison, Problems, SuiteResults, TasksetResults
+from heredity.results.suite import Comparison, Problems, SuiteResults, TasksetResults
 from heredity.results.words import Words
 
 
@@ -43,19 +45,20 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
         report: what its protocol has to say.
     """
     words = report.words.against(suite.reference)
-    members = labelled(suite, runs)
+    members = labelled(suite, runs if suite.ranked else list(map(bare, runs)))
     own = report.suite(suite, members)
     said = [Text(line, "summary") for line in suite_summary(suite, words)]
     cautions = [Text(line, "caution") for line in (suite_caution(suite, words),) if line]
     trouble = trouble_summary(suite, words)
     warnings = (Text(f"{trouble} See failures and missing.", "caution"),) if trouble else ()
-    head = headed(Head((*said, *cautions, *warnings), _facts(suite, words), ()), own)
+    head = headed(Head((*said, *cautions, *warnings), suite_facts(suite, words), ()), own)
     shown = _Shown(suite, members, words)
+    compared = (shown.best(), shown.leaderboard(), shown.scores(), shown.comparisons())
     general = [
-        *(shown.best(), shown.leaderboard(), shown.scores(), shown.comparisons()),
+        *(compared if suite.ranked else (mechanisms(suite, members, words), shown.scores())),
         *(shown.budget(), shown.problems(), shown.runs(), shown.reproduce()),
     ]
-    return Page(
+    page = Page(
         title=suite_title(suite, words),
         summary=head.summary,
         facts=head.facts,
@@ -65,6 +68,7 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
         foot=f"Intervals are {text.percent(suite.confidence)} intervals. {words.foot}",
         name=suite.suite_id or "",
     )
+    return plain(page, suite.unranked_because) if suite.unranked_because else page
 
 
 def labelled(suite: SuiteResults, runs: Sequence[RunResults]) -> list[RunResults]:
@@ -86,40 +90,6 @@ def labelled(suite: SuiteResults, runs: Sequence[RunResults]) -> list[RunResults
         return places[0], taskset, places[1], name, run.seed or 0, run.run_id or ""
 
     return sorted(named, key=key)
-
-
-def _facts(suite: SuiteResults, words: Words) -> Facts:
-    facts: list[Fact] = []
-    for taskset in suite.tasksets if len(suite.tasksets) <= FEW else ():
-        best = next((cell for cell in taskset.cells if not cell.reference), None)
-        if best is not None:
-            against = f"{best.evolver}; {words.mark} {text.number(taskset.reference_mean)}"
-            facts.append(Fact(f"Best {words.score}, {text.short_task(taskset.taskset)}", _mean(best), against))
-    sums = [row.wall_seconds for row in suite.budget]
-    seconds = None if None in sums or not sums else sum(v for v in sums if v is not None)
-    bought = [row.episodes for row in suite.budget]
-    allowed = (
-        None if None in bought or not bought else f"of {text.number(sum(v for v in bought if v is not None))} bought"
-    )
-    used = sum(row.used for row in suite.budget)
-    return Facts(
-        (
-            *facts,
-            Fact("Evolvers", len(suite.evolvers)),
-            *(() if facts else (Fact(words.tasksets.capitalize(), len(suite.tasksets)),)),
-            Fact("Runs finished", f"{suite.finished} of {suite.runs}"),
-            Fact(f"{words.rollouts.capitalize()} used", used, allowed),
-            Fact("Wall time of evolvers", Number(seconds, form="duration"), "added up, without judging"),
-        )
-    )
-
-
-def _mean(cell: CellResults, places: int | None = None) -> Mean:
-    return Mean(cell.mean, *(cell.ci or (None, None)), decimals=places)
-
-
-def _places(taskset: TasksetResults) -> int:
-    return text.decimals_for(text.spread_of(cell.ci or (None, None) for cell in taskset.cells), taskset.reference_mean)
 
 
 def _columns(*names: str, left: int = 1) -> tuple[Column, ...]:
@@ -148,11 +118,12 @@ class _Shown:
         """Return what the best evolver of each taskset reached, in the task's own units."""
         words, rows = self._words, []
         for taskset in self._suite.tasksets:
-            places = _places(taskset)
-            best = next((cell for cell in taskset.cells if not cell.reference), None)
-            score = _mean(best, places) if best else None
-            reference = Number(taskset.reference_mean, places)
-            rows.append([self._taskset(taskset.taskset), self._named(best.evolver) if best else None, score, reference])
+            places = places_of(taskset)
+            best = best_cells(taskset)
+            score = Cell(cell_mean(best[0], places), seeds_note(best[0], places)) if best else None
+            others = tuple(self._named(cell.evolver) for cell in best[1:])
+            named = Cell(self._named(best[0].evolver), others) if best else None
+            rows.append([self._taskset(taskset.taskset), named, score, Number(taskset.reference_mean, places)])
         head = (words.taskset, "best evolver", f"held-out {words.score}", words.mark)
         table = of_rows(head, rows, left=2, caption=f"Best held-out {words.score} of each {words.taskset}")
         return Section("best", "What was reached", (table,) if rows else (), "lead", "all")
@@ -210,10 +181,15 @@ class _Shown:
         suite, words = self._suite, self._words
         columns: list[dict[str, Cell]] = []
         for taskset in suite.tasksets:
-            places = _places(taskset)
+            places = places_of(taskset)
             best = max((cell.mean for cell in taskset.cells if not cell.reference), default=None)
             columns.append(
-                {c.evolver: Cell(_mean(c, places), strong=not c.reference and c.mean == best) for c in taskset.cells}
+                {
+                    c.evolver: Cell(
+                        cell_mean(c, places), seeds_note(c, places), strong=not c.reference and c.mean == best
+                    )
+                    for c in taskset.cells
+                }
             )
         rows = tuple(
             Row(
@@ -223,7 +199,8 @@ class _Shown:
             for e in suite.leaderboard
         )
         head = _columns("evolver", *(self._names[t.taskset] for t in suite.tasksets))
-        caption = f"Mean over seeds and held-out cases with {self._interval}; the best of each {words.taskset} is bold"
+        best = f"; the best of each {words.taskset} is bold" if suite.ranked else ""
+        caption = f"Mean over seeds and held-out cases; {self._interval} over seeds, over cases of a single one{best}"
         table = Table(head, rows, caption, csv="scores.csv")
         charts = tuple(self._chart(taskset) for taskset in suite.tasksets)
         parts = (table, Group(charts)) if len(charts) > 1 else (Group((table, *charts), "pair"),) if charts else ()
@@ -233,7 +210,7 @@ class _Shown:
     def _chart(self, taskset: TasksetResults) -> Intervals:
         words = self._words
         lines = [
-            Interval(c.evolver, c.mean, *(c.ci or (None, None)), tone=self._tone(c.evolver))
+            Interval(c.evolver, c.mean, *cell_mean(c).bounds, tone=self._tone(c.evolver))
             for c in taskset.cells
             if not c.reference
         ]
@@ -269,27 +246,13 @@ class _Shown:
         return Section("comparisons", "Pairwise comparisons", tuple(parts), "lead", navigation="Comparisons")
 
     def _compared(self, rows: Sequence[Comparison], caption: str, places: int | None, csv: str = "") -> Table:
-        products = self._words.products
-        named = ("over new runs", "p (Holm)", "detectable effect")
-        cases = ("over new cases", "p of cases (Holm)", "chance of improvement", "paired runs", "paired cases")
-        head = (
-            Column("first"),
-            Column("evolvers"),
-            *_columns("", *named)[1:],
-            Column(f"these {products}"),
-            *_columns("", *cases)[1:],
-        )
+        claims = claim_columns("evolvers", self._words.products)
+        head = (Column("first"), *claims, *_columns("", "chance of improvement", "paired runs", "paired cases")[1:])
         shown = [
             Row(
                 (
                     Cell(c.a, (f"against {c.b}",)),
-                    Verdict(c.evolvers.verdict),
-                    Mean(c.difference, *(c.evolvers.ci or (None, None)), decimals=places, signed=True),
-                    Number(c.evolvers.p_holm, form="p"),
-                    Number(c.evolvers.mde, places),
-                    Verdict(c.candidates.verdict),
-                    Mean(c.difference, *(c.candidates.ci or (None, None)), decimals=places, signed=True),
-                    Number(c.candidates.p_holm, form="p"),
+                    *claim_cells(c.difference, c.evolvers, c.candidates, places),
                     Number(c.probability_of_improvement, form="percent"),
                     c.pairs,
                     Cell(c.cases, (f"{c.unpaired} unpaired",) if c.unpaired else ()),

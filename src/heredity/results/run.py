@@ -339,6 +339,7 @@ class RunResults(Result):
         protocol: the rules of the run, by name; `part` is what that protocol has of its own.
         status: how it stands.
         isolation, taskset_version, packages, commitment, config_digest: as in the journal's `run.started`.
+        stand_ins: models it used that are programs or recordings in a language model's place: what it shows are mechanisms.
         gain: None unless held-out cases and reference were both scored.
         changes: files that differ between the first and the last committed candidate; None without commits.
         model_usage: None where no model is called.
@@ -362,6 +363,7 @@ class RunResults(Result):
     packages: dict[str, str] | None
     commitment: str | None
     config_digest: str | None
+    stand_ins: list[str]
     evolver_failure: EvolverFailure | None
     budget: Budget
     submissions: list[SubmissionRow]

@@ -67,7 +67,8 @@ class CellResults(Result):
 
     Attributes:
         mean: over seeds of the held-out means; `ci` its interval over what `ci_unit` says.
-        rank: 1 for the best; equals share the better rank. `rank_score` in [0, 1], None for a single entry.
+        rank: 1 for the best; equals share the better rank; None where nothing is ranked. `rank_score` in [0, 1], None for a single
+            entry.
         normalised: 0 for the reference, 1 for the best evolver.
         cases: held-out scores that are not missing.
     """
@@ -77,7 +78,7 @@ class CellResults(Result):
     mean: float
     ci: Interval | None
     ci_unit: Unit
-    rank: int
+    rank: int | None
     rank_score: float | None
     normalised: float | None
     seeds: list[CellSeed]
@@ -241,6 +242,7 @@ class SuiteResults(Result):
         reference: what the reference is called in all tables.
         runs: how many there are; `finished`: how many of them finished.
         confidence: of all intervals, such as 0.95.
+        ranked: whether evolvers are compared; if not, `unranked_because` says why, and there are no ranks, intervals and verdicts.
         evolvers: their labels; where a name occurs with several options, those that differ are in the label.
         leaderboard: best first.
     """
@@ -252,6 +254,8 @@ class SuiteResults(Result):
     runs: int
     finished: int
     confidence: float
+    ranked: bool
+    unranked_because: str | None
     evolvers: list[str]
     leaderboard: list[Entry]
     tasksets: list[TasksetResults]

@@ -22,8 +22,8 @@ class LearningMetrics(CommonMetrics):
     def of_suite(self, evidence: SuiteEvidence) -> LearningSuite:
         """Return what the methods reach together and what inverted skins cost them."""
         return LearningSuite(
-            learning=learning_space(evidence.tasksets),
-            skins=skin_comparisons(evidence.tasksets, Named(self.reference)),
+            learning=learning_space(evidence.tasksets) if evidence.ranked else None,
+            skins=skin_comparisons(evidence.tasksets, Named(self.reference), ranked=evidence.ranked),
         )
 
 

@@ -10,11 +10,11 @@ from heredity.protocols.resource_evolution.report import WORDS as COMMITTED
 from heredity.protocols.resource_evolution.report import CommitReport
 from heredity.results import text
 from heredity.results.charts import Lines, Series, Tone
+from heredity.results.claims import claimed
 from heredity.results.page import (
     Cell,
     Column,
     Group,
-    Mean,
     Named,
     Number,
     Part,
@@ -22,7 +22,6 @@ from heredity.results.page import (
     Section,
     Table,
     Text,
-    Verdict,
     of_rows,
 )
 from heredity.results.report import taskset_names, tones
@@ -129,16 +128,15 @@ def _skins(
         "The same levels, seen as they are and with symbols or numbers inverted while the legend stays. Rules and rewards "
         "are the same, so the difference is what the inversion costs; negative is worse."
     )
-    heads = (words.taskset, "entry", "plain", "inverse", "difference", "verdict")
-    columns = tuple(Column(name, "right" if name in heads[2:5] else "left") for name in heads)
+    heads = (words.taskset, "entry", "plain", "inverse", "difference")
+    columns = tuple(Column(name, "right" if name in heads[2:] else "left") for name in heads)
     rows = tuple(
         Row(
             (
                 Named(names.get(row.taskset, row.taskset), title=row.taskset),
                 Named(row.evolver, colours.get(row.evolver), swatch=True),
                 *(Number(row.plain, 3), Number(row.inverse, 3)),
-                Mean(row.difference, *(row.ci or (None, None)), decimals=3, signed=True),
-                Verdict(row.verdict),
+                claimed(row.difference, row.evolvers, row.candidates, ("evolver", "agents", "level")),
             )
         )
         for row in skins

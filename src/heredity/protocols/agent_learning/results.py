@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from heredity.results.base import Interval, Result
-from heredity.results.run import Verdict
-from heredity.results.suite import Unit
+from heredity.results.base import Result
+from heredity.results.suite import Claim
 
 
 class PickedMethod(Result):
@@ -69,22 +68,25 @@ class LearningSpace(Result):
 
 
 class SkinComparison(Result):
-    """An entry on a taskset and on the same one with an inverse skin; `difference` is inverse minus plain."""
+    """An entry on a taskset and on the same one with an inverse skin; `difference` is inverse minus plain.
+
+    Attributes:
+        evolvers: what it says of the evolver: of new runs, on new levels.
+        candidates: what it says of the agents that these runs ended with, on new levels. Both None where nothing is ranked.
+    """
 
     taskset: str
     evolver: str
     plain: float
     inverse: float
     difference: float
-    ci: Interval | None
-    p: float | None
-    unit: Unit
+    evolvers: Claim | None
+    candidates: Claim | None
     cases: int
-    verdict: Verdict
 
 
 class LearningSuite(Result):
-    """The part of agent learning in a suite's results; `learning` is None with fewer than two methods."""
+    """The part of agent learning in a suite's results; `learning` is None with fewer than two methods, or unranked."""
 
     learning: LearningSpace | None
     skins: list[SkinComparison]

@@ -34,6 +34,7 @@ from heredity.analysis.suite_table import REFERENCE, Named, TasksetScores, evolv
 from heredity.analysis.usage import TokenUsage, total_usage
 from heredity.results.base import SCHEMA_VERSION
 from heredity.results.run import EditHits, Features, RunResults, RunStatus
+from heredity.results.selection import SelectionRow
 from heredity.results.suite import (
     AbsentRun,
     BudgetRow,
@@ -96,6 +97,7 @@ def suite_results(
         comparisons=suite_comparisons(tasksets, order, name),
         edits=[_edits(group, label, several) for group, label, several in _by_group(own)],
         features=[_features(group, label, several) for group, label, several in _by_group(own)],
+        selection=[row for label, several in own.items() for row in _selection(label, several)],
         budget=[_budget(label, several) for label, several in own.items()],
         problems=[_problems(label, several, runs) for label, several in own.items()],
         part=metrics.of_suite(SuiteEvidence(runs, labels, tasksets, because is None)),
@@ -267,6 +269,22 @@ def _selected_features(run: RunResults) -> Features | None:
     if run.selected is None:
         return None
     return next((s.features for s in run.submissions if s.candidate == run.selected.candidate), None)
+
+
+def _selection(evolver: str, runs: Sequence[RunResults]) -> Iterator[SelectionRow]:
+    for taskset in dict.fromkeys(str(run.taskset) for run in runs):
+        picked = [run.selection for run in runs if str(run.taskset) == taskset and run.selection is not None]
+        if picked:
+            yield SelectionRow(
+                evolver=evolver,
+                taskset=taskset,
+                runs=len(picked),
+                candidates=float(np.mean([s.candidates for s in picked])),
+                validation_mean=float(np.mean([s.validation_mean for s in picked])),
+                corrected=mean_of_known(s.corrected for s in picked),
+                heldout_mean=mean_of_known(s.heldout_mean for s in picked),
+                gap=mean_of_known(s.gap for s in picked),
+            )
 
 
 def _budget(evolver: str, runs: Sequence[RunResults]) -> BudgetRow:

@@ -67,6 +67,9 @@ def _facts(run: RunResults, words: Words) -> Facts:
         facts.append(Fact("Commits", accepted, f"{sum(not d.accepted for d in run.decisions)} refused"))
     if run.selected is not None and run.selected.validation_mean is not None:
         where = f"submission {text.number(run.selected.index)}"
+        if run.selection is not None:
+            corrected, gap = (text.number(v, places) for v in (run.selection.corrected, run.selection.gap))
+            where += f", best of {run.selection.candidates}; {corrected} when other cases pick; {gap} above held-out"
         facts.append(Fact("Selected on validation", Number(run.selected.validation_mean, places), where))
     bought = "" if budget.episodes is None else f"of {text.number(budget.episodes)}"
     facts += [

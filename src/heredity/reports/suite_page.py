@@ -56,7 +56,7 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
     compared = (shown.best(), shown.leaderboard(), shown.scores(), shown.comparisons())
     general = [
         *(compared if suite.ranked else (mechanisms(suite, members, words), shown.scores())),
-        *(shown.budget(), shown.problems(), shown.runs(), shown.reproduce()),
+        *(shown.selection(), shown.budget(), shown.problems(), shown.runs(), shown.reproduce()),
     ]
     page = Page(
         title=suite_title(suite, words),
@@ -261,6 +261,24 @@ class _Shown:
             for c in rows
         ]
         return Table(head, tuple(shown), caption, csv=csv)
+
+    def selection(self) -> Section:
+        """Return how far validation is above held-out where it picked the result."""
+        rows = [
+            [
+                *(self._named(row.evolver), self._taskset(row.taskset), row.runs, Number(row.candidates, 1)),
+                *(Number(row.validation_mean), Number(row.corrected), Number(row.heldout_mean)),
+                Number(row.gap, form="signed"),
+            ]
+            for row in self._suite.selection
+        ]
+        head = ("evolver", self._words.taskset, "runs", "candidates looked at", "validation", "picked by other cases")
+        about = (
+            f"Validation picked each result among the {self._words.products} that were looked at, so its own score flatters; the "
+            "next column is what the best is worth when other cases pick it. The gap is validation less held-out. Means over runs."
+        )
+        table = of_rows((*head, "held-out", "gap"), rows, left=2, caption="What was picked, on validation and held-out")
+        return Section("selection", "Selection", (Text(about, "about"), table) if rows else (), "detail")
 
     def budget(self) -> Section:
         """Return what each evolver used; tokens where any are on record."""

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import SerializeAsAny
 
 from heredity.results.base import SCHEMA_VERSION, Interval, Result
+from heredity.results.selection import Selection
 
 
 class RunStatus(StrEnum):
@@ -343,7 +344,9 @@ class RunResults(Result):
         gain: None unless held-out cases and reference were both scored.
         changes: files that differ between the first and the last committed candidate; None without commits.
         model_usage: None where no model is called.
+        selection: how many candidates validation chose among, and how far its score is above the held-out one; None without it.
         best_so_far: (budget used, validation mean) at each rise.
+        best_corrected: (budget used, best so far when other cases pick it) at each validated submission.
         tokens: of a coding agent: as the broker counted them, or else as the agent says itself.
         agent_accounts: None unless both are known.
     """
@@ -368,6 +371,7 @@ class RunResults(Result):
     budget: Budget
     submissions: list[SubmissionRow]
     selected: Selected | None
+    selection: Selection | None
     heldout: HeldOut | None
     reference: Reference | None
     gain: Gain | None
@@ -375,6 +379,7 @@ class RunResults(Result):
     changes: list[Change] | None
     model_usage: ModelUsage | None
     best_so_far: list[tuple[int, float]]
+    best_corrected: list[tuple[int, float]]
     phases: list[Phase]
     traces: list[Trace]
     diagnostics: Diagnostics

@@ -8,6 +8,7 @@ from pydantic import SerializeAsAny
 
 from heredity.results.base import SCHEMA_VERSION, Interval, Result
 from heredity.results.run import RunStatus, Verdict
+from heredity.results.selection import SelectionRow
 
 
 class Unit(StrEnum):
@@ -262,6 +263,7 @@ class SuiteResults(Result):
     comparisons: Comparisons
     edits: list[EditsRow]
     features: list[FeaturesRow]
+    selection: list[SelectionRow]
     budget: list[BudgetRow]
     problems: list[Problems]
     part: SerializeAsAny[Result] | None = None

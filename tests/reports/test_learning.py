@@ -14,7 +14,11 @@ from pages import Page
 
 LEARNING: dict[str, Any] = {
     "methods": ["a", "b"],
-    "upper_bound": {"mean": 0.5, "gain": 0.2, "picked": [{"taskset": "worlds/x", "method": "a", "mean": 0.5}]},
+    "upper_bound": {
+        "mean": 0.5,
+        "gain": 0.2,
+        "picked": [{"taskset": "worlds/x", "method": "a", "mean": 0.5, "tied": []}],
+    },
     "best_fixed": {"method": "a", "mean": 0.4, "gap": 0.1},
     "controllers": [{"evolver": "adaptive", "mean": 0.45, "gap": 0.05, "covered": 0.5}],
     "by_methods": [
@@ -36,7 +40,7 @@ def sections(page: Page) -> set[str | None]:
 
 @pytest.fixture
 def suite() -> SuiteResults:
-    part = LearningSuite.model_validate({"learning": LEARNING, "skins": [SKIN]})
+    part = LearningSuite.model_validate({"board": [], "learning": LEARNING, "skins": [SKIN]})
     return suite_results_of(commit_suite(), "starting point").model_copy(update={"part": part})
 
 

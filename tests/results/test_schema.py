@@ -59,7 +59,7 @@ def test_results_are_read_back_as_they_were_with_the_part_of_their_protocol() ->
     suite = suite_results([], lambda protocol: METRICS)
     written = json.loads(json.dumps(suite.model_dump(mode="json")))
     back = read(written, SuiteResults, METRICS.suite_part)
-    assert back.part == suite.part == LearningSuite(learning=None, skins=[])
+    assert back.part == suite.part == LearningSuite(board=[], learning=None, skins=[])
     assert back.model_dump() == suite.model_dump()
 
 

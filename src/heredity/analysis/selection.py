@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heredity.analysis.bounds import Floats
-from heredity.analysis.samples import known
+from heredity.analysis.samples import LARGEST, known, scaled, times
 from heredity.analysis.statistics import CONFIDENCE, combined
 from heredity.ids import generator
 from heredity.results.base import Interval
@@ -22,11 +22,13 @@ FOLDS = 5
 REPEATS = 20
 
 
-def best_corrected(scores: ArrayLike) -> list[float] | None:
+def best_corrected(scores: ArrayLike, folds: int = FOLDS, repeats: int = REPEATS) -> list[float] | None:
     """Return the best mean among the first 1, 2, … candidates, without what picking it by the same cases adds.
 
     Args:
         scores: shape (candidates, cases), in the order in which they were found, higher is better; NaN is missing.
+        folds: into how many parts cases are dealt, at least 2.
+        repeats: how often they are dealt.
 
     Returns:
         One value for each candidate, not monotonic as the naive curve is; None with fewer than two cases or a candidate that has no
@@ -35,11 +37,16 @@ def best_corrected(scores: ArrayLike) -> list[float] | None:
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] < 2:
         return None
+    (table,), scale = scaled([table])
     draws = generator(0, "analysis", "folds")
-    folds = min(FOLDS, table.shape[1])
-    curves = [_curve(table, draws.permutation(table.shape[1]) % folds, folds) for _ in range(REPEATS)]
+    folds = min(folds, table.shape[1])
+    curves = [_curve(table, draws.permutation(table.shape[1]) % folds, folds) for _ in range(repeats)]
     mean = np.mean(curves, axis=0)
-    return None if np.isnan(mean).any() else mean.tolist()
+    return None if np.isnan(mean).any() else [_sized(value, scale) for value in mean.tolist()]
+
+
+def _sized(value: float, scale: float) -> float:
+    return min(max(value * scale, -LARGEST), LARGEST)
 
 
 def _curve(table: Floats, fold: np.ndarray, folds: int) -> Floats:
@@ -62,9 +69,9 @@ def _curve(table: Floats, fold: np.ndarray, folds: int) -> Floats:
 
 def gap(validation: Sequence[float], heldout: Sequence[float]) -> tuple[float, Interval | None]:
     """Return the validation mean less the held-out mean, with its interval: their cases are different ones (Welch)."""
-    sides = [known(values) for values in (validation, heldout)]
+    sides, scale = scaled([known(values) for values in (validation, heldout)])
     difference = float(sides[0].mean() - sides[1].mean())
     if min(side.size for side in sides) < 2:
-        return difference, None
+        return _sized(difference, scale), None
     parts = [(float(side.var(ddof=1)) / side.size, side.size - 1) for side in sides]
-    return difference, combined(difference, parts, CONFIDENCE).interval
+    return _sized(difference, scale), times(combined(difference, parts, CONFIDENCE).interval, scale)

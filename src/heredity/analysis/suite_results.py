@@ -20,6 +20,7 @@ from heredity.analysis.ranking import (
     score_table,
     standings,
 )
+from heredity.analysis.run_record import mean
 from heredity.analysis.statistics import (
     CONFIDENCE,
     FEW_RUNS,
@@ -279,11 +280,11 @@ def _selection(evolver: str, runs: Sequence[RunResults]) -> Iterator[SelectionRo
                 evolver=evolver,
                 taskset=taskset,
                 runs=len(picked),
-                candidates=float(np.mean([s.candidates for s in picked])),
-                validation_mean=float(np.mean([s.validation_mean for s in picked])),
-                corrected=mean_of_known(s.corrected for s in picked),
-                heldout_mean=mean_of_known(s.heldout_mean for s in picked),
-                gap=mean_of_known(s.gap for s in picked),
+                candidates=sum(s.candidates for s in picked) / len(picked),
+                validation_mean=mean([s.validation_mean for s in picked]) or 0.0,
+                corrected=mean(s.corrected for s in picked),
+                heldout_mean=mean(s.heldout_mean for s in picked),
+                gap=mean(s.gap for s in picked),
             )
 
 

@@ -7,11 +7,12 @@ from heredity.results.suite import Claim
 
 
 class PickedMethod(Result):
-    """The best method of one taskset, picked after the fact."""
+    """The best method of one taskset, picked after the fact; `tied` are others with the same mean."""
 
     taskset: str
     method: str
     mean: float
+    tied: list[str]
 
 
 class UpperBound(Result):
@@ -85,8 +86,34 @@ class SkinComparison(Result):
     cases: int
 
 
-class LearningSuite(Result):
-    """The part of agent learning in a suite's results; `learning` is None with fewer than two methods, or unranked."""
+class BoardRow(Result):
+    """An evolver on all tasksets of a suite, in their own scores, not normalised.
 
+    Attributes:
+        tasksets: those on which it has a score; only who has one on all of them is compared, others have no `mean` and `gain`.
+        mean: over tasksets of the held-out means; `gain` its difference to the starting point.
+        evolvers: what the gain says of the evolver: of new runs, on new levels.
+        candidates: what it says of the agents that these runs ended with, on new levels.
+        tied: whether its agents cannot be told from those of the first.
+    """
+
+    evolver: str
+    tasksets: int
+    mean: float | None
+    gain: float | None
+    evolvers: Claim | None
+    candidates: Claim | None
+    tied: bool
+
+
+class LearningSuite(Result):
+    """The part of agent learning in a suite's results.
+
+    Attributes:
+        board: best mean first; empty where nothing is ranked.
+        learning: None with fewer than two methods, or where nothing is ranked.
+    """
+
+    board: list[BoardRow]
     learning: LearningSpace | None
     skins: list[SkinComparison]

@@ -277,3 +277,31 @@ def test_tables_that_scroll_say_so_and_long_ones_are_folded(
     assert len(cues) > 3
     many = Page(suite_page(suite, runs))
     assert f"Every run of the suite {len(runs)} rows" in " ".join(many.text.split())
+
+
+def test_seeds_that_are_too_few_for_an_interval_are_shown_one_by_one() -> None:
+    runs = [run_metrics("gymnasium/CartPole-v1", "parametric", seed) for seed in range(2)]
+    for run, mean in zip(runs, (499.2, 198.9), strict=True):
+        run["heldout"] |= {"scores": [mean] * 32, "mean": mean, "ci": [mean - 1.0, mean + 1.0]}
+    whole = suite_results_of(runs)
+    page = Page(suite_page(whole, [results(run) for run in runs]))
+    said = " ".join(page.text.split())
+    assert "a held-out return of 349.1 (seeds 499.2 and 198.9)" in said
+    assert "So few seeds have no interval over seeds." in said
+    (cell,) = [c for c in whole.tasksets[0].cells if not c.reference]
+    assert cell.ci_unit == "case"
+    shown = page.row("parametric")
+    assert not any("[" in value for value in shown), shown
+    compared = [row for row in page.rows if any("against" in value for value in row)]
+    assert compared
+    assert all("cannot tell yet" in "".join(row) for row in compared)
+
+
+def test_a_suite_of_which_nothing_was_graded_is_no_finding() -> None:
+    empty = {"heldout": None, "selected": None, "selection": None, "gain": None}
+    empty |= {"best_so_far": [], "best_corrected": [], "submissions": [], "status": "failed"}
+    runs = [run_metrics("gymnasium/CartPole-v1", "parametric", seed) | empty for seed in range(2)]
+    text = " ".join(Page(suite_page(suite_results_of(runs), [])).text.split())
+    assert "Nothing was graded: no run has a held-out return; 2 evolvers failed. This is no finding" in text
+    assert "ranks above" not in text
+    assert "No run has been judged yet" not in text

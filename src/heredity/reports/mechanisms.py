@@ -68,8 +68,8 @@ def mechanisms(suite: SuiteResults, runs: Sequence[RunResults], words: Words) ->
     did = ("calls of its model", "commits", "refusals", "runs judged") if runs else ()
     table = of_rows((*head, *did), rows, caption="What took place, in the order of the configuration")
     about = (
-        f"What each evolver did, summed over its runs; held-out {words.score}s stand below. Programs do what they "
-        "were written to do, so a higher score here is no merit of a method."
+        f"What each evolver did, summed over its runs; held-out {words.score} by {words.taskset} stands below. Programs do what "
+        "they were written to do, so a higher score here is no merit of a method."
     )
     return Section("leaderboard", "Mechanisms shown", (Text(about, "about"), table), "lead", "all")
 

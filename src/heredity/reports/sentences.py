@@ -41,7 +41,10 @@ def suite_summary(suite: SuiteResults, words: Words) -> list[str]:
     if not suite.ranked:
         return []
     reached = [_reached(taskset, words) for taskset in suite.tasksets] if len(suite.tasksets) <= FEW else []
-    return [" ".join(line for line in (*reached, _lead(suite, ranked(suite), words)) if line)]
+    few = [cell for taskset in suite.tasksets for cell in best_cells(taskset) if few_seeds(cell)] if reached else []
+    unknown = "So few seeds have no interval over seeds." if few else ""
+    entries = [entry for entry in ranked(suite) if entry.tasksets]
+    return [" ".join(line for line in (*reached, unknown, _lead(suite, entries, words)) if line)]
 
 
 def _ungraded(suite: SuiteResults, words: Words) -> str:
@@ -72,7 +75,7 @@ def _score(cell: CellResults, words: Words, digits: int) -> str:
     mean = text.number(cell.mean, digits)
     if few_seeds(cell):
         seeds = listed([text.number(seed.mean, digits) for seed in cell.seeds])
-        return f"{mean}, the mean of {plural(len(cell.seeds), 'seed')} ({seeds}: too few for an interval over seeds)"
+        return f"{mean} (seeds {seeds})"
     if cell.ci is None:
         return mean
     over = "over new seeds" if cell.ci_unit is Unit.RUN else f"over {words.case}s, of one seed"
@@ -94,14 +97,16 @@ def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
         won = f"{leader.wins} of {plural(len(suite.tasksets), words.taskset)}"
         opening = f"{leader.evolver} leads and is first on {won}"
     if len(entries) < 2:
-        return f"{opening}; there is no other evolver to compare it with."
+        other = "no other evolver has a score" if len(suite.evolvers) > 1 else "there is no other evolver"
+        return f"{opening}; {other} to compare it with."
     second = entries[1].evolver
     compared = _compared(suite, leader.evolver, second)
     if compared is None:
         return f"{opening}. It was not compared with {second}."
     difference, row, turned = compared
     unit = f"held-out {words.score}" if row.scale is Scale.RETURN else "normalised score"
-    gap = f"{text.signed(difference, 3 if row.scale is Scale.NORMALISED else None)} in {unit}"
+    places = text.decimals_for(text.spread_of([row.candidates.ci or (None, None)]), difference)
+    gap = f"{text.signed(difference, 3 if row.scale is Scale.NORMALISED else places)} in {unit}"
     between = f"between {leader.evolver} and {second}" if len(tied) > 1 else f"to {second}"
     judged = turned(row.evolvers.verdict)
     if judged is Verdict.CANNOT_TELL:
@@ -139,7 +144,7 @@ def suite_caution(suite: SuiteResults, words: Words) -> str:
     if any(row.evolvers.verdict is Verdict.CANNOT_TELL for row in suite.comparisons.suite):
         chosen = f"{words.products} these runs {words.chosen}"
         limits.append(
-            f"with fewer than six paired runs, or than three on a {words.taskset}, nobody can tell evolvers apart, whatever "
+            f"with fewer than six paired runs, or than three on any {words.taskset}, nobody can tell evolvers apart, whatever "
             f"is said of the {chosen}; buy more seeds"
         )
     missing = [entry.evolver for entry in suite.leaderboard if entry.absent]

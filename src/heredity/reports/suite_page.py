@@ -199,8 +199,10 @@ class _Shown:
             for e in suite.leaderboard
         )
         head = _columns("evolver", *(self._names[t.taskset] for t in suite.tasksets))
-        best = f"; the best of each {words.taskset} is bold" if suite.ranked else ""
-        caption = f"Mean over seeds and held-out cases; {self._interval} over seeds, over cases of a single one{best}"
+        inferred = (
+            f"; {self._interval} over seeds, over cases of a single one; the best of each {words.taskset} is bold"
+        )
+        caption = "Mean over seeds and held-out cases" + (inferred if suite.ranked else "")
         table = Table(head, rows, caption, csv="scores.csv")
         charts = tuple(self._chart(taskset) for taskset in suite.tasksets)
         parts = (table, Group(charts)) if len(charts) > 1 else (Group((table, *charts), "pair"),) if charts else ()

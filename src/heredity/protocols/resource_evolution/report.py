@@ -274,7 +274,9 @@ def _gains(suite: SuiteResults, runs: Sequence[RunResults], words: Words) -> tup
         rows.append(Row(cells))
     left = {"evolver", words.taskset, "verdict"}
     columns = tuple(Column(name, "left" if name in left else "right") for name in head)
-    caption = f"Every run, with {text.percent(suite.confidence)} intervals over hidden tasks"
+    caption = "Every run" + (
+        f", with {text.percent(suite.confidence)} intervals over hidden tasks" if suite.ranked else ""
+    )
     return Text(about, "about"), Table(columns, tuple(rows), caption, csv="gains.csv")
 
 

@@ -22,6 +22,7 @@ from heredity.results.page import (
     Section,
     Table,
     Text,
+    Value,
     of_rows,
 )
 from heredity.results.report import taskset_names, tones
@@ -127,7 +128,7 @@ def _space(
                 (
                     named(row.evolver, "controller"),
                     *(Number(row.mean, 3), Number(row.gap, 3)),
-                    "no gap to cover" if row.covered is None else Number(row.covered, form="percent"),
+                    _covered(row.covered),
                 )
             )
             for row in space.controllers
@@ -148,6 +149,13 @@ def _space(
     chosen = of_rows([words.taskset, "method", "mean"], picked, left=2, caption=caption)
     folded = replace(chosen, folded=True, page_only=True)
     return Text(about, "about"), table, Group(_charts(space, colours, words)), folded
+
+
+def _covered(share: float | None) -> Value:
+    """Return the share of the way to the bound that a controller covers; one that falls behind is not on the way."""
+    if share is None:
+        return "no gap to cover"
+    return "below the best fixed method" if share < 0.0 else Number(share, form="percent")
 
 
 def _charts(space: LearningSpace, colours: Mapping[str, Tone], words: Words) -> tuple[Lines, Lines]:

@@ -20,10 +20,11 @@ PLAIN = LEVELS + generator(2, "noise").normal(0.0, 0.01, (3, 10))
 def test_an_inversion_that_hurts_is_found_level_by_level() -> None:
     comparisons = skin_comparisons([taskset("worlds/a", PLAIN), taskset("worlds/a?skin=inverse", PLAIN - HURT)])
     agent, reference = comparisons
-    assert (agent.taskset, agent.evolver, agent.verdict) == ("worlds/a", "agent", "worse")
+    assert (agent.taskset, agent.evolver, agent.candidates.verdict) == ("worlds/a", "agent", "worse")
+    assert agent.evolvers.verdict == "cannot tell yet", "three runs"
     assert agent.difference == pytest.approx(-HURT.mean())
-    assert agent.ci[1] < 0
-    assert (reference.difference, reference.verdict) == (0.0, "within noise")
+    assert agent.candidates.ci[1] < 0
+    assert (reference.difference, reference.candidates.verdict) == (0.0, "within noise")
 
 
 def test_other_options_must_agree_and_a_world_alone_has_nothing_to_be_compared_with() -> None:

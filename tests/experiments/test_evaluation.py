@@ -210,10 +210,9 @@ def test_models_are_crossed_with_what_harnesses_evolved_under(tmp_path: Path) ->
     cells = {(row.evolved, cell.model): cell for row in evaluation.matrix for cell in row.cells}
     assert len(cells) == 4
     assert cells[follower, follower].difference > 0.5
-    assert cells[follower, follower].ci is not None
     assert cells[follower, silent].difference == 0.0
     assert cells[silent, silent].difference == 0.0
-    assert {cell.unit for cell in cells.values()} == {"task"}
+    assert {(cell.evolvers, cell.candidates) for cell in cells.values()} == {(None, None)}, "stand-ins are not tested"
     names = {run.evolver.name for run in evaluation.runs}
     assert any(name.endswith(f"evolved under {follower}") for name in names)
 

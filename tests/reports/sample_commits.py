@@ -53,7 +53,7 @@ def commit_run(evolver: str = "reflection", seed: int = 0, after: float = 0.75) 
     right = round(after * 16)
     used = {"input_tokens": 1234, "output_tokens": 56, "cached_tokens": 0, "cost_usd": 0.0042}
     return {
-        "schema_version": 3,
+        "schema_version": 4,
         "run_id": f"mix--{evolver}--s{seed}",
         "suite_id": "offline",
         "protocol": "resource-evolution",
@@ -68,6 +68,7 @@ def commit_run(evolver: str = "reflection", seed: int = 0, after: float = 0.75) 
         "taskset_version": None,
         "commitment": None,
         "config_digest": None,
+        "stand_ins": [],
         "evolver_failure": None,
         "agent_accounts": None,
         "budget": {
@@ -123,7 +124,9 @@ def commit_run(evolver: str = "reflection", seed: int = 0, after: float = 0.75) 
             "judging": dict(used),
             "failed_calls": 2,
         },
+        "selection": None,
         "best_so_far": [],
+        "best_corrected": [],
         "phases": [],
         "traces": [],
         "diagnostics": {

@@ -60,7 +60,7 @@ def run_metrics(taskset: str, evolver: str, seed: int, episodes: int = 128) -> d
     random_scores = reference_mean + 0.2 * spread * generator(7, "random", taskset).standard_normal(32)
     edits = [s["edit"] for s in submissions]
     return {
-        "schema_version": 3,
+        "schema_version": 4,
         "run_id": f"demo-{taskset.split('/')[1].lower()}-{evolver}-s{seed}",
         "suite_id": "demo",
         "protocol": "policy-evolution",
@@ -75,6 +75,7 @@ def run_metrics(taskset: str, evolver: str, seed: int, episodes: int = 128) -> d
         "taskset_version": None,
         "commitment": None,
         "config_digest": None,
+        "stand_ins": [],
         "evolver_failure": None,
         "budget": {
             "episodes": episodes,
@@ -111,7 +112,16 @@ def run_metrics(taskset: str, evolver: str, seed: int, episodes: int = 128) -> d
         "changes": None,
         "model_usage": None,
         "agent_accounts": None,
+        "selection": {
+            "candidates": len(scored),
+            "validation_mean": top["validation_mean"],
+            "corrected": top["validation_mean"] - 0.3 * spread,
+            "heldout_mean": float(scores.mean()),
+            "gap": top["validation_mean"] - float(scores.mean()),
+            "ci": None,
+        },
         "best_so_far": [[s["budget_used"], s["best_so_far"]] for s in scored],
+        "best_corrected": [[s["budget_used"], s["best_so_far"] - 0.3 * spread] for s in scored],
         "phases": _phases(submissions),
         "traces": _traces(submissions),
         "diagnostics": {
@@ -293,10 +303,12 @@ def unfinished(run: dict[str, Any]) -> dict[str, Any]:
         "status": "failed",
         "submissions": cut,
         "selected": None,
+        "selection": None,
         "heldout": empty,
         "reference": None,
         "gain": None,
         "budget": run["budget"] | {"used": cut[-1]["budget_used"], "submissions": len(cut)},
         "best_so_far": [p for p in run["best_so_far"] if p[0] <= cut[-1]["budget_used"]],
+        "best_corrected": [p for p in run["best_corrected"] if p[0] <= cut[-1]["budget_used"]],
         "phases": [],
     }

@@ -75,7 +75,9 @@ def test_words_are_the_protocols_and_name_another_reference_where_results_do() -
 def test_a_run_tells_its_accuracy_before_and_after_with_the_gain() -> None:
     page = Page(run_page(commit_run()))
     text = " ".join(page.text.split())
-    assert "the starting point has 0.12, so the paired difference is +0.62 [0.30, 0.90]: a gain beyond noise." in text
+    assert (
+        "so the paired difference is +0.62 [0.30, 0.90]: a gain beyond noise, for this candidate on new cases." in text
+    )
     assert "Held-out accuracy" in text
     assert "▲ better" in text
 

@@ -137,7 +137,7 @@ def test_an_empty_suite_and_a_suite_of_one_run_have_pages() -> None:
 def test_a_suite_without_its_runs_leaves_out_only_what_needs_them(suite: SuiteResults) -> None:
     page = Page(suite_page(suite, []))
     ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
-    general = {"best", "leaderboard", "scores", "comparisons", "budget", "problems", "reproduce"}
+    general = {"best", "leaderboard", "scores", "comparisons", "selection", "budget", "problems", "reproduce"}
     assert ids == general | {"edits", "code"}
 
 
@@ -145,8 +145,11 @@ def test_a_suite_without_its_runs_leaves_out_only_what_needs_them(suite: SuiteRe
     ("verdict", "said"),
     [
         (Verdict.WITHIN_NOISE, "The difference to {second} (+0.010 in normalised score) is within noise."),
-        (Verdict.BETTER, "Its lead over {second} (+0.010 in normalised score) is beyond noise."),
-        (Verdict.WORSE, "In normalised score it is behind {second} (+0.010 in normalised score), beyond noise."),
+        (Verdict.BETTER, "Its lead over {second} (+0.010 in normalised score) is beyond noise, over new runs."),
+        (
+            Verdict.WORSE,
+            "In normalised score it is behind {second} (+0.010 in normalised score), beyond noise, over new runs.",
+        ),
         (
             Verdict.CANNOT_TELL,
             "Whether that holds of the evolvers cannot be told yet, from 6 paired runs; for the policies that these runs "
@@ -182,7 +185,7 @@ def test_a_suite_says_what_was_run_and_what_was_reached_before_any_rank(page: Pa
     assert title.strip() == "5 evolvers on Acrobot-v1, CartPole-v1 and MiniGrid-FourRooms-v0"
     best = next(cell for cell in suite.tasksets[1].cells if not cell.reference)
     assert page.text.index("Best return, CartPole-v1") < page.text.index("rank score")
-    assert f"{best.evolver}; random" in page.text
+    assert f"{best.evolver}; seeds " in page.text
 
 
 def test_too_many_traces_are_left_to_the_pages_of_the_runs(
@@ -274,3 +277,31 @@ def test_tables_that_scroll_say_so_and_long_ones_are_folded(
     assert len(cues) > 3
     many = Page(suite_page(suite, runs))
     assert f"Every run of the suite {len(runs)} rows" in " ".join(many.text.split())
+
+
+def test_seeds_that_are_too_few_for_an_interval_are_shown_one_by_one() -> None:
+    runs = [run_metrics("gymnasium/CartPole-v1", "parametric", seed) for seed in range(2)]
+    for run, mean in zip(runs, (499.2, 198.9), strict=True):
+        run["heldout"] |= {"scores": [mean] * 32, "mean": mean, "ci": [mean - 1.0, mean + 1.0]}
+    whole = suite_results_of(runs)
+    page = Page(suite_page(whole, [results(run) for run in runs]))
+    said = " ".join(page.text.split())
+    assert "a held-out return of 349.1 (seeds 499.2 and 198.9)" in said
+    assert "So few seeds have no interval over seeds." in said
+    (cell,) = [c for c in whole.tasksets[0].cells if not c.reference]
+    assert cell.ci_unit == "case"
+    shown = page.row("parametric")
+    assert not any("[" in value for value in shown), shown
+    compared = [row for row in page.rows if any("against" in value for value in row)]
+    assert compared
+    assert all("cannot tell yet" in "".join(row) for row in compared)
+
+
+def test_a_suite_of_which_nothing_was_graded_is_no_finding() -> None:
+    empty = {"heldout": None, "selected": None, "selection": None, "gain": None}
+    empty |= {"best_so_far": [], "best_corrected": [], "submissions": [], "status": "failed"}
+    runs = [run_metrics("gymnasium/CartPole-v1", "parametric", seed) | empty for seed in range(2)]
+    text = " ".join(Page(suite_page(suite_results_of(runs), [])).text.split())
+    assert "Nothing was graded: no run has a held-out return; 2 evolvers failed. This is no finding" in text
+    assert "ranks above" not in text
+    assert "No run has been judged yet" not in text

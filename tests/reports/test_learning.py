@@ -14,7 +14,11 @@ from pages import Page
 
 LEARNING: dict[str, Any] = {
     "methods": ["a", "b"],
-    "upper_bound": {"mean": 0.5, "gain": 0.2, "picked": [{"taskset": "worlds/x", "method": "a", "mean": 0.5}]},
+    "upper_bound": {
+        "mean": 0.5,
+        "gain": 0.2,
+        "picked": [{"taskset": "worlds/x", "method": "a", "mean": 0.5, "tied": []}],
+    },
     "best_fixed": {"method": "a", "mean": 0.4, "gap": 0.1},
     "controllers": [{"evolver": "adaptive", "mean": 0.45, "gap": 0.05, "covered": 0.5}],
     "by_methods": [
@@ -24,8 +28,9 @@ LEARNING: dict[str, Any] = {
     "by_tasksets": [{"evolver": "a", "gains": [0.3, 0.1]}, {"evolver": "upper bound", "gains": [0.3, 0.2]}],
 }
 SKIN = {
-    "taskset": "worlds/x", "evolver": "a", "plain": 0.9, "inverse": 0.1, "difference": -0.8, "ci": [-0.9, -0.7],
-    "p": 0.01, "unit": "case", "cases": 10, "verdict": "worse",
+    "taskset": "worlds/x", "evolver": "a", "plain": 0.9, "inverse": 0.1, "difference": -0.8, "cases": 10,
+    "evolvers": {"unit": "run", "ci": None, "p": None, "p_holm": None, "mde": None, "verdict": "cannot tell yet"},
+    "candidates": {"unit": "case", "ci": [-0.9, -0.7], "p": 0.01, "p_holm": 0.01, "mde": 0.1, "verdict": "worse"},
 }  # fmt: skip
 
 
@@ -35,7 +40,7 @@ def sections(page: Page) -> set[str | None]:
 
 @pytest.fixture
 def suite() -> SuiteResults:
-    part = LearningSuite.model_validate({"learning": LEARNING, "skins": [SKIN]})
+    part = LearningSuite.model_validate({"board": [], "learning": LEARNING, "skins": [SKIN]})
     return suite_results_of(commit_suite(), "starting point").model_copy(update={"part": part})
 
 
@@ -53,9 +58,17 @@ def test_the_summary_in_markdown_says_the_same(suite: SuiteResults) -> None:
     row = next(line for line in document.splitlines() if line.startswith("| adaptive (controller)"))
     assert "50%" in row
     assert "## Skins and their inverse" in document
-    assert "**worse** |" in document
+    assert "evolver: cannot tell yet; these agents: worse \\[−0.900, −0.700] over levels" in document
 
 
 def test_a_suite_without_them_has_no_such_sections() -> None:
     plain = suite_results_of(commit_suite(), "starting point")
     assert not {"learning", "skins"} & sections(Page(html.render(page_of(plain, [], REPORT))))
+
+
+def test_a_controller_below_the_best_fixed_method_is_not_on_the_way_to_the_bound(suite: SuiteResults) -> None:
+    behind = LEARNING | {"controllers": [{"evolver": "adaptive", "mean": 0.0, "gap": 0.5, "covered": -4.37}]}
+    part = LearningSuite.model_validate({"board": [], "learning": behind, "skins": []})
+    document = markdown.render(page_of(suite.model_copy(update={"part": part}), [], REPORT))
+    assert "below the best fixed method" in document
+    assert "437%" not in document

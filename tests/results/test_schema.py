@@ -59,14 +59,14 @@ def test_results_are_read_back_as_they_were_with_the_part_of_their_protocol() ->
     suite = suite_results([], lambda protocol: METRICS)
     written = json.loads(json.dumps(suite.model_dump(mode="json")))
     back = read(written, SuiteResults, METRICS.suite_part)
-    assert back.part == suite.part == LearningSuite(learning=None, skins=[])
+    assert back.part == suite.part == LearningSuite(board=[], learning=None, skins=[])
     assert back.model_dump() == suite.model_dump()
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_results_of_an_earlier_version_are_refused_with_what_to_do(version: int) -> None:
     with pytest.raises(
-        RecordError, match=rf"version {version}: this version of heredity reads 3; make it again with `heredity report`"
+        RecordError, match=rf"version {version}: this version of heredity reads 4; make it again with `heredity report`"
     ):
         read({"schema_version": version, "run_id": "x"}, RunResults)
 

@@ -45,9 +45,8 @@ class Metrics(Protocol):
         """
         ...
 
-    @property
-    def keeps_reference(self) -> bool:
-        """Whether a run that selects nothing leaves the reference, whose held-out scores are its own then."""
+    def keeps_reference(self, evidence: RunEvidence) -> bool:
+        """Return whether a run that selected nothing chose to leave the reference, whose held-out scores are its own then."""
         ...
 
     def of_run(self, evidence: RunEvidence) -> Result | None:
@@ -75,7 +74,10 @@ class CommonMetrics:
     suite_part: type[Result] | None = None
     reference: str = "starting point"
     returns: bool = False
-    keeps_reference: bool = False
+
+    def keeps_reference(self, evidence: RunEvidence) -> bool:
+        """Return False: a run that selects nothing has no result."""
+        return False
 
     def of_run(self, evidence: RunEvidence) -> Result | None:
         """Return None: nothing is added."""

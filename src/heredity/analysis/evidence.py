@@ -61,8 +61,10 @@ class SuiteEvidence:
         runs: the results of its runs; unfinished ones may be among them.
         labels: the evolver of each run, told apart by options and settings where one name occurs with several.
         tasksets: the held-out scores of each taskset, by those labels.
+        ranked: whether evolvers may be compared; if not, its part has no intervals, tests, verdicts and best ones.
     """
 
     runs: Sequence[RunResults]
     labels: Sequence[str]
     tasksets: Sequence[TasksetScores]
+    ranked: bool = True

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from heredity.analysis.bounds import GAP, Floats
+from heredity.analysis.claims import LEVEL, MARK_LEVEL
 from heredity.analysis.paired import Comparison, compare_paired, holm, verdict
 from heredity.analysis.statistics import mean_interval
-from heredity.analysis.suite_comparisons import LEVEL, MARK_LEVEL
 from heredity.analysis.suite_table import Cell, TasksetScores, table_of
 from heredity.results.suite import FurtherResults, Unit
 
@@ -72,5 +72,5 @@ def _results(taskset: TasksetScores, row: _Compared, p: float | None) -> Further
         difference_ci=comparison.interval,
         unit=comparison.unit,
         p_holm=p,
-        verdict=verdict(comparison.difference, p, level),
+        verdict=verdict(comparison.difference, p, level, covered=comparison.covered),
     )

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from heredity.analysis.bounds import SHARE, share
 from heredity.analysis.changes import changes
 from heredity.analysis.code_features import Bundle, read_bundle
@@ -17,7 +19,9 @@ from heredity.analysis.commits import decisions, gain, model_usage
 from heredity.analysis.contract import CommonMetrics, Metrics
 from heredity.analysis.edits import EditClassifier, phases
 from heredity.analysis.evidence import LoadCandidate, RunEvidence
+from heredity.analysis.mechanisms import stand_ins
 from heredity.analysis.run_record import RunRecord, Submission, finite, mean
+from heredity.analysis.selection import best_corrected, gap
 from heredity.analysis.statistics import mean_interval
 from heredity.analysis.syntax import SourceReader
 from heredity.analysis.traces import trace
@@ -46,6 +50,7 @@ from heredity.results.run import (
     SubmissionRow,
     Trace,
 )
+from heredity.results.selection import Selection
 
 _COMMON = CommonMetrics()
 
@@ -61,7 +66,8 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
     rows = _submission_rows(record, _bundle_loader(evidence.load_candidate))
     started = record.started
     reference, *others = _references(record) or [None]
-    heldout = _heldout(record, reference, said)
+    heldout = _heldout(evidence, reference, said)
+    corrected = _best_corrected(record, rows)
     return RunResults(
         schema_version=SCHEMA_VERSION,
         run_id=started.get("run_id"),
@@ -79,10 +85,12 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         commitment=started.get("commitment"),
         conditions=dict(started.get("conditions") or {}),
         config_digest=started.get("config_digest"),
+        stand_ins=stand_ins(record),
         evolver_failure=_evolver_failure(record),
         budget=_budget(record),
         submissions=rows,
         selected=_selected(record),
+        selection=_selection(record, heldout, corrected),
         heldout=heldout,
         reference=reference,
         gain=gain(heldout, reference, returns=said.returns),
@@ -95,6 +103,7 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         changes=_changes(record, evidence.load_candidate),
         model_usage=model_usage(record),
         best_so_far=_best_so_far(rows),
+        best_corrected=corrected,
         phases=phases(rows),
         traces=_traces(record, rows),
         diagnostics=_diagnostics(record, rows),
@@ -229,13 +238,47 @@ def _selected(record: RunRecord) -> Selected | None:
     )
 
 
-def _heldout(record: RunRecord, reference: Reference | None, said: Metrics) -> HeldOut | None:
+def _validated(record: RunRecord, row: SubmissionRow) -> list[float | None] | None:
+    """Return the validation scores of a submission that bears a score, by case."""
+    scored = record.scores_of("validation", row.index, row.candidate)
+    return None if scored is None or row.validation_mean is None else [finite(s) for s in scored["scores"]]
+
+
+def _best_corrected(record: RunRecord, rows: Sequence[SubmissionRow]) -> list[tuple[int, float]]:
+    """Return (budget used, best so far when other cases pick it) of each row that was validated."""
+    scored = [(row.budget_used, scores) for row in rows if (scores := _validated(record, row)) is not None]
+    width = min((len(scores) for _, scores in scored), default=0)
+    table = np.array([scores[:width] for _, scores in scored], dtype=np.float64)
+    curve = best_corrected(table) if scored else None
+    return [] if curve is None else [(used, value) for (used, _), value in zip(scored, curve, strict=True)]
+
+
+def _selection(record: RunRecord, heldout: HeldOut | None, corrected: Sequence[tuple[int, float]]) -> Selection | None:
+    chosen = _selected(record)
+    if chosen is None or chosen.validation_mean is None:
+        return None
+    scored = record.scores_of("validation", chosen.index, chosen.candidate)
+    validation = [s for s in map(finite, scored["scores"] if scored else ()) if s is not None]
+    judged = [s for s in heldout.scores if s is not None] if heldout else []
+    difference, interval = gap(validation, judged) if judged else (None, None)
+    return Selection(
+        candidates=len({data["candidate"] for data in record.scored.values() if data["view"] == "validation"}),
+        validation_mean=chosen.validation_mean,
+        corrected=corrected[-1][1] if corrected else None,
+        heldout_mean=heldout.mean if heldout else None,
+        gap=difference,
+        ci=interval,
+    )
+
+
+def _heldout(evidence: RunEvidence, reference: Reference | None, said: Metrics) -> HeldOut | None:
+    record = evidence.record
     chosen = record.selected or {}
     scored = record.scores_of("heldout", chosen.get("submit_id"), chosen.get("candidate"))
     if scored is not None:
         return _held_out(scored["scores"], scored.get("statuses"), said)
     selected_nothing = record.selected is not None and chosen.get("candidate") is None
-    if said.keeps_reference and selected_nothing and reference is not None:
+    if selected_nothing and reference is not None and said.keeps_reference(evidence):
         return _held_out(reference.heldout_scores, None, said)
     return None
 

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from heredity.analysis import anytime, paired
 from heredity.analysis.bounds import GAP, Floats, Interval
-from heredity.analysis.paired import compare_cases, compare_runs, holm, verdict
-from heredity.analysis.statistics import CONFIDENCE, probability_of_improvement
+from heredity.analysis.claims import Both, claims, compare
+from heredity.analysis.statistics import probability_of_improvement
 from heredity.analysis.suite_table import TasksetScores, is_reference
 from heredity.results.run import Verdict
 from heredity.results.suite import Claim, Comparison, Comparisons, Scale, TasksetComparison, Unit
-
-LEVEL = 1.0 - CONFIDENCE
-MARK_LEVEL = 0.002
-"""Level of tests of evolvers against what is the same for all seeds: nothing there cancels the skew of scores, which at 5%
-calls an evolver falsely better in up to one case in six."""
 
 _EVERY = "every seed"
 
@@ -75,13 +70,6 @@ class _Question:
     scale: Scale
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    question: _Question
-    evolvers: paired.Comparison
-    candidates: paired.Comparison
-
-
 def _families(
     questions: Sequence[_Question], name: Callable[[str], str], sequential: bool
 ) -> list[tuple[_Question, Comparison]]:
@@ -89,23 +77,18 @@ def _families(
     rows: list[tuple[_Question, Comparison]] = []
     for reference in (False, True):
         asked = [q for q in questions if _marked(q.pair) is reference]
-        answers = [answer for q in asked if (answer := _answer(q, len(asked), sequential)) is not None]
-        evolvers = holm([answer.evolvers.p if answer.evolvers.enough else None for answer in answers])
-        candidates = holm([answer.candidates.p for answer in answers])
-        for answer, *corrected in zip(answers, evolvers, candidates, strict=True):
-            row = _row(answer, corrected[0], corrected[1], name)
-            rows.append((answer.question, _sequential(row) if sequential else row))
+        answers = [(q, both) for q in asked if (both := _answer(q, len(asked), sequential)) is not None]
+        claimed = claims([both for _, both in answers])
+        for (question, both), (evolvers, candidates) in zip(answers, claimed, strict=True):
+            row = _row(question, both, evolvers, candidates, name)
+            rows.append((question, _sequential(row) if sequential else row))
     return rows
 
 
-def _answer(question: _Question, tests: int, sequential: bool) -> _Answer | None:
+def _answer(question: _Question, tests: int, sequential: bool) -> Both | None:
     gaps, bounds = _gaps(question)
-    strata = [g for g in gaps if g.size]
-    # Against a mark the level is lower, as if there were so many more tests.
-    of_evolvers = tests * round(LEVEL / MARK_LEVEL) if _marked(question.pair) else tests
-    evolvers = _looked(question) if sequential else compare_runs(strata, of_evolvers, bounds)
-    candidates = compare_cases(strata, tests, bounds)
-    return _Answer(question, evolvers, candidates) if evolvers is not None and candidates is not None else None
+    both = compare([g for g in gaps if g.size], tests, bounds, marked=_marked(question.pair))
+    return replace(both, evolvers=_looked(question)) if both is not None and sequential else both
 
 
 def _gaps(question: _Question) -> tuple[list[Floats], Interval | None]:
@@ -158,44 +141,22 @@ def _sequential(row: Comparison) -> Comparison:
     )
 
 
-def _row(
-    answer: _Answer, p_evolvers: float | None, p_candidates: float | None, name: Callable[[str], str]
-) -> Comparison:
-    candidates, tasksets, (a, b) = answer.candidates, answer.question.tasksets, answer.question.pair
+def _row(question: _Question, both: Both, evolvers: Claim, candidates: Claim, name: Callable[[str], str]) -> Comparison:
+    compared, tasksets, (a, b) = both.candidates, question.tasksets, question.pair
     case_count = sum(_known_cases(t, entry) for t in tasksets for entry in (a, b) if not is_reference(entry))
-    marked = _marked((a, b))
     return Comparison(
         a=name(a),
         b=name(b),
-        scale=answer.question.scale,
-        difference=candidates.difference,
-        evolvers=_of_evolvers(answer.evolvers, p_evolvers, MARK_LEVEL if marked else LEVEL),
-        candidates=_claim(candidates, p_candidates, LEVEL),
-        pairs=candidates.runs,
-        cases=candidates.cases,
-        unpaired=case_count - (1 if marked else 2) * candidates.cases,
+        scale=question.scale,
+        difference=compared.difference,
+        evolvers=evolvers,
+        candidates=candidates,
+        pairs=compared.runs,
+        cases=compared.cases,
+        unpaired=case_count - (1 if both.marked else 2) * compared.cases,
         probability_of_improvement=probability_of_improvement(
             [_runs(t, a) for t in tasksets], [_runs(t, b) for t in tasksets]
         ),
-    )
-
-
-def _of_evolvers(comparison: paired.Comparison, p: float | None, level: float) -> Claim:
-    if comparison.enough:
-        return _claim(comparison, p, level)
-    return Claim(
-        unit=Unit.RUN, ci=comparison.interval, p=None, p_holm=None, mde=comparison.mde, verdict=Verdict.CANNOT_TELL
-    )
-
-
-def _claim(comparison: paired.Comparison, p: float | None, level: float) -> Claim:
-    return Claim(
-        unit=comparison.unit,
-        ci=comparison.interval,
-        p=comparison.p,
-        p_holm=p,
-        mde=comparison.mde,
-        verdict=verdict(comparison.difference, p, level, covered=comparison.covered),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from heredity.analysis.contract import CommonMetrics, MetricsOf
 from heredity.analysis.evidence import SuiteEvidence
 from heredity.analysis.further import further_results
+from heredity.analysis.mechanisms import mechanisms_alone, unranked_because
 from heredity.analysis.ranking import (
     Standing,
     competition_ranks,
@@ -20,6 +21,7 @@ from heredity.analysis.ranking import (
     score_table,
     standings,
 )
+from heredity.analysis.run_record import mean
 from heredity.analysis.statistics import (
     CONFIDENCE,
     FEW_RUNS,
@@ -41,6 +43,7 @@ from heredity.analysis.suite_table import (
 from heredity.analysis.usage import TokenUsage, total_usage
 from heredity.results.base import SCHEMA_VERSION
 from heredity.results.run import EditHits, Features, RunResults, RunStatus
+from heredity.results.selection import SelectionRow
 from heredity.results.suite import (
     AbsentRun,
     BudgetRow,
@@ -93,7 +96,8 @@ def suite_results(
     name = Named(metrics.reference)
     further = further_results(tasksets)
     order, leaderboard = _leaderboard(tasksets, own, name)
-    return SuiteResults(
+    because = unranked_because(runs)
+    results = SuiteResults(
         schema_version=SCHEMA_VERSION,
         protocol=protocol,
         reference=metrics.reference,
@@ -102,16 +106,20 @@ def suite_results(
         finished=sum(run.status is RunStatus.FINISHED for run in runs),
         confidence=CONFIDENCE,
         conditions=differing_conditions(runs),
+        ranked=because is None,
+        unranked_because=because,
         evolvers=list(own),
         leaderboard=leaderboard,
         tasksets=[_taskset(t, list(own), name, further[t.name]) for t in tasksets],
         comparisons=suite_comparisons(tasksets, order, name, sequential=sequential),
         edits=[_edits(group, label, several) for group, label, several in _by_group(own)],
         features=[_features(group, label, several) for group, label, several in _by_group(own)],
+        selection=[row for label, several in own.items() for row in _selection(label, several)],
         budget=[_budget(label, several) for label, several in own.items()],
         problems=[_problems(label, several, runs) for label, several in own.items()],
-        part=metrics.of_suite(SuiteEvidence(runs, labels, tasksets)),
+        part=metrics.of_suite(SuiteEvidence(runs, labels, tasksets, because is None)),
     )
+    return results if because is None else mechanisms_alone(results)
 
 
 def _leaderboard(tasksets: Sequence[TasksetScores], own: Own, name: Named) -> tuple[list[str], list[Entry]]:
@@ -201,7 +209,7 @@ def _taskset(
         reference_mean=_only(taskset.reference_mean(entry) for entry in taskset.references),
         best_mean=max((cell.mean for cell in taskset.cells.values()), default=None),
         entries=len(means),
-        cells=sorted(cells, key=lambda cell: cell.rank),
+        cells=sorted(cells, key=lambda cell: cell.rank or 0),
         further=further,
         absent=[e for e in evolvers if e not in taskset.cells],
     )
@@ -305,6 +313,22 @@ def _selected_features(run: RunResults) -> Features | None:
     if run.selected is None:
         return None
     return next((s.features for s in run.submissions if s.candidate == run.selected.candidate), None)
+
+
+def _selection(evolver: str, runs: Sequence[RunResults]) -> Iterator[SelectionRow]:
+    for taskset in dict.fromkeys(str(run.taskset) for run in runs):
+        picked = [run.selection for run in runs if str(run.taskset) == taskset and run.selection is not None]
+        if picked:
+            yield SelectionRow(
+                evolver=evolver,
+                taskset=taskset,
+                runs=len(picked),
+                candidates=sum(s.candidates for s in picked) / len(picked),
+                validation_mean=mean([s.validation_mean for s in picked]) or 0.0,
+                corrected=mean(s.corrected for s in picked),
+                heldout_mean=mean(s.heldout_mean for s in picked),
+                gap=mean(s.gap for s in picked),
+            )
 
 
 def _budget(evolver: str, runs: Sequence[RunResults]) -> BudgetRow:

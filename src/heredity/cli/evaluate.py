@@ -100,8 +100,11 @@ def _matrix(rows: Sequence[MatrixRow]) -> Table:
 def _gain(cell: MatrixCell) -> str:
     if cell.difference is None:
         return "–"
-    bounds = "" if cell.ci is None else f" [{cell.ci[0]:+.2f}, {cell.ci[1]:+.2f}]"
-    return f"{cell.difference:+.3f}{bounds} {cell.verdict}"
+    if cell.evolvers is None or cell.candidates is None:
+        return f"{cell.difference:+.3f}"
+    ci = cell.candidates.ci
+    bounds = "" if ci is None else f" [{ci[0]:+.2f}, {ci[1]:+.2f}]"
+    return f"{cell.difference:+.3f}{bounds} these harnesses: {cell.candidates.verdict}; the method: {cell.evolvers.verdict}"
 
 
 def _number(value: float | None) -> str:

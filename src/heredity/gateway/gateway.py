@@ -18,12 +18,9 @@ from heredity.gateway.names import known_kinds, resolve
 from heredity.gateway.reply_store import ReplyStore
 from heredity.gateway.retry import Retrying
 from heredity.gateway.routing import Routed
-from heredity.gateway.settings import ROLES, WELL_KNOWN, GatewaySettings
+from heredity.gateway.settings import ROLES, WELL_KNOWN, GatewaySettings, stand_in
 from heredity.gateway.transcripts import Transcribed
 from heredity.ids import digest_json
-
-_UNCACHED = ("scripted", "replay", "offline")
-"""Models that answer at once from files that people edit: a cache of them would only be stale."""
 
 
 class Gateway:
@@ -129,7 +126,8 @@ class Gateway:
     def _cached(self, name: str, namespace: str) -> Model:
         backend = self._backend(name)
         first = name.partition("/")[0]
-        if self._store is None or first in _UNCACHED:
+        # Stand-ins answer at once from files that people edit: a cache of them would only be stale.
+        if self._store is None or stand_in(name):
             return backend
         provider = self.settings.providers.get(first) or WELL_KNOWN.get(first)
         salt = digest_json([namespace, provider.identity if provider else ""])

@@ -24,6 +24,14 @@ MODELS = Group[Callable[[str, Any], Any]](
 )
 """What names of models may begin with that need no provider, such as `"scripted"`."""
 
+STAND_INS = ("offline", "replay", "scripted")
+"""What the names of programs and of recordings begin with that answer in a language model's place."""
+
+
+def stand_in(name: str) -> bool:
+    """Return whether a model is a program or a recording in a language model's place, by its full name."""
+    return name.partition("/")[0] in STAND_INS
+
 
 class _Table(BaseModel):
     # TOML has types of its own, so "64" is a mistake and not a number.

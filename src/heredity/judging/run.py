@@ -77,6 +77,7 @@ class RunPlan:
         plugins: what other packages' code was loaded by name (see `heredity.plugins.Origin`).
         execution: name of the model that attempts tasks, for the record; empty if none does.
         conditions: what scores hang on, by dotted keys of the configuration; tells runs apart that one evolver made.
+        routes: names that stand for several models, and these, for the record.
         record: what else is put on record when the run starts, by keys of the protocol's own.
     """
 
@@ -101,6 +102,7 @@ class RunPlan:
     plugins: Sequence[Mapping[str, str]] = ()
     execution: str = ""
     conditions: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    routes: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     record: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
@@ -222,6 +224,8 @@ def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> RunStar
     }
     if plan.plugins:
         started["plugins"] = [dict(origin) for origin in plan.plugins]
+    if plan.routes:
+        started["routes"] = {name: list(models) for name, models in plan.routes.items()}
     # What a protocol adds is typed where the protocol is.
     return cast(RunStarted, {**started, **plan.record})
 

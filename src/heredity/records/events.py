@@ -129,6 +129,7 @@ class RunStarted(TypedDict):
     isolation: str
     packages: Mapping[str, str]
     plugins: NotRequired[Sequence[Mapping[str, str]]]
+    routes: NotRequired[Mapping[str, Sequence[str]]]
     commitment: str
     conditions: Mapping[str, Any]
     config_digest: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
+from heredity.reports.mechanisms import bare, notice, plain
 from heredity.reports.sections import Head, arranged, failure_parts, headed, token_words, versions
 from heredity.reports.sentences import run_summary, state_of
 from heredity.results import text
@@ -31,12 +32,13 @@ def run_page(run: RunResults, report: Report, sources: Sources | None = None, la
         labels: sections about the labels of its rollouts.
     """
     words = report.words.against(run.reference.name if run.reference else None)
+    run = bare(run) if run.stand_ins else run
     own = [*report.run(run), *labels]
     head = headed(Head((Text(run_summary(run, words), "summary"),), _facts(run, words), _warnings(run, words)), own)
     general = [_heldout(run, words), *_product(run, words, sources), _problems(run, words), _reproduce(run, words)]
     run_id = run.run_id or "unnamed run"
     details = [f"suite {run.suite_id}" if run.suite_id else "", f"seed {text.number(run.seed)}", run.family, run.group]
-    return Page(
+    page = Page(
         title=f"{text.short_task(run.taskset or 'unknown taskset')}: {run.evolver.name or 'unknown evolver'}",
         summary=head.summary,
         facts=head.facts,
@@ -46,6 +48,7 @@ def run_page(run: RunResults, report: Report, sources: Sources | None = None, la
         foot=words.foot,
         name=run_id,
     )
+    return plain(page, notice(run.stand_ins)) if run.stand_ins else page
 
 
 def _facts(run: RunResults, words: Words) -> Facts:
@@ -70,6 +73,9 @@ def _facts(run: RunResults, words: Words) -> Facts:
         facts.append(Fact("Commits", accepted, f"{sum(not d.accepted for d in run.decisions)} refused"))
     if run.selected is not None and run.selected.validation_mean is not None:
         where = f"submission {text.number(run.selected.index)}"
+        if run.selection is not None:
+            corrected, gap = (text.number(v, places) for v in (run.selection.corrected, run.selection.gap))
+            where += f", best of {run.selection.candidates}; {corrected} when other cases pick; {gap} above held-out"
         facts.append(Fact("Selected on validation", Number(run.selected.validation_mean, places), where))
     bought = "" if budget.episodes is None else f"of {text.number(budget.episodes)}"
     facts += [

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
+from heredity.reports.cells import FEW, best_cells, cell_digits, few_seeds
 from heredity.results import text
 from heredity.results.run import RunResults, RunStatus, Verdict
-from heredity.results.suite import Comparison, Entry, Scale, Sequential, Stop, SuiteResults, TasksetResults
+from heredity.results.suite import (
+    CellResults,
+    Comparison,
+    Entry,
+    Scale,
+    Sequential,
+    Stop,
+    SuiteResults,
+    TasksetResults,
+    Unit,
+)
 from heredity.results.text import listed, plural
 from heredity.results.words import Words
-
-FEW = 3
-"""Up to how many tasksets are named one by one in titles and figures."""
 
 JUDGED: Mapping[Verdict, str] = {
     Verdict.BETTER: "a gain beyond noise",
@@ -36,15 +44,19 @@ def suite_title(suite: SuiteResults, words: Words) -> str:
 
 
 def suite_summary(suite: SuiteResults, words: Words) -> list[str]:
-    """Say what the best reached, on a single taskset, who leads, and whether that is more than noise."""
-    entries = ranked(suite)
-    if not entries:
-        return ["No run has been judged yet."]
-    reached = [_reached(taskset, words) for taskset in suite.tasksets] if len(suite.tasksets) == 1 else []
-    if suite.sequential is not None:
-        return [" ".join([line for line in reached if line] + [sequential_summary(suite.sequential)])]
-    lines = [*reached, not_better(suite, words), _lead(suite, entries, words)]
-    return [" ".join(line for line in lines if line)]
+    """Say what the best reached on each of a few tasksets, who leads, and whether that is more than noise."""
+    scored = [entry for entry in suite.leaderboard if not entry.reference and entry.tasksets]
+    if not scored:
+        return [_ungraded(suite, words)]
+    if not suite.ranked:
+        return []
+    reached = [_reached(taskset, words) for taskset in suite.tasksets] if len(suite.tasksets) <= FEW else []
+    few = [cell for taskset in suite.tasksets for cell in best_cells(taskset) if few_seeds(cell)] if reached else []
+    unknown = "So few seeds have no interval over seeds." if few else ""
+    entries = [entry for entry in ranked(suite) if entry.tasksets]
+    sequence = suite.sequential
+    lead = _lead(suite, entries, words) if sequence is None else sequential_summary(sequence)
+    return [" ".join(line for line in (*reached, unknown, not_better(suite, words), lead) if line)]
 
 
 def not_better(suite: SuiteResults, words: Words) -> str:
@@ -65,20 +77,46 @@ def not_better(suite: SuiteResults, words: Words) -> str:
     return f"{share} best evolver is not shown to be better than doing nothing or always the same: {'; '.join(where)}{rest}."
 
 
+def _ungraded(suite: SuiteResults, words: Words) -> str:
+    if not suite.finished and not any(
+        run.status is RunStatus.FAILED for row in suite.problems for run in row.unfinished
+    ):
+        return "No run has been judged yet."
+    failed = sum(run.status is RunStatus.FAILED for row in suite.problems for run in row.unfinished)
+    broke = f"; {plural(failed, 'evolver')} failed" if failed else ""
+    return f"Nothing was graded: no run has a held-out {words.score}{broke}. This is no finding about the evolvers."
+
+
 def _reached(taskset: TasksetResults, words: Words) -> str:
-    best = next((cell for cell in taskset.cells if not cell.reference), None)
-    if best is None:
+    best = best_cells(taskset)
+    if not best:
         return ""
-    bounds = best.ci or (None, None)
-    digits = text.decimals_for(text.spread_of([bounds]), best.mean)
-    score = text.number(best.mean, digits) + (f" {text.interval(*bounds, digits)}" if best.ci else "")
-    start = f"On {text.short_task(taskset.taskset)} {best.evolver} reaches a held-out {words.score} of {score}"
-    if best.reference_mean is None:
+    digits = cell_digits(best[0])
+    verb = "reaches" if len(best) == 1 else "reach"
+    names = listed([cell.evolver for cell in best])
+    start = f"On {text.short_task(taskset.taskset)} {names} {verb} a held-out {words.score} of {_score(best[0], words, digits)}"
+    if best[0].reference_mean is None:
         return f"{start}."
-    return f"{start}, against {text.number(best.reference_mean, digits)} of the {best.against or words.reference}."
+    return (
+        f"{start}, against {text.number(best[0].reference_mean, digits)} of the {best[0].against or words.reference}."
+    )
+
+
+def _score(cell: CellResults, words: Words, digits: int) -> str:
+    """Write a cell's mean with its interval and the unit of that, or each of a few seeds."""
+    mean = text.number(cell.mean, digits)
+    if few_seeds(cell):
+        seeds = listed([text.number(seed.mean, digits) for seed in cell.seeds])
+        return f"{mean} (seeds {seeds})"
+    if cell.ci is None:
+        return mean
+    over = "over new seeds" if cell.ci_unit is Unit.RUN else f"over {words.case}s, of one seed"
+    return f"{mean} {text.interval(*cell.ci, digits)} {over}"
 
 
 def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
+    if not entries:
+        return "There is nothing to compare it with."
     leader = entries[0]
     against = {c.against for t in suite.tasksets for c in t.cells if c.evolver == leader.evolver}
     reference = next((e.rank_score for e in suite.leaderboard if e.reference and e.evolver in against), None)
@@ -92,13 +130,16 @@ def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
         won = f"{leader.wins} of {plural(len(suite.tasksets), words.taskset)}"
         opening = f"{leader.evolver} leads and is first on {won}"
     if len(entries) < 2:
-        return f"{opening}; there is no other evolver to compare it with."
+        other = "no other evolver has a score" if len(suite.evolvers) > 1 else "there is no other evolver"
+        return f"{opening}; {other} to compare it with."
     second = entries[1].evolver
     compared = _compared(suite, leader.evolver, second)
     if compared is None:
         return f"{opening}. It was not compared with {second}."
     difference, row, turned = compared
-    gap = f"{text.signed(difference, 3)} in normalised score"
+    unit = f"held-out {words.score}" if row.scale is Scale.RETURN else "normalised score"
+    places = text.decimals_for(text.spread_of([row.candidates.ci or (None, None)]), difference)
+    gap = f"{text.signed(difference, 3 if row.scale is Scale.NORMALISED else places)} in {unit}"
     between = f"between {leader.evolver} and {second}" if len(tied) > 1 else f"to {second}"
     judged = turned(row.evolvers.verdict)
     if judged is Verdict.CANNOT_TELL:
@@ -110,9 +151,9 @@ def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
             f"{between} ({gap}) is {of_chosen}."
         )
     if judged is Verdict.BETTER:
-        return f"{opening}. Its lead over {second} ({gap}) is beyond noise."
+        return f"{opening}. Its lead over {second} ({gap}) is beyond noise, over new runs."
     if judged is Verdict.WORSE:
-        return f"{opening}. In normalised score it is behind {second} ({gap}), beyond noise."
+        return f"{opening}. In {unit} it is behind {second} ({gap}), beyond noise, over new runs."
     return f"{opening}. The difference {between} ({gap}) is within noise."
 
 
@@ -138,9 +179,10 @@ def sequential_summary(sequence: Sequential) -> str:
 def _compared(
     suite: SuiteResults, first: str, second: str
 ) -> tuple[float, Comparison, Callable[[Verdict], Verdict]] | None:
-    """Return the difference of two evolvers over the suite seen from the first, its row, and how that one's verdicts are turned."""
+    """Return the difference of two evolvers seen from the first, its row, and how that one's verdicts are turned."""
     opposite = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
-    for row in suite.comparisons.suite:
+    rows: Sequence[Comparison] = suite.comparisons.tasksets if len(suite.tasksets) == 1 else suite.comparisons.suite
+    for row in rows:
         if (row.a, row.b) == (first, second):
             return row.difference, row, lambda verdict: verdict
         if (row.a, row.b) == (second, first):
@@ -164,7 +206,7 @@ def suite_caution(suite: SuiteResults, words: Words) -> str:
     elif any(row.evolvers.verdict is Verdict.CANNOT_TELL for row in suite.comparisons.suite):
         chosen = f"{words.products} these runs {words.chosen}"
         limits.append(
-            f"with fewer than six paired runs, or than three on a {words.taskset}, nobody can tell evolvers apart, whatever "
+            f"with fewer than six paired runs, or than three on any {words.taskset}, nobody can tell evolvers apart, whatever "
             f"is said of the {chosen}; buy more seeds"
         )
     missing = [entry.evolver for entry in suite.leaderboard if entry.absent]
@@ -195,15 +237,18 @@ def state_of(run: RunResults) -> str:
 def run_summary(run: RunResults, words: Words) -> str:
     """Say what the run reached, against the reference on the same cases, and on what budget."""
     used, heldout = plural(run.budget.used, words.rollout), run.heldout
+    submissions = plural(len(run.submissions), "submission")
     if heldout is None or heldout.mean is None:
+        if run.status is not RunStatus.UNFINISHED and not run.best_so_far:
+            why = "its evolver failed" if run.status is RunStatus.FAILED else "the run is finished"
+            return f"Nothing was graded: {why} after {used} and {submissions}. This is no finding about the evolver."
         best = f" The best validation mean so far is {text.number(run.best_so_far[-1][1])}." if run.best_so_far else ""
-        submissions = plural(len(run.submissions), "submission")
         return f"No held-out score: the run {state_of(run)} after {used} and {submissions}.{best}"
     bounds = heldout.ci or (None, None)
     digits = text.decimals_for(text.spread_of([bounds]), heldout.mean)
-    score = f"{text.number(heldout.mean, digits)} {text.interval(*bounds, digits)}"
+    score = text.number(heldout.mean, digits) + (f" {text.interval(*bounds, digits)}" if heldout.ci else "")
     cases = plural(len(heldout.scores), words.case)
-    opening = f"After {used} of feedback the {words.chosen} {words.product} has a {words.score} of {score} on {cases}"
+    opening = f"After {used} of feedback the {words.chosen} {words.product} has a {words.score} of {score} over {cases}"
     if run.decisions and len({d.candidate for d in run.decisions if d.accepted}) == 1:
         return f"{opening}. It is the one that the run began with: nothing else was committed."
     gain, reference = run.gain, run.reference
@@ -213,7 +258,10 @@ def run_summary(run: RunResults, words: Words) -> str:
     low, high = gain.ci or (None, None)
     places = text.decimals_for(text.spread_of([(low, high)]), gain.difference)
     paired = text.difference(gain.difference, low, high, places)
-    return f"{opening}; {before}, so the paired difference is {paired}: {JUDGED[gain.verdict]}.{_unbeaten(run)}"
+    if run.stand_ins:
+        return f"{opening}; {before}."
+    judged = f"{JUDGED[gain.verdict]}, for this {words.product} on new cases"
+    return f"{opening}; {before}, so the paired difference is {paired}: {judged}.{_unbeaten(run)}"
 
 
 def _unbeaten(run: RunResults) -> str:

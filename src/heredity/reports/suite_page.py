@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from heredity.reports.cells import best_cells, cell_mean, places_of, seeds_note, suite_facts
+from heredity.reports.mechanisms import bare, mechanisms, plain
 from heredity.reports.sections import Head, arranged, failure_parts, headed, labelled, versions
-from heredity.reports.sentences import FEW, suite_caution, suite_summary, suite_title, trouble_summary
+from heredity.reports.sentences import suite_caution, suite_summary, suite_title, trouble_summary
 from heredity.reports.sequential_section import sequential_section
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Reference, Tone
+from heredity.results.claims import claim_cells, claim_columns
 from heredity.results.page import (
     Cell,
     Code,
@@ -26,12 +29,11 @@ from heredity.results.page import (
     Section,
     Table,
     Text,
-    Verdict,
     of_rows,
 )
 from heredity.results.report import Report, taskset_names, tones
 from heredity.results.run import RunResults, RunStatus
-from heredity.results.suite import CellResults, Comparison, Problems, SuiteResults, TasksetResults
+from heredity.results.suite import Comparison, Problems, SuiteResults, TasksetResults
 from heredity.results.words import Words
 
 
@@ -44,19 +46,21 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
         report: what its protocol has to say.
     """
     words = report.words.against(suite.reference)
-    members = labelled(suite, runs)
+    members = labelled(suite, runs if suite.ranked else list(map(bare, runs)))
     own = report.suite(suite, members)
     said = [Text(line, "summary") for line in suite_summary(suite, words)]
     cautions = [Text(line, "caution") for line in (suite_caution(suite, words),) if line]
     trouble = trouble_summary(suite, words)
     warnings = (Text(f"{trouble} See failures and missing.", "caution"),) if trouble else ()
-    head = headed(Head((*said, *cautions, *warnings), _facts(suite, words), ()), own)
+    head = headed(Head((*said, *cautions, *warnings), suite_facts(suite, words), ()), own)
     shown = _Shown(suite, members, words)
+    sequence = sequential_section(suite.sequential)
+    compared = (sequence, shown.best(), shown.leaderboard(), shown.scores(), shown.comparisons())
     general = [
-        *(sequential_section(suite.sequential), shown.best(), shown.leaderboard(), shown.scores(), shown.comparisons()),
-        *(shown.budget(), shown.problems(), shown.runs(), shown.reproduce()),
+        *(compared if suite.ranked else (mechanisms(suite, members, words), shown.scores())),
+        *(shown.selection(), shown.budget(), shown.problems(), shown.runs(), shown.reproduce()),
     ]
-    return Page(
+    page = Page(
         title=suite_title(suite, words),
         summary=head.summary,
         facts=head.facts,
@@ -66,40 +70,7 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
         foot=f"Intervals are {text.percent(suite.confidence)} intervals. {words.foot}",
         name=suite.suite_id or "",
     )
-
-
-def _facts(suite: SuiteResults, words: Words) -> Facts:
-    facts: list[Fact] = []
-    for taskset in suite.tasksets if len(suite.tasksets) <= FEW else ():
-        best = next((cell for cell in taskset.cells if not cell.reference), None)
-        if best is not None:
-            against = f"{best.evolver}; {words.mark} {text.number(best.reference_mean)}"
-            facts.append(Fact(f"Best {words.score}, {text.short_task(taskset.taskset)}", _mean(best), against))
-    sums = [row.wall_seconds for row in suite.budget]
-    seconds = None if None in sums or not sums else sum(v for v in sums if v is not None)
-    bought = [row.episodes for row in suite.budget]
-    allowed = (
-        None if None in bought or not bought else f"of {text.number(sum(v for v in bought if v is not None))} bought"
-    )
-    used = sum(row.used for row in suite.budget)
-    return Facts(
-        (
-            *facts,
-            Fact("Evolvers", len(suite.evolvers)),
-            *(() if facts else (Fact(words.tasksets.capitalize(), len(suite.tasksets)),)),
-            Fact("Runs finished", f"{suite.finished} of {suite.runs}"),
-            Fact(f"{words.rollouts.capitalize()} used", used, allowed),
-            Fact("Wall time of evolvers", Number(seconds, form="duration"), "added up, without judging"),
-        )
-    )
-
-
-def _mean(cell: CellResults, places: int | None = None) -> Mean:
-    return Mean(cell.mean, *(cell.ci or (None, None)), decimals=places)
-
-
-def _places(taskset: TasksetResults) -> int:
-    return text.decimals_for(text.spread_of(cell.ci or (None, None) for cell in taskset.cells), taskset.reference_mean)
+    return plain(page, suite.unranked_because) if suite.unranked_because else page
 
 
 def _columns(*names: str, left: int = 1) -> tuple[Column, ...]:
@@ -128,11 +99,19 @@ class _Shown:
         """Return what the best evolver of each taskset reached, in the task's own units."""
         words, rows = self._words, []
         for taskset in self._suite.tasksets:
-            places = _places(taskset)
-            best = next((cell for cell in taskset.cells if not cell.reference), None)
-            score = _mean(best, places) if best else None
-            reference = Number(best.reference_mean if best else taskset.reference_mean, places)
-            rows.append([self._taskset(taskset.taskset), self._named(best.evolver) if best else None, score, reference])
+            places = places_of(taskset)
+            best = best_cells(taskset)
+            score = Cell(cell_mean(best[0], places), seeds_note(best[0], places)) if best else None
+            others = tuple(self._named(cell.evolver) for cell in best[1:])
+            named = Cell(self._named(best[0].evolver), others) if best else None
+            rows.append(
+                [
+                    self._taskset(taskset.taskset),
+                    named,
+                    score,
+                    Number(best[0].reference_mean if best else taskset.reference_mean, places),
+                ]
+            )
         head = (words.taskset, "best evolver", f"held-out {words.score}", words.mark)
         table = of_rows(head, rows, left=2, caption=f"Best held-out {words.score} of each {words.taskset}")
         return Section("best", "What was reached", (table,) if rows else (), "lead", "all")
@@ -190,10 +169,15 @@ class _Shown:
         suite, words = self._suite, self._words
         columns: list[dict[str, Cell]] = []
         for taskset in suite.tasksets:
-            places = _places(taskset)
+            places = places_of(taskset)
             best = max((cell.mean for cell in taskset.cells if not cell.reference), default=None)
             columns.append(
-                {c.evolver: Cell(_mean(c, places), strong=not c.reference and c.mean == best) for c in taskset.cells}
+                {
+                    c.evolver: Cell(
+                        cell_mean(c, places), seeds_note(c, places), strong=not c.reference and c.mean == best
+                    )
+                    for c in taskset.cells
+                }
             )
         rows = tuple(
             Row(
@@ -204,7 +188,10 @@ class _Shown:
         )
         rows += tuple(self._further(name) for name in dict.fromkeys(r.name for t in suite.tasksets for r in t.further))
         head = _columns("evolver", *(self._names[t.taskset] for t in suite.tasksets))
-        caption = f"Mean over seeds and held-out cases with {self._interval}; the best of each {words.taskset} is bold"
+        inferred = (
+            f"; {self._interval} over seeds, over cases of a single one; the best of each {words.taskset} is bold"
+        )
+        caption = "Mean over seeds and held-out cases" + (inferred if suite.ranked else "")
         table = Table(head, rows, caption, csv="scores.csv")
         charts = tuple(self._chart(taskset) for taskset in suite.tasksets)
         parts = (table, Group(charts)) if len(charts) > 1 else (Group((table, *charts), "pair"),) if charts else ()
@@ -214,13 +201,13 @@ class _Shown:
     def _further(self, name: str) -> Row:
         """Return the scores of a reference that is not ranked."""
         known = [(t, next((r for r in t.further if r.name == name), None)) for t in self._suite.tasksets]
-        means = (Mean(r.mean, *(r.ci or (None, None)), decimals=_places(t)) if r else None for t, r in known)
+        means = (Mean(r.mean, *(r.ci or (None, None)), decimals=places_of(t)) if r else None for t, r in known)
         return Row((self._named(name), *means), "reference")
 
     def _chart(self, taskset: TasksetResults) -> Intervals:
         words = self._words
         lines = [
-            Interval(c.evolver, c.mean, *(c.ci or (None, None)), tone=self._tone(c.evolver))
+            Interval(c.evolver, c.mean, *cell_mean(c).bounds, tone=self._tone(c.evolver))
             for c in taskset.cells
             if not c.reference
         ]
@@ -255,27 +242,13 @@ class _Shown:
         return Section("comparisons", "Pairwise comparisons", tuple(parts), "lead", navigation="Comparisons")
 
     def _compared(self, rows: Sequence[Comparison], caption: str, places: int | None, csv: str = "") -> Table:
-        products = self._words.products
-        named = ("over new runs", "p (Holm)", "detectable effect")
-        cases = ("over new cases", "p of cases (Holm)", "chance of improvement", "paired runs", "paired cases")
-        head = (
-            Column("first"),
-            Column("evolvers"),
-            *_columns("", *named)[1:],
-            Column(f"these {products}"),
-            *_columns("", *cases)[1:],
-        )
+        claims = claim_columns("evolvers", self._words.products)
+        head = (Column("first"), *claims, *_columns("", "chance of improvement", "paired runs", "paired cases")[1:])
         shown = [
             Row(
                 (
                     Cell(c.a, (f"against {c.b}",)),
-                    Verdict(c.evolvers.verdict),
-                    Mean(c.difference, *(c.evolvers.ci or (None, None)), decimals=places, signed=True),
-                    Number(c.evolvers.p_holm, form="p"),
-                    Number(c.evolvers.mde, places),
-                    Verdict(c.candidates.verdict),
-                    Mean(c.difference, *(c.candidates.ci or (None, None)), decimals=places, signed=True),
-                    Number(c.candidates.p_holm, form="p"),
+                    *claim_cells(c.difference, c.evolvers, c.candidates, places),
                     Number(c.probability_of_improvement, form="percent"),
                     c.pairs,
                     Cell(c.cases, (f"{c.unpaired} unpaired",) if c.unpaired else ()),
@@ -284,6 +257,24 @@ class _Shown:
             for c in rows
         ]
         return Table(head, tuple(shown), caption, csv=csv)
+
+    def selection(self) -> Section:
+        """Return how far validation is above held-out where it picked the result."""
+        rows = [
+            [
+                *(self._named(row.evolver), self._taskset(row.taskset), row.runs, Number(row.candidates, 1)),
+                *(Number(row.validation_mean), Number(row.corrected), Number(row.heldout_mean)),
+                Number(row.gap, form="signed"),
+            ]
+            for row in self._suite.selection
+        ]
+        head = ("evolver", self._words.taskset, "runs", "candidates looked at", "validation", "picked by other cases")
+        about = (
+            f"Validation picked each result among the {self._words.products} that were looked at, so its own score flatters; the "
+            "next column is what the best is worth when other cases pick it. The gap is validation less held-out. Means over runs."
+        )
+        table = of_rows((*head, "held-out", "gap"), rows, left=2, caption="What was picked, on validation and held-out")
+        return Section("selection", "Selection", (Text(about, "about"), table) if rows else (), "detail")
 
     def budget(self) -> Section:
         """Return what each evolver used; tokens where any are on record."""

@@ -14,18 +14,18 @@ _STYLES = {"better": "green", "worse": "red"}
 
 
 def render(page: Page) -> RenderableType:
-    """Return what a command prints of a page: a title, tables, then the sentences; a page without tables its figures."""
+    """Return what a command prints of a page: what was run and found, tables, then limits; a page without tables its figures."""
     tables = [shown for section in page.sections if section.media == "all" for shown in _shown(section.parts)]
-    said = [_text(line.text) for line in page.summary]
+    first, *rest = [_text(line.text) for line in page.summary] or [RichText()]
     warnings = [_text(part.text, style="red") for part in page.warnings if isinstance(part, Text)]
     title = _text(page.title, style="bold")
     if tables:
-        return Group(title, RichText(), *tables, *said, *warnings)
+        return Group(title, first, RichText(), *tables, *rest, *warnings)
     facts = RichTable.grid(padding=(0, 2))
     for fact in page.facts.facts:
         note = "" if fact.note is None else f"  {values.line(fact.note)}"
         facts.add_row(_text(fact.name, style="dim"), RichText(values.line(fact.value) + note))
-    return Group(title, _text(page.subtitle, style="dim"), *said, *warnings, facts)
+    return Group(title, first, _text(page.subtitle, style="dim"), *rest, *warnings, facts)
 
 
 def table(part: Table) -> RichTable:

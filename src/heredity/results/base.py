@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from heredity.errors import RecordError
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Of metrics.json, of runs and of suites."""
 
 Interval = tuple[float, float]

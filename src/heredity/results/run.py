@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field, SerializeAsAny
 
 from heredity.results.base import SCHEMA_VERSION, Interval, Result
+from heredity.results.selection import Selection
 
 
 class RunStatus(StrEnum):
@@ -347,13 +348,15 @@ class RunResults(Result):
 
     Attributes:
         protocol: the rules of the run, by name; `part` is what that protocol has of its own.
-        status: how it stands.
         isolation, taskset_version, packages, commitment, conditions, config_digest: as in the journal's `run.started`.
+        stand_ins: models it used that are programs or recordings in a language model's place: what it shows are mechanisms.
         gain: None unless held-out cases and reference were both scored.
         further: what else it is compared with on the same cases, such as doing nothing.
         changes: files that differ between the first and the last committed candidate; None without commits.
         model_usage: None where no model is called.
+        selection: how many candidates validation chose among, and how far its score is above the held-out one; None without it.
         best_so_far: (budget used, validation mean) at each rise.
+        best_corrected: (budget used, best so far when other cases pick it) at each validated submission.
         tokens: of a coding agent: as the broker counted them, or else as the agent says itself.
         agent_accounts: None unless both are known.
     """
@@ -374,10 +377,12 @@ class RunResults(Result):
     commitment: str | None
     conditions: dict[str, Any] = Field(default_factory=dict[str, Any])
     config_digest: str | None
+    stand_ins: list[str]
     evolver_failure: EvolverFailure | None
     budget: Budget
     submissions: list[SubmissionRow]
     selected: Selected | None
+    selection: Selection | None
     heldout: HeldOut | None
     reference: Reference | None
     gain: Gain | None
@@ -386,6 +391,7 @@ class RunResults(Result):
     changes: list[Change] | None
     model_usage: ModelUsage | None
     best_so_far: list[tuple[int, float]]
+    best_corrected: list[tuple[int, float]]
     phases: list[Phase]
     traces: list[Trace]
     diagnostics: Diagnostics

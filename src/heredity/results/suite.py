@@ -8,6 +8,7 @@ from pydantic import Field, SerializeAsAny
 
 from heredity.results.base import SCHEMA_VERSION, Interval, Result
 from heredity.results.run import RunStatus, Verdict
+from heredity.results.selection import SelectionRow
 
 
 class Unit(StrEnum):
@@ -68,7 +69,8 @@ class CellResults(Result):
     Attributes:
         against: the reference of its own conditions; None if unknown, or for a reference. `reference_mean` is that one's mean.
         mean: over seeds of the held-out means; `ci` its interval over what `ci_unit` says.
-        rank: 1 for the best; equals share the better rank. `rank_score` in [0, 1], None for a single entry.
+        rank: 1 for the best; equals share the better rank; None where nothing is ranked. `rank_score` in [0, 1], None for a single
+            entry.
         normalised: 0 for the reference, 1 for the best evolver, both under the cell's conditions.
         cases: held-out scores that are not missing.
     """
@@ -80,7 +82,7 @@ class CellResults(Result):
     mean: float
     ci: Interval | None
     ci_unit: Unit
-    rank: int
+    rank: int | None
     rank_score: float | None
     normalised: float | None
     seeds: list[CellSeed]
@@ -324,6 +326,7 @@ class SuiteResults(Result):
         confidence: of all intervals, such as 0.95.
         conditions: keys of the configuration in which its runs differ and on which scores hang; labels have them, and each run is
             compared with the reference of its own.
+        ranked: whether evolvers are compared; if not, `unranked_because` says why, and there are no ranks, intervals and verdicts.
         evolvers: their labels; where a name occurs with several options, those that differ are in the label.
         leaderboard: best first.
         sequential: of a suite that is run seed after seed until a question is decided; then only its answer, and what is marked
@@ -338,12 +341,15 @@ class SuiteResults(Result):
     finished: int
     confidence: float
     conditions: list[str]
+    ranked: bool
+    unranked_because: str | None
     evolvers: list[str]
     leaderboard: list[Entry]
     tasksets: list[TasksetResults]
     comparisons: Comparisons
     edits: list[EditsRow]
     features: list[FeaturesRow]
+    selection: list[SelectionRow]
     budget: list[BudgetRow]
     problems: list[Problems]
     sequential: Sequential | None = None

@@ -192,7 +192,7 @@ def test_a_suite_shows_agents_by_task_with_success_and_failures() -> None:
     page = Page(markup)
     row = page.row("trainer (mode=sft-only)")
     assert row[1] == "2"
-    assert row[6].startswith("2 of 2")
+    assert row[4].startswith("2 of 2")
     assert "mode broken in 2 of 2" in row[0]
     assert re.findall(r'<a href="#(\w+)">', markup.split("</nav>")[0].split("<nav")[1]) == ids(markup)
     assert {"agents", "heatmap", "scaling", "repeated", "routes", "leaderboard"} <= set(ids(markup))

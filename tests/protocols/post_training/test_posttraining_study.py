@@ -11,7 +11,7 @@ from posttraining_journals import Act, Told, results
 from heredity.analysis.suite_results import suite_results
 from heredity.protocols.post_training.analysis.study import pass_at_k
 from heredity.protocols.post_training.metrics import METRICS
-from heredity.protocols.post_training.suite_results import BestOfRuns, TrainingSuiteResults
+from heredity.protocols.post_training.suite_results import TrainingSuiteResults
 from heredity.results.base import read
 from heredity.results.suite import SuiteResults
 
@@ -35,22 +35,34 @@ def test_entries_are_agents_on_tasks_over_seeds() -> None:
     assert (first.evolver, first.runs, first.success.beyond_noise) == ("reference", 3, 3)
     assert first.graded.cases == 300
     assert first.graded.difference == pytest.approx(first.improvement)
-    assert first.heldout.verdict == "better"
+    assert (first.heldout.evolvers.verdict, first.heldout.candidates.verdict) == ("cannot tell yet", "better")
     assert (second.routes, second.success.improved) == ({"GRPO": 1}, 0)
     assert second.failures == {"reward/data design failure": 1}
 
 
-def test_a_run_that_submits_nothing_improves_nothing() -> None:
+def test_of_six_runs_an_agent_can_be_told_apart() -> None:
+    (entry,) = study([Told(GOOD, seed=s, tasks=60) for s in range(6)]).entries
+    assert (entry.heldout.evolvers.verdict, entry.heldout.evolvers.unit) == ("better", "run")
+
+
+def test_of_a_run_that_submits_nothing_nothing_is_known() -> None:
     (entry,) = study([Told((), tasks=50)]).entries
-    assert (entry.improvement, entry.pass_at_k) == (0.0, [BestOfRuns(k=1, improvement=0.0, success=0.0)])
-    assert (entry.graded.difference, entry.heldout.difference, entry.routes) == (0.0, 0.0, {})
+    assert (entry.improvement, entry.pass_at_k, entry.graded, entry.heldout) == (None, [], None, None)
+    assert (entry.runs, entry.ungraded, entry.success.runs) == (1, 1, 0)
+    assert results(Told((), tasks=50)).heldout is None
 
 
-def test_runs_that_fail_count_in_the_mean() -> None:
+def test_a_run_that_submits_the_base_model_gains_nothing() -> None:
+    (entry,) = study([Told((Act("base"),), tasks=50)]).entries
+    assert (entry.improvement, entry.ungraded) == (0.0, 0)
+    assert (entry.graded.difference, entry.heldout.difference) == (0.0, 0.0)
+
+
+def test_runs_that_grade_nothing_are_counted_and_left_out_of_the_mean() -> None:
     both = study([Told(GOOD, seed=0, tasks=100), Told((), seed=1, tasks=100)]).entries[0]
     alone = study([Told(GOOD, seed=0, tasks=100)]).entries[0]
-    assert both.graded.difference == pytest.approx(alone.graded.difference / 2)
-    assert both.heldout.difference == pytest.approx(alone.heldout.difference / 2)
+    assert (both.graded, both.heldout) == (alone.graded, alone.heldout)
+    assert (both.runs, both.ungraded, alone.ungraded) == (2, 1, 0)
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=7))
@@ -91,8 +103,8 @@ def test_a_run_of_several_tasks_counts_for_each() -> None:
     ]
 
 
-def test_scaling_over_seeds_has_a_band_and_counts_runs_without_a_score() -> None:
-    scaling = study([Told(GOOD, seed=0), Told((), seed=1)]).scaling
+def test_scaling_over_seeds_has_a_band_and_leaves_out_runs_without_a_score() -> None:
+    scaling = study([Told(GOOD, seed=0), Told(BAD, seed=1), Told((), seed=2)]).scaling
     assert scaling.tokens == []
     (row,) = scaling.time
     at, average, low, high = row.points[-1]

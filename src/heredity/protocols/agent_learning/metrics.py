@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from heredity.analysis.contract import CommonMetrics
 from heredity.analysis.evidence import SuiteEvidence
 from heredity.analysis.suite_table import Named
+from heredity.protocols.agent_learning.board import learning_board
 from heredity.protocols.agent_learning.results import LearningSuite
 from heredity.protocols.agent_learning.skins import skin_comparisons
 from heredity.protocols.agent_learning.space import learning_space
@@ -20,10 +21,11 @@ class LearningMetrics(CommonMetrics):
     suite_part: type[Result] | None = LearningSuite
 
     def of_suite(self, evidence: SuiteEvidence) -> LearningSuite:
-        """Return what the methods reach together and what inverted skins cost them."""
+        """Return who learned how much, what the methods reach together and what inverted skins cost them."""
         return LearningSuite(
-            learning=learning_space(evidence.tasksets),
-            skins=skin_comparisons(evidence.tasksets, Named(self.reference)),
+            board=learning_board(evidence.tasksets) if evidence.ranked else [],
+            learning=learning_space(evidence.tasksets) if evidence.ranked else None,
+            skins=skin_comparisons(evidence.tasksets, Named(self.reference), ranked=evidence.ranked),
         )
 
 

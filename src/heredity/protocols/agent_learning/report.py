@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from heredity.protocols.agent_learning.results import LearningSpace, LearningSuite, SkinComparison
+from heredity.protocols.agent_learning.results import BoardRow, LearningSpace, LearningSuite, SkinComparison
 from heredity.protocols.resource_evolution.report import WORDS as COMMITTED
 from heredity.protocols.resource_evolution.report import CommitReport
 from heredity.results import text
 from heredity.results.charts import Lines, Series, Tone
+from heredity.results.claims import claimed
 from heredity.results.page import (
     Cell,
     Column,
     Group,
-    Mean,
     Named,
     Number,
     Part,
@@ -22,7 +22,7 @@ from heredity.results.page import (
     Section,
     Table,
     Text,
-    Verdict,
+    Value,
     of_rows,
 )
 from heredity.results.report import taskset_names, tones
@@ -32,6 +32,7 @@ from heredity.results.words import Words
 
 WORDS = replace(COMMITTED, score="score", taskset="environment")
 _BOUND = "upper bound"
+_OF_WHAT = ("evolver", "agents", "level")
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class LearningReport(CommitReport):
         if not isinstance(part, LearningSuite):
             return super().suite(suite, runs)
         names, colours = taskset_names(suite, runs), tones(suite, runs)
-        own: list[Section] = []
+        own: list[Section] = _board(part.board, colours, self.words) if part.board else []
         if part.learning is not None:
             shown = _space(part.learning, names, colours, self.words)
             own.append(Section("learning", "The space of learning methods", shown, navigation="Learning methods"))
@@ -54,6 +55,54 @@ class LearningReport(CommitReport):
             shown = _skins(part.skins, names, colours, suite, self.words)
             own.append(Section("skins", "Skins and their inverse", shown, navigation="Skins"))
         return [*own, *super().suite(suite, runs)]
+
+
+def _board(board: Sequence[BoardRow], colours: Mapping[str, Tone], words: Words) -> list[Section]:
+    """Return the leaderboard in the worlds' own scores, and the sentence that a page opens with."""
+    about = (
+        f"Held-out {words.score}, mean over {words.tasksets}, as it is: gains are not divided by the best one, which may be near "
+        f"zero. Compared are evolvers with a {words.score} on every one of them; each gain makes two claims, of the evolver, "
+        "for new runs, which takes six, and of the agents that these runs ended with, on new levels."
+    )
+    rows = tuple(
+        Row(
+            (
+                Cell(Named(row.evolver, colours.get(row.evolver), swatch=True), _place(row, i, board, words)),
+                *(row.tasksets, Number(row.mean, 3)),
+                None if row.gain is None else claimed(row.gain, row.evolvers, row.candidates, _OF_WHAT),
+            )
+        )
+        for i, row in enumerate(board)
+    )
+    head = ("evolver", words.tasksets, "held-out mean", f"gain over the {words.reference}")
+    columns = tuple(Column(name, "right" if i else "left") for i, name in enumerate(head))
+    table = Table(columns, rows, f"Held-out {words.score}, not normalised", csv="leaderboard.csv")
+    said = Section("board-said", "", (Text(_said(board, words), "summary"),), "head", "all")
+    return [said, Section("leaderboard", "Leaderboard", (Text(about, "about"), table), "lead", "all")]
+
+
+def _place(row: BoardRow, place: int, board: Sequence[BoardRow], words: Words) -> tuple[str, ...]:
+    if row.mean is None:
+        return (f"not compared: no {words.score} on some {words.tasksets}",)
+    if place == 0:
+        return ("first, with others",) if any(other.tied for other in board[1:]) else ("first",)
+    return ("not told apart from the first",) if row.tied else ()
+
+
+def _said(board: Sequence[BoardRow], words: Words) -> str:
+    first = board[0]
+    if first.mean is None:
+        return f"No evolver has a {words.score} on all {words.tasksets}, so none are compared."
+    tied = [row.evolver for row in board[1:] if row.tied]
+    where = f"Over {text.plural(first.tasksets, words.taskset)}"
+    reached = f"{where} {first.evolver} has a mean held-out {words.score} of {text.number(first.mean, 3)}"
+    if first.gain is not None and first.evolvers is not None and first.candidates is not None:
+        reached += (
+            f", {text.signed(first.gain, 3)} over the {words.reference}: of the evolver {first.evolvers.verdict}, of these "
+            f"agents on new levels {first.candidates.verdict}"
+        )
+    others = f" {text.listed(tied)} cannot be told apart from it, so there is no winner." if tied else ""
+    return f"{reached}.{others}"
 
 
 def _space(
@@ -79,7 +128,7 @@ def _space(
                 (
                     named(row.evolver, "controller"),
                     *(Number(row.mean, 3), Number(row.gap, 3)),
-                    "no gap to cover" if row.covered is None else Number(row.covered, form="percent"),
+                    _covered(row.covered),
                 )
             )
             for row in space.controllers
@@ -91,7 +140,7 @@ def _space(
     picked = [
         [
             Named(names.get(p.taskset, p.taskset), title=p.taskset),
-            Named(p.method, colours.get(p.method), swatch=True),
+            Cell(Named(p.method, colours.get(p.method), swatch=True), tuple(f"and {other}" for other in p.tied)),
             Number(p.mean, 3),
         ]
         for p in upper_bound.picked
@@ -100,6 +149,13 @@ def _space(
     chosen = of_rows([words.taskset, "method", "mean"], picked, left=2, caption=caption)
     folded = replace(chosen, folded=True, page_only=True)
     return Text(about, "about"), table, Group(_charts(space, colours, words)), folded
+
+
+def _covered(share: float | None) -> Value:
+    """Return the share of the way to the bound that a controller covers; one that falls behind is not on the way."""
+    if share is None:
+        return "no gap to cover"
+    return "below the best fixed method" if share < 0.0 else Number(share, form="percent")
 
 
 def _charts(space: LearningSpace, colours: Mapping[str, Tone], words: Words) -> tuple[Lines, Lines]:
@@ -129,16 +185,15 @@ def _skins(
         "The same levels, seen as they are and with symbols or numbers inverted while the legend stays. Rules and rewards "
         "are the same, so the difference is what the inversion costs; negative is worse."
     )
-    heads = (words.taskset, "entry", "plain", "inverse", "difference", "verdict")
-    columns = tuple(Column(name, "right" if name in heads[2:5] else "left") for name in heads)
+    heads = (words.taskset, "entry", "plain", "inverse", "difference")
+    columns = tuple(Column(name, "right" if name in heads[2:] else "left") for name in heads)
     rows = tuple(
         Row(
             (
                 Named(names.get(row.taskset, row.taskset), title=row.taskset),
                 Named(row.evolver, colours.get(row.evolver), swatch=True),
                 *(Number(row.plain, 3), Number(row.inverse, 3)),
-                Mean(row.difference, *(row.ci or (None, None)), decimals=3, signed=True),
-                Verdict(row.verdict),
+                claimed(row.difference, row.evolvers, row.candidates, _OF_WHAT),
             )
         )
         for row in skins

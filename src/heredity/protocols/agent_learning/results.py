@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from heredity.results.base import Interval, Result
-from heredity.results.run import Verdict
-from heredity.results.suite import Unit
+from heredity.results.base import Result
+from heredity.results.suite import Claim
 
 
 class PickedMethod(Result):
-    """The best method of one taskset, picked after the fact."""
+    """The best method of one taskset, picked after the fact; `tied` are others with the same mean."""
 
     taskset: str
     method: str
     mean: float
+    tied: list[str]
 
 
 class UpperBound(Result):
@@ -69,22 +69,51 @@ class LearningSpace(Result):
 
 
 class SkinComparison(Result):
-    """An entry on a taskset and on the same one with an inverse skin; `difference` is inverse minus plain."""
+    """An entry on a taskset and on the same one with an inverse skin; `difference` is inverse minus plain.
+
+    Attributes:
+        evolvers: what it says of the evolver: of new runs, on new levels.
+        candidates: what it says of the agents that these runs ended with, on new levels. Both None where nothing is ranked.
+    """
 
     taskset: str
     evolver: str
     plain: float
     inverse: float
     difference: float
-    ci: Interval | None
-    p: float | None
-    unit: Unit
+    evolvers: Claim | None
+    candidates: Claim | None
     cases: int
-    verdict: Verdict
+
+
+class BoardRow(Result):
+    """An evolver on all tasksets of a suite, in their own scores, not normalised.
+
+    Attributes:
+        tasksets: those on which it has a score; only who has one on all of them is compared, others have no `mean` and `gain`.
+        mean: over tasksets of the held-out means; `gain` its difference to the starting point.
+        evolvers: what the gain says of the evolver: of new runs, on new levels.
+        candidates: what it says of the agents that these runs ended with, on new levels.
+        tied: whether its agents cannot be told from those of the first.
+    """
+
+    evolver: str
+    tasksets: int
+    mean: float | None
+    gain: float | None
+    evolvers: Claim | None
+    candidates: Claim | None
+    tied: bool
 
 
 class LearningSuite(Result):
-    """The part of agent learning in a suite's results; `learning` is None with fewer than two methods."""
+    """The part of agent learning in a suite's results.
 
+    Attributes:
+        board: best mean first; empty where nothing is ranked.
+        learning: None with fewer than two methods, or where nothing is ranked.
+    """
+
+    board: list[BoardRow]
     learning: LearningSpace | None
     skins: list[SkinComparison]

@@ -7,19 +7,22 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from heredity.analysis.bounds import GAP
-from heredity.analysis.paired import compare_paired, verdict
+from heredity.analysis.claims import claims, compare
 from heredity.analysis.suite_table import TasksetScores
 from heredity.protocols.agent_learning.results import SkinComparison
 
 _INVERSE = "skin=inverse"
 
 
-def skin_comparisons(tasksets: Sequence[TasksetScores], name: Callable[[str], str] = str) -> list[SkinComparison]:
+def skin_comparisons(
+    tasksets: Sequence[TasksetScores], name: Callable[[str], str] = str, *, ranked: bool = True
+) -> list[SkinComparison]:
     """Compare each entry on a taskset and on the one that differs from it by an inverse skin alone.
 
     Args:
         tasksets: what every entry scored; the cases of two skins are the same levels in the same order.
         name: what an entry is called.
+        ranked: whether differences are tested; else they are shown as they are.
 
     Returns:
         One row for each pair of tasksets and entry; the verdict `"worse"` means that the inversion hurts. Empty if no taskset
@@ -35,30 +38,30 @@ def skin_comparisons(tasksets: Sequence[TasksetScores], name: Callable[[str], st
             *(e for e in plain.cells if e in inverse.cells),
             *(e for e in plain.references if e in inverse.references),
         ]
-        rows += [row for e in entries if (row := _compared(plain, inverse, e, name(e))) is not None]
+        rows += [row for e in entries if (row := _compared(plain, inverse, e, name(e), ranked)) is not None]
     return rows
 
 
-def _compared(plain: TasksetScores, inverse: TasksetScores, entry: str, evolver: str) -> SkinComparison | None:
+def _compared(
+    plain: TasksetScores, inverse: TasksetScores, entry: str, evolver: str, ranked: bool
+) -> SkinComparison | None:
     before, after = _scores(plain, entry), _scores(inverse, entry)
     width, runs = min(before.shape[1], after.shape[1]), min(len(before), len(after))
     if not runs or not width:
         return None
-    gaps = after[:runs, :width] - before[:runs, :width]
-    comparison = compare_paired([gaps], bounds=GAP if plain.bounds else None)
-    if comparison is None:
+    both = compare([after[:runs, :width] - before[:runs, :width]], bounds=GAP if plain.bounds else None)
+    if both is None:
         return None
+    evolvers, candidates = claims([both])[0] if ranked else (None, None)
     return SkinComparison(
         taskset=plain.name,
         evolver=evolver,
         plain=float(np.nanmean(before)),
         inverse=float(np.nanmean(after)),
-        difference=comparison.difference,
-        ci=comparison.interval,
-        p=comparison.p,
-        unit=comparison.unit,
-        cases=comparison.cases,
-        verdict=verdict(comparison.difference, comparison.p),
+        difference=both.candidates.difference,
+        evolvers=evolvers,
+        candidates=candidates,
+        cases=both.candidates.cases,
     )
 
 

@@ -55,13 +55,18 @@ def learning_space(tasksets: Sequence[TasksetScores]) -> LearningSpace | None:
         upper_bound=UpperBound(
             mean=top,
             gain=_mean(gains["upper bound"]),
-            picked=[PickedMethod(taskset=n, method=m, mean=means[n][m]) for n, m in picked.items()],
+            picked=[_picked(taskset, method, means[taskset], methods) for taskset, method in picked.items()],
         ),
         best_fixed=BestFixed(method=fixed, mean=best, gap=top - best),
         controllers=[_controller(e, _mean(columns[e]), best, top) for e in everywhere if e.startswith(CONTROLLER)],
         by_methods=[_subsets(columns, methods, size) for size in range(1, len(methods) + 1)],
         by_tasksets=[GainsByTasksets(evolver=name, gains=_top(listed)) for name, listed in gains.items()],
     )
+
+
+def _picked(taskset: str, method: str, means: Mapping[str, float], methods: Sequence[str]) -> PickedMethod:
+    tied = [other for other in methods if other != method and means[other] == means[method]]
+    return PickedMethod(taskset=taskset, method=method, mean=means[method], tied=tied)
 
 
 def _controller(evolver: str, mean: float, best: float, top: float) -> Controller:

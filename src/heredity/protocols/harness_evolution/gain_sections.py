@@ -36,8 +36,8 @@ OF = {"final": "final", "best_validation": "best on validation"}
 _ABOUT_GAINS = (
     "What a later harness scores more than A_0, the one before any update, on the same tasks. IDG is the gain in distribution, "
     "OODG out of distribution; FR, the forgetting rate, is what is lost on train tasks. Tasks weigh alike; macro weighs domains "
-    "alike. A gain is better or worse only if its interval excludes zero, it is at least what these tasks could show, and its "
-    "corrected p-value is at most 0.05."
+    "alike. What is said holds for the harnesses of this run, on new tasks: better or worse is what a corrected p-value of at most "
+    "0.05 finds. What the method does with other seeds, one run cannot tell."
 )
 
 
@@ -51,7 +51,8 @@ def head(run: RunResults, harness: HarnessRunResults) -> tuple[Part, ...]:
     tokens, spent = _spent(harness)
     cost = "an unknown cost" if spent is None else f"a cost of {text.cost(spent)}"
     used = f"training and updates used {text.tokens(tokens)} tokens at {cost}"
-    summary = f"After {batches}: {'; '.join([*map(_gain_words, final), used])}."
+    gained = [_gain_words(row, tested=not run.stand_ins) for row in final]
+    summary = f"After {batches}: {'; '.join([*gained, used])}."
     facts = [fact for row in final for fact in _facts(harness, row)]
     facts.append(Fact("Tokens, training and updates", Number(tokens, form="tokens"), f"cost {text.cost(spent)}"))
     facts += _general_facts(run)
@@ -95,7 +96,8 @@ def whole(*costs: Cost | None) -> float | None:
     return sum(totals) if len(totals) == len(costs) else None
 
 
-def _gain_words(row: Transfer) -> str:
+def _gain_words(row: Transfer, *, tested: bool) -> str:
+    """Say what one measure came to; what was not tested has no verdict."""
     _, colon, taskset = row.view.partition(":")
     where = {"IDG": "on new tasks in distribution", "OODG": "out of distribution", "FR": "on its train tasks"}[
         row.metric
@@ -105,14 +107,11 @@ def _gain_words(row: Transfer) -> str:
     if gap is None:
         return f"{where} nothing is known"
     lost = row.forgetting.micro if row.forgetting else None
-    change = f"it gained {text.difference(*_bounded(gap))} ({gap.verdict})"
+    judged = f" ({gap.verdict}, for this harness on new tasks)" if tested else ""
     if row.metric != "FR":
-        return f"{where} {change}"
-    return (
-        f"{where} it forgot {text.number(lost, 3)} of its score ({gap.verdict})"
-        if lost
-        else f"{where} it forgot nothing"
-    )
+        bounds = _bounded(gap) if tested else (gap.difference, None, None)
+        return f"{where} it gained {text.difference(*bounds)}{judged}"
+    return f"{where} it forgot {text.number(lost, 3)} of its score{judged}" if lost else f"{where} it forgot nothing"
 
 
 def _bounded(gap: Difference) -> tuple[float, float | None, float | None]:

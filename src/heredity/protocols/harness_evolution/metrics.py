@@ -28,7 +28,7 @@ class HarnessMetrics(CommonMetrics):
 
     def of_suite(self, evidence: SuiteEvidence) -> HarnessSuiteResults | None:
         """Compare the runs of a suite; None if none has a schedule."""
-        return harness_study(evidence.runs, evidence.labels)
+        return harness_study(evidence.runs, evidence.labels, ranked=evidence.ranked)
 
     def settings(self, run: RunResults) -> Mapping[str, Any]:
         """Return the settings of the schedule that tell runs of one method apart."""

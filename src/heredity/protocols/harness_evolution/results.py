@@ -10,6 +10,7 @@ from typing import Literal
 from heredity.protocols.harness_evolution.task_results import Names, Of, TaskMetrics
 from heredity.results.base import Interval, Result
 from heredity.results.run import ChangeStatus, RunResults, Verdict
+from heredity.results.suite import Claim
 
 Column = tuple[float | None, ...]
 Role = Literal["base", "final", "best_validation"]
@@ -151,11 +152,12 @@ class RunGain(Result):
 
 
 class Measured(Result):
-    """A measure on one view, averaged over tasks, then runs.
+    """A gain over the first snapshot on one view, averaged over tasks and runs.
 
     Attributes:
         measure: `"UVG"`, `"IDG"`, `"OODG"` or `"FR"`.
-        unit: what the interval is about: new runs, or new tasks for these runs.
+        evolvers: what it says of the method: of new runs, on new tasks.
+        candidates: what it says of the harnesses that these runs ended with, on new tasks. Both None where nothing is ranked.
         forgetting: of FR alone.
     """
 
@@ -163,8 +165,8 @@ class Measured(Result):
     view: str
     of: Of
     mean: float
-    ci: Interval | None
-    unit: Literal["run", "task"]
+    evolvers: Claim | None
+    candidates: Claim | None
     forgetting: float | None
     tasks: int
     runs: tuple[RunGain, ...]
@@ -214,7 +216,12 @@ class Method(Result):
 
 
 class MethodComparison(Result):
-    """The gain of `a` minus that of `b`, paired by taskset, seed, batches and task."""
+    """The gain of `a` minus that of `b`, paired by taskset, seed, batches and task.
+
+    Attributes:
+        evolvers: what it says of the methods: of new runs, on new tasks.
+        candidates: what it says of the harnesses that these runs ended with, on new tasks.
+    """
 
     a: str
     b: str
@@ -222,15 +229,11 @@ class MethodComparison(Result):
     view: str
     of: Of
     difference: float
-    ci: Interval | None
-    p: float | None
-    mde: float | None
-    unit: Literal["run", "task"]
+    evolvers: Claim
+    candidates: Claim
     pairs: int
     tasks: int
     unpaired: int
-    p_holm: float | None
-    verdict: Verdict
 
 
 class GateEffect(Result):
@@ -284,17 +287,19 @@ class HarnessSuiteResults(Result):
 
 
 class MatrixCell(BeforeAfter):
-    """Harnesses that were judged again under one model (`cross_model.json`); `p` is Holm-corrected over a view's cells."""
+    """Harnesses that were judged again under one model (`cross_model.json`), corrected over a view's cells.
+
+    Attributes:
+        evolvers: what the gain says of the method: of new runs, on new tasks.
+        candidates: what it says of these harnesses, on new tasks. Both None where nothing is compared, or a model is a stand-in.
+    """
 
     model: str
     runs: int
     tasks: int
     difference: float | None
-    ci: Interval | None
-    p: float | None
-    mde: float | None
-    verdict: Verdict | None
-    unit: Literal["run", "task"] | None
+    evolvers: Claim | None
+    candidates: Claim | None
 
 
 class MatrixRow(Result):

@@ -12,7 +12,6 @@ from heredity.protocols.harness_evolution.results import (
     Measured,
     Method,
     MethodComparison,
-    ModelCell,
     ModelRow,
     Sweep,
     harness_of,
@@ -21,12 +20,12 @@ from heredity.protocols.harness_evolution.run_sections import VIEWS, over_batche
 from heredity.protocols.harness_evolution.task_results import Of
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Key, Lines, Mark, Reference, Series, Tone
+from heredity.results.claims import claim_cells, claim_columns, claimed, of_runs, told
 from heredity.results.page import (
     Cell,
     Column,
     Folded,
     Group,
-    Mean,
     Named,
     Number,
     Part,
@@ -35,7 +34,6 @@ from heredity.results.page import (
     Table,
     Text,
     Value,
-    Verdict,
 )
 from heredity.results.run import RunResults
 from heredity.results.views import in_order, view_name
@@ -54,8 +52,8 @@ _ABOUT_METHODS = (
     "How much better harnesses do after evolution than A_0, the harness before any update, on the same tasks: on new tasks of "
     "the kinds they were trained on (in distribution, IDG), on tasks of other kinds (out of distribution, OODG), on the tasks "
     "that choose between snapshots (update-validation gain, UVG), and on their train tasks again, where a loss is forgetting "
-    "(FR, the forgetting rate). The best on validation is chosen by its score there, so its UVG is no result. Means over tasks, "
-    "then runs; an interval is over runs where there are four or more, else over tasks, and then it holds for these runs only."
+    "(FR, the forgetting rate). The best on validation is chosen by its score there, so its UVG is no result. Each gain makes two "
+    "claims: of the method, for new runs, which takes six of them; and of the harnesses that these runs ended with, on new tasks."
 )
 _ABOUT_COLLAPSES = (
     "A collapse is a snapshot that solves nothing of what A_0 solved on a view. On every view, the harness no longer works; on "
@@ -126,18 +124,16 @@ def _measured(method: Method, view: str, of: Of) -> Measured | None:
     return next((m for m in method.measures if (m.view, m.of) == (view, of)), None)
 
 
-def _mean(measured: Measured | MethodComparison | ModelCell) -> Mean:
-    value = measured.mean if isinstance(measured, Measured) else measured.difference
-    return Mean(value, *(measured.ci or (None, None)), decimals=3, signed=True)
+OF_WHAT = ("method", "harnesses", "task")
+"""What a gain claims: of the method over runs, of these harnesses over tasks."""
 
 
 def _cell(measured: Measured | None) -> Cell | None:
     if measured is None:
         return None
-    number = measured.tasks if measured.unit == "task" else len(measured.runs)
-    notes = [text.plural(number, measured.unit)]
-    notes += [f"FR {text.number(measured.forgetting, 3)}"] if measured.forgetting else []
-    return Cell(_mean(measured), tuple(notes))
+    counts = f"{text.plural(len(measured.runs), 'run')}, {text.plural(measured.tasks, 'task')}"
+    forgot = [f"FR {text.number(measured.forgetting, 3)}"] if measured.forgetting else []
+    return claimed(measured.mean, measured.evolvers, measured.candidates, OF_WHAT, [counts, *forgot])
 
 
 def _named(method: str, tones: Tones) -> Named:
@@ -182,12 +178,15 @@ def _methods(
 
 
 def _intervals(methods: Sequence[Method], view: str, title: str, tones: Tones) -> Intervals:
-    lines = [
-        Interval(short(method.evolver), gain.mean, *(gain.ci or (None, None)), tone=tones.get(method.evolver))
-        for method in methods
-        if (gain := _measured(method, view, "final"))
-    ]
-    return Intervals(f"Gain, {title}", tuple(lines), "gain over A_0", Reference(0.0, "no gain"), "final snapshots")
+    gains = [(method, gain) for method in methods if (gain := _measured(method, view, "final"))]
+    claims = [(gain.evolvers, gain.candidates) for _, gain in gains]
+    lines = tuple(
+        Interval(short(method.evolver), gain.mean, *(ci or (None, None)), tone=tones.get(method.evolver))
+        for (method, gain), ci in zip(gains, told(claims), strict=True)
+    )
+    over = "new runs of the methods" if of_runs(claims) else "new tasks, for these harnesses alone"
+    note = f"final snapshots; intervals over {over}"
+    return Intervals(f"Gain, {title}", lines, "gain over A_0", Reference(0.0, "no gain"), note)
 
 
 def _pairs(comparisons: Sequence[MethodComparison]) -> list[Part]:
@@ -205,12 +204,10 @@ def _pairs(comparisons: Sequence[MethodComparison]) -> list[Part]:
 
 
 def _pair_table(rows: Sequence[MethodComparison], caption: str, *, by_measure: bool = False) -> Table:
-    head = ("difference", "p, corrected", "detectable effect", "paired runs", "paired tasks")
     columns = (
         Column("measure" if by_measure else "first against second"),
-        Column("verdict"),
-        *(Column(name, "right") for name in head),
-        Column("holds for"),
+        *claim_columns("methods", "harnesses", "task"),
+        *_right("", "paired runs", "paired tasks")[1:],
     )
     shown = [
         Row(
@@ -218,13 +215,9 @@ def _pair_table(rows: Sequence[MethodComparison], caption: str, *, by_measure: b
                 Cell(_title(row.view, row.measure), (_OF[row.of],))
                 if by_measure
                 else Cell(row.a, (f"against {row.b}",)),
-                Verdict(row.verdict),
-                _mean(row),
-                Number(row.p_holm, form="p"),
-                Number(row.mde, 3),
+                *claim_cells(row.difference, row.evolvers, row.candidates, 3),
                 Cell(row.pairs, (f"{row.unpaired} unpaired",) if row.unpaired else ()),
                 row.tasks,
-                "the methods" if row.unit == "run" else "these runs only",
             )
         )
         for row in rows

@@ -88,7 +88,8 @@ class PolicyReport:
 
 def _progress(run: RunResults) -> tuple[Part, ...]:
     about = (
-        "The line is the best hidden-validation mean so far. Filled marks are validation means, rings are the train means "
+        "The line is the best hidden-validation mean so far when other cases pick it, which is what it is worth; the thin line is "
+        "the best mean itself, which having been picked raises. Filled marks are validation means, rings are the train means "
         "the evolver saw, the large ring is the submission that was selected, crosses are submissions with failures."
     )
     marks: list[Mark] = []
@@ -105,12 +106,16 @@ def _progress(run: RunResults) -> tuple[Part, ...]:
     if chosen is not None and chosen.validation_mean is not None:
         tip = f"selected: submission {chosen.index}"
         marks.append(Mark(chosen.budget_used, chosen.validation_mean, "ring", "ink", tip, 2.2))
-    best = Series("", 0, tuple(run.best_so_far), steps=True, until=run.budget.used)
+    until = run.budget.used
+    best = (
+        Series("", 0, tuple(run.best_so_far), steps=True, until=until, thin=bool(run.best_corrected)),
+        Series("", 0, tuple(run.best_corrected), steps=True, until=until),
+    )
     scores = Lines(
         "Scores",
         _UPDATED,
         "mean return",
-        (best,),
+        best,
         tuple(marks),
         x_range=(0.0, budget_of([run])),
         empty="no submission yet",
@@ -255,16 +260,17 @@ def _curves(suite: SuiteResults, runs: Sequence[RunResults], names: Mapping[str,
         for evolver in dict.fromkeys(run.evolver.name or "" for run in members):
             own = [run for run in members if run.evolver.name == evolver]
             used = float(max(run.budget.used for run in own))
-            lines = [run.best_so_far for run in own if run.best_so_far]
+            lines = [run.best_corrected for run in own if run.best_corrected]
             series.append(mean_steps(evolver, colours.get(evolver), lines, used))
         mean = references.get(taskset)
         reference = None if mean is None else Reference(mean, "random")
-        title, y = f"Best so far on {names[taskset]}", "best validation mean so far"
+        title, y = f"Best so far on {names[taskset]}", "validation mean, picked by other cases"
         empty = "no validation score yet"
         charts.append(Lines(title, _UPDATED, y, tuple(series), reference=reference, x_range=(0.0, budget), empty=empty))
     about = (
-        "The best hidden-validation mean found after each episode bought. Lines are means over seeds, bands run from the "
-        "least to the greatest seed. Evolvers never see these values."
+        "What the best of the policies so far is worth on hidden validation after each episode bought: picked on four fifths of "
+        "the cases and scored on the last, so that having been picked does not raise it. Lines are means over seeds, bands run "
+        "from the least to the greatest seed. Evolvers never see these values."
     )
     return (Text(about, "about"), Group(tuple(charts))) if charts else ()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heredity.protocols.post_training.results import Gain, ScoreSummary, WinRate, WinRateGain
-from heredity.protocols.post_training.suite_results import GainOverRuns
 from heredity.results.charts import Lines, Series
 from heredity.results.page import Mean
 
@@ -23,7 +22,7 @@ def level(of: ScoreSummary | WinRate | None) -> Mean:
     return Mean(of.mean if isinstance(of, ScoreSummary) else of.rate, *(of.ci or (None, None)), 3)
 
 
-def difference(gain: Gain | GainOverRuns | WinRateGain | None) -> Mean:
+def difference(gain: Gain | WinRateGain | None) -> Mean:
     """Return a gain with its interval."""
     return Mean(gain.difference, *(gain.ci or (None, None)), 3, signed=True) if gain else Mean()
 

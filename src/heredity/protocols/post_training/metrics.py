@@ -9,20 +9,25 @@ from typing import Any
 from heredity.analysis.contract import CommonMetrics
 from heredity.analysis.evidence import RunEvidence, SuiteEvidence
 from heredity.protocols.post_training.analysis import posttraining_metrics, posttraining_study
+from heredity.protocols.post_training.analysis.record import BASE_MODEL
 from heredity.protocols.post_training.results import TrainingRunResults
 from heredity.protocols.post_training.suite_results import TrainingSuiteResults
+from heredity.records.events import SUBMISSION_REJECTED
 from heredity.results.base import Result
 from heredity.results.run import RunResults
 
 
 @dataclass(frozen=True)
 class TrainingMetrics(CommonMetrics):
-    """What post-training adds; a run in which nothing was graded leaves the base model."""
+    """What post-training adds."""
 
     run_part: type[Result] | None = TrainingRunResults
     suite_part: type[Result] | None = TrainingSuiteResults
     reference: str = "base model"
-    keeps_reference: bool = True
+
+    def keeps_reference(self, evidence: RunEvidence) -> bool:
+        """Return whether the run submitted the base model; where nothing was graded at all, nothing is known of it."""
+        return any(data["category"] == BASE_MODEL for data in SUBMISSION_REJECTED.all(evidence.events))
 
     def of_run(self, evidence: RunEvidence) -> TrainingRunResults:
         """Return what is known of a run's training, however far it has come."""
@@ -30,7 +35,7 @@ class TrainingMetrics(CommonMetrics):
 
     def of_suite(self, evidence: SuiteEvidence) -> TrainingSuiteResults | None:
         """Return how the runs of a suite compare."""
-        return posttraining_study(evidence.runs, evidence.labels)
+        return posttraining_study(evidence.runs, evidence.labels, ranked=evidence.ranked)
 
     def settings(self, run: RunResults) -> Mapping[str, Any]:
         """Return the mode, which tells runs of one agent apart.

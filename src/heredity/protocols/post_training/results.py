@@ -21,12 +21,13 @@ Points = list[tuple[float, float]]
 
 
 class FailureKind(StrEnum):
-    """Why a run failed (Agent² RL-Bench, table 13); the last needs several runs."""
+    """Why a run failed (Agent² RL-Bench, table 13), the last of several runs; or that it submitted nothing."""
 
     ROLLOUT = "rollout construction failure"
     REWARD = "reward/data design failure"
     COLLAPSE = "training collapse / instability"
     EARLY = "early coding failure"
+    UNGRADED = "nothing submitted"
     SHORTCUT = "static shortcut without transfer"
 
 

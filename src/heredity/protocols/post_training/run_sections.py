@@ -18,6 +18,7 @@ from heredity.protocols.post_training.results import (
     TrainingRunResults,
     ViewGain,
 )
+from heredity.protocols.post_training.sentences import summary, views
 from heredity.protocols.post_training.summaries import summary_files
 from heredity.results import text
 from heredity.results.charts import Lines, Mark, Reference, Series
@@ -40,17 +41,10 @@ from heredity.results.page import (
     of_rows,
 )
 from heredity.results.run import RunResults, RunStatus
-from heredity.results.run import Verdict as Judged
 from heredity.results.text import plural
 
 MOST_EVIDENCE = 12
 """Lines of evidence that a page shows of each revision; all are in metrics.json."""
-
-_SAID = {
-    Judged.BETTER: "a gain beyond noise",
-    Judged.WORSE: "a loss beyond noise",
-    Judged.WITHIN_NOISE: "within noise",
-}
 
 
 def run_sections(run: RunResults, part: TrainingRunResults) -> list[Section]:
@@ -71,15 +65,6 @@ def run_sections(run: RunResults, part: TrainingRunResults) -> list[Section]:
 
 
 # --- the head
-
-
-def views(part: TrainingRunResults) -> tuple[ViewGain, ViewGain]:
-    """Return how base and best checkpoint compare on the graded view and on the held-out slice."""
-    best = part.best
-    graded = ViewGain(
-        baseline=part.baseline.graded, best=best.score if best else None, gain=best.gain if best else None
-    )
-    return graded, part.heldout or ViewGain(baseline=part.baseline.heldout, best=None, gain=None)
 
 
 def _head(run: RunResults, part: TrainingRunResults) -> tuple[Part, ...]:
@@ -111,30 +96,6 @@ def _warnings(part: TrainingRunResults) -> Iterable[Text]:
     if part.audit.verdict is AuditVerdict.BROKEN:
         broken = f"The mode {part.audit.mode} was not kept, or something was done that is not allowed: see the audit."
         yield Text(broken, "warning")
-
-
-def summary(run: RunResults, part: TrainingRunResults) -> str:
-    """Say what the run reached, on the graded view and beyond it."""
-    process = part.process
-    graded, heldout = views(part)
-    spent = f"In {text.duration(process.ended_s)}"
-    if process.budget_s is not None:
-        spent += f" of {text.duration(process.budget_s)}"
-    opening = f"{spent} {plural(process.graded, 'checkpoint')} {'was' if process.graded == 1 else 'were'} graded"
-    if graded.best is None or graded.best.mean is None:
-        stands = "ends" if run.status is RunStatus.FINISHED else "stands"
-        copies = f", which it submitted {plural(process.copies, 'time')}" if process.copies else ""
-        return f"{opening}, so the run {stands} with the base model{copies}."
-    reached = f"the best scores {text.number(graded.best.mean, 3)}"
-    if graded.gain is not None:
-        reached += f", {_gain(graded.gain)} over the base model on the view that chose it"
-    if heldout.gain is None:
-        return f"{opening}; {reached}."
-    return f"{opening}; {reached}. On held-out items it is {_gain(heldout.gain)}: {_SAID[heldout.gain.verdict]}."
-
-
-def _gain(gain: Gain) -> str:
-    return text.difference(gain.difference, *(gain.ci or (None, None)))
 
 
 # --- how scores went

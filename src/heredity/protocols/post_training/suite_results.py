@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from heredity.protocols.post_training.results import FailureKind
-from heredity.results.base import Interval, Result
-from heredity.results.run import Verdict
-from heredity.results.suite import Unit
+from heredity.results.base import Result
+from heredity.results.suite import Claim
 
 
 class GainOverRuns(Result):
-    """A mean gain over runs and items; `unit` says what interval, p and detectable effect take as the sample."""
+    """A mean gain over runs and items.
+
+    Attributes:
+        evolvers: what it says of the agent: of new runs, on new items.
+        candidates: what it says of the checkpoints that these runs ended with, on new items. Both None where nothing is ranked.
+    """
 
     difference: float
-    ci: Interval | None
-    p: float | None
-    mde: float | None
-    unit: Unit
+    evolvers: Claim | None
+    candidates: Claim | None
     runs: int
     cases: int
-    verdict: Verdict
 
 
 class Success(Result):
-    """How many of the `runs` with a baseline improved, improved beyond noise, and have code that trains."""
+    """How many of the `runs` that graded anything improved, improved beyond noise, and have code that trains."""
 
     runs: int
     improved: int
@@ -60,7 +61,8 @@ class Entry(Result):
     Attributes:
         evolver: the agent, told apart by its options and mode.
         baseline: mean graded score of the base model.
-        improvement, best_improvement: mean and greatest graded improvement; a run that graded nothing improves by 0.
+        improvement, best_improvement: mean and greatest graded improvement of the runs that graded anything.
+        ungraded: runs in which nothing was graded, which say nothing of the agent's training.
         graded, heldout: gains on both views.
         noise: mean spread of repeated gradings.
         routes, failures: how many runs have each.
@@ -75,6 +77,7 @@ class Entry(Result):
     baseline: float | None
     improvement: float | None
     best_improvement: float | None
+    ungraded: int
     graded: GainOverRuns | None
     heldout: GainOverRuns | None
     success: Success

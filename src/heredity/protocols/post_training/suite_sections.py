@@ -7,11 +7,18 @@ from collections.abc import Sequence
 from heredity.analysis.bounds import wilson
 from heredity.protocols.post_training.analysis.audit import MODES
 from heredity.protocols.post_training.analysis.routes import ROUTES
-from heredity.protocols.post_training.cells import MINUTES, SPENT, difference, spent_lines
-from heredity.protocols.post_training.suite_results import Entry, HeatmapCell, SuiteCurve, TrainingSuiteResults
+from heredity.protocols.post_training.cells import MINUTES, SPENT, spent_lines
+from heredity.protocols.post_training.suite_results import (
+    Entry,
+    GainOverRuns,
+    HeatmapCell,
+    SuiteCurve,
+    TrainingSuiteResults,
+)
 from heredity.protocols.post_training.summaries import results_csv
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Lines, Reference, Series
+from heredity.results.claims import claimed, of_runs, told
 from heredity.results.page import (
     Cell,
     Column,
@@ -24,15 +31,12 @@ from heredity.results.page import (
     Table,
     Text,
     Value,
-    Verdict,
     of_rows,
 )
 from heredity.results.report import tones
 from heredity.results.run import RunResults
-from heredity.results.suite import SuiteResults, Unit
+from heredity.results.suite import SuiteResults
 from heredity.results.text import plural, short_evolver
-
-_UNITS = {Unit.RUN: "over runs", Unit.CASE: "over items"}
 
 
 def suite_sections(suite: SuiteResults, part: TrainingSuiteResults, runs: Sequence[RunResults]) -> list[Section]:
@@ -66,7 +70,8 @@ class _Sections:
         about = (
             "Held-out: the best graded checkpoint of each run against the base model, on items that no submission returned, "
             "paired item by item. Graded: the same on the view whose score was fed back and that chose the checkpoint, so it "
-            "flatters. Means over runs; a run that submits nothing improves nothing."
+            "flatters. Each gain makes two claims: of the agent, for new runs, which takes six; and of the checkpoints that "
+            "these runs ended with, on new items. Means over the runs that graded anything: of the others nothing is known."
         )
         tables = (self._gains(task, entries) for task, entries in self._tasks.items())
         charts = tuple(self._intervals(task, entries) for task, entries in self._tasks.items())
@@ -75,9 +80,16 @@ class _Sections:
     def _gains(self, task: str, entries: Sequence[Entry]) -> Table:
         level = f" · {entries[0].level}" if entries[0].level else ""
         base = f" · base model {text.number(entries[0].baseline, 3)} on the graded view"
-        head = ("Agent", "Runs", "Held-out gain", "Verdict", "Detectable effect", "Graded gain")
-        head += ("Runs that improve", "Beyond noise", "Noise of grading")
-        columns = tuple(Column(name, "left" if name in ("Agent", "Verdict") else "right") for name in head)
+        head = (
+            "Agent",
+            "Runs",
+            "Held-out gain",
+            "Graded gain",
+            "Runs that improve",
+            "Beyond noise",
+            "Noise of grading",
+        )
+        columns = tuple(Column(name, "right" if i else "left") for i, name in enumerate(head))
         return Table(columns, tuple(self._gain_row(entry) for entry in entries), f"{task}{level}{base}")
 
     def _gain_row(self, entry: Entry) -> Row:
@@ -86,22 +98,24 @@ class _Sections:
         agent = Cell(self._named(entry), (broken,), "bad") if entry.broken else self._named(entry)
         low, high = wilson(success.improved, success.runs) if success.runs else (None, None)
         shares = (f"{text.percent(low)} to {text.percent(high)}",) if success.runs else ()
+        ungraded = (f"nothing graded in {entry.ungraded}",) if entry.ungraded else ()
         cells = (
-            *(agent, entry.runs, Cell(difference(heldout), (_UNITS[heldout.unit],) if heldout else ())),
-            *(Verdict(heldout.verdict if heldout else None), Number(heldout.mde if heldout else None, 3)),
-            *(difference(entry.graded), Cell(f"{success.improved} of {success.runs}", shares)),
-            *(success.beyond_noise, Number(entry.noise, 4)),
+            *(agent, Cell(entry.runs, ungraded), _gain(heldout), _gain(entry.graded)),
+            *(Cell(f"{success.improved} of {success.runs}", shares), success.beyond_noise, Number(entry.noise, 4)),
         )
         return Row(cells)
 
     def _intervals(self, task: str, entries: Sequence[Entry]) -> Intervals:
-        gains = [(entry, difference(entry.heldout)) for entry in entries]
+        gained = [(entry, entry.heldout) for entry in entries if entry.heldout is not None]
+        claims = [(gain.evolvers, gain.candidates) for _, gain in gained]
+        bounds = [ci or (None, None) for ci in told(claims)]
         lines = tuple(
-            Interval(short_evolver(entry.evolver), gain.value, *gain.bounds, self._tones.get(entry.evolver))
-            for entry, gain in gains
+            Interval(short_evolver(entry.evolver), gain.difference, *ci, self._tones.get(entry.evolver))
+            for (entry, gain), ci in zip(gained, bounds, strict=True)
         )
         title, scale = f"Held-out gain on {self._names[task]}", "held-out gain over the base"
-        return Intervals(title, lines, scale, Reference(0.0, "no gain"), f"held-out gain, {self._interval}")
+        over = "new runs of the agents" if of_runs(claims) else "new items, for these checkpoints alone"
+        return Intervals(title, lines, scale, Reference(0.0, "no gain"), f"{self._interval} over {over}")
 
     # --- modes
 
@@ -234,3 +248,10 @@ def _heat(cell: HeatmapCell, most: float) -> Cell:
     mark = " ★" if cell.best else " ▽" if cell.worst else ""
     shown = text.signed(cell.improvement, 3) + mark
     return Cell(shown, (plural(cell.runs, "run"),), heat=cell.improvement / most)
+
+
+def _gain(gain: GainOverRuns | None) -> Cell | None:
+    if gain is None:
+        return None
+    counts = f"{plural(gain.runs, 'run')}, {plural(gain.cases, 'item')}"
+    return claimed(gain.difference, gain.evolvers, gain.candidates, ("agent", "checkpoints", "item"), [counts])

@@ -247,8 +247,12 @@ def _submissions(run: RunResults, words: Words) -> tuple[Part, ...]:
 def _gains(suite: SuiteResults, runs: Sequence[RunResults], words: Words) -> tuple[Part, ...]:
     about = (
         f"Held-out {words.score} of the {words.product} that each run began with and of the last one it committed, on the "
-        "same hidden tasks. The gain is the mean of the paired differences. It is better or worse only beyond its interval "
-        "and the effect these tasks could show."
+        "same hidden tasks. The gain is the mean of the paired differences"
+        + (
+            f", and its verdict holds for this {words.product}, on new tasks: what the evolver does takes several runs."
+            if suite.ranked
+            else "."
+        )
     )
     names, colours = taskset_names(suite, runs), tones(suite, runs)
     several = len(suite.tasksets) > 1
@@ -270,7 +274,9 @@ def _gains(suite: SuiteResults, runs: Sequence[RunResults], words: Words) -> tup
         rows.append(Row(cells))
     left = {"evolver", words.taskset, "verdict"}
     columns = tuple(Column(name, "left" if name in left else "right") for name in head)
-    caption = f"Every run, with {text.percent(suite.confidence)} intervals over hidden tasks"
+    caption = "Every run" + (
+        f", with {text.percent(suite.confidence)} intervals over hidden tasks" if suite.ranked else ""
+    )
     return Text(about, "about"), Table(columns, tuple(rows), caption, csv="gains.csv")
 
 

@@ -68,7 +68,7 @@ class Told:
     finished: bool = True
     views: Mapping[str, int] | None = None
     taskset: str = "tasks/shell"
-    execution: str | None = "offline/shell-worker"
+    execution: str | None = "own/worker"
 
 
 class HarnessJournal:

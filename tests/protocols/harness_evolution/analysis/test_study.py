@@ -53,21 +53,36 @@ def test_a_methods_gain_is_the_mean_over_its_runs_of_its_tasks() -> None:
     gains = [r.gain.difference for r in runs() if r.evolver.name == "ace"]
     assert [run_row.gain for run_row in row.runs] == pytest.approx(gains)
     assert row.mean == pytest.approx(np.mean(gains))
-    assert (row.unit, row.tasks) == ("task", 16)
-    assert row.ci[0] < row.mean < row.ci[1]
+    assert (row.evolvers.verdict, row.candidates.verdict, row.tasks) == ("cannot tell yet", "better", 16)
+    assert row.candidates.ci[0] < row.mean < row.candidates.ci[1]
 
 
-def test_with_enough_runs_intervals_are_over_runs() -> None:
-    row = study(tuple(run(Told("ace", seed)) for seed in range(5))).methods[0].measures[0]
-    assert (row.measure, row.view, row.unit, len(row.runs)) == ("UVG", "update_validation", "run", 5)
+@pytest.mark.parametrize(("seeds", "told"), [(5, False), (6, True)])
+def test_what_a_method_gains_takes_six_runs(seeds: int, told: bool) -> None:
+    row = study(tuple(run(Told("ace", seed)) for seed in range(seeds))).methods[0].measures[0]
+    assert (row.measure, row.view, len(row.runs)) == ("UVG", "update_validation", seeds)
+    assert (row.evolvers.unit, row.candidates.unit) == ("run", "case")
+    assert (row.evolvers.verdict != "cannot tell yet", row.evolvers.p is not None) == (told, told)
+    assert row.candidates.verdict == "better"
+
+
+def test_gains_with_programs_in_a_models_place_are_shown_and_not_tested() -> None:
+    designs = [Told(name, s, execution="offline/shell-worker") for s in range(2) for name in ("ace", "ahe")]
+    results = suite_results(tuple(map(run, designs)), lambda protocol: METRICS)
+    assert (results.ranked, results.comparisons.suite) == (False, [])
+    assert "offline/shell-worker is a program" in results.unranked_because
+    part = results.part
+    assert {(m.evolvers, m.candidates) for method in part.methods for m in method.measures} == {(None, None)}
+    assert all(m.mean for method in part.methods for m in method.measures if m.measure == "IDG")
+    assert (part.comparisons, [effect.gains for effect in part.gate]) == ((), [])
 
 
 def test_where_runs_replay_different_tasks_each_task_counts_alike() -> None:
     methods = study(runs(3)).methods
     for method in methods:
         for row in method.measures:
-            if row.ci is not None:
-                assert row.ci[0] - 1e-9 <= row.mean <= row.ci[1] + 1e-9, row
+            low, high = row.candidates.ci
+            assert low - 1e-9 <= row.mean <= high + 1e-9, row
 
 
 def test_a_method_that_changes_nothing_gains_and_forgets_nothing() -> None:
@@ -83,7 +98,8 @@ def test_methods_are_compared_under_the_same_batches_only() -> None:
     row = next(r for r in comparisons if (r.a, r.b, r.measure, r.of) == ("ace", "static", "IDG", "final"))
     ace = [r.gain.difference for r in runs() if r.evolver.name == "ace"]
     assert row.difference == pytest.approx(np.mean(ace)), "static gains nothing"
-    assert (row.pairs, row.tasks, row.unpaired, row.unit) == (2, 16, 0, "task")
+    assert (row.pairs, row.tasks, row.unpaired) == (2, 16, 0)
+    assert (row.evolvers.verdict, row.candidates.unit) == ("cannot tell yet", "case")
 
 
 def test_runs_without_a_partner_are_counted_and_left_out() -> None:
@@ -114,7 +130,8 @@ def test_settings_that_are_varied_make_a_sweep_in_their_order() -> None:
         ("sources", [("quiz", 1), ("quiz+shell-tasks", 2)]),
     ]
     assert [m.evolver for m in whole.methods] == ["ace (batch_size=10)", "ace (batch_size=5)"]
-    assert whole.sweeps[0].entries[1].measures == whole.methods[0].measures
+    swept, method = whole.sweeps[0].entries[1], whole.methods[0]
+    assert [(m.view, m.mean, m.runs) for m in swept.measures] == [(m.view, m.mean, m.runs) for m in method.measures]
 
 
 def test_evolvers_that_are_named_by_a_setting_are_of_one_family() -> None:
@@ -128,8 +145,8 @@ def test_evolvers_that_are_named_by_a_setting_are_of_one_family() -> None:
 def test_harnesses_are_shown_by_the_model_they_evolved_under_and_those_that_drive_them() -> None:
     rows = study(runs()).cross_model
     assert [(row.view, row.evolved, [c.model for c in row.cells]) for row in rows] == [
-        ("id", "offline/shell-worker", ["offline/shell-worker", "other/model"]),
-        ("ood", "offline/shell-worker", ["offline/shell-worker", "other/model"]),
+        ("id", "own/worker", ["own/worker", "other/model"]),
+        ("ood", "own/worker", ["own/worker", "other/model"]),
     ]
     gated = [r for r in runs() if r.part.plan.gate]
     home, other = rows[0].cells

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from heredity.analysis.bounds import GAP, share
-from heredity.analysis.paired import Comparison, compare_paired, holm, verdict
+from heredity.analysis.claims import Both, claims, compare
+from heredity.gateway.settings import stand_in
 from heredity.protocols.harness_evolution.analysis.study import gains_table, paired_gains
 from heredity.protocols.harness_evolution.results import MatrixCell, MatrixRow, Paired, Role, harness_of
-from heredity.results.run import RunResults, Verdict
-from heredity.results.suite import Unit
+from heredity.results.run import RunResults
+from heredity.results.suite import Claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,9 @@ def cross_model(evaluations: Sequence[Evaluation]) -> list[MatrixRow]:
             for model in models
         ]
         compared = [_compare(runs) for runs in judged]
-        corrected = holm([None if comparison is None else comparison.p for comparison in compared])
-        cells = list(map(_cell, [model for _ in evolved for model in models], judged, compared, corrected))
+        claimed = iter(claims([both for both in compared if both is not None]))
+        pairs = [None if both is None else next(claimed) for both in compared]
+        cells = list(map(_cell, [model for _ in evolved for model in models], judged, compared, pairs))
         for i, home in enumerate(evolved):
             rows.append(MatrixRow(view=view, evolved=home, cells=tuple(cells[i * len(models) : (i + 1) * len(models)])))
     return rows
@@ -73,34 +75,25 @@ def _repeats(view: str, evaluations: Sequence[Evaluation]) -> Repeats:
     return list(runs.values())
 
 
-def _compare(runs: Repeats) -> Comparison | None:
+def _compare(runs: Repeats) -> Both | None:
     table = gains_table([_gains(repeats) for repeats in runs])
     strata = [table] if table.size else []
     columns = (np.array(c, dtype=float) for repeats in runs for table in repeats for c in table.scores.values())
-    bounds = GAP if share(*columns) else None
-    compared = compare_paired(strata, bounds=bounds)
-    if compared is not None and compared.unit is Unit.CASE:
-        return compare_paired([np.nanmean(table, axis=0, keepdims=True) for table in strata], bounds=bounds)
-    return compared
+    over_runs = [np.nanmean(table, axis=0, keepdims=True) for table in strata]
+    return compare(strata, bounds=GAP if share(*columns) else None, marked=True, cases=over_runs)
 
 
-def _cell(model: str, runs: Repeats, compared: Comparison | None, p: float | None) -> MatrixCell:
-    level = {"A_0": _level(runs, "base"), "A_T": _level(runs, "final")}
-    tasks = len({task for repeats in runs for task in _gains(repeats)})
-    if compared is None:
-        nothing = dict.fromkeys(("difference", "ci", "p", "mde", "verdict", "unit"))
-        return MatrixCell(model=model, runs=len(runs), tasks=tasks, **level, **nothing)
+def _cell(model: str, runs: Repeats, compared: Both | None, pair: tuple[Claim, Claim] | None) -> MatrixCell:
+    evolvers, candidates = (None, None) if pair is None or stand_in(model) else pair
     return MatrixCell(
         model=model,
         runs=len(runs),
-        tasks=tasks,
-        **level,
-        difference=compared.difference,
-        ci=compared.interval,
-        p=p,
-        mde=compared.mde,
-        verdict=Verdict(verdict(compared.difference, p)),
-        unit="run" if compared.unit is Unit.RUN else "task",
+        tasks=len({task for repeats in runs for task in _gains(repeats)}),
+        A_0=_level(runs, "base"),
+        A_T=_level(runs, "final"),
+        difference=None if compared is None else compared.candidates.difference,
+        evolvers=evolvers,
+        candidates=candidates,
     )
 
 

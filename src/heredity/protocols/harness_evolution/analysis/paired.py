@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,8 +9,8 @@ import numpy as np
 
 from heredity.analysis.bounds import GAP, Interval, bounded, share
 from heredity.analysis.paired import Comparison, compare_cases, holm, verdict
-from heredity.analysis.statistics import CONFIDENCE, Estimate, case_mean
-from heredity.analysis.student import student_quantile
+from heredity.analysis.samples import error_tail
+from heredity.analysis.statistics import CONFIDENCE, Estimate, case_mean, combined
 from heredity.protocols.harness_evolution.analysis.coded import Floats, Ints
 from heredity.protocols.harness_evolution.task_results import Difference, Gain
 from heredity.results.coverage import covered
@@ -97,10 +96,9 @@ def estimate(strata: Sequence[Floats], bounds: Interval | None = None) -> Estima
     if len(groups) > 1 or groups[0].size <= MANY:
         return case_mean(groups, bounds=bounds)
     values = groups[0]
-    mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(values.size)
-    half = student_quantile((1.0 + CONFIDENCE) / 2, values.size - 1.0) * error
-    interval = bounded((mean - half, mean + half), [values], bounds, (1.0 - CONFIDENCE) / 2)
-    return Estimate(mean, error, values.size - 1.0, interval)
+    part = float(values.var(ddof=1)) / values.size, values.size - 1
+    estimate = combined(float(values.mean()), [part], CONFIDENCE)
+    return replace(estimate, interval=bounded(estimate.interval, [values], bounds, error_tail(CONFIDENCE)))
 
 
 def _compare(strata: Sequence[Floats], bounds: Interval | None) -> Comparison | None:

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from heredity.analysis.bounds import GAP, Interval, share
-from heredity.analysis.paired import Comparison, compare_paired, holm, verdict
-from heredity.analysis.statistics import FEW_RUNS, case_mean, crossed_mean
+from heredity.analysis.claims import Both, claims, compare
 from heredity.ids import canonical_json
 from heredity.protocols.harness_evolution.analysis.coded import Floats
 from heredity.protocols.harness_evolution.analysis.metrics import MEASURES, ROLES
@@ -42,8 +41,8 @@ from heredity.protocols.harness_evolution.results import (
     harness_of,
 )
 from heredity.protocols.harness_evolution.task_results import Cost, Costs, Of
-from heredity.results.run import RunResults, Verdict
-from heredity.results.suite import Unit
+from heredity.results.run import RunResults
+from heredity.results.suite import Claim
 
 SWEPT = ("batch_size", "epochs", "updates", "persistence", "sources")
 """Settings of a schedule whose effect a suite shows where they differ between runs that are otherwise alike."""
@@ -80,18 +79,21 @@ class _Gap:
     """Two entries compared, before their p-value is corrected."""
 
     entries: tuple[str, str]
-    compared: Comparison
+    compared: Both
     pairs: int
     tasks: int
     unpaired: int
 
 
-def harness_study(runs: Sequence[RunResults], labels: Sequence[str]) -> HarnessSuiteResults | None:
+def harness_study(
+    runs: Sequence[RunResults], labels: Sequence[str], *, ranked: bool = True
+) -> HarnessSuiteResults | None:
     """Compare the runs of a suite.
 
     Args:
         runs: their results; unfinished ones may be among them.
         labels: the evolver of each, told apart by its options and settings.
+        ranked: whether gains are tested and methods compared; else they are shown as they are.
 
     Returns:
         The comparison (`docs/harness-metrics.md`); None if no run has a schedule.
@@ -105,11 +107,11 @@ def harness_study(runs: Sequence[RunResults], labels: Sequence[str]) -> HarnessS
         return None
     alike = [(a, b) for a, b in combinations(own, 2) if own[a][0].plan.settings == own[b][0].plan.settings]
     return HarnessSuiteResults(
-        methods=tuple(_method(label, members) for label, members in own.items()),
-        comparisons=tuple(_compared(alike, own)),
-        gate=tuple(_gates(own)),
-        sweeps=tuple(_sweeps([member for members in own.values() for member in members])),
-        cross_model=tuple(row for label, members in own.items() for row in _cross_model(label, members)),
+        methods=tuple(_methods(own, ranked)),
+        comparisons=tuple(_compared(alike, own)) if ranked else (),
+        gate=tuple(_gates(own, ranked)),
+        sweeps=tuple(_sweeps([member for members in own.values() for member in members], ranked)),
+        cross_model=tuple(row for label, members in own.items() for row in _cross_model(label, members, ranked)),
     )
 
 
@@ -141,14 +143,26 @@ def gains_table(rows: Sequence[Mapping[Any, float]]) -> Floats:
     return table
 
 
-def _method(label: str, members: Members) -> Method:
+def _methods(own: Mapping[str, Members], ranked: bool) -> list[Method]:
+    """Return each entry with its gains; tests are Holm-corrected for each measure over the entries."""
+    measured: dict[str, list[Measured]] = {label: [] for label in own}
+    for measure in _measures([member for members in own.values() for member in members]):
+        rows = {label: _scored(measure, members) for label, members in own.items()}
+        compared = {label: both for label in own if (both := _gained(measure, own[label], rows[label], len(own)))}
+        claimed = claims(list(compared.values()))
+        for (label, both), pair in zip(compared.items(), claimed, strict=True):
+            measured[label].append(_measured(measure, rows[label], both, pair if ranked else (None, None)))
+    return [_method(label, members, tuple(measured[label])) for label, members in own.items()]
+
+
+def _method(label: str, members: Members, measures: tuple[Measured, ...]) -> Method:
     fallen = [member.harness.collapses for member in members]
     gates = [member.harness.gate for member in members]
     return Method(
         evolver=label,
         runs=len(members),
         settings=members[0].plan.settings,
-        measures=tuple(row for m in _measures(members) if (row := _measured(m, members))),
+        measures=measures,
         collapsed=Collapsed(
             runs=sum(bool(collapses) for collapses in fallen),
             snapshots=sum(map(len, fallen)),
@@ -160,24 +174,33 @@ def _method(label: str, members: Members) -> Method:
     )
 
 
-def _measured(measure: _Measure, members: Members) -> Measured | None:
-    """Return the mean gain over runs; its interval is for new runs where there are enough of them, else for new tasks."""
-    scored = [(member, row) for member in members if (row := _gains(member, measure))]
+Scored = list[tuple[_Member, Mapping[str, float]]]
+"""Runs with the gains of their tasks."""
+
+
+def _scored(measure: _Measure, members: Members) -> Scored:
+    return [(member, row) for member in members if (row := _gains(member, measure))]
+
+
+def _gained(measure: _Measure, members: Members, scored: Scored, tests: int) -> Both | None:
+    """Compare a later snapshot with the first one, which is the same for all seeds."""
     strata = _by_taskset(scored)
-    several = bool(strata) and min(len(table) for table in strata) >= FEW_RUNS
-    bounds = _bounds(measure, members)
-    mean = crossed_mean(strata, bounds=bounds) if several else case_mean(_over_runs(strata), bounds=bounds)
-    if mean is None:
-        return None
+    return compare(strata, tests, _bounds(measure, members), marked=True, cases=_over_runs(strata))
+
+
+def _measured(
+    measure: _Measure, scored: Scored, both: Both, claimed: tuple[Claim, Claim] | tuple[None, None]
+) -> Measured:
+    mean = both.candidates.difference
     return Measured(
         measure=measure.name,
         view=measure.view,
         of=measure.of,
-        mean=mean.mean,
-        ci=mean.interval,
-        unit="run" if several else "task",
-        forgetting=max(0.0, -mean.mean) if measure.name == "FR" else None,
-        tasks=sum(table.shape[1] for table in strata),
+        mean=mean,
+        evolvers=claimed[0],
+        candidates=claimed[1],
+        forgetting=max(0.0, -mean) if measure.name == "FR" else None,
+        tasks=sum(table.shape[1] for table in _by_taskset(scored)),
         runs=tuple(
             RunGain(run_id=member.run.run_id, seed=member.run.seed, gain=float(np.mean(list(row.values()))))
             for member, row in scored
@@ -229,35 +252,30 @@ def _compared(entries: Sequence[tuple[str, str]], own: Mapping[str, Members]) ->
     rows: list[MethodComparison] = []
     for measure in _measures([member for a, b in entries for member in (*own[a], *own[b])]):
         gaps = [gap for pair in entries if (gap := _difference(measure, pair, own, len(entries)))]
-        corrected = holm([gap.compared.p for gap in gaps])
-        rows += [_comparison(measure, gap, p) for gap, p in zip(gaps, corrected, strict=True)]
+        claimed = claims([gap.compared for gap in gaps])
+        rows += [_comparison(measure, gap, *pair) for gap, pair in zip(gaps, claimed, strict=True)]
     return rows
 
 
-def _comparison(measure: _Measure, gap: _Gap, p_holm: float | None) -> MethodComparison:
-    compared = gap.compared
+def _comparison(measure: _Measure, gap: _Gap, evolvers: Claim, candidates: Claim) -> MethodComparison:
     return MethodComparison(
         a=gap.entries[0],
         b=gap.entries[1],
         measure=measure.name,
         view=measure.view,
         of=measure.of,
-        difference=compared.difference,
-        ci=compared.interval,
-        p=compared.p,
-        mde=compared.mde,
-        unit="run" if compared.unit is Unit.RUN else "task",
+        difference=gap.compared.candidates.difference,
+        evolvers=evolvers,
+        candidates=candidates,
         pairs=gap.pairs,
         tasks=gap.tasks,
         unpaired=gap.unpaired,
-        p_holm=p_holm,
-        verdict=Verdict(verdict(compared.difference, p_holm)),
     )
 
 
 def _difference(measure: _Measure, entries: tuple[str, str], own: Mapping[str, Members], tests: int) -> _Gap | None:
     left, right = ({_plan_of(member): member for member in own[label]} for label in entries)
-    scored: list[tuple[_Member, Mapping[str, float]]] = []
+    scored: Scored = []
     for plan, member in left.items():
         if plan in right:
             mine, theirs = _gains(member, measure), _gains(right[plan], measure)
@@ -266,9 +284,7 @@ def _difference(measure: _Measure, entries: tuple[str, str], own: Mapping[str, M
     strata = _by_taskset(scored)
     # A difference between two gains is twice as wide as a gain.
     bounds = (2.0 * GAP[0], 2.0 * GAP[1]) if _bounds(measure, [*left.values(), *right.values()]) else None
-    compared = compare_paired(strata, tests, bounds)
-    if compared is not None and compared.unit is Unit.CASE:
-        compared = compare_paired(_over_runs(strata), bounds=bounds)
+    compared = compare(strata, tests, bounds, cases=_over_runs(strata))
     if compared is None:
         return None
     tasks, unpaired = sum(table.shape[1] for table in strata), len(left) + len(right) - 2 * len(scored)
@@ -290,7 +306,7 @@ def _varied(member: _Member) -> dict[str, str | int]:
     return {**member.plan.settings, "sources": "+".join(member.plan.sources)}
 
 
-def _gates(own: Mapping[str, Members]) -> list[GateEffect]:
+def _gates(own: Mapping[str, Members], ranked: bool) -> list[GateEffect]:
     """Return what the contract gate changes, for each entry that was run with and without it."""
     families: dict[bytes, dict[bool, str]] = {}
     for label, members in own.items():
@@ -298,11 +314,11 @@ def _gates(own: Mapping[str, Members]) -> list[GateEffect]:
         if gate is not None:
             families.setdefault(_family(members[0], "gate"), {})[gate] = label
     pairs = [(family[True], family[False]) for family in families.values() if len(family) == 2]
-    rows = _compared(pairs, own)
+    rows = _compared(pairs, own) if ranked else []
     return [GateEffect(on=on, off=off, gains=tuple(r for r in rows if (r.a, r.b) == (on, off))) for on, off in pairs]
 
 
-def _sweeps(members: Members) -> list[Sweep]:
+def _sweeps(members: Members, ranked: bool) -> list[Sweep]:
     """Return the settings that were varied, with the gains at each value; each run is judged on its own views."""
     sweeps: list[Sweep] = []
     for name in SWEPT:
@@ -313,7 +329,8 @@ def _sweeps(members: Members) -> list[Sweep]:
                 families.setdefault(_family(member, name), {}).setdefault(value, []).append(member)
         for family in families.values():
             if len(family) > 1:
-                entries = [SweepEntry(value=value, **dict(_method(str(value), own))) for value, own in family.items()]
+                methods = _methods({str(value): own for value, own in family.items()}, ranked)
+                entries = [SweepEntry(value=v, **dict(method)) for v, method in zip(family, methods, strict=True)]
                 entries.sort(key=lambda entry: _place(entry.value))
                 first = next(iter(family.values()))[0]
                 sweeps.append(Sweep(key=name, evolver=_name(first, name), entries=tuple(entries)))
@@ -331,7 +348,7 @@ def _place(value: str | int) -> tuple[int, str]:
     return (value, "") if isinstance(value, int) else (value.count("+"), value)
 
 
-def _cross_model(label: str, members: Members) -> list[ModelRow]:
+def _cross_model(label: str, members: Members, ranked: bool) -> list[ModelRow]:
     """Return, by view, the mean over runs of what harnesses are worth under their own execution model and under others."""
     evolved = members[0].plan.execution or "own model"
     under: dict[str, dict[str, list[UnderModel]]] = {}
@@ -342,8 +359,8 @@ def _cross_model(label: str, members: Members) -> list[ModelRow]:
     rows: list[ModelRow] = []
     for view, others in under.items():
         home = [level for member in members if (level := _at_home(member.harness, view))]
-        cells = [_cell(evolved, home, [_rise(level) for level in home])]
-        cells += [_cell(model, entries, [row.difference for row in entries]) for model, entries in others.items()]
+        cells = [_cell(evolved, home, [_rise(level) for level in home], ranked)]
+        cells += [_cell(model, rows, [row.difference for row in rows], ranked) for model, rows in others.items()]
         rows.append(ModelRow(evolver=label, evolved=evolved, view=view, cells=tuple(cells)))
     return rows
 
@@ -361,9 +378,9 @@ def _rise(level: BeforeAfter) -> float | None:
     return None if level.A_0 is None or level.A_T is None else level.A_T - level.A_0
 
 
-def _cell(model: str, levels: Sequence[BeforeAfter], gained: Sequence[float | None]) -> ModelCell:
+def _cell(model: str, levels: Sequence[BeforeAfter], gained: Sequence[float | None], ranked: bool) -> ModelCell:
     # Of several runs, the interval of one would say too little.
-    only = levels[0] if len(levels) == 1 else None
+    only = levels[0] if ranked and len(levels) == 1 else None
     return ModelCell(
         model=model,
         runs=len(levels),

@@ -1,4 +1,4 @@
-"""Why runs fail: five classes, each with its rule and what it rests on (Agent² RL-Bench, table 13).
+"""Why runs fail: five classes and that nothing was submitted, each with its rule and what it rests on (Agent² RL-Bench, table 13).
 
 The paper assigns classes by reading workspaces. Here each is a rule on the record, so that two readers find the same. A run
 may have several; one that ends above the base model beyond noise has at most a collapse.
@@ -23,6 +23,7 @@ RULES: Mapping[FailureKind, str] = {
         "after a score, checkpoints were refused, failed, or scored worse beyond noise, and no later one recovered"
     ),
     FailureKind.EARLY: "nothing but copies of the base model was graded, or no revision has code that trains",
+    FailureKind.UNGRADED: "no checkpoint was submitted before the run ended, so nothing is known of what was trained",
     FailureKind.SHORTCUT: "an agent improves a static task beyond noise by code that trains, and no interactive one that it tried",
 }
 """What is looked at for each kind; the last needs several runs."""
@@ -38,6 +39,9 @@ def run_failures(record: PostTraining, codes: Mapping[int, Code]) -> list[Failur
     """Return the failures of one run, with evidence in sentences and iterations from 1; an unfinished run has none yet."""
     if not record.closed:
         return []
+    if not record.steps:
+        said = [f"no request to grade a checkpoint in {record.clock_s:.0f} s", *filter(None, [exit_words(record)])]
+        return [_failure(FailureKind.UNGRADED, said)]
     failures = [_early(record, codes), _rollout(record, codes), _reward(record), _collapse(record)]
     return [failure for failure in failures if failure]
 

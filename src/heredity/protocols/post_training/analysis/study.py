@@ -10,7 +10,7 @@ from math import comb
 import numpy as np
 
 from heredity.analysis.bounds import GAP
-from heredity.analysis.paired import compare_paired, verdict
+from heredity.analysis.claims import Both, claims, compare
 from heredity.analysis.run_record import mean
 from heredity.analysis.statistics import Floats
 from heredity.protocols.post_training.analysis.failures import RULES
@@ -28,7 +28,7 @@ from heredity.protocols.post_training.suite_results import (
     SuiteScaling,
     TrainingSuiteResults,
 )
-from heredity.results.run import RunResults, Verdict
+from heredity.results.run import RunResults, RunStatus, Verdict
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,17 @@ class Trained:
 
     @property
     def improvement(self) -> float | None:
-        """The best graded score less the base model's; 0 where nothing was graded, None without a baseline."""
+        """The best graded score less the base model's, 0 of copies of it; None where nothing was graded, or without baseline."""
         graded, best = self.part.baseline.graded, self.part.best
-        if graded is None or graded.mean is None:
+        if graded is None or graded.mean is None or self.ungraded:
             return None
         score = best.score.mean if best and best.score else None
         return 0.0 if score is None else score - graded.mean
+
+    @property
+    def ungraded(self) -> bool:
+        """Whether nothing was graded, not even a copy of the base model: then nothing is known of it."""
+        return self.part.best is None and not self.part.process.copies
 
     @property
     def better(self) -> bool:
@@ -60,9 +65,11 @@ class Trained:
 
     @property
     def graded_gaps(self) -> list[float]:
-        """Gains of its best checkpoint by item of the graded view; 0 for one that ended with the base model."""
+        """Gains of its best checkpoint by item of the graded view, 0 of copies; none where nothing was graded."""
         best, graded = self.part.best, self.part.baseline.graded
-        return [0.0] * (graded.n if graded else 0) if best is None else _gaps(best.scores, best.baseline_scores)
+        if best is None:
+            return [0.0] * (graded.n if graded and not self.ungraded else 0)
+        return _gaps(best.scores, best.baseline_scores)
 
     @property
     def heldout_gaps(self) -> list[float]:
@@ -71,12 +78,15 @@ class Trained:
         return _gaps(heldout.scores if heldout else [], reference.heldout_scores if reference else [])
 
 
-def posttraining_study(runs: Sequence[RunResults], labels: Sequence[str]) -> TrainingSuiteResults | None:
+def posttraining_study(
+    runs: Sequence[RunResults], labels: Sequence[str], *, ranked: bool = True
+) -> TrainingSuiteResults | None:
     """Compare the runs of a suite.
 
     Args:
         runs: results of each run; unfinished ones may be among them.
         labels: the evolver of each, told apart by its options and mode.
+        ranked: whether gains are tested; else they are shown as they are.
 
     Returns:
         What is in `docs/post-training-diagnosis.md`; None if no run is of post-training.
@@ -88,8 +98,8 @@ def posttraining_study(runs: Sequence[RunResults], labels: Sequence[str]) -> Tra
     if not groups:
         return None
     return TrainingSuiteResults(
-        entries=[_entry(label, taskset, trained) for (label, taskset), trained in groups.items()],
-        heatmap=_heatmap([run for trained in groups.values() for run in trained]),
+        entries=_entries(groups, ranked),
+        heatmap=_heatmap([run for trained in groups.values() for run in trained], ranked),
         scaling=SuiteScaling(
             time=_curves(groups, [[run.part.scaling.time for run in trained] for trained in groups.values()]),
             submissions=_curves(
@@ -107,7 +117,19 @@ def posttraining_study(runs: Sequence[RunResults], labels: Sequence[str]) -> Tra
     )
 
 
-def _entry(label: str, taskset: str, trained: Sequence[Trained]) -> Entry:
+Groups = Mapping[tuple[str, str], Sequence[Trained]]
+"""Runs by agent and task."""
+
+
+def _entries(groups: Groups, ranked: bool) -> list[Entry]:
+    graded = _gains({key: [run.graded_gaps for run in trained] for key, trained in groups.items()}, ranked)
+    heldout = _gains({key: [run.heldout_gaps for run in trained] for key, trained in groups.items()}, ranked)
+    return [_entry(*key, trained, graded.get(key), heldout.get(key)) for key, trained in groups.items()]
+
+
+def _entry(
+    label: str, taskset: str, trained: Sequence[Trained], graded: GainOverRuns | None, heldout: GainOverRuns | None
+) -> Entry:
     parts = [run.part for run in trained]
     gains = [gain for run in trained if (gain := run.improvement) is not None]
     routes = Counter(part.routes.run for part in parts if part.routes.run)
@@ -121,8 +143,9 @@ def _entry(label: str, taskset: str, trained: Sequence[Trained]) -> Entry:
         baseline=mean(part.baseline.graded and part.baseline.graded.mean for part in parts),
         improvement=mean(gains),
         best_improvement=max(gains, default=None),
-        graded=_compared([run.graded_gaps for run in trained]),
-        heldout=_compared([run.heldout_gaps for run in trained]),
+        ungraded=sum(run.ungraded and run.run.status is not RunStatus.UNFINISHED for run in trained),
+        graded=graded,
+        heldout=heldout,
         success=Success(
             runs=len(gains),
             improved=sum(gain > 0 for gain in gains),
@@ -159,24 +182,33 @@ def _gaps(after: Scores, before: Scores) -> list[float]:
     return [float("nan") if a is None or b is None else a - b for a, b in zip(after, before, strict=False)]
 
 
-def _compared(rows: Sequence[Sequence[float]]) -> GainOverRuns | None:
-    """Return the mean gain over runs and tasks; runs of a suite have the same tasks, so a column is a task."""
+def _gains(
+    groups: Mapping[tuple[str, str], Sequence[Sequence[float]]], ranked: bool
+) -> dict[tuple[str, str], GainOverRuns]:
+    """Return the mean gain of each agent on each task, tests corrected over the agents of a task."""
+    tasks = [task for _, task in groups]
+    both = {key: both for key, rows in groups.items() if (both := _compared(rows, tasks.count(key[1])))}
+    gains: dict[tuple[str, str], GainOverRuns] = {}
+    for task in dict.fromkeys(tasks):
+        family = {key: compared for key, compared in both.items() if key[1] == task}
+        for (key, compared), pair in zip(family.items(), claims(list(family.values())), strict=True):
+            evolvers, candidates = pair if ranked else (None, None)
+            gains[key] = GainOverRuns(
+                difference=compared.candidates.difference,
+                evolvers=evolvers,
+                candidates=candidates,
+                runs=compared.candidates.runs,
+                cases=compared.candidates.cases,
+            )
+    return gains
+
+
+def _compared(rows: Sequence[Sequence[float]], tests: int) -> Both | None:
+    """Compare checkpoints with the base model over runs and items; runs of a suite have the same items, so a column is one."""
     scored = [row for row in rows if row]
     width = max(map(len, scored), default=0)
     table: Floats = np.array([[*row, *[np.nan] * (width - len(row))] for row in scored], dtype=np.float64)
-    comparison = compare_paired([table], bounds=GAP) if scored else None
-    if comparison is None:
-        return None
-    return GainOverRuns(
-        difference=comparison.difference,
-        ci=comparison.interval,
-        p=comparison.p,
-        mde=comparison.mde,
-        unit=comparison.unit,
-        runs=comparison.runs,
-        cases=comparison.cases,
-        verdict=verdict(comparison.difference, comparison.p, covered=comparison.covered),
-    )
+    return compare([table], tests, GAP, marked=True) if scored else None
 
 
 def pass_at_k(gains: Sequence[float]) -> list[BestOfRuns]:
@@ -196,7 +228,7 @@ def pass_at_k(gains: Sequence[float]) -> list[BestOfRuns]:
     ]
 
 
-def _heatmap(trained: Sequence[Trained]) -> list[HeatmapCell]:
+def _heatmap(trained: Sequence[Trained], ranked: bool) -> list[HeatmapCell]:
     """Return the mean improvement by agent, mode and task, with the best and the worst mode of each (figure 6).
 
     A run of several tasks counts for each of them.
@@ -211,7 +243,7 @@ def _heatmap(trained: Sequence[Trained]) -> list[HeatmapCell]:
     rows: list[HeatmapCell] = []
     for (agent, mode, task), value in means.items():
         rivals = [v for (a, _, t), v in means.items() if (a, t) == (agent, task)]
-        several = min(rivals) < max(rivals)
+        several = ranked and min(rivals) < max(rivals)
         rows.append(
             HeatmapCell(
                 agent=agent,
@@ -233,18 +265,18 @@ def _curves(groups: Iterable[tuple[str, str]], lines: Iterable[Sequence[Points]]
 
 
 def _curve(lines: Sequence[Points]) -> list[tuple[float, float, float, float]]:
-    """Return (spent, mean, least, greatest) best improvement over runs, as steps; a run without a score stays at 0."""
-    if not any(lines):
+    """Return (spent, mean, least, greatest) best improvement over the runs that have a score, as steps."""
+    curves = [line for line in lines if line]
+    if not curves:
         return []
-    curves = [line or [(0.0, 0.0)] for line in lines]
     points: list[tuple[float, float, float, float]] = []
     for at in sorted({at for line in curves for at, _ in line}):
-        values = [next(v for when, v in reversed(line) if when <= at) for line in curves]
+        values = [next((v for when, v in reversed(line) if when <= at), 0.0) for line in curves]
         points.append((at, float(np.mean(values)), min(values), max(values)))
     return points
 
 
-def _shortcuts(groups: Mapping[tuple[str, str], Sequence[Trained]]) -> list[Shortcut]:
+def _shortcuts(groups: Groups) -> list[Shortcut]:
     """Return the agents whose competence on static tasks does not carry over to interactive ones (table 13, last row)."""
     rows: list[Shortcut] = []
     for label in dict.fromkeys(label for label, _ in groups):

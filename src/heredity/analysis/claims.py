@@ -1,0 +1,97 @@
+"""The two claims that a difference makes: of the evolvers, over runs, and of the candidates at hand, over cases.
+
+    both = compare(strata, tests=3)                    # before p-values are corrected
+    evolvers, candidates = claims([both])[0]
+
+Every comparison of evolvers is made here, whatever the protocol, so that they all rest on the same model (`docs/analysis.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from heredity.analysis.bounds import Interval
+from heredity.analysis.paired import Comparison, compare_cases, compare_runs, holm, verdict
+from heredity.analysis.statistics import CONFIDENCE
+from heredity.results.run import Verdict
+from heredity.results.suite import Claim, Unit
+
+LEVEL = 1.0 - CONFIDENCE
+MARK_LEVEL = 0.002
+"""Level of tests of evolvers against what is the same for all seeds: nothing there cancels the skew of scores, which at 5%
+calls an evolver falsely better in up to one case in six."""
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """A difference as a sample of runs and as one of cases, before p-values are corrected.
+
+    Attributes:
+        evolvers: runs are the sample, beside cases.
+        candidates: cases are.
+        marked: whether one side is the same for all seeds, as a reference or a first snapshot is.
+    """
+
+    evolvers: Comparison
+    candidates: Comparison
+    marked: bool
+
+
+def compare(
+    strata: Sequence[ArrayLike],
+    tests: int = 1,
+    bounds: Interval | None = None,
+    *,
+    marked: bool = False,
+    cases: Sequence[ArrayLike] | None = None,
+) -> Both | None:
+    """Compare two entries, for both claims.
+
+    Args:
+        strata: first minus second, shape (runs, cases) for each environment; NaN is missing.
+        tests: how many tests the family has that this one is corrected in.
+        bounds: what differences can only lie between; None if that is not known.
+        marked: as in `Both`.
+        cases: what the candidates are compared on, if that is something else, such as means over runs of other cases.
+
+    Returns:
+        Both comparisons, or None if nothing is paired.
+    """
+    # Against a mark the level is lower, as if there were so many more tests.
+    of_evolvers = tests * round(LEVEL / MARK_LEVEL) if marked else tests
+    evolvers = compare_runs(strata, of_evolvers, bounds)
+    candidates = compare_cases(strata if cases is None else cases, tests, bounds)
+    return None if evolvers is None or candidates is None else Both(evolvers, candidates, marked)
+
+
+def claims(family: Sequence[Both]) -> list[tuple[Claim, Claim]]:
+    """Return the claims of evolvers and of candidates, with p-values corrected over the family for each claim apart."""
+    evolvers = holm([both.evolvers.p if both.evolvers.enough else None for both in family])
+    candidates = holm([both.candidates.p for both in family])
+    return [
+        (_of_evolvers(both, p), _claim(both.candidates, p_cases, LEVEL))
+        for both, p, p_cases in zip(family, evolvers, candidates, strict=True)
+    ]
+
+
+def _of_evolvers(both: Both, p: float | None) -> Claim:
+    compared = both.evolvers
+    if compared.enough:
+        return _claim(compared, p, MARK_LEVEL if both.marked else LEVEL)
+    return Claim(
+        unit=Unit.RUN, ci=compared.interval, p=None, p_holm=None, mde=compared.mde, verdict=Verdict.CANNOT_TELL
+    )
+
+
+def _claim(compared: Comparison, p: float | None, level: float) -> Claim:
+    return Claim(
+        unit=compared.unit,
+        ci=compared.interval,
+        p=compared.p,
+        p_holm=p,
+        mde=compared.mde,
+        verdict=verdict(compared.difference, p, level, covered=compared.covered),
+    )

@@ -1,0 +1,76 @@
+"""Cells of a suite's table as pages and sentences show them: a mean with the interval that it has, or each of a few seeds."""
+
+from __future__ import annotations
+
+from heredity.results import text
+from heredity.results.page import Fact, Facts, Mean, Number
+from heredity.results.suite import CellResults, SuiteResults, TasksetResults, Unit
+from heredity.results.words import Words
+
+FEW = 3
+"""Up to how many tasksets are named one by one in titles, sentences and figures."""
+
+
+def best_cells(taskset: TasksetResults) -> list[CellResults]:
+    """Return the cells of the evolvers with the greatest mean: several where they are equal, none where nobody has a score."""
+    cells = [cell for cell in taskset.cells if not cell.reference]
+    return [cell for cell in cells if cell.mean == max(c.mean for c in cells)]
+
+
+def few_seeds(cell: CellResults) -> bool:
+    """Return whether a cell has several seeds, and too few for an interval over them: each is shown instead."""
+    return cell.ci_unit is Unit.CASE and len(cell.seeds) > 1
+
+
+def cell_digits(cell: CellResults) -> int:
+    """Return with how many decimals a cell is written."""
+    return text.decimals_for(text.spread_of([cell.ci or (None, None)]), cell.mean)
+
+
+def cell_mean(cell: CellResults, places: int | None = None) -> Mean:
+    """Return a cell's mean with its interval; without one where a few seeds stand for it (`seeds_note`)."""
+    bounds = (None, None) if few_seeds(cell) else cell.ci or (None, None)
+    return Mean(cell.mean, *bounds, decimals=cell_digits(cell) if places is None else places)
+
+
+def seeds_note(cell: CellResults, places: int) -> tuple[str, ...]:
+    """Return the means of a few seeds, which have no interval over seeds; nothing otherwise."""
+    return (f"seeds {', '.join(text.number(seed.mean, places) for seed in cell.seeds)}",) if few_seeds(cell) else ()
+
+
+def places_of(taskset: TasksetResults) -> int:
+    """Return with how many decimals the scores of a taskset are written."""
+    return text.decimals_for(text.spread_of(cell.ci or (None, None) for cell in taskset.cells), taskset.reference_mean)
+
+
+def suite_facts(suite: SuiteResults, words: Words) -> Facts:
+    """Return the figures that count, best scores first where tasksets are few and evolvers are ranked."""
+    facts: list[Fact] = []
+    for taskset in suite.tasksets if suite.ranked and len(suite.tasksets) <= FEW else ():
+        best = best_cells(taskset)
+        if best:
+            names = text.listed([cell.evolver for cell in best])
+            notes = [
+                names,
+                *seeds_note(best[0], places_of(taskset)),
+                f"{words.mark} {text.number(best[0].reference_mean)}",
+            ]
+            name = f"Best {words.score}, {text.short_task(taskset.taskset)}"
+            facts.append(Fact(name, cell_mean(best[0]), "; ".join(notes)))
+    sums = [row.wall_seconds for row in suite.budget]
+    seconds = None if None in sums or not sums else sum(v for v in sums if v is not None)
+    bought = [row.episodes for row in suite.budget]
+    allowed = (
+        None if None in bought or not bought else f"of {text.number(sum(v for v in bought if v is not None))} bought"
+    )
+    used = sum(row.used for row in suite.budget)
+    return Facts(
+        (
+            *facts,
+            Fact("Evolvers", len(suite.evolvers)),
+            *(() if facts else (Fact(words.tasksets.capitalize(), len(suite.tasksets)),)),
+            Fact("Runs finished", f"{suite.finished} of {suite.runs}"),
+            Fact(f"{words.rollouts.capitalize()} used", used, allowed),
+            Fact("Wall time of evolvers", Number(seconds, form="duration"), "added up, without judging"),
+        )
+    )

@@ -1,0 +1,77 @@
+"""The two claims of a difference as tables show them: of evolvers, over new runs, and of what is at hand, over new cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from heredity.results import text
+from heredity.results.base import Interval
+from heredity.results.page import Cell, Column, Mean, Number, Value, Verdict
+from heredity.results.run import Verdict as Judged
+from heredity.results.suite import Claim
+
+
+def claim_columns(evolvers: str, products: str, case: str = "case") -> tuple[Column, ...]:
+    """Return the columns of both claims.
+
+    Args:
+        evolvers: what the first is of, such as `evolvers`.
+        products: what the second is of, such as `policies`.
+        case: what one of its sample is called.
+    """
+    numbers = tuple(Column(name, "right") for name in ("over new runs", "p (Holm)", "detectable effect"))
+    cases = tuple(Column(name, "right") for name in (f"over new {case}s", f"p of {case}s (Holm)"))
+    return Column(evolvers), *numbers, Column(f"these {products}"), *cases
+
+
+def claim_cells(difference: float, evolvers: Claim, candidates: Claim, places: int | None) -> tuple[Value, ...]:
+    """Return the cells of both claims, in the order of `claim_columns`."""
+    return (
+        Verdict(evolvers.verdict),
+        Mean(difference, *(evolvers.ci or (None, None)), decimals=places, signed=True),
+        Number(evolvers.p_holm, form="p"),
+        Number(evolvers.mde, places),
+        Verdict(candidates.verdict),
+        Mean(difference, *(candidates.ci or (None, None)), decimals=places, signed=True),
+        Number(candidates.p_holm, form="p"),
+    )
+
+
+def claimed(
+    difference: float,
+    evolvers: Claim | None,
+    candidates: Claim | None,
+    of: tuple[str, str, str],
+    notes: Sequence[str] = (),
+) -> Cell:
+    """Return a difference in one cell, with what it says of either below it.
+
+    Args:
+        difference: what is claimed.
+        evolvers: the claim over runs; None where nothing is tested.
+        candidates: the claim over cases.
+        of: what the first is of, what the second is of, and what a case is called: `("method", "harnesses", "task")`.
+        notes: what else stands below.
+    """
+    who, products, case = of
+    lines = [_line(who, "runs", evolvers), _line(f"these {products}", f"{case}s", candidates)]
+    return Cell(Number(difference, 3, "signed"), (*filter(None, lines), *notes))
+
+
+def _line(of: str, over: str, claim: Claim | None) -> str:
+    if claim is None:
+        return ""
+    bounds = f" {text.interval(*claim.ci, 3)} over {over}" if claim.ci and claim.verdict != Judged.CANNOT_TELL else ""
+    return f"{of}: {claim.verdict}{bounds}"
+
+
+def told(claims: Sequence[tuple[Claim | None, Claim | None]]) -> list[Interval | None]:
+    """Return the intervals that a chart shows: of the evolvers where all of them can be told apart, else of what is at hand."""
+    of_evolvers = of_runs(claims)
+    chosen = [evolvers if of_evolvers else candidates for evolvers, candidates in claims]
+    return [claim.ci if claim else None for claim in chosen]
+
+
+def of_runs(claims: Sequence[tuple[Claim | None, Claim | None]]) -> bool:
+    """Return whether all of these claims can be made of evolvers, so that a chart shows intervals over runs."""
+    return all(evolvers is not None and evolvers.verdict != Judged.CANNOT_TELL for evolvers, _ in claims)

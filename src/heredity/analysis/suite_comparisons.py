@@ -11,6 +11,7 @@ import numpy as np
 from heredity.analysis import paired
 from heredity.analysis.bounds import GAP, Floats
 from heredity.analysis.paired import compare_cases, compare_runs, holm, verdict
+from heredity.analysis.samples import differences
 from heredity.analysis.statistics import CONFIDENCE, probability_of_improvement
 from heredity.analysis.suite_table import REFERENCE, TasksetScores
 from heredity.results.run import Verdict
@@ -79,8 +80,10 @@ def _answer(question: _Question, tests: int) -> _Answer | None:
     bounds = GAP if not normalised and all(t.bounds for t in tasksets) else None
     strata = [g for g in gaps if g.size]
     # Against a mark the level is lower, as if there were so many more tests.
-    of_evolvers = tests * round(LEVEL / MARK_LEVEL) if REFERENCE in (a, b) else tests
-    evolvers, candidates = compare_runs(strata, of_evolvers, bounds), compare_cases(strata, tests, bounds)
+    mark = REFERENCE in (a, b)
+    of_evolvers = tests * round(LEVEL / MARK_LEVEL) if mark else tests
+    evolvers = compare_runs(strata, of_evolvers, bounds, mark=mark)
+    candidates = compare_cases(strata, tests, bounds)
     return _Answer(question, evolvers, candidates) if evolvers is not None and candidates is not None else None
 
 
@@ -90,28 +93,30 @@ def _row(
     candidates, tasksets, (a, b) = answer.candidates, answer.question.tasksets, answer.question.pair
     case_count = sum(_known_cases(t, entry) for t in tasksets for entry in (a, b) if entry != REFERENCE)
     marked = REFERENCE in (a, b)
+    improves = probability_of_improvement([_runs(t, a) for t in tasksets], [_runs(t, b) for t in tasksets])
     return Comparison(
         a=name(a),
         b=name(b),
         scale=answer.question.scale,
         difference=candidates.difference,
-        evolvers=_of_evolvers(answer.evolvers, p_evolvers, MARK_LEVEL if marked else LEVEL),
+        evolvers=_of_evolvers(answer.evolvers, p_evolvers, marked),
         candidates=_claim(candidates, p_candidates, LEVEL),
         pairs=candidates.runs,
         cases=candidates.cases,
         unpaired=case_count - (1 if marked else 2) * candidates.cases,
-        probability_of_improvement=probability_of_improvement(
-            [_runs(t, a) for t in tasksets], [_runs(t, b) for t in tasksets]
-        ),
+        probability_of_improvement=improves and improves.mean,
+        probability_of_improvement_ci=improves and improves.interval,
     )
 
 
-def _of_evolvers(comparison: paired.Comparison, p: float | None, level: float) -> Claim:
-    if comparison.enough:
-        return _claim(comparison, p, level)
-    return Claim(
-        unit=Unit.RUN, ci=comparison.interval, p=None, p_holm=None, mde=comparison.mde, verdict=Verdict.CANNOT_TELL
-    )
+def _of_evolvers(comparison: paired.Comparison, p: float | None, marked: bool) -> Claim:
+    """Return what can be told of evolvers: nothing of few runs, nor of runs that lie all as far from a mark, without bounds."""
+    interval = comparison.interval
+    if not comparison.enough or (marked and interval is None):
+        return Claim(unit=Unit.RUN, ci=interval, p=None, p_holm=None, mde=comparison.mde, verdict=Verdict.CANNOT_TELL)
+    beyond = interval is None or not marked or interval[0] > 0.0 or interval[1] < 0.0
+    claim = _claim(comparison, p, MARK_LEVEL if marked else LEVEL)
+    return claim if beyond else claim.model_copy(update={"verdict": Verdict.WITHIN_NOISE})
 
 
 def _claim(comparison: paired.Comparison, p: float | None, level: float) -> Claim:
@@ -139,7 +144,8 @@ def _paired_gaps(taskset: TasksetScores, a: str, b: str) -> Floats:
         if (left is None or seed in left) and (right is None or seed in right)
     ]
     width = min((min(len(x), len(y)) for x, y in rows), default=0)
-    return np.array([x[:width] - y[:width] for x, y in rows], dtype=np.float64).reshape(len(rows), width)
+    gaps = [differences(x[:width], y[:width]) for x, y in rows]
+    return np.array(gaps, dtype=np.float64).reshape(len(rows), width)
 
 
 def _by_seed(taskset: TasksetScores, entry: str) -> dict[int | None, Floats] | None:

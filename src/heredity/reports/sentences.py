@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from heredity.results import text
+from heredity.results.base import MissingBounds
 from heredity.results.run import RunResults, RunStatus, Verdict
 from heredity.results.suite import Comparison, Entry, SuiteResults, TasksetResults
 from heredity.results.text import listed, plural
@@ -136,6 +137,13 @@ def trouble_summary(suite: SuiteResults, words: Words) -> str:
     return f"{', '.join(said).capitalize()}." if said else ""
 
 
+def missing_note(missing: int, bounds: MissingBounds) -> str:
+    """Say between what a mean lies, whatever the missing scores are."""
+    ends = "of the range" if bounds.declared else "seen"
+    between = text.interval(bounds.low, bounds.high)
+    return f"{text.number(missing)} missing: {between} with the least and greatest {ends}"
+
+
 def state_of(run: RunResults) -> str:
     """Say in what state the run is, to follow "the run"."""
     return {RunStatus.FINISHED: "is finished", RunStatus.FAILED: "failed"}.get(run.status, f"is {run.status}")
@@ -150,9 +158,12 @@ def run_summary(run: RunResults, words: Words) -> str:
         return f"No held-out score: the run {state_of(run)} after {used} and {submissions}.{best}"
     bounds = heldout.ci or (None, None)
     digits = text.decimals_for(text.spread_of([bounds]), heldout.mean)
-    score = f"{text.number(heldout.mean, digits)} {text.interval(*bounds, digits)}"
+    interval = text.interval(*bounds, digits) if heldout.ci else f"(no interval: {heldout.ci_unknown or 'one score'})"
+    score = f"{text.number(heldout.mean, digits)} {interval}"
     cases = plural(len(heldout.scores), words.case)
     opening = f"After {used} of feedback the {words.chosen} {words.product} has a {words.score} of {score} on {cases}"
+    if heldout.if_missing:
+        opening += f" ({missing_note(heldout.missing, heldout.if_missing)})"
     if run.decisions and len({d.candidate for d in run.decisions if d.accepted}) == 1:
         return f"{opening}. It is the one that the run began with: nothing else was committed."
     gain, reference = run.gain, run.reference

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heredity.reports.sections import Head, arranged, failure_parts, headed, versions
-from heredity.reports.sentences import FEW, suite_caution, suite_summary, suite_title, trouble_summary
+from heredity.reports.sentences import FEW, missing_note, suite_caution, suite_summary, suite_title, trouble_summary
+from heredity.reports.suite_standings import columns, leaderboard, profiles
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Reference, Tone
 from heredity.results.page import (
@@ -30,8 +31,11 @@ from heredity.results.page import (
 )
 from heredity.results.report import Report, taskset_names, tones
 from heredity.results.run import RunResults, RunStatus
-from heredity.results.suite import CellResults, Comparison, Problems, SuiteResults, TasksetResults
+from heredity.results.suite import CellResults, Comparison, Problems, SuiteResults, TasksetResults, Unit
 from heredity.results.words import Words
+
+SEEDS = 8
+"""Up to how many seeds of a cell have their scores written beside their mean; charts and the table of runs show all."""
 
 
 def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) -> Page:
@@ -52,7 +56,13 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
     head = headed(Head((*said, *cautions, *warnings), _facts(suite, words), ()), own)
     shown = _Shown(suite, members, words)
     general = [
-        *(shown.best(), shown.leaderboard(), shown.scores(), shown.comparisons()),
+        *(
+            shown.best(),
+            leaderboard(suite, words, tones(suite, members)),
+            profiles(suite, words, tones(suite, members)),
+            shown.scores(),
+            shown.comparisons(),
+        ),
         *(shown.budget(), shown.problems(), shown.runs(), shown.reproduce()),
     ]
     return Page(
@@ -122,8 +132,15 @@ def _places(taskset: TasksetResults) -> int:
     return text.decimals_for(text.spread_of(cell.ci or (None, None) for cell in taskset.cells), taskset.reference_mean)
 
 
-def _columns(*names: str, left: int = 1) -> tuple[Column, ...]:
-    return tuple(Column(name, "left" if i < left else "right") for i, name in enumerate(names))
+def _notes(cell: CellResults, places: int) -> tuple[str, ...]:
+    """Say what an interval is about or why there is none, what each of few seeds came to, and what missing scores might change."""
+    about = "over new runs" if cell.ci_unit is Unit.RUN else "these candidates, over new cases"
+    values = ", ".join(text.number(seed.mean, places) for seed in cell.seeds)
+    return (
+        about if cell.ci else f"no interval: {cell.ci_unknown}" if cell.ci_unknown else "",
+        f"{text.plural(len(cell.seeds), 'seed')}: {values}" if 0 < len(cell.seeds) <= SEEDS else "",
+        *([missing_note(cell.missing, cell.if_missing)] if cell.if_missing else []),
+    )
 
 
 class _Shown:
@@ -157,73 +174,31 @@ class _Shown:
         table = of_rows(head, rows, left=2, caption=f"Best held-out {words.score} of each {words.taskset}")
         return Section("best", "What was reached", (table,) if rows else (), "lead", "all")
 
-    def leaderboard(self) -> Section:
-        """Return rank scores and normalised scores."""
-        suite, words = self._suite, self._words
-        where = "of an environment" if words.taskset == "environment" else f"on a {words.taskset}"
-        about = (
-            f"Rank score is 1 for the best entry {where} and 0 for the last, averaged over {words.tasksets}; equal means "
-            "share the better rank, and who has no score is last. The normalised score sets the "
-            f"{words.reference} to 0 and the best evolver to 1, and is summarised by its interquartile mean."
-        )
-        if not suite.leaderboard:
-            return Section("leaderboard", "Leaderboard", (Text("No run of this suite has been judged yet."),), "lead")
-        rows: list[Row] = []
-        for i, e in enumerate(suite.leaderboard):
-            share, best = f"{e.tasksets} of {e.tasksets + e.absent} {words.tasksets}", text.number(e.rank_score_at_best)
-            absent = (f"{share}; {best} at best",) if e.absent else ()
-            rank = Cell(Number(e.rank_score, 3), absent, strong=i == 0 and not e.reference)
-            normalised = Mean(e.iqm, *(e.iqm_ci or (None, None)), decimals=3)
-            cells = (self._named(e.evolver), rank, normalised, e.wins, e.top2)
-            rows.append(Row(cells, "reference" if e.reference else ""))
-        head = _columns("evolver", "rank score", "normalised", "wins", "top 2")
-        caption = f"Leaderboard of {suite.suite_id or 'the suite'}, best first"
-        table = Table(head, tuple(rows), caption, csv="leaderboard.csv")
-        lines = [
-            Interval(e.evolver, e.iqm, *(e.iqm_ci or (None, None)), tone=self._tone(e.evolver))
-            for e in suite.leaderboard
-            if not e.reference
-        ]
-        scale = f"0: {words.mark}, 1: best evolver"
-        chart = Intervals("Normalised score", tuple(lines), scale, note=f"interquartile mean with {self._interval}")
-        pair = Group((table, chart), "pair")
-        return Section("leaderboard", "Leaderboard", (Text(about, "about"), pair, *self._breakdown()), "lead", "all")
-
-    def _breakdown(self) -> list[Part]:
-        """Return scores by family and by group, where there are several."""
-        entries = self._suite.leaderboard
-        families = sorted({name for entry in entries for name in entry.family_scores})
-        groups = sorted({name for entry in entries for name in entry.group_scores})
-        tables: list[Table] = []
-        if len(families) > 1:
-            rows = [[self._named(e.evolver), *(Number(e.family_scores.get(f), 3) for f in families)] for e in entries]
-            tables.append(of_rows(["evolver", *families], rows, caption="Rank score by family"))
-        if len(groups) > 1:
-            own = [e for e in entries if not e.reference]
-            rows = [[self._named(e.evolver), *(Number(e.group_scores.get(g), 3) for g in groups)] for e in own]
-            caption = f"Mean normalised score by group of {self._words.tasksets}"
-            tables.append(of_rows(["evolver", *groups], rows, caption=caption))
-        return [Folded("By family and group", tuple(tables))] if tables else []
-
     def scores(self) -> Section:
         """Return every evolver on every taskset, as a table and as charts."""
         suite, words = self._suite, self._words
-        columns: list[dict[str, Cell]] = []
+        by_taskset: list[dict[str, Cell]] = []
         for taskset in suite.tasksets:
             places = _places(taskset)
             best = max((cell.mean for cell in taskset.cells if not cell.reference), default=None)
-            columns.append(
-                {c.evolver: Cell(_mean(c, places), strong=not c.reference and c.mean == best) for c in taskset.cells}
+            by_taskset.append(
+                {
+                    c.evolver: Cell(_mean(c, places), _notes(c, places), strong=not c.reference and c.mean == best)
+                    for c in taskset.cells
+                }
             )
         rows = tuple(
             Row(
-                (self._named(e.evolver), *(c.get(e.evolver, Cell()) for c in columns)),
+                (self._named(e.evolver), *(c.get(e.evolver, Cell()) for c in by_taskset)),
                 "reference" if e.reference else "",
             )
             for e in suite.leaderboard
         )
-        head = _columns("evolver", *(self._names[t.taskset] for t in suite.tasksets))
-        caption = f"Mean over seeds and held-out cases with {self._interval}; the best of each {words.taskset} is bold"
+        head = columns("evolver", *(self._names[t.taskset] for t in suite.tasksets))
+        caption = (
+            f"Mean over seeds and held-out cases with {self._interval}, and what that is about; the best of each "
+            f"{words.taskset} is bold"
+        )
         table = Table(head, rows, caption, csv="scores.csv")
         charts = tuple(self._chart(taskset) for taskset in suite.tasksets)
         parts = (table, Group(charts)) if len(charts) > 1 else (Group((table, *charts), "pair"),) if charts else ()
@@ -233,13 +208,19 @@ class _Shown:
     def _chart(self, taskset: TasksetResults) -> Intervals:
         words = self._words
         lines = [
-            Interval(c.evolver, c.mean, *(c.ci or (None, None)), tone=self._tone(c.evolver))
+            Interval(
+                c.evolver,
+                c.mean,
+                *(c.ci or (None, None)),
+                tone=self._tone(c.evolver),
+                singles=tuple(seed.mean for seed in c.seeds),
+            )
             for c in taskset.cells
             if not c.reference
         ]
         lines += [Interval(name, tone=self._tone(name)) for name in taskset.absent]
         reference = None if taskset.reference_mean is None else Reference(taskset.reference_mean, words.mark)
-        note = " · ".join(part for part in (taskset.family, taskset.group) if part)
+        note = " · ".join(part for part in (taskset.family, taskset.group, "a ring for each seed") if part)
         title = f"Held-out {words.score} on {self._names[taskset.taskset]}"
         return Intervals(title, tuple(lines), f"held-out {words.score}", reference, note)
 
@@ -275,9 +256,9 @@ class _Shown:
         head = (
             Column("first"),
             Column("evolvers"),
-            *_columns("", *named)[1:],
+            *columns("", *named)[1:],
             Column(f"these {products}"),
-            *_columns("", *cases)[1:],
+            *columns("", *cases)[1:],
         )
         shown = [
             Row(
@@ -290,7 +271,7 @@ class _Shown:
                     Verdict(c.candidates.verdict),
                     Mean(c.difference, *(c.candidates.ci or (None, None)), decimals=places, signed=True),
                     Number(c.candidates.p_holm, form="p"),
-                    Number(c.probability_of_improvement, form="percent"),
+                    Mean(c.probability_of_improvement, *(c.probability_of_improvement_ci or (None, None)), decimals=2),
                     c.pairs,
                     Cell(c.cases, (f"{c.unpaired} unpaired",) if c.unpaired else ()),
                 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import SerializeAsAny
 
-from heredity.results.base import SCHEMA_VERSION, Interval, Result
+from heredity.results.base import SCHEMA_VERSION, Interval, MissingBounds, Result, Unknown
 
 
 class RunStatus(StrEnum):
@@ -157,14 +157,21 @@ class Selected(Result):
 
 
 class HeldOut(Result):
-    """Held-out scores, one for each case; `n` counts those that are not missing."""
+    """Held-out scores, one for each case; `n` counts those that are not missing.
+
+    Attributes:
+        ci: interval of the mean over cases; None where none covers, and `ci_unknown` says why.
+        if_missing: bounds of the mean over what is missing; None where nothing is.
+    """
 
     scores: list[float | None]
     mean: float | None
     ci: Interval | None
+    ci_unknown: Unknown | None = None
     n: int
     failures: int
     missing: int
+    if_missing: MissingBounds | None = None
 
 
 class Reference(Result):

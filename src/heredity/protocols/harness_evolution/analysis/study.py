@@ -15,7 +15,7 @@ import numpy as np
 
 from heredity.analysis.bounds import GAP, Interval, share
 from heredity.analysis.paired import Comparison, compare_paired, holm, verdict
-from heredity.analysis.statistics import FEW_RUNS, case_mean, crossed_mean
+from heredity.analysis.statistics import case_mean, evolver_mean
 from heredity.ids import canonical_json
 from heredity.protocols.harness_evolution.analysis.coded import Floats
 from heredity.protocols.harness_evolution.analysis.metrics import MEASURES, ROLES
@@ -164,9 +164,10 @@ def _measured(measure: _Measure, members: Members) -> Measured | None:
     """Return the mean gain over runs; its interval is for new runs where there are enough of them, else for new tasks."""
     scored = [(member, row) for member in members if (row := _gains(member, measure))]
     strata = _by_taskset(scored)
-    several = bool(strata) and min(len(table) for table in strata) >= FEW_RUNS
     bounds = _bounds(measure, members)
-    mean = crossed_mean(strata, bounds=bounds) if several else case_mean(_over_runs(strata), bounds=bounds)
+    mean, unit = evolver_mean(strata, bounds) or (None, Unit.CASE)
+    if unit is Unit.CASE:
+        mean = case_mean(_over_runs(strata), bounds=bounds)
     if mean is None:
         return None
     return Measured(
@@ -175,7 +176,7 @@ def _measured(measure: _Measure, members: Members) -> Measured | None:
         of=measure.of,
         mean=mean.mean,
         ci=mean.interval,
-        unit="run" if several else "task",
+        unit="run" if unit is Unit.RUN else "task",
         forgetting=max(0.0, -mean.mean) if measure.name == "FR" else None,
         tasks=sum(table.shape[1] for table in strata),
         runs=tuple(

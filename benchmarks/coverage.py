@@ -3,7 +3,7 @@
     python benchmarks/coverage.py [--json] [--simulations 4000] [--seed 0]
 
 Every simulated suite has two sources of chance: seeds, of one of several shapes, and held-out cases, which all runs share
-and whose effect is as large as that of seeds, a fifth of it, or none. The tables have:
+and whose effect is as large as that of seeds, or none. The tables have:
 
 - cells: how often the interval that a page prints holds what it is about (the evolver's mean; below six seeds, the mean of these
   candidates over new cases), and how often none is printed because nobody can tell;
@@ -11,7 +11,7 @@ and whose effect is as large as that of seeds, a fifth of it, or none. The table
   or worse falsely;
 - means of independent scores of each shape, without and with declared bounds, as for a reference or a single run;
 - standings of three evolvers on three tasksets: coverage of rank scores, interquartile means, profiles and probabilities of
-  improvement (a sixteenth of the simulations);
+  improvement (one simulation for each 32);
 - families: how often a whole suite of evolvers that are alike calls any of them better or worse.
 """
 
@@ -28,7 +28,8 @@ import numpy as np
 from heredity.analysis import statistics as stats
 from heredity.analysis.bounds import SHARE, Interval
 from heredity.analysis.paired import compare_cases, compare_runs, holm, verdict
-from heredity.analysis.suite_comparisons import LEVEL, MARK_LEVEL
+from heredity.analysis.samples import LEAST_RUNS
+from heredity.analysis.suite_comparisons import LEVEL, of_evolvers
 from heredity.analysis.suite_spread import THRESHOLDS, suite_spread
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
 from heredity.ids import generator
@@ -39,8 +40,8 @@ SHAPES = ("normal", "exponential", "clustered", "lognormal", "left lognormal", "
 PLAIN = SHAPES[:3]
 RUNS = (1, 2, 3, 5, 6, 8, 16, 32)
 CASES = 16
-CASE_EFFECTS = (1.0, 0.2, 0.0)
-LEVELS = {"a": 3.0, "b": 2.0, "c": 1.5}
+CASE_EFFECTS = (1.0, 0.0)
+LEVELS = {"a": 3.0, "b": 2.0, "c": 1.0}
 """True means of the evolvers of the standings; the reference has 0."""
 
 CLASSIC, DEMO = (4, 3, 4), (3, 2, 4)
@@ -102,14 +103,14 @@ def cell(shape: str, runs: int, effect: float, simulations: int, seed: int) -> d
         estimate, unit = stats.evolver_mean([alone])
         hits.append(held(estimate.interval, 0.0 if unit is Unit.RUN else float(levels.mean())))
         gaps, levels = table(rng, shape, runs, effect)
-        found, given, against = compare_runs([gaps]), compare_cases([gaps]), compare_runs([alone])
+        found, given, against = compare_runs([gaps]), compare_cases([gaps]), compare_runs([alone], mark=True)
         pairs.append(held(found.interval if found.enough else None, 0.0))
         candidates.append(held(given.interval, float(levels.mean())))
         marks.append(held(against.interval if found.enough else None, 0.0))
-        said.append(verdict(found.difference, found.p, LEVEL) if found.enough else Verdict.CANNOT_TELL)
+        said.append(Verdict(of_evolvers(found, found.p, marked=False).verdict))
         own = None if given.p is None else compare_cases([gaps - levels.mean()])
         chosen.append(Verdict.CANNOT_TELL if own is None else verdict(own.difference, own.p, LEVEL))
-        marked.append(verdict(against.difference, against.p, MARK_LEVEL) if found.enough else Verdict.CANNOT_TELL)
+        marked.append(Verdict(of_evolvers(against, against.p, marked=True).verdict))
     return {
         "shape": shape,
         "runs": runs,
@@ -142,7 +143,9 @@ def independent(shape: str, values: int, simulations: int, seed: int, bounds: In
 def standing(shape: str, runs: int, simulations: int, seed: int, tasksets: int = 3) -> dict[str, Any]:
     """Simulate suites of three evolvers that differ, and a reference."""
     rng = generator(seed, "standing", shape, runs)
-    population = {e: np.clip((level + seeds(rng, shape, 200_000)) / LEVELS["a"], 0.0, 1.0) for e, level in LEVELS.items()}
+    population = {
+        e: np.clip((level + seeds(rng, shape, 200_000)) / LEVELS["a"], 0.0, 1.0) for e, level in LEVELS.items()
+    }
     truth = {e: float(stats.interquartile_means(p)) for e, p in population.items()}
     at = len(THRESHOLDS) // 2
     above = {e: float((p > THRESHOLDS[at]).mean()) for e, p in population.items()}
@@ -202,14 +205,15 @@ def power(runs: int, simulations: int, seed: int) -> float:
 
 def measure(simulations: int, seed: int, progress: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
     """Return all figures."""
-    few = max(20, simulations // 16)
+    few = max(20, simulations // 32)
     cells: list[dict[str, Any]] = []
     for shape in SHAPES:
         progress(f"seeds: {shape}")
-        cells += [cell(shape, n, effect, simulations, seed) for effect in CASE_EFFECTS for n in RUNS]
+        cells += [cell(shape, n, 1.0, simulations // 4, seed) for n in RUNS if n < LEAST_RUNS]
+        cells += [cell(shape, n, effect, simulations, seed) for effect in CASE_EFFECTS for n in RUNS if n >= LEAST_RUNS]
     progress("independent scores")
     shapes: list[tuple[str, Interval | None]] = [*((s, None) for s in SHAPES if s != "clustered"), (SHAPES[-1], SHARE)]
-    means = [independent(s, n, simulations, seed, bounds) for s, bounds in shapes for n in RUNS]
+    means = [independent(s, n, simulations, seed, bounds) for s, bounds in shapes for n in RUNS[1:]]
     progress("standings")
     standings = [standing(s, n, few, seed) for s in SHAPES if s != "clustered" for n in (5, 6, 8, 16)]
     progress("families")
@@ -233,8 +237,8 @@ def measure(simulations: int, seed: int, progress: Callable[[str], None] = lambd
         "false_better_max": max(
             r[key] for r in cells for key in ("false_better", "false_better_than_mark", "false_better_candidates")
         ),
-        "demo_family_false_better": max(family(*DEMO, s, few * 4, seed) for s in drawn),
-        "classic_family_false_better": max(family(*CLASSIC, s, few * 4, seed) for s in drawn),
+        "demo_family_false_better": max(family(*DEMO, s, few * 8, seed) for s in drawn),
+        "classic_family_false_better": max(family(*CLASSIC, s, few * 8, seed) for s in drawn),
         "power_at_mde": power(8, simulations, seed),
     }
 

@@ -81,8 +81,8 @@ def _answer(question: _Question, tests: int) -> _Answer | None:
     strata = [g for g in gaps if g.size]
     # Against a mark the level is lower, as if there were so many more tests.
     mark = REFERENCE in (a, b)
-    of_evolvers = tests * round(LEVEL / MARK_LEVEL) if mark else tests
-    evolvers = compare_runs(strata, of_evolvers, bounds, mark=mark)
+    family = tests * round(LEVEL / MARK_LEVEL) if mark else tests
+    evolvers = compare_runs(strata, family, bounds, mark=mark)
     candidates = compare_cases(strata, tests, bounds)
     return _Answer(question, evolvers, candidates) if evolvers is not None and candidates is not None else None
 
@@ -99,7 +99,7 @@ def _row(
         b=name(b),
         scale=answer.question.scale,
         difference=candidates.difference,
-        evolvers=_of_evolvers(answer.evolvers, p_evolvers, marked),
+        evolvers=of_evolvers(answer.evolvers, p_evolvers, marked=marked),
         candidates=_claim(candidates, p_candidates, LEVEL),
         pairs=candidates.runs,
         cases=candidates.cases,
@@ -109,7 +109,7 @@ def _row(
     )
 
 
-def _of_evolvers(comparison: paired.Comparison, p: float | None, marked: bool) -> Claim:
+def of_evolvers(comparison: paired.Comparison, p: float | None, *, marked: bool) -> Claim:
     """Return what can be told of evolvers: nothing of few runs, nor of runs that lie all as far from a mark, without bounds."""
     interval = comparison.interval
     if not comparison.enough or (marked and interval is None):

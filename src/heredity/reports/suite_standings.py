@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Lines, Series, Tone
@@ -53,15 +54,11 @@ def leaderboard(suite: SuiteResults, words: Words, tones: Mapping[str, Tone]) ->
     for i, e in enumerate(suite.leaderboard):
         share, best = f"{e.tasksets} of {e.tasksets + e.absent} {words.tasksets}", text.number(e.rank_score_at_best)
         absent = (f"{share}; {best} at best",) if e.absent else ()
-        unknown = (f"no interval: {e.spread_unknown}",) if e.spread_unknown and not e.reference else ()
-        score = Mean(e.rank_score, *(e.rank_score_ci or (None, None)), decimals=3)
-        rank = Cell(score, (*absent, *unknown), strong=i == 0 and not e.reference)
-        place = Mean(e.rank, *(e.rank_ci or (None, None)), decimals=0)
+        rank = Cell(Number(e.rank_score, 3), absent, strong=i == 0 and not e.reference)
         normalised = Mean(e.iqm, *(e.iqm_ci or (None, None)), decimals=3)
-        first = Number(e.p_best, form="percent")
-        cells = (_named(e.evolver, tones), rank, place, first, normalised, e.wins, e.top2)
+        cells = (_named(e.evolver, tones), rank, normalised, e.wins, e.top2)
         rows.append(Row(cells, "reference" if e.reference else ""))
-    head = columns("evolver", "rank score", "rank", "chance to be first", "normalised", "wins", "top 2")
+    head = columns("evolver", "rank score", "normalised", "wins", "top 2")
     caption = f"Leaderboard of {suite.suite_id or 'the suite'}, best first"
     table = Table(head, tuple(rows), caption, csv="leaderboard.csv")
     lines = [
@@ -77,9 +74,26 @@ def leaderboard(suite: SuiteResults, words: Words, tones: Mapping[str, Tone]) ->
         note=f"interquartile mean with {text.percent(suite.confidence)} interval",
     )
     pair = Group((table, chart), "pair")
-    return Section(
-        "leaderboard", "Leaderboard", (Text(about, "about"), pair, *_breakdown(suite, words, tones)), "lead", "all"
-    )
+    parts = (Text(about, "about"), pair, _chance(suite, tones), *_breakdown(suite, words, tones))
+    return Section("leaderboard", "Leaderboard", parts, "lead", "all")
+
+
+def _chance(suite: SuiteResults, tones: Mapping[str, Tone]) -> Part:
+    """Return what chance may make of the leaderboard, or why nobody can tell."""
+    reason = next((e.spread_unknown for e in suite.leaderboard if e.spread_unknown), None)
+    if reason is not None:
+        return Text(f"How far ranks and normalised scores may be chance, nobody can tell: {reason}.")
+    rows = [
+        [
+            _named(e.evolver, tones),
+            Mean(e.rank, *(e.rank_ci or (None, None)), decimals=0),
+            Mean(e.rank_score, *(e.rank_score_ci or (None, None)), decimals=3),
+            Number(e.p_best, form="percent"),
+        ]
+        for e in suite.leaderboard
+    ]
+    head = ["evolver", "rank", "rank score", "chance to be first"]
+    return replace(of_rows(head, rows, caption="What chance may make of the ranks"), csv="standings.csv")
 
 
 def _breakdown(suite: SuiteResults, words: Words, tones: Mapping[str, Tone]) -> list[Part]:

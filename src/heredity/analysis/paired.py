@@ -205,15 +205,14 @@ def _inference(
     if not sample.sides:
         return None, None, None
     units = sample.units
-    if all(map(alike, (*units, *sample.sides))):
+    estimate = combined(mean, sample.parts, CONFIDENCE)
+    assert estimate.interval is not None
+    if not estimate.error or all(map(alike, (*units, *sample.sides))):
         # No spread to make an error of: what remains is how often so many would agree by chance.
         if bounds is not None:
             return unseen(units, bounds, error_tail(CONFIDENCE)), _unseen_p(units, bounds), None
         weights = np.concatenate([np.full(u.size, 1.0 / (u.size * len(units))) for u in units])
         return None, sign_flip_p(np.concatenate(units), weights), None
-    estimate = combined(mean, sample.parts, CONFIDENCE)
-    assert estimate.error is not None
-    assert estimate.interval is not None
     mde = minimum_detectable_effect(estimate.error, estimate.freedom, tests=tests)
     return within(estimate.interval, bounds), student_p(mean / estimate.error, estimate.freedom), mde
 

@@ -6,6 +6,7 @@ that is missing stays missing, and never helps: what is averaged over environmen
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -60,6 +61,8 @@ def normalised_score(score: float | None, random: float | None, best: float | No
         return None
     if best <= random:
         return 0.0
+    if best - random == math.inf:
+        score, random, best = score / 4, random / 4, best / 4
     return float(min(max((score - random) / (best - random), 0.0), 1.0))
 
 

@@ -74,6 +74,12 @@ def without_empty(values: ArrayLike) -> Floats:
     return table[present.any(axis=1)][:, present.any(axis=0)]
 
 
+def mean_of(values: ArrayLike) -> float:
+    """Return the mean of the values that are known, of which there must be one, also where their sum overflows."""
+    (numbers,), scale = scaled([known(values)])
+    return float(numbers.mean()) * scale
+
+
 def row_means(table: Floats) -> Floats:
     """Return the mean of each row over what is known of it."""
     return np.nanmean(table, axis=1)

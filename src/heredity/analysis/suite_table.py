@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heredity.analysis.bounds import SHARE, Floats, Interval, share
-from heredity.analysis.ranking import mean_of_known
+from heredity.analysis.samples import LARGEST, mean_of
 from heredity.ids import canonical_json
 from heredity.results.run import HeldOut, RunResults
 
@@ -51,12 +51,12 @@ class Cell:
     @property
     def run_means(self) -> list[float]:
         """Held-out mean of each run."""
-        return [float(np.nanmean(row)) for row in self.scores]
+        return [mean_of(row) for row in self.scores]
 
     @property
     def mean(self) -> float:
         """Mean over seeds of the held-out means."""
-        return float(np.mean(self.run_means))
+        return mean_of(self.run_means)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class TasksetScores:
     @property
     def reference_mean(self) -> float | None:
         """Mean score of the reference; None if unknown."""
-        return mean_of_known(float(x) for x in self.reference[~np.isnan(self.reference)])
+        return None if np.isnan(self.reference).all() else mean_of(self.reference)
 
     @property
     def best_mean(self) -> float | None:
@@ -106,7 +106,7 @@ class TasksetScores:
         """Best minus reference: the unit of normalised scores; None if unknown, or if nobody beats the reference."""
         if self.reference_mean is None or self.best_mean is None or self.best_mean <= self.reference_mean:
             return None
-        return self.best_mean - self.reference_mean
+        return min(self.best_mean - self.reference_mean, LARGEST)
 
 
 def evolver_labels(runs: Sequence[RunResults], metrics_of: MetricsOf) -> list[str]:

@@ -46,7 +46,8 @@ def test_intervals_of_means_hold_those_of_students_t_and_of_the_bootstrap_t_of_a
         error = values.std(ddof=1) / np.sqrt(values.size)
         low, high = stats.mean_interval(values)
         student = scipy.t.interval(0.95, values.size - 1, values.mean(), error)
-        assert low <= student[0] * (1 - 1e-9 * np.sign(student[0])) and student[1] <= high + 1e-9
+        assert low <= student[0] + 1e-6
+        assert student[1] <= high + 1e-6
         if index < 20:
             drawn = bootstrap.IIDBootstrap(values, seed=index)
             theirs = drawn.conf_int(
@@ -105,11 +106,11 @@ def test_interquartile_means_profiles_and_probabilities_of_improvement_are_those
 
 
 def test_interquartile_means_of_the_same_resamples_are_those_of_rliable() -> None:
-    metrics, library = pytest.importorskip("rliable.metrics"), pytest.importorskip("rliable.library")
+    metrics = pytest.importorskip("rliable.metrics")
     for index in range(4):
-        scores = generator(index, "rliable").random((8, 3))
-        drawn = library.StratifiedBootstrap(scores, random_state=np.random.RandomState(index))
-        resamples = np.stack([data[0][0] for data in drawn.bootstrap(50)])
+        rng = generator(index, "resamples")
+        scores, drawn = rng.random((8, 3)), rng.integers(0, 8, (50, 8, 3))
+        resamples = np.take_along_axis(scores[None], drawn, axis=1)
         theirs = [metrics.aggregate_iqm(resample) for resample in resamples]
         assert stats.interquartile_means(resamples.reshape(50, -1)) == pytest.approx(theirs)
 

@@ -1,158 +1,275 @@
 """Whether intervals hold and verdicts are right as often as they say, in simulations in which the truth is known.
 
-    python benchmarks/coverage.py [--json] [--simulations 1000] [--seed 0]
+    python benchmarks/coverage.py [--json] [--simulations 4000] [--seed 0]
 
 Every simulated suite has two sources of chance: seeds, of one of several shapes, and held-out cases, which all runs share
-and whose effect is as large as that of seeds, or a fifth of it. Two evolvers that are alike are compared, as a suite compares
-them; an evolver is compared with a mark that is its own mean. The table has, for each shape and number of seeds, how often
-the interval of the difference holds 0, how often evolvers are called better or worse falsely, by the product's rule (below
-six paired runs it does not tell) and by flipping the signs of whole runs, and the same against the mark.
+and whose effect is as large as that of seeds, or none. The tables have:
+
+- cells: how often the interval that a page prints holds what it is about (the evolver's mean; below six seeds, the mean of these
+  candidates over new cases), and how often none is printed because nobody can tell;
+- comparisons of two evolvers that are alike, and of one with a mark that is its own mean: coverage, and what is called better
+  or worse falsely;
+- means of independent scores of each shape, without and with declared bounds, as for a reference or a single run;
+- standings of three evolvers on three tasksets: coverage of rank scores, interquartile means, profiles and probabilities of
+  improvement (one simulation for each 32);
+- families: how often a whole suite of evolvers that are alike calls any of them better or worse.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from heredity.analysis import statistics as stats
-from heredity.analysis.paired import LEAST_RUNS, compare_runs, holm, sign_flip_p, verdict
-from heredity.analysis.suite_comparisons import LEVEL, MARK_LEVEL
+from heredity.analysis.bounds import SHARE, Interval
+from heredity.analysis.paired import compare_cases, compare_runs, holm, verdict
+from heredity.analysis.samples import LEAST_RUNS
+from heredity.analysis.suite_comparisons import LEVEL, of_evolvers
+from heredity.analysis.suite_spread import THRESHOLDS, suite_spread
+from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
 from heredity.ids import generator
 from heredity.results.run import Verdict
+from heredity.results.suite import Unit
 
 SHAPES = ("normal", "exponential", "clustered", "lognormal", "left lognormal", "bimodal", "rare failures")
 PLAIN = SHAPES[:3]
-RUNS = (2, 3, 5, 6, 8, 16, 32)
+RUNS = (1, 2, 3, 5, 6, 8, 16, 32)
 CASES = 16
-CASE_EFFECTS = {"cases": 1.0, "few cases' effect": 0.2}
+CASE_EFFECTS = (1.0, 0.0)
+LEVELS = {"a": 3.0, "b": 2.0, "c": 1.0}
+"""True means of the evolvers of the standings; the reference has 0."""
+
+CLASSIC, DEMO = (4, 3, 4), (3, 2, 4)
+"""Tasksets, seeds and evolvers of the suites of these names."""
+
+Rng = np.random.Generator
 
 
-def seeds(rng: np.random.Generator, shape: str, count: int) -> np.ndarray:
+def seeds(rng: Rng, shape: str, size: int | tuple[int, ...]) -> np.ndarray:
     """Return what each seed adds to a score, of mean 0 and a spread of about 1."""
     match shape:
         case "exponential":
-            return rng.exponential(1.0, count) - 1.0
+            return rng.exponential(1.0, size) - 1.0
         case "lognormal":
-            return rng.lognormal(0.0, 1.0, count) - np.exp(0.5)
+            return rng.lognormal(0.0, 1.0, size) - np.exp(0.5)
         case "left lognormal":
-            return np.exp(0.5) - rng.lognormal(0.0, 1.0, count)
+            return np.exp(0.5) - rng.lognormal(0.0, 1.0, size)
         case "bimodal":
-            return np.where(rng.random(count) < 0.5, -1.0, 1.0) + rng.normal(0.0, 0.1, count)
+            return np.where(rng.random(size) < 0.5, -1.0, 1.0) + rng.normal(0.0, 0.1, size)
         case "rare failures":
-            return 0.05 - (rng.random(count) < 0.05) + rng.normal(0.0, 0.001, count)
+            return 0.05 - (rng.random(size) < 0.05)
         case _:
-            return rng.normal(0.0, 1.0, count)
+            return rng.normal(0.0, 1.0, size)
 
 
-def table(rng: np.random.Generator, shape: str, runs: int, effect: float, *, mark: bool = False) -> np.ndarray:
-    """Return differences of two evolvers that are alike, or of one and its own mean, shape (runs, cases)."""
-    levels = seeds(rng, shape, runs) - (0.0 if mark else seeds(rng, shape, runs))
-    cases = rng.normal(0.0, effect, CASES)
+def table(rng: Rng, shape: str, runs: int, effect: float, *, alone: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Return differences of two evolvers that are alike (or of one and its own mean), shape (runs, cases), and each run's own."""
+    levels = seeds(rng, shape, runs) - (0.0 if alone else seeds(rng, shape, runs))
+    if not effect:
+        return np.repeat(levels[:, None], CASES, axis=1), levels
     if shape == "clustered":
-        cases = np.repeat(rng.normal(0.0, effect, CASES // 4), 4)
         # Cases of one world or document go up and down together: the world is what was drawn.
-        return (levels[:, None] + cases + rng.normal(0.0, 0.5, (runs, CASES))).reshape(runs, -1, 4).mean(axis=2)
-    return levels[:, None] + cases + rng.normal(0.0, 0.5, (runs, CASES))
+        worlds = CASES // 4
+        noise = rng.normal(0.0, 0.5, (runs, CASES)).reshape(runs, worlds, 4).mean(axis=2)
+        return levels[:, None] + rng.normal(0.0, effect, worlds) + noise, levels
+    return levels[:, None] + rng.normal(0.0, effect, CASES) + rng.normal(0.0, 0.5, (runs, CASES)), levels
 
 
-def row(shape: str, runs: int, effect: float, simulations: int, seed: int) -> dict[str, Any]:
-    """Simulate one shape with so many seeds."""
+def held(interval: Interval | None, truth: float) -> float:
+    """Return whether an interval holds a value, NaN without an interval."""
+    return np.nan if interval is None else float(interval[0] - 1e-12 <= truth <= interval[1] + 1e-12)
+
+
+def share(values: Sequence[float]) -> float | None:
+    """Return the mean of the values that are known."""
+    known = [v for v in values if not np.isnan(v)]
+    return float(np.mean(known)) if known else None
+
+
+def cell(shape: str, runs: int, effect: float, simulations: int, seed: int) -> dict[str, Any]:
+    """Simulate cells, comparisons and comparisons with a mark of one shape with so many seeds."""
     rng = generator(seed, "coverage", shape, runs, str(effect))
-    pairs = [table(rng, shape, runs, effect) for _ in range(simulations)]
-    marks = [table(rng, shape, runs, effect, mark=True) for _ in range(simulations)]
-    found, against = [compare_runs([t]) for t in pairs], [compare_runs([t]) for t in marks]
-    tells = runs >= LEAST_RUNS
-    judged = [verdict(c.difference, c.p, LEVEL) if tells else Verdict.CANNOT_TELL for c in found if c]
-    marked = [verdict(c.difference, c.p, MARK_LEVEL) if tells else Verdict.CANNOT_TELL for c in against if c]
+    hits, pairs, candidates, marks = [], [], [], []
+    said: list[Verdict] = []
+    chosen: list[Verdict] = []
+    marked: list[Verdict] = []
+    for _ in range(simulations):
+        alone, levels = table(rng, shape, runs, effect, alone=True)
+        estimate, unit = stats.evolver_mean([alone])
+        hits.append(held(estimate.interval, 0.0 if unit is Unit.RUN else float(levels.mean())))
+        gaps, levels = table(rng, shape, runs, effect)
+        found, given, against = compare_runs([gaps]), compare_cases([gaps]), compare_runs([alone], mark=True)
+        pairs.append(held(found.interval if found.enough else None, 0.0))
+        candidates.append(held(given.interval, float(levels.mean())))
+        marks.append(held(against.interval if found.enough else None, 0.0))
+        said.append(Verdict(of_evolvers(found, found.p, marked=False).verdict))
+        own = None if given.p is None else compare_cases([gaps - levels.mean()])
+        chosen.append(Verdict.CANNOT_TELL if own is None else verdict(own.difference, own.p, LEVEL))
+        marked.append(Verdict(of_evolvers(against, against.p, marked=True).verdict))
     return {
         "shape": shape,
         "runs": runs,
         "case_effect": effect,
-        "coverage": float(np.mean([c.interval[0] <= 0.0 <= c.interval[1] for c in found if c and c.interval])),
-        "false_better": judged.count(Verdict.BETTER) / simulations,
-        "false_worse": judged.count(Verdict.WORSE) / simulations,
-        "by_signs": float(np.mean([sign_flip_p(t.mean(axis=1)) <= LEVEL for t in pairs])),
-        "coverage_of_mean": float(
-            np.mean([c.interval[0] <= 0.0 <= c.interval[1] for c in against if c and c.interval])
-        ),
+        "cell_coverage": share(hits),
+        "cell_unknown": float(np.isnan(hits).mean()),
+        "coverage": share(pairs),
+        "false_better": said.count(Verdict.BETTER) / simulations,
+        "false_worse": said.count(Verdict.WORSE) / simulations,
+        "candidate_coverage": share(candidates),
+        "false_better_candidates": chosen.count(Verdict.BETTER) / simulations if effect else 0.0,
+        "mark_coverage": share(marks),
         "false_better_than_mark": marked.count(Verdict.BETTER) / simulations,
     }
 
 
+def independent(shape: str, values: int, simulations: int, seed: int, bounds: Interval | None) -> dict[str, Any]:
+    """Simulate means of so many independent scores; with bounds, of shares that fail once in twenty."""
+    rng = generator(seed, "independent", shape, values, str(bounds))
+    draws = seeds(rng, shape, (simulations, values)) + (0.95 if bounds else 0.0)
+    hits = [held(stats.mean_interval(row, bounds=bounds), 0.95 if bounds else 0.0) for row in draws]
+    return {
+        "shape": f"{shape}, 0 to 1" if bounds else shape,
+        "values": values,
+        "coverage": share(hits),
+        "unknown": float(np.isnan(hits).mean()),
+    }
+
+
+def standing(shape: str, runs: int, simulations: int, seed: int, tasksets: int = 3) -> dict[str, Any]:
+    """Simulate suites of three evolvers that differ, and a reference."""
+    rng = generator(seed, "standing", shape, runs)
+    population = {
+        e: np.clip((level + seeds(rng, shape, 200_000)) / LEVELS["a"], 0.0, 1.0) for e, level in LEVELS.items()
+    }
+    truth = {e: float(stats.interquartile_means(p)) for e, p in population.items()}
+    at = len(THRESHOLDS) // 2
+    above = {e: float((p > THRESHOLDS[at]).mean()) for e, p in population.items()}
+    gap = seeds(rng, shape, 200_000) + LEVELS["a"] - seeds(rng, shape, 200_000) - LEVELS["b"]
+    improves = float((gap > 0.0).mean() + 0.5 * (gap == 0.0).mean())
+    hits: dict[str, list[float]] = {"rank_score": [], "iqm": [], "profile": [], "improvement": [], "p_best": []}
+    for _ in range(simulations):
+        suite = [_taskset(rng, shape, runs) for _ in range(tasksets)]
+        spread = suite_spread(suite, [*LEVELS, REFERENCE], draws=1000)
+        for i, entry in enumerate(LEVELS):
+            own = None if spread is None else spread[entry]
+            hits["rank_score"].append(held(own and own.rank_score, 1.0 - i / len(LEVELS)))
+            hits["iqm"].append(held(own and own.iqm, truth[entry]))
+            hits["profile"].append(held(own and own.profile[at], above[entry]))
+        hits["p_best"].append(np.nan if spread is None else spread["a"].p_best)
+        runs_of = {e: [t.cells[e].run_means for t in suite] for e in LEVELS}
+        estimate = stats.probability_of_improvement(runs_of["a"], runs_of["b"])
+        hits["improvement"].append(held(estimate and estimate.interval, improves))
+    return {"shape": shape, "runs": runs, **{name: share(values) for name, values in hits.items()}}
+
+
+def _taskset(rng: Rng, shape: str, runs: int) -> TasksetScores:
+    cases = rng.normal(0.0, 0.5, CASES)
+    scores = {
+        e: level + seeds(rng, shape, runs)[:, None] + cases + rng.normal(0.0, 0.2, (runs, CASES))
+        for e, level in LEVELS.items()
+    }
+    cells = {e: Cell([], table) for e, table in scores.items()}
+    return TasksetScores("t", "", "", cells, cases + rng.normal(0.0, 0.2, CASES), returns=True)
+
+
 def family(tasksets: int, runs: int, evolvers: int, shape: str, simulations: int, seed: int) -> float:
-    """Return how often anything is called better or worse falsely in a suite in which all evolvers are alike."""
+    """Return how often any evolver is called better or worse falsely in a suite of evolvers that are alike.
+
+    Both families of a suite are tested as it tests them: every pair over the whole suite, and every pair on every taskset.
+    """
     rng = generator(seed, "family", tasksets, runs, evolvers, shape)
+    pairs = [(a, b) for a in range(evolvers) for b in range(a)]
     wrong = 0
     for _ in range(simulations):
-        scores = [
-            [
-                seeds(rng, shape, runs)[:, None]
-                + rng.normal(0.0, 1.0, (1, CASES))
-                + rng.normal(0.0, 0.5, (runs, CASES))
-                for _ in range(tasksets)
-            ]
-            for _ in range(evolvers)
-        ]
-        pairs = [(a, b) for a in range(evolvers) for b in range(a)]
-        tests = [compare_runs([x - y for x, y in zip(scores[a], scores[b], strict=True)], len(pairs)) for a, b in pairs]
-        wrong += any(p is not None and p <= LEVEL for p in holm([c.p if c and c.enough else None for c in tests]))
+        levels = seeds(rng, shape, (evolvers, tasksets, runs, 1)) + rng.normal(0.0, 1.0, (1, tasksets, 1, CASES))
+        scores = levels + rng.normal(0.0, 0.5, (evolvers, tasksets, runs, CASES))
+        gaps = [list(scores[a] - scores[b]) for a, b in pairs]
+        whole, single = [compare_runs(g) for g in gaps], [compare_runs([g]) for several in gaps for g in several]
+        families = [holm([c.p if c.enough else None for c in tests]) for tests in (whole, single)]
+        wrong += max(any(p is not None and p <= LEVEL for p in tests) for tests in families)
     return wrong / simulations
 
 
 def power(runs: int, simulations: int, seed: int) -> float:
     """Return how often a true difference of the size that is stated as detectable is found."""
     rng = generator(seed, "power", runs)
-    tables = [table(rng, "normal", runs, 0.5) for _ in range(simulations)]
-    effect = float(np.mean([c.mde for t in tables if (c := compare_runs([t])) and c.mde is not None]))
-    return float(np.mean([c.p <= LEVEL for t in tables if (c := compare_runs([t + effect])) and c.p is not None]))
+    tables = [table(rng, "normal", runs, 0.5)[0] for _ in range(simulations)]
+    effect = float(np.mean([compare_runs([t]).mde for t in tables]))
+    return float(np.mean([compare_runs([t + effect]).p <= LEVEL for t in tables]))
 
 
-def measure(simulations: int, seed: int) -> dict[str, Any]:
+def measure(simulations: int, seed: int, progress: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
     """Return all figures."""
-    rows = [row(s, n, effect, simulations, seed) for effect in CASE_EFFECTS.values() for s in SHAPES for n in RUNS]
+    few = max(20, simulations // 32)
+    cells: list[dict[str, Any]] = []
+    for shape in SHAPES:
+        progress(f"seeds: {shape}")
+        cells += [cell(shape, n, 1.0, simulations // 4, seed) for n in RUNS if n < LEAST_RUNS]
+        cells += [cell(shape, n, effect, simulations, seed) for effect in CASE_EFFECTS for n in RUNS if n >= LEAST_RUNS]
+    progress("independent scores")
+    shapes: list[tuple[str, Interval | None]] = [*((s, None) for s in SHAPES if s != "clustered"), (SHAPES[-1], SHARE)]
+    means = [independent(s, n, simulations, seed, bounds) for s, bounds in shapes for n in RUNS[1:]]
+    progress("standings")
+    standings = [standing(s, n, few, seed) for s in SHAPES if s != "clustered" for n in (5, 6, 8, 16)]
+    progress("families")
+    drawn = ("normal", "bimodal")
     return {
         "simulations": simulations,
         "confidence": stats.CONFIDENCE,
-        "rows": rows,
-        "coverage_min_from_8_seeds": min(r["coverage"] for r in rows if r["runs"] >= 8 and r["shape"] in PLAIN),
-        "false_better_max": max(max(r["false_better"], r["false_better_than_mark"]) for r in rows),
-        "demo_family_false_better": max(
-            family(3, 2, 4, shape, simulations // 4, seed) for shape in ("normal", "bimodal")
+        "cells": cells,
+        "means": means,
+        "standings": standings,
+        "coverage_min_from_8_seeds": min(
+            r[key] for r in cells if r["runs"] >= 8 and r["shape"] in PLAIN for key in ("cell_coverage", "coverage")
         ),
+        "coverage_min_of_long_tails_from_8_seeds": min(
+            r[key]
+            for r in cells
+            if r["runs"] >= 8 and r["shape"] not in PLAIN
+            for key in ("cell_coverage", "coverage")
+            if r[key] is not None
+        ),
+        "false_better_max": max(
+            r[key] for r in cells for key in ("false_better", "false_better_than_mark", "false_better_candidates")
+        ),
+        "demo_family_false_better": max(family(*DEMO, s, few * 8, seed) for s in drawn),
+        "classic_family_false_better": max(family(*CLASSIC, s, few * 8, seed) for s in drawn),
         "power_at_mde": power(8, simulations, seed),
     }
 
 
 def shown(figures: dict[str, Any]) -> str:
-    """Return the figures as a table."""
-    keys = ("coverage", "false_better", "false_worse", "by_signs", "coverage_of_mean", "false_better_than_mark")
-    lines = [
-        f"{'seeds':15s} {'runs':>4s} {'case effect':>11s}  " + "  ".join(f"{k.replace('_', ' '):>10s}" for k in keys)
-    ]
-    for r in figures["rows"]:
-        values = "  ".join(f"{r[k]:{max(10, len(k))}.3f}" for k in keys)
-        lines.append(f"{r['shape']:15s} {r['runs']:4d} {r['case_effect']:11.1f}  {values}")
-    summary: Sequence[str] = (
-        "coverage_min_from_8_seeds",
-        "false_better_max",
-        "demo_family_false_better",
-        "power_at_mde",
-    )
-    return "\n".join([*lines, "", *(f"{name.replace('_', ' ')}: {figures[name]:.3f}" for name in summary)])
+    """Return the figures as tables."""
+    lines: list[str] = []
+    for name in ("cells", "means", "standings"):
+        rows = figures[name]
+        head = [key.replace("_", " ") for key in rows[0]]
+        written = [[_written(value) for value in row.values()] for row in rows]
+        widths = [max(len(line[i]) for line in [head, *written]) for i in range(len(head))]
+        body = ["| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |" for line in written]
+        title = "| " + " | ".join(c.ljust(w) for c, w in zip(head, widths, strict=True)) + " |"
+        lines += [title, "|" + "|".join("-" * (w + 2) for w in widths) + "|", *body, ""]
+    plain = {k: v for k, v in figures.items() if isinstance(v, float)}
+    return "\n".join([*lines, *(f"{name.replace('_', ' ')}: {value:.3f}" for name, value in plain.items())])
+
+
+def _written(value: Any) -> str:
+    return "cannot tell" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 def main() -> None:
     """Simulate, and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--simulations", type=int, default=1000)
+    parser.add_argument("--simulations", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    figures = measure(options.simulations, options.seed)
+    figures = measure(options.simulations, options.seed, lambda line: print(line, file=sys.stderr, flush=True))
     print(json.dumps(figures, indent=1) if options.json else shown(figures))
 
 

@@ -5,10 +5,11 @@ import pytest
 
 from heredity.analysis import paired
 from heredity.analysis import statistics as stats
-from heredity.analysis.bounds import GAP, SHARE, share
+from heredity.analysis.bounds import GAP, SHARE, missing_bounds, share
 from heredity.analysis.commits import gain
 from heredity.ids import generator
 from heredity.protocols.harness_evolution.analysis.paired import estimate
+from heredity.results.base import MissingBounds
 from heredity.results.run import HeldOut, Reference
 
 
@@ -16,7 +17,7 @@ def test_scores_that_are_all_alike_give_the_exact_interval_of_a_share():
     # Clopper and Pearson, as printed tables have it: 5 of 5, and 0 of 10.
     assert stats.mean_interval([1.0] * 5, bounds=SHARE) == pytest.approx((0.4782, 1.0), abs=5e-5)
     assert stats.mean_interval([0.0] * 10, bounds=SHARE) == pytest.approx((0.0, 0.3085), abs=5e-5)
-    assert stats.mean_interval([0.0] * 10) == (0.0, 0.0)
+    assert stats.mean_interval([0.0] * 10) is None
 
 
 def test_what_is_alike_inside_of_the_bounds_is_uncertain_to_both_sides():
@@ -28,13 +29,13 @@ def test_what_is_alike_inside_of_the_bounds_is_uncertain_to_both_sides():
 
 def test_an_interval_does_not_leave_the_bounds():
     assert stats.mean_interval([1.0, 1.0, 1.0, 0.0], bounds=SHARE)[1] == 1.0
-    assert stats.mean_interval([1.0, 1.0, 1.0, 0.0])[1] > 1.0
+    assert stats.mean_interval([1.0, 1.0, 1.0, 1.0, 1.0, 0.0])[1] > 1.0
 
 
 @pytest.mark.parametrize(("size", "chance"), [(4, 0.9), (6, 0.8), (8, 0.97), (16, 0.97)])
 def test_intervals_of_shares_hold_the_truth_with_few_tasks(size: int, chance: float):
     draws = (generator(0, "coverage", size).random((300, size)) < chance).astype(float)
-    intervals = [stats.mean_interval(row, resamples=400, bounds=SHARE) for row in draws]
+    intervals = [stats.mean_interval(row, bounds=SHARE) for row in draws]
     assert sum(low <= chance <= high for low, high in intervals) / 300 >= 0.93
 
 
@@ -70,3 +71,19 @@ def test_returns_have_no_bounds_even_where_they_lie_between_zero_and_one():
 def test_shares_are_known_by_their_values_and_missing_ones_do_not_matter():
     assert share([0.0, None, 1.0], np.array([np.nan]))
     assert not share([0.5], [1.5])
+
+
+def test_what_is_missing_is_bounded_by_the_range_or_by_what_was_seen():
+    scores = [[1.0, np.nan, 0.5, 0.5], [0.0, 1.0, np.nan, np.nan]]
+    assert missing_bounds(scores, SHARE) == MissingBounds(low=3.0 / 8, high=6.0 / 8, declared=True)
+    seen = missing_bounds([2.0, 4.0, 2.0, np.nan])
+    assert seen == MissingBounds(low=2.5, high=3.0, declared=False)
+    assert missing_bounds([1.0, 2.0]) is None
+    assert missing_bounds([np.nan]) is None
+
+
+@pytest.mark.parametrize("gap", [0.05, 0.5, 1.0])
+@pytest.mark.parametrize("pairs", [6, 12, 40])
+def test_gaps_that_all_agree_have_an_interval_and_a_p_value_of_one_mind(gap: float, pairs: int):
+    compared = paired.compare_cases([np.full((1, pairs), gap)], bounds=GAP)
+    assert (compared.interval[0] > 0.0) is (compared.p < 0.05)

@@ -12,6 +12,7 @@ from heredity.analysis.run_results import run_results
 from heredity.errors import DamagedRecordError
 from heredity.ids import canonical_json
 from heredity.protocols.policy_evolution.metrics import METRICS
+from heredity.results.base import MissingBounds, Unknown
 from heredity.results.run import RunResults
 
 FAILURE = {
@@ -52,7 +53,8 @@ def test_a_finished_run_reports_its_identity_budget_and_scores(run):
 def test_a_missing_heldout_score_is_counted_and_left_out_of_the_mean(run):
     heldout = metrics_of(run).heldout
     assert (heldout.mean, heldout.n, heldout.missing, heldout.failures) == (-175.0, 31, 1, 0)
-    assert heldout.ci == (-175.0, -175.0)
+    assert (heldout.ci, heldout.ci_unknown) == (None, Unknown.ALIKE)
+    assert heldout.if_missing == MissingBounds(low=-175.0, high=-175.0, declared=False)
     assert heldout.scores[-1] is None
 
 

@@ -126,7 +126,7 @@ def test_a_suite_compares_before_and_after_run_by_run() -> None:
     runs = commit_suite()
     page = Page(suite_page(runs, {runs[0]["run_id"]: "runs/x/report.html"}))
     ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
-    general = ["best", "leaderboard", "scores", "comparisons"]
+    general = ["best", "leaderboard", "profiles", "scores", "comparisons"]
     assert ids == [*general, "gains", "commits", "usage", "budget", "problems", "runs", "reproduce"]
     rows = [row for row in page.rows if "+0.625[0.300, 0.900]" in [cell.strip() for cell in row]]
     assert [row[:4] for row in rows] == [["reflection", "0", "0.125", "0.750"], ["reflection", "1", "0.125", "0.750"]]

@@ -137,7 +137,17 @@ def test_an_empty_suite_and_a_suite_of_one_run_have_pages() -> None:
 def test_a_suite_without_its_runs_leaves_out_only_what_needs_them(suite: SuiteResults) -> None:
     page = Page(suite_page(suite, []))
     ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
-    general = {"best", "leaderboard", "scores", "comparisons", "selection", "budget", "problems", "reproduce"}
+    general = {
+        "best",
+        "leaderboard",
+        "profiles",
+        "scores",
+        "comparisons",
+        "selection",
+        "budget",
+        "problems",
+        "reproduce",
+    }
     assert ids == general | {"edits", "code"}
 
 

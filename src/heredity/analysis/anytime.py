@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heredity.analysis.bounds import Floats, Interval, bounded
+from heredity.analysis.bounds import Floats, Interval, within
 from heredity.analysis.components import residual_variance
 from heredity.analysis.samples import LARGEST, over, row_means, scaled, times
 from heredity.analysis.statistics import CONFIDENCE, combined
@@ -98,7 +98,8 @@ def look(strata: Sequence[ArrayLike], bounds: Interval | None = None) -> Look | 
     error = _error_of_cases(tables)
     if error is None:
         return Look(len(gaps), float(gaps.mean()) * scale, None, None)
-    interval = bounded(_interval(gaps, error), [gaps], over(bounds, scale), LEVEL / 2)
+    found, limits = _interval(gaps, error), over(bounds, scale)
+    interval = None if found is None else within(found, limits)
     mean = min(max(float(gaps.mean()) * scale, -LARGEST), LARGEST)
     return Look(len(gaps), mean, times(interval, scale), _p(gaps, error))
 

@@ -8,12 +8,17 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from heredity.results.base import MissingBounds
+
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 
 SHARE: Interval = (0.0, 1.0)
 GAP: Interval = (-1.0, 1.0)
 """Bounds of a difference between two shares."""
+
+_NOISE = 1e-9
+"""Of values of size 1: differences that adding up floating-point numbers in another order makes."""
 
 
 def share(*columns: ArrayLike) -> bool:
@@ -24,34 +29,55 @@ def share(*columns: ArrayLike) -> bool:
 
 def alike(values: Floats) -> bool:
     """Say whether values are all the same, but for what is lost in adding up floating-point numbers."""
-    return float(np.ptp(values)) <= 1e-12 * float(np.abs(values).max())
+    return float(np.ptp(values)) <= _NOISE * float(np.abs(values).max())
 
 
-def bounded(
-    interval: Interval | None, strata: Sequence[Floats], bounds: Interval | None, tail: float
-) -> Interval | None:
-    """Return the interval of a mean over strata of bounded values.
+def hull(*intervals: Interval) -> Interval:
+    """Return the least interval that holds all of these."""
+    return min(low for low, _ in intervals), max(high for _, high in intervals)
 
-    What lies beyond the bounds is cut off: with few values, Student's t and the bootstrap reach there. Where the values of each
-    stratum are all alike, their spread says nothing of those that were not seen, and an interval that is made of it has no width.
-    Then at least `(tail / strata) ** (1 / n)` of all values are as the n that were seen, or these would not have been alike, and
-    the others may be anything between the bounds. For a share of 0 or 1 that is the exact interval of Clopper and Pearson (1934);
-    over strata it holds by Bonferroni's inequality.
+
+def within(interval: Interval, bounds: Interval | None) -> Interval:
+    """Return what of an interval lies between bounds: with few values, Student's t and the bootstrap reach beyond."""
+    return interval if bounds is None else (max(bounds[0], interval[0]), min(bounds[1], interval[1]))
+
+
+def unseen(strata: Sequence[Floats], bounds: Interval, tail: float) -> Interval:
+    """Return what the mean over strata may be for all that was not seen of values between bounds.
+
+    At least `(tail / strata) ** (1 / n)` of all values are as the n that were seen, or one of the others would have been seen, and
+    the others may be anything between the bounds. For a share of 0 or 1 that is the exact interval of Clopper and Pearson
+    (1934); over strata it holds by Bonferroni's inequality.
 
     Args:
-        interval: as it comes of the spread; None, which stays, where there is none.
         strata: the values that were drawn independently, of each stratum; none is missing.
-        bounds: what they can lie between; None, where that is not known, leaves the interval as it is.
+        bounds: what they can lie between.
         tail: probability of an error to either side, such as 0.025.
     """
-    if interval is None or bounds is None:
-        return interval
-    least, most = bounds
-    if not all(map(alike, strata)):
-        return max(least, interval[0]), min(most, interval[1])
-    unanimous = [((tail / len(strata)) ** (1.0 / s.size), float(s[0])) for s in strata]
-    low, high = (float(np.mean([a * value + (1.0 - a) * end for a, value in unanimous])) for end in bounds)
+    seen = [((tail / len(strata)) ** (1.0 / s.size), float(s.mean())) for s in strata]
+    low, high = (float(np.mean([a * value + (1.0 - a) * end for a, value in seen])) for end in bounds)
     return low, high
+
+
+def missing_bounds(scores: ArrayLike, bounds: Interval | None = None) -> MissingBounds | None:
+    """Return what the mean over runs of the mean over cases would be, had all that is missing been worst, and best.
+
+    Scores that are missing need not be missing at random: what broke them may be what scores badly (Manski 1990).
+
+    Args:
+        scores: shape (runs, cases) or (cases,), NaN where missing.
+        bounds: what scores can lie between; None for the least and the greatest that were seen.
+
+    Returns:
+        The bounds; None where nothing is missing, or nothing is known.
+    """
+    table = np.atleast_2d(np.asarray(scores, dtype=np.float64))
+    gone = np.isnan(table)
+    if not gone.any() or gone.all():
+        return None
+    ends = bounds or (float(np.nanmin(table)), float(np.nanmax(table)))
+    low, high = (float((np.where(gone, end, table) / table.size).sum()) for end in ends)
+    return MissingBounds(low=low, high=high, declared=bounds is not None)
 
 
 def wilson(hits: int, n: int, confidence: float = 0.95) -> tuple[float, float]:

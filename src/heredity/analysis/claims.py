@@ -62,7 +62,7 @@ def compare(
     """
     # Against a mark the level is lower, as if there were so many more tests.
     of_evolvers = tests * round(LEVEL / MARK_LEVEL) if marked else tests
-    evolvers = compare_runs(strata, of_evolvers, bounds)
+    evolvers = compare_runs(strata, of_evolvers, bounds, mark=marked)
     candidates = compare_cases(strata if cases is None else cases, tests, bounds)
     return None if evolvers is None or candidates is None else Both(evolvers, candidates, marked)
 
@@ -78,12 +78,14 @@ def claims(family: Sequence[Both]) -> list[tuple[Claim, Claim]]:
 
 
 def _of_evolvers(both: Both, p: float | None) -> Claim:
-    compared = both.evolvers
-    if compared.enough:
-        return _claim(compared, p, MARK_LEVEL if both.marked else LEVEL)
-    return Claim(
-        unit=Unit.RUN, ci=compared.interval, p=None, p_holm=None, mde=compared.mde, verdict=Verdict.CANNOT_TELL
-    )
+    """Return what can be told of evolvers: nothing of few runs, nor of runs that lie all as far from a mark, without bounds."""
+    compared, interval = both.evolvers, both.evolvers.interval
+    if not compared.enough or (both.marked and interval is None):
+        return Claim(unit=Unit.RUN, ci=interval, p=None, p_holm=None, mde=compared.mde, verdict=Verdict.CANNOT_TELL)
+    claim = _claim(compared, p, MARK_LEVEL if both.marked else LEVEL)
+    within = both.marked and interval is not None and interval[0] <= 0.0 <= interval[1]
+    told = claim.verdict in (Verdict.BETTER, Verdict.WORSE)
+    return claim.model_copy(update={"verdict": Verdict.WITHIN_NOISE}) if within and told else claim
 
 
 def _claim(compared: Comparison, p: float | None, level: float) -> Claim:

@@ -70,20 +70,24 @@ def mechanisms_alone(suite: SuiteResults) -> SuiteResults:
             "leaderboard": sorted(map(_entry, suite.leaderboard), key=lambda entry: order[entry.evolver]),
             "tasksets": [_taskset(taskset, order) for taskset in suite.tasksets],
             "comparisons": Comparisons(suite=[], tasksets=[]),
+            "profiles": [],
         }
     )
 
 
 def _entry(entry: Entry) -> Entry:
     nothing = {
+        "rank": None,
+        "rank_ci": None,
         "rank_score": None,
+        "rank_score_ci": None,
         "rank_score_at_best": None,
         "family_scores": {},
         "group_scores": {},
         "wins": 0,
         "top2": 0,
     }
-    return entry.model_copy(update={**nothing, "iqm": None, "iqm_ci": None})
+    return entry.model_copy(update={**nothing, "iqm": None, "iqm_ci": None, "p_best": None, "spread_unknown": None})
 
 
 def _taskset(taskset: TasksetResults, order: Mapping[str, int]) -> TasksetResults:
@@ -92,4 +96,6 @@ def _taskset(taskset: TasksetResults, order: Mapping[str, int]) -> TasksetResult
 
 
 def _cell(cell: CellResults) -> CellResults:
-    return cell.model_copy(update={"ci": None, "rank": None, "rank_score": None, "normalised": None})
+    return cell.model_copy(
+        update={"ci": None, "ci_unknown": None, "rank": None, "rank_score": None, "normalised": None}
+    )

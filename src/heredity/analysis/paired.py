@@ -14,21 +14,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heredity.analysis.bounds import Floats, Interval, alike, bounded
-from heredity.analysis.samples import LARGEST, error_tail, over, row_means, scaled, times, without_empty
-from heredity.analysis.statistics import CONFIDENCE, combined
+from heredity.analysis.bounds import Floats, Interval, alike, unseen, within
+from heredity.analysis.samples import (
+    LARGEST,
+    Sample,
+    enough_runs,
+    error_tail,
+    over,
+    row_means,
+    sample_of,
+    scaled,
+    times,
+    without_empty,
+)
+from heredity.analysis.statistics import CONFIDENCE, combined, estimated_of
 from heredity.analysis.student import student_p, student_quantile
 from heredity.ids import generator
 from heredity.results.coverage import covered
 from heredity.results.run import Verdict
 from heredity.results.suite import Unit
-
-LEAST_RUNS = 6
-"""Below so many paired runs no exact test reaches 5%: of evolvers, nobody can tell yet."""
-
-LEAST_EACH = 3
-"""Below so many paired runs on each environment their spread there is not known, and with fewer than `LEAST_RUNS` environments
-nobody can tell either: two seeds on each of three call one evolver of four better falsely in up to one suite in nine."""
 
 _EXACT_UNITS = 16
 
@@ -132,7 +136,7 @@ class Comparison:
         unit: whether runs or cases are the sample.
         runs: paired runs.
         cases: paired cases over all runs.
-        enough: whether there are runs enough to tell evolvers apart (`LEAST_RUNS`, `LEAST_EACH`).
+        enough: whether there are runs enough to tell evolvers apart (`samples.enough_runs`).
         covered: whether enough of the cases have scores of both (`results.coverage`).
     """
 
@@ -147,7 +151,9 @@ class Comparison:
     covered: bool
 
 
-def compare_runs(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None) -> Comparison | None:
+def compare_runs(
+    strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None, *, mark: bool = False
+) -> Comparison | None:
     """Compare two entries for new runs on new cases: runs and cases are both sources of chance (see `crossed_mean`).
 
     Args:
@@ -155,11 +161,13 @@ def compare_runs(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval |
             side is missing.
         tests: how many tests the family has that this one is corrected in.
         bounds: what differences can only lie between; None if that is not known.
+        mark: whether the second is the same for all runs: then nothing cancels the skew of scores, and the interval is that of
+            `statistics.crossed_mean`.
 
     Returns:
         The comparison, or None if nothing is paired.
     """
-    return _compared(strata, Unit.RUN, tests, bounds)
+    return _compared(strata, Unit.RUN, tests, bounds, mark)
 
 
 def compare_cases(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None) -> Comparison | None:
@@ -173,12 +181,17 @@ def compare_paired(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval
     return compare_cases(strata, tests, bounds) if compared is not None and not compared.enough else compared
 
 
-def _compared(strata: Sequence[ArrayLike], unit: Unit, tests: int, bounds: Interval | None) -> Comparison | None:
+def _compared(
+    strata: Sequence[ArrayLike], unit: Unit, tests: int, bounds: Interval | None, mark: bool = False
+) -> Comparison | None:
     tables, scale = scaled([t for t in map(without_empty, strata) if t.size])
     if not tables:
         return None
     mean = float(np.mean([row_means(t).mean() for t in tables]))
-    interval, p, mde = _inference(mean, *_sample(tables, unit), tests, over(bounds, scale))
+    sample, limits = sample_of(tables, unit), over(bounds, scale)
+    interval, p, mde = _inference(mean, sample, tests, limits)
+    if mark:
+        interval = estimated_of(mean, sample, CONFIDENCE, limits).interval
     return Comparison(
         difference=mean * scale,
         interval=times(interval, scale),
@@ -187,41 +200,35 @@ def _compared(strata: Sequence[ArrayLike], unit: Unit, tests: int, bounds: Inter
         unit=unit,
         runs=sum(len(t) for t in tables),
         cases=sum(int((~np.isnan(t)).sum()) for t in tables),
-        enough=sum(map(len, tables)) >= LEAST_RUNS
-        and (min(map(len, tables)) >= LEAST_EACH or len(tables) >= LEAST_RUNS),
+        enough=enough_runs([len(t) for t in tables]),
         covered=covered(sum(int((~np.isnan(t)).sum()) for t in tables), sum(np.size(stratum) for stratum in strata)),
     )
 
 
-def _sample(tables: Sequence[Floats], unit: Unit) -> tuple[list[Floats], list[tuple[float, int]]]:
-    """Return the units of each stratum, and the parts (variance, degrees of freedom) of the error of the mean over strata."""
-    least = 1 if len(tables) < LEAST_RUNS else LEAST_EACH - 1
-    if unit is Unit.RUN and len(tables) > 1 and min(map(len, tables)) <= least:
-        # The environments are the sample: what their runs differ by is in how their means differ.
-        means = np.array([row_means(t).mean() for t in tables])
-        return [means], [(float(means.var(ddof=1)) / means.size, means.size - 1)]
-    by_run = unit is Unit.RUN
-    units = [row_means(t if by_run else t.T) for t in tables]
-    if by_run and min(map(len, tables)) == 1:
-        return units, []
-    sides = [side for t in tables for side in ((row_means(t), row_means(t.T)) if by_run else (row_means(t.T),))]
-    parts = [(float(side.var(ddof=1)) / side.size / len(tables) ** 2, side.size - 1) for side in sides if side.size > 1]
-    return units, parts
-
-
 def _inference(
-    mean: float, units: Sequence[Floats], parts: Sequence[tuple[float, int]], tests: int, bounds: Interval | None
+    mean: float, sample: Sample, tests: int, bounds: Interval | None
 ) -> tuple[Interval | None, float | None, float | None]:
     """Return interval, p-value and minimum detectable effect of a mean, all from one model."""
-    if not parts:
+    if not sample.sides:
         return None, None, None
-    tail = error_tail(CONFIDENCE)
-    if all(map(alike, units)) and all(v <= 1e-24 * mean**2 for v, _ in parts):
+    units = sample.units
+    estimate = combined(mean, sample.parts, CONFIDENCE)
+    assert estimate.interval is not None
+    if not estimate.error or all(map(alike, (*units, *sample.sides))):
         # No spread to make an error of: what remains is how often so many would agree by chance.
+        if bounds is not None:
+            return unseen(units, bounds, error_tail(CONFIDENCE)), _unseen_p(units, bounds), None
         weights = np.concatenate([np.full(u.size, 1.0 / (u.size * len(units))) for u in units])
-        interval = None if bounds is None else bounded((mean, mean), units, bounds, tail)
-        return interval, sign_flip_p(np.concatenate(units), weights), None
-    estimate = combined(mean, parts, CONFIDENCE)
-    assert estimate.error is not None
+        return None, sign_flip_p(np.concatenate(units), weights), None
     mde = minimum_detectable_effect(estimate.error, estimate.freedom, tests=tests)
-    return bounded(estimate.interval, units, bounds, tail), student_p(mean / estimate.error, estimate.freedom), mde
+    return within(estimate.interval, bounds), student_p(mean / estimate.error, estimate.freedom), mde
+
+
+def _unseen_p(units: Sequence[Floats], bounds: Interval) -> float:
+    """Return the p-value that the interval of values that all agree has: it excludes 0 where its error is at least that."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        ends = unseen(units, bounds, middle / 2)
+        low, high = (low, middle) if ends[0] > 0.0 or ends[1] < 0.0 else (middle, high)
+    return high

@@ -16,7 +16,7 @@ import numpy as np
 
 from heredity.analysis.bounds import Floats
 from heredity.analysis.components import Components
-from heredity.analysis.paired import LEAST_EACH, LEAST_RUNS
+from heredity.analysis.samples import LEAST_EACH, LEAST_RUNS
 from heredity.analysis.statistics import CONFIDENCE
 from heredity.analysis.student import student_quantile
 from heredity.ids import generator

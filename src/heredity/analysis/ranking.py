@@ -6,6 +6,7 @@ that is missing stays missing, and never helps: what is averaged over environmen
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -60,6 +61,8 @@ def normalised_score(score: float | None, random: float | None, best: float | No
         return None
     if best <= random:
         return 0.0
+    if best - random == math.inf:
+        score, random, best = score / 4, random / 4, best / 4
     return float(min(max((score - random) / (best - random), 0.0), 1.0))
 
 
@@ -108,8 +111,8 @@ def standings(
     """
     table = score_table(scores, entries)
     ranks = np.array([competition_ranks(row) for row in table]).reshape(table.shape)
-    points = _counted(table, missing=0.0)
-    hoped = _counted(table, missing=1.0)
+    points = counted_points(table)
+    hoped = counted_points(table, missing=1.0)
     labels = [families.get(environment, "") for environment in scores]
     return {
         entry: Standing(
@@ -127,13 +130,20 @@ def standings(
     }
 
 
-def _counted(table: Floats, missing: float) -> Floats:
-    """Return rank scores among all entries, those without a score counted as given; NaN where fewer than two entries are ranked."""
-    present = ~np.isnan(table)
-    ranks = np.array([competition_ranks(row) for row in table]).reshape(table.shape)
-    entries = table.shape[1]
-    points = 1.0 - (ranks - 1.0) / max(entries - 1, 1)
-    return np.where((present.sum(axis=1) > 0)[:, None] & (entries > 1), np.where(present, points, missing), np.nan)
+def counted_points(table: Floats, missing: float = 0.0) -> Floats:
+    """Return rank scores among all entries, those without a score counted as given.
+
+    Args:
+        table: scores of shape (rows, entries), higher is better; NaN is missing.
+        missing: what an entry without a score has.
+
+    Returns:
+        Rank scores of the same shape; NaN where nobody has a score, or there is one entry.
+    """
+    present, entries = ~np.isnan(table), table.shape[1]
+    ranks = 1.0 + (table[:, None, :] > table[:, :, None]).sum(axis=2)
+    points = np.where(present, 1.0 - (ranks - 1.0) / max(entries - 1, 1), missing)
+    return np.where(present.any(axis=1, keepdims=True) & (entries > 1), points, np.nan)
 
 
 def score_table(scores: Mapping[str, Mapping[str, float | None]], entries: Sequence[str]) -> Floats:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from heredity.analysis.bounds import SHARE, share
+from heredity.analysis.bounds import SHARE, missing_bounds, share
 from heredity.analysis.changes import changes
 from heredity.analysis.code_features import Bundle, read_bundle
 from heredity.analysis.commits import decisions, gain, model_usage
@@ -22,13 +22,12 @@ from heredity.analysis.evidence import LoadCandidate, RunEvidence
 from heredity.analysis.mechanisms import stand_ins
 from heredity.analysis.run_record import RunRecord, Submission, finite, mean
 from heredity.analysis.selection import best_corrected, gap
-from heredity.analysis.statistics import mean_interval
+from heredity.analysis.statistics import case_mean
 from heredity.analysis.syntax import SourceReader
 from heredity.analysis.traces import trace
 from heredity.analysis.usage import accounts, best_known
 from heredity.errors import RecordError
 from heredity.results.base import SCHEMA_VERSION
-from heredity.results.coverage import mean_bounds
 from heredity.results.run import (
     Budget,
     Change,
@@ -287,14 +286,17 @@ def _held_out(listed: Sequence[Any], statuses: Sequence[str] | None, said: Metri
     scores = [finite(s) for s in listed]
     present = [s for s in scores if s is not None]
     sides = statuses or ["ok"] * len(scores)
+    bounds = SHARE if share(present) and not said.returns else None
+    estimate = case_mean([present], bounds=bounds)
     return HeldOut(
         scores=scores,
         mean=mean(scores),
-        ci=mean_interval(present, bounds=SHARE if share(present) and not said.returns else None),
+        ci=None if estimate is None else estimate.interval,
+        ci_unknown=None if estimate is None else estimate.unknown,
         n=len(present),
         failures=sum(side != "ok" and s is not None for side, s in zip(sides, scores, strict=True)),
         missing=len(scores) - len(present),
-        bounds=None if said.returns else mean_bounds(scores),
+        if_missing=missing_bounds(np.array(scores, np.float64), bounds),
     )
 
 

@@ -1,17 +1,26 @@
-"""Scores as arrays: what is known of them, tables without gaps, and a scale on which their squares neither overflow nor vanish."""
+"""Scores as arrays: what is known of them, what of them is a sample, and a scale on which squares neither overflow nor vanish."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from heredity.analysis.bounds import Floats, Interval
 from heredity.errors import ConfigError
+from heredity.results.suite import Unit
 
 LARGEST = np.finfo(np.float64).max.item()
+
+LEAST_RUNS = 6
+"""Below so many runs no exact paired test reaches 5%, and no interval knows their spread: of evolvers, nobody can tell yet."""
+
+LEAST_EACH = 3
+"""Below so many runs on each environment their spread there is not known, and with fewer than `LEAST_RUNS` environments
+nobody can tell either: two seeds on each of three call one evolver of four better falsely in up to one suite in nine."""
 
 
 def error_tail(confidence: float) -> float:
@@ -25,6 +34,14 @@ def known(values: ArrayLike) -> Floats:
     """Return the values that are known, flat."""
     flat = np.asarray(values, dtype=np.float64).ravel()
     return flat[np.isfinite(flat)]
+
+
+def differences(left: ArrayLike, right: ArrayLike) -> Floats:
+    """Return left minus right, 0 where they differ only by what is lost in adding up floating-point numbers."""
+    a, b = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        gaps = np.clip(a - b, -LARGEST, LARGEST)
+    return np.where(np.abs(gaps) <= 1e-12 * np.maximum(np.abs(a), np.abs(b)), 0.0, gaps)
 
 
 def scaled(tables: Sequence[Floats]) -> tuple[list[Floats], float]:
@@ -57,6 +74,62 @@ def without_empty(values: ArrayLike) -> Floats:
     return table[present.any(axis=1)][:, present.any(axis=0)]
 
 
+def mean_of(values: ArrayLike) -> float:
+    """Return the mean of the values that are known, of which there must be one, also where their sum overflows."""
+    (numbers,), scale = scaled([known(values)])
+    return float(numbers.mean()) * scale
+
+
 def row_means(table: Floats) -> Floats:
     """Return the mean of each row over what is known of it."""
     return np.nanmean(table, axis=1)
+
+
+def enough_runs(runs: Sequence[int]) -> bool:
+    """Say whether so many runs on each environment are enough to speak of evolvers (`LEAST_RUNS`, `LEAST_EACH`)."""
+    return sum(runs) >= LEAST_RUNS and (min(runs) >= LEAST_EACH or len(runs) >= LEAST_RUNS)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What chance drew of some tables, and what it adds to the error of the mean over them.
+
+    Attributes:
+        units: what was drawn independently, of each stratum.
+        sides: values of each source of chance, each of two or more; the errors of their means add up.
+        weight: of each side's mean in the whole.
+    """
+
+    units: Sequence[Floats]
+    sides: Sequence[Floats]
+    weight: float
+
+    @property
+    def size(self) -> int:
+        """How many units there are."""
+        return sum(u.size for u in self.units)
+
+    @property
+    def parts(self) -> list[tuple[float, int]]:
+        """Variance and degrees of freedom that each side adds to the error of the mean."""
+        return [(float(s.var(ddof=1)) / s.size * self.weight**2, s.size - 1) for s in self.sides]
+
+
+def sample_of(tables: Sequence[Floats], unit: Unit) -> Sample:
+    """Return what is the sample of tables of shape (runs, cases), one for each environment, nothing of them empty.
+
+    Of candidates, cases are. Of evolvers, runs and cases are, estimated from the marginal means. Where environments have too few
+    runs to show their spread, the environments are the sample: what their runs differ by is in how their means differ. A single
+    run is none: then there are no sides.
+    """
+    least = 1 if len(tables) < LEAST_RUNS else LEAST_EACH - 1
+    if unit is Unit.RUN and len(tables) > 1 and min(map(len, tables)) <= least:
+        means = np.array([row_means(t).mean() for t in tables])
+        return Sample([means], [means], 1.0)
+    rows, columns = [row_means(t) for t in tables], [row_means(t.T) for t in tables]
+    if unit is Unit.CASE:
+        return Sample(columns, [c for c in columns if c.size > 1], 1.0 / len(tables))
+    if min(map(len, tables)) == 1:
+        return Sample(rows, [], 1.0)
+    sides = [side for pair in zip(rows, columns, strict=True) for side in pair if side.size > 1]
+    return Sample(rows, sides, 1.0 / len(tables))

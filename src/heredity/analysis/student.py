@@ -26,14 +26,17 @@ def student_quantile(p: float, freedom: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _student_quantile(p: float, freedom: float) -> float:
-    # With t = sqrt(freedom) tan(angle), the density becomes a power of the cosine: smooth, and on a bounded range.
+    # With t = sqrt(freedom) tan(angle), the density becomes a power of the cosine: smooth, and falling, so that Newton's steps
+    # from the angle of the normal quantile, which is too small, never go too far.
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
-    low, high = 0.0, math.pi / 2
+    angle = math.atan2(_NORMAL.inv_cdf(p), math.sqrt(freedom))
     for _ in range(60):
-        middle = (low + high) / 2
-        area = float((_WEIGHTS * np.cos((_NODES + 1) / 2 * middle) ** (freedom - 1)).sum()) * middle / 2
-        low, high = (middle, high) if 0.5 + scale * area < p else (low, middle)
-    return math.sqrt(freedom) * math.tan((low + high) / 2)
+        area = float((_WEIGHTS * np.cos((_NODES + 1) / 2 * angle) ** (freedom - 1)).sum()) * angle / 2
+        step = (p - 0.5 - scale * area) / (scale * math.cos(angle) ** (freedom - 1))
+        angle += step
+        if step <= 1e-14:
+            break
+    return math.sqrt(freedom) * math.tan(angle)
 
 
 def student_p(statistic: float, freedom: float) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from heredity.analysis import anytime, paired
 from heredity.analysis.bounds import GAP, Floats, Interval
 from heredity.analysis.claims import Both, claims, compare
+from heredity.analysis.samples import differences
 from heredity.analysis.statistics import probability_of_improvement
 from heredity.analysis.suite_table import TasksetScores, is_reference
 from heredity.results.run import Verdict
@@ -144,6 +145,7 @@ def _sequential(row: Comparison) -> Comparison:
 def _row(question: _Question, both: Both, evolvers: Claim, candidates: Claim, name: Callable[[str], str]) -> Comparison:
     compared, tasksets, (a, b) = both.candidates, question.tasksets, question.pair
     case_count = sum(_known_cases(t, entry) for t in tasksets for entry in (a, b) if not is_reference(entry))
+    improves = probability_of_improvement([_runs(t, a) for t in tasksets], [_runs(t, b) for t in tasksets])
     return Comparison(
         a=name(a),
         b=name(b),
@@ -154,9 +156,8 @@ def _row(question: _Question, both: Both, evolvers: Claim, candidates: Claim, na
         pairs=compared.runs,
         cases=compared.cases,
         unpaired=case_count - (1 if both.marked else 2) * compared.cases,
-        probability_of_improvement=probability_of_improvement(
-            [_runs(t, a) for t in tasksets], [_runs(t, b) for t in tasksets]
-        ),
+        probability_of_improvement=improves and improves.mean,
+        probability_of_improvement_ci=improves and improves.interval,
     )
 
 
@@ -173,7 +174,7 @@ def paired_gaps(taskset: TasksetScores, a: str, b: str, *, normalised: bool = Fa
     rows = [(left.get(s, left.get(_EVERY)), right.get(s, right.get(_EVERY))) for s in _paired_seeds(taskset, a, b)]
     pairs = [(x, y) for x, y in rows if x is not None and y is not None]
     width = min((min(len(x), len(y)) for x, y in pairs), default=0)
-    return np.array([x[:width] - y[:width] for x, y in pairs], dtype=np.float64).reshape(len(pairs), width)
+    return np.array([differences(x[:width], y[:width]) for x, y in pairs], dtype=np.float64).reshape(len(pairs), width)
 
 
 def _paired_seeds(taskset: TasksetScores, a: str, b: str) -> list[int | str | None]:

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 
+from heredity.analysis.bounds import missing_bounds
 from heredity.analysis.contract import CommonMetrics, MetricsOf
 from heredity.analysis.evidence import SuiteEvidence
 from heredity.analysis.further import further_results
@@ -24,14 +25,12 @@ from heredity.analysis.ranking import (
 from heredity.analysis.run_record import mean
 from heredity.analysis.statistics import (
     CONFIDENCE,
-    FEW_RUNS,
     case_mean,
-    crossed_mean,
+    evolver_mean,
     interquartile_mean,
-    iqm_interval,
-    mean_interval,
 )
 from heredity.analysis.suite_comparisons import suite_comparisons
+from heredity.analysis.suite_spread import THRESHOLDS, EntrySpread, profile, suite_spread
 from heredity.analysis.suite_table import (
     Named,
     TasksetScores,
@@ -41,7 +40,7 @@ from heredity.analysis.suite_table import (
     taskset_scores,
 )
 from heredity.analysis.usage import TokenUsage, total_usage
-from heredity.results.base import SCHEMA_VERSION
+from heredity.results.base import SCHEMA_VERSION, Unknown
 from heredity.results.run import EditHits, Features, RunResults, RunStatus
 from heredity.results.selection import SelectionRow
 from heredity.results.suite import (
@@ -55,6 +54,8 @@ from heredity.results.suite import (
     FeaturesRow,
     FurtherResults,
     Problems,
+    Profile,
+    ProfilePoint,
     SuiteResults,
     TasksetResults,
     UnfinishedRun,
@@ -95,7 +96,8 @@ def suite_results(
     metrics = metrics_of(protocol)
     name = Named(metrics.reference)
     further = further_results(tasksets)
-    order, leaderboard = _leaderboard(tasksets, own, name)
+    table, order = _ranked(tasksets, own)
+    spread = suite_spread(tasksets, order)
     because = unranked_because(runs)
     results = SuiteResults(
         schema_version=SCHEMA_VERSION,
@@ -109,7 +111,7 @@ def suite_results(
         ranked=because is None,
         unranked_because=because,
         evolvers=list(own),
-        leaderboard=leaderboard,
+        leaderboard=_leaderboard(tasksets, table, order, own, name, spread),
         tasksets=[_taskset(t, list(own), name, further[t.name]) for t in tasksets],
         comparisons=suite_comparisons(tasksets, order, name, sequential=sequential),
         edits=[_edits(group, label, several) for group, label, several in _by_group(own)],
@@ -117,20 +119,19 @@ def suite_results(
         selection=[row for label, several in own.items() for row in _selection(label, several)],
         budget=[_budget(label, several) for label, several in own.items()],
         problems=[_problems(label, several, runs) for label, several in own.items()],
+        profiles=[p for e in order if (p := _profile(e, _strata(tasksets, e), spread)) is not None],
         part=metrics.of_suite(SuiteEvidence(runs, labels, tasksets, because is None)),
     )
     return results if because is None else mechanisms_alone(results)
 
 
-def _leaderboard(tasksets: Sequence[TasksetScores], own: Own, name: Named) -> tuple[list[str], list[Entry]]:
-    """Return the entries, best first, and their lines of the leaderboard."""
+def _ranked(tasksets: Sequence[TasksetScores], own: Own) -> tuple[dict[str, Standing], list[str]]:
+    """Return the standings of all entries, and the entries, best first."""
     means = {t.name: t.means for t in tasksets}
     references = list(dict.fromkeys(entry for row in means.values() for entry in row if is_reference(entry)))
     entries = [*own, *references]
     table = standings(means, entries, {t.name: t.family for t in tasksets})
-    groups = _normalised_by_group(tasksets)
-    order = sorted(entries, key=lambda entry: _descending(table[entry].rank_score))
-    return order, [_entry(name(e), table[e], _group_scores(groups, e), _strata(tasksets, e), own.get(e)) for e in order]
+    return table, sorted(entries, key=lambda entry: _descending(table[entry].rank_score))
 
 
 def _normalised_by_group(tasksets: Sequence[TasksetScores]) -> dict[str, dict[str, float | None]]:
@@ -148,29 +149,55 @@ def _descending(score: float | None) -> tuple[bool, float]:
     return score is None, -(score or 0.0)
 
 
-def _entry(
-    evolver: str,
-    standing: Standing,
-    group_scores: dict[str, float | None],
-    strata: Sequence[Sequence[float]],
-    runs: Sequence[RunResults] | None,
-) -> Entry:
-    return Entry(
-        evolver=evolver,
-        kind=runs[0].evolver.kind if runs else "reference",
-        reference=runs is None,
-        rank_score=standing.rank_score,
-        rank_score_at_best=standing.at_best,
-        family_scores=dict(standing.family_scores),
-        group_scores=group_scores if runs else {},
-        wins=standing.wins,
-        top2=standing.top2,
-        tasksets=standing.present,
-        absent=standing.absent,
-        runs=len(runs or ()),
-        iqm=interquartile_mean(np.concatenate([*strata, []])) if runs else None,
-        iqm_ci=iqm_interval(strata) if runs else None,
-    )
+def _leaderboard(
+    tasksets: Sequence[TasksetScores],
+    table: Mapping[str, Standing],
+    order: Sequence[str],
+    own: Own,
+    name: Named,
+    spread: Mapping[str, EntrySpread] | None,
+) -> list[Entry]:
+    groups = _normalised_by_group(tasksets)
+    points = score_table({"": {e: table[e].rank_score for e in order}}, order)[0]
+    ranks = competition_ranks(points)
+    lines: list[Entry] = []
+    for i, entry in enumerate(order):
+        runs, standing = own.get(entry), table[entry]
+        chance = spread.get(entry) if spread and standing.rank_score is not None else None
+        lines.append(
+            Entry(
+                evolver=name(entry),
+                kind=runs[0].evolver.kind if runs else "reference",
+                reference=runs is None,
+                rank=None if np.isnan(ranks[i]) else int(ranks[i]),
+                rank_ci=chance and chance.rank,
+                rank_score=standing.rank_score,
+                rank_score_ci=chance and chance.rank_score,
+                rank_score_at_best=standing.at_best,
+                family_scores=dict(standing.family_scores),
+                group_scores=_group_scores(groups, entry) if runs else {},
+                wins=standing.wins,
+                top2=standing.top2,
+                tasksets=standing.present,
+                absent=standing.absent,
+                runs=len(runs or ()),
+                iqm=interquartile_mean(np.concatenate([*_strata(tasksets, entry), []])) if runs else None,
+                iqm_ci=chance and chance.iqm,
+                p_best=chance and chance.p_best,
+                spread_unknown=None if chance else Unknown.FEW_RUNS,
+            )
+        )
+    return lines
+
+
+def _profile(entry: str, strata: Sequence[Sequence[float]], spread: Mapping[str, EntrySpread] | None) -> Profile | None:
+    """Return the share of an evolver's runs above each threshold; None for the reference and without normalised scores."""
+    scores = np.concatenate([*strata, []])
+    if is_reference(entry) or not scores.size:
+        return None
+    bands = (spread[entry].profile if spread else None) or [None] * len(THRESHOLDS)
+    rows = zip(THRESHOLDS, profile(scores), bands, strict=True)
+    return Profile(evolver=entry, points=[ProfilePoint(above=x, share=share, ci=band) for x, share, band in rows])
 
 
 def _group_scores(groups: Mapping[str, Mapping[str, float | None]], entry: str) -> dict[str, float | None]:
@@ -224,8 +251,7 @@ def _cell(taskset: TasksetScores, entry: str, name: Named, rank: int, rank_score
     if entry in taskset.references:
         return _reference_cell(taskset, entry, name(entry), rank, rank_score)
     cell = taskset.cells[entry]
-    several = len(cell.runs) >= FEW_RUNS
-    estimate = (crossed_mean if several else case_mean)([cell.scores], bounds=taskset.bounds)
+    estimate, unit = evolver_mean([cell.scores], taskset.bounds) or (None, Unit.CASE)
     heldout = [scores for _, scores in cell.runs]
     return CellResults(
         evolver=name(entry),
@@ -234,7 +260,8 @@ def _cell(taskset: TasksetScores, entry: str, name: Named, rank: int, rank_score
         reference_mean=taskset.reference_mean(entry),
         mean=cell.mean,
         ci=None if estimate is None else estimate.interval,
-        ci_unit=Unit.RUN if several else Unit.CASE,
+        ci_unit=unit,
+        ci_unknown=estimate and estimate.unknown,
         rank=rank,
         rank_score=rank_score,
         normalised=normalised_score(cell.mean, taskset.reference_mean(entry), taskset.best_mean(entry)),
@@ -245,20 +272,23 @@ def _cell(taskset: TasksetScores, entry: str, name: Named, rank: int, rank_score
         cases=sum(scores.n for scores in heldout),
         missing=sum(scores.missing for scores in heldout),
         failures=sum(scores.failures for scores in heldout),
+        if_missing=missing_bounds(cell.scores, taskset.bounds),
     )
 
 
 def _reference_cell(taskset: TasksetScores, entry: str, name: str, rank: int, rank_score: float | None) -> CellResults:
     scores = taskset.references[entry]
     missing = int(np.isnan(scores).sum())
+    estimate = case_mean([scores], bounds=taskset.bounds)
     return CellResults(
         evolver=name,
         reference=True,
         against=None,
         reference_mean=None,
         mean=taskset.means[entry],
-        ci=mean_interval(scores, bounds=taskset.bounds),
+        ci=estimate and estimate.interval,
         ci_unit=Unit.CASE,
+        ci_unknown=estimate and estimate.unknown,
         rank=rank,
         rank_score=rank_score,
         normalised=None,
@@ -266,6 +296,7 @@ def _reference_cell(taskset: TasksetScores, entry: str, name: str, rank: int, ra
         cases=scores.size - missing,
         missing=missing,
         failures=0,
+        if_missing=missing_bounds(scores, taskset.bounds),
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heredity.analysis.bounds import SHARE, Floats, Interval, share
-from heredity.analysis.ranking import mean_of_known
+from heredity.analysis.samples import LARGEST, mean_of
 from heredity.ids import canonical_json
 from heredity.results.run import HeldOut, RunResults
 
@@ -59,12 +59,12 @@ class Cell:
     @property
     def run_means(self) -> list[float]:
         """Held-out mean of each run."""
-        return [float(np.nanmean(row)) for row in self.scores]
+        return [mean_of(row) for row in self.scores]
 
     @property
     def mean(self) -> float:
         """Mean over seeds of the held-out means."""
-        return float(np.mean(self.run_means))
+        return mean_of(self.run_means)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class TasksetScores:
     def reference_mean(self, entry: str) -> float | None:
         """Return the mean score of the reference of an entry's conditions; None if unknown."""
         scores = self.references.get(self.reference_of(entry))
-        return None if scores is None else mean_of_known(float(x) for x in scores[~np.isnan(scores)])
+        return None if scores is None or np.isnan(scores).all() else mean_of(scores)
 
     def best_mean(self, entry: str) -> float | None:
         """Return the mean of the best evolver under an entry's conditions; None if there is none."""
@@ -119,7 +119,7 @@ class TasksetScores:
         None if unknown, or if nobody beats the reference.
         """
         best, reference = self.best_mean(entry), self.reference_mean(entry)
-        return None if reference is None or best is None or best <= reference else best - reference
+        return None if reference is None or best is None or best <= reference else min(best - reference, LARGEST)
 
 
 def evolver_labels(runs: Sequence[RunResults], metrics_of: MetricsOf) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from heredity.analysis.bounds import SHARE, share
-from heredity.analysis.statistics import Estimate, Floats, crossed_mean
+from heredity.analysis.statistics import Floats, evolver_mean
 
 GROUPS = ("binary", "accumulative", "full", "partial", "aligned", "inverse")
 """The columns of table 3, before the average; each world is in one of every two."""
@@ -55,9 +55,10 @@ def _scores(rows: Sequence[Mapping[str, Any]]) -> Floats:
 
 
 def _estimate(strata: Sequence[Floats]) -> dict[str, Any]:
-    estimate = crossed_mean(strata, bounds=SHARE if share(*strata) else None) or Estimate(float("nan"))
-    if not strata:
-        return {"mean": None, "interval": None, "worlds": 0}
+    found = evolver_mean(strata, SHARE if share(*strata) else None)
+    if found is None:
+        return {"mean": None, "interval": None, "worlds": len(strata)}
+    estimate, _ = found
     return {
         "mean": estimate.mean,
         "interval": list(estimate.interval) if estimate.interval else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from heredity.results import text
+from heredity.results.base import MissingBounds
 from heredity.results.page import Fact, Facts, Mean, Number
 from heredity.results.suite import CellResults, SuiteResults, TasksetResults, Unit
 from heredity.results.words import Words
@@ -36,6 +37,26 @@ def cell_mean(cell: CellResults, places: int | None = None) -> Mean:
 def seeds_note(cell: CellResults, places: int) -> tuple[str, ...]:
     """Return the means of a few seeds, which have no interval over seeds; nothing otherwise."""
     return (f"seeds {', '.join(text.number(seed.mean, places) for seed in cell.seeds)}",) if few_seeds(cell) else ()
+
+
+def cell_notes(cell: CellResults, places: int) -> tuple[str, ...]:
+    """Return what an interval is about or why there is none, each of few seeds, and what missing scores might change."""
+    about = "over new runs" if cell.ci_unit is Unit.RUN else "this candidate, over new cases"
+    unknown = f"no interval: {cell.ci_unknown}" if cell.ci_unknown else ""
+    said = seeds_note(cell, places) or (unknown if cell.ci is None else "" if cell.reference else about,)
+    missing = (missing_note(cell.missing, cell.if_missing),) if cell.if_missing else ()
+    return tuple(note for note in (*said, *missing) if note)
+
+
+def missing_note(missing: int, bounds: MissingBounds) -> str:
+    """Say between what a mean lies, whatever the missing scores are."""
+    return f"{text.number(missing)} missing: {between(bounds)}"
+
+
+def between(bounds: MissingBounds) -> str:
+    """Return the bounds of a mean, and what they are made with."""
+    ends = "of the range" if bounds.declared else "seen"
+    return f"{text.interval(bounds.low, bounds.high)} with the least and the greatest {ends} for what is missing"
 
 
 def places_of(taskset: TasksetResults) -> int:

@@ -64,7 +64,7 @@ def _intervals(chart: charts.Intervals, width: float = WIDTH) -> str:
     left = min(140.0, max([50.0, *(svg.text_width(text.shorten(line.name, _NAME)) + 10 for line in chart.lines)]))
     step, top = 26.0, 22.0
     bottom = top + step * max(1, len(chart.lines))
-    ends = [v for line in chart.lines for v in (line.value, line.low, line.high) if v is not None]
+    ends = [v for line in chart.lines for v in (line.value, line.low, line.high, *line.singles) if v is not None]
     axis = interval_axis(ends, chart.reference, left, width - 62)
     largest = max([abs(line.value) for line in chart.lines if line.value is not None], default=1.0)
     places = text.decimals_for(text.spread_of((line.low, line.high) for line in chart.lines), largest)
@@ -76,7 +76,9 @@ def _intervals(chart: charts.Intervals, width: float = WIDTH) -> str:
         shown = text.number(line.value, places)
         tip = f"{line.name}: {shown} {text.interval(line.low, line.high, places)}"
         marks.append(svg.label(text.shorten(line.name, _NAME), left - 8, y + 4, "end", "name"))
-        marks.append(svg.dot_interval(axis, y, line.value, (line.low, line.high), tone_class(line.tone), tip))
+        tone = tone_class(line.tone)
+        marks += [svg.mark("ring", axis.at(v), y + 8, tone, text.number(v, places), 2.0) for v in line.singles]
+        marks.append(svg.dot_interval(axis, y, line.value, (line.low, line.high), tone, tip))
         marks.append(svg.label(shown, width, y + 4, "end", "value"))
     return svg.figure(width, bottom + 38, chart.title, *marks)
 

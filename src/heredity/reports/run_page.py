@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
+from heredity.reports.cells import between
 from heredity.reports.mechanisms import bare, notice, plain
 from heredity.reports.sections import Head, arranged, failure_parts, headed, token_words, versions
 from heredity.reports.sentences import run_summary, state_of
@@ -99,9 +100,8 @@ def _warnings(run: RunResults, words: Words) -> tuple[Part, ...]:
         warnings.append(Text(f"This run {state_of(run)}, so it has no final result{partial}.", "warning"))
     if run.heldout and run.heldout.missing:
         missing = f"{text.plural(run.heldout.missing, 'held-out rollout')} missing and left out of the mean."
-        if run.heldout.bounds is not None:
-            low, high = (text.number(bound, 3) for bound in run.heldout.bounds)
-            missing += f" With all of it at worst the mean is {low}, at best {high}."
+        if run.heldout.if_missing:
+            missing += f" The mean is within {between(run.heldout.if_missing)}."
         warnings.append(Text(missing, "warning"))
     if run.evolver_failure:
         warnings += failure_parts(run.evolver_failure)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from heredity.reports.cells import FEW, best_cells, cell_digits, few_seeds
+from heredity.reports.cells import FEW, best_cells, cell_digits, few_seeds, missing_note
 from heredity.results import text
 from heredity.results.run import RunResults, RunStatus, Verdict
 from heredity.results.suite import (
@@ -246,9 +246,12 @@ def run_summary(run: RunResults, words: Words) -> str:
         return f"No held-out score: the run {state_of(run)} after {used} and {submissions}.{best}"
     bounds = heldout.ci or (None, None)
     digits = text.decimals_for(text.spread_of([bounds]), heldout.mean)
-    score = text.number(heldout.mean, digits) + (f" {text.interval(*bounds, digits)}" if heldout.ci else "")
+    interval = text.interval(*bounds, digits) if heldout.ci else f"(no interval: {heldout.ci_unknown or 'one score'})"
+    score = f"{text.number(heldout.mean, digits)} {interval}"
     cases = plural(len(heldout.scores), words.case)
     opening = f"After {used} of feedback the {words.chosen} {words.product} has a {words.score} of {score} over {cases}"
+    if heldout.if_missing:
+        opening += f" ({missing_note(heldout.missing, heldout.if_missing)})"
     if run.decisions and len({d.candidate for d in run.decisions if d.accepted}) == 1:
         return f"{opening}. It is the one that the run began with: nothing else was committed."
     gain, reference = run.gain, run.reference

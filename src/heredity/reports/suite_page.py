@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heredity.reports.cells import best_cells, cell_mean, places_of, seeds_note, suite_facts
+from heredity.reports.cells import best_cells, cell_mean, cell_notes, places_of, seeds_note, suite_facts
 from heredity.reports.mechanisms import bare, mechanisms, plain
 from heredity.reports.sections import Head, arranged, failure_parts, headed, labelled, versions
 from heredity.reports.sentences import suite_caution, suite_summary, suite_title, trouble_summary
 from heredity.reports.sequential_section import sequential_section
+from heredity.reports.suite_standings import columns, leaderboard, profiles
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Reference, Tone
 from heredity.results.claims import claim_cells, claim_columns
@@ -36,6 +37,9 @@ from heredity.results.run import RunResults, RunStatus
 from heredity.results.suite import Comparison, Problems, SuiteResults, TasksetResults
 from heredity.results.words import Words
 
+SEEDS = 8
+"""Up to how many seeds of a cell have their scores written beside their mean; charts and the table of runs show all."""
+
 
 def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) -> Page:
     """Return what the page of a suite says.
@@ -55,7 +59,9 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
     head = headed(Head((*said, *cautions, *warnings), suite_facts(suite, words), ()), own)
     shown = _Shown(suite, members, words)
     sequence = sequential_section(suite.sequential)
-    compared = (sequence, shown.best(), shown.leaderboard(), shown.scores(), shown.comparisons())
+    toned = tones(suite, members)
+    standings = (leaderboard(suite, words, toned), profiles(suite, words, toned))
+    compared = (sequence, shown.best(), *standings, shown.scores(), shown.comparisons())
     general = [
         *(compared if suite.ranked else (mechanisms(suite, members, words), shown.scores())),
         *(shown.selection(), shown.budget(), shown.problems(), shown.runs(), shown.reproduce()),
@@ -71,10 +77,6 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
         name=suite.suite_id or "",
     )
     return plain(page, suite.unranked_because) if suite.unranked_because else page
-
-
-def _columns(*names: str, left: int = 1) -> tuple[Column, ...]:
-    return tuple(Column(name, "left" if i < left else "right") for i, name in enumerate(names))
 
 
 class _Shown:
@@ -116,78 +118,30 @@ class _Shown:
         table = of_rows(head, rows, left=2, caption=f"Best held-out {words.score} of each {words.taskset}")
         return Section("best", "What was reached", (table,) if rows else (), "lead", "all")
 
-    def leaderboard(self) -> Section:
-        """Return rank scores and normalised scores."""
-        suite, words = self._suite, self._words
-        where = "of an environment" if words.taskset == "environment" else f"on a {words.taskset}"
-        about = (
-            f"Rank score is 1 for the best entry {where} and 0 for the last, averaged over {words.tasksets}; equal means "
-            "share the better rank, and who has no score is last. The normalised score sets the "
-            f"{words.reference} to 0 and the best evolver to 1, and is summarised by its interquartile mean."
-        )
-        if not suite.leaderboard:
-            return Section("leaderboard", "Leaderboard", (Text("No run of this suite has been judged yet."),), "lead")
-        rows: list[Row] = []
-        for i, e in enumerate(suite.leaderboard):
-            share, best = f"{e.tasksets} of {e.tasksets + e.absent} {words.tasksets}", text.number(e.rank_score_at_best)
-            absent = (f"{share}; {best} at best",) if e.absent else ()
-            rank = Cell(Number(e.rank_score, 3), absent, strong=i == 0 and not e.reference)
-            normalised = Mean(e.iqm, *(e.iqm_ci or (None, None)), decimals=3)
-            cells = (self._named(e.evolver), rank, normalised, e.wins, e.top2)
-            rows.append(Row(cells, "reference" if e.reference else ""))
-        head = _columns("evolver", "rank score", "normalised", "wins", "top 2")
-        caption = f"Leaderboard of {suite.suite_id or 'the suite'}, best first"
-        table = Table(head, tuple(rows), caption, csv="leaderboard.csv")
-        lines = [
-            Interval(e.evolver, e.iqm, *(e.iqm_ci or (None, None)), tone=self._tone(e.evolver))
-            for e in suite.leaderboard
-            if not e.reference
-        ]
-        scale = f"0: {words.mark}, 1: best evolver"
-        chart = Intervals("Normalised score", tuple(lines), scale, note=f"interquartile mean with {self._interval}")
-        pair = Group((table, chart), "pair")
-        return Section("leaderboard", "Leaderboard", (Text(about, "about"), pair, *self._breakdown()), "lead", "all")
-
-    def _breakdown(self) -> list[Part]:
-        """Return scores by family and by group, where there are several."""
-        entries = self._suite.leaderboard
-        families = sorted({name for entry in entries for name in entry.family_scores})
-        groups = sorted({name for entry in entries for name in entry.group_scores})
-        tables: list[Table] = []
-        if len(families) > 1:
-            rows = [[self._named(e.evolver), *(Number(e.family_scores.get(f), 3) for f in families)] for e in entries]
-            tables.append(of_rows(["evolver", *families], rows, caption="Rank score by family"))
-        if len(groups) > 1:
-            own = [e for e in entries if not e.reference]
-            rows = [[self._named(e.evolver), *(Number(e.group_scores.get(g), 3) for g in groups)] for e in own]
-            caption = f"Mean normalised score by group of {self._words.tasksets}"
-            tables.append(of_rows(["evolver", *groups], rows, caption=caption))
-        return [Folded("By family and group", tuple(tables))] if tables else []
-
     def scores(self) -> Section:
         """Return every evolver on every taskset, as a table and as charts."""
         suite, words = self._suite, self._words
-        columns: list[dict[str, Cell]] = []
+        by_taskset: list[dict[str, Cell]] = []
         for taskset in suite.tasksets:
             places = places_of(taskset)
             best = max((cell.mean for cell in taskset.cells if not cell.reference), default=None)
-            columns.append(
+            by_taskset.append(
                 {
                     c.evolver: Cell(
-                        cell_mean(c, places), seeds_note(c, places), strong=not c.reference and c.mean == best
+                        cell_mean(c, places), cell_notes(c, places), strong=not c.reference and c.mean == best
                     )
                     for c in taskset.cells
                 }
             )
         rows = tuple(
             Row(
-                (self._named(e.evolver), *(c.get(e.evolver, Cell()) for c in columns)),
+                (self._named(e.evolver), *(c.get(e.evolver, Cell()) for c in by_taskset)),
                 "reference" if e.reference else "",
             )
             for e in suite.leaderboard
         )
         rows += tuple(self._further(name) for name in dict.fromkeys(r.name for t in suite.tasksets for r in t.further))
-        head = _columns("evolver", *(self._names[t.taskset] for t in suite.tasksets))
+        head = columns("evolver", *(self._names[t.taskset] for t in suite.tasksets))
         inferred = (
             f"; {self._interval} over seeds, over cases of a single one; the best of each {words.taskset} is bold"
         )
@@ -207,13 +161,19 @@ class _Shown:
     def _chart(self, taskset: TasksetResults) -> Intervals:
         words = self._words
         lines = [
-            Interval(c.evolver, c.mean, *cell_mean(c).bounds, tone=self._tone(c.evolver))
+            Interval(
+                c.evolver,
+                c.mean,
+                *cell_mean(c).bounds,
+                tone=self._tone(c.evolver),
+                singles=tuple(seed.mean for seed in c.seeds),
+            )
             for c in taskset.cells
             if not c.reference
         ]
         lines += [Interval(name, tone=self._tone(name)) for name in taskset.absent]
         reference = None if taskset.reference_mean is None else Reference(taskset.reference_mean, words.mark)
-        note = " · ".join(part for part in (taskset.family, taskset.group) if part)
+        note = " · ".join(part for part in (taskset.family, taskset.group, "a ring for each seed") if part)
         title = f"Held-out {words.score} on {self._names[taskset.taskset]}"
         return Intervals(title, tuple(lines), f"held-out {words.score}", reference, note)
 
@@ -243,13 +203,13 @@ class _Shown:
 
     def _compared(self, rows: Sequence[Comparison], caption: str, places: int | None, csv: str = "") -> Table:
         claims = claim_columns("evolvers", self._words.products)
-        head = (Column("first"), *claims, *_columns("", "chance of improvement", "paired runs", "paired cases")[1:])
+        head = (Column("first"), *claims, *columns("", "chance of improvement", "paired runs", "paired cases")[1:])
         shown = [
             Row(
                 (
                     Cell(c.a, (f"against {c.b}",)),
                     *claim_cells(c.difference, c.evolvers, c.candidates, places),
-                    Number(c.probability_of_improvement, form="percent"),
+                    Mean(c.probability_of_improvement, *(c.probability_of_improvement_ci or (None, None)), decimals=2),
                     c.pairs,
                     Cell(c.cases, (f"{c.unpaired} unpaired",) if c.unpaired else ()),
                 )

@@ -108,7 +108,8 @@ class Axis:
 
 def fit(values: Iterable[float | None], start: float, stop: float, pad: float = 0.06) -> Axis:
     """Return an axis that covers the known values with a margin of `pad` of their range; [0, 1] when there are none."""
-    numbers = [v for v in values if v is not None and math.isfinite(v)]
+    # Beyond a tenth of the largest number there is no room for a margin; what lies there is clamped.
+    numbers = [min(max(v, -1e307), 1e307) for v in values if v is not None and math.isfinite(v)]
     if not numbers:
         return Axis(0.0, 1.0, start, stop)
     low, high = min(numbers), max(numbers)
@@ -128,7 +129,8 @@ def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
     power = 10.0 ** math.floor(math.log10(raw))
     step = min((m * power for m in (1, 2, 5, 10)), key=lambda m: abs((high - low) / m - count))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [round(i * step, 12) for i in range(first, last + 1)]
+    places = max(12, 2 - math.floor(math.log10(step)))
+    return [round(i * step, places) for i in range(first, last + 1)]
 
 
 def tick_text(value: float, ticks: Sequence[float]) -> str:
@@ -136,6 +138,8 @@ def tick_text(value: float, ticks: Sequence[float]) -> str:
     step = min((b - a for a, b in pairwise(ticks)), default=abs(value) or 1.0)
     if max(abs(t) for t in ticks) >= 1e5:
         return words.amount(value)
+    if step < 1e-6:
+        return f"{value:g}"
     return words.number(value, max(0, -math.floor(math.log10(step) + 1e-9)) if step < 1 else 0)
 
 

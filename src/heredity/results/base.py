@@ -13,6 +13,7 @@ suite's results.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -30,6 +31,27 @@ class Result(BaseModel):
     """A figure, or several that belong together; attribute names are the keys of the JSON object."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Unknown(StrEnum):
+    """Why a figure has no interval: none would cover what it claims to."""
+
+    ALIKE = "all that was seen agrees, and its range is not known"
+    FEW = "fewer than six scores, and their range is not known"
+    FEW_RUNS = "fewer than six runs, or than three on a taskset"
+    NO_SCORE = "no score to make one of"
+
+
+class MissingBounds(Result):
+    """What a mean would be, had all missing scores been worst (`low`) and best (`high`): they need not be missing at random.
+
+    Attributes:
+        declared: whether worst and best are the ends of the range that scores have; else they are the least and greatest seen.
+    """
+
+    low: float
+    high: float
+    declared: bool
 
 
 R = TypeVar("R", bound=Result)

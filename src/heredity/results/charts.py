@@ -32,13 +32,14 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A named value with its interval, None where unknown."""
+    """A named value with its interval, None where unknown, and the single values that it sums up, such as those of seeds."""
 
     name: str
     value: float | None = None
     low: float | None = None
     high: float | None = None
     tone: Tone = None
+    singles: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

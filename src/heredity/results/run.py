@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field, SerializeAsAny
 
-from heredity.results.base import SCHEMA_VERSION, Interval, Result
+from heredity.results.base import SCHEMA_VERSION, Interval, MissingBounds, Result, Unknown
 from heredity.results.selection import Selection
 
 
@@ -160,16 +160,19 @@ class Selected(Result):
 class HeldOut(Result):
     """Held-out scores, one for each case; `n` counts those that are not missing.
 
-    `bounds` are what `mean` would be with all that is missing at 0 and at 1; null where nothing is, or nobody can say.
+    Attributes:
+        ci: interval of the mean over cases; None where none covers, and `ci_unknown` says why.
+        if_missing: bounds of the mean over what is missing; None where nothing is.
     """
 
     scores: list[float | None]
     mean: float | None
     ci: Interval | None
+    ci_unknown: Unknown | None = None
     n: int
     failures: int
     missing: int
-    bounds: Interval | None = None
+    if_missing: MissingBounds | None = None
 
 
 class Reference(Result):

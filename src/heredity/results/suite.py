@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from pydantic import Field, SerializeAsAny
 
-from heredity.results.base import SCHEMA_VERSION, Interval, Result
+from heredity.results.base import SCHEMA_VERSION, Interval, MissingBounds, Result, Unknown
 from heredity.results.run import RunStatus, Verdict
 from heredity.results.selection import SelectionRow
 
@@ -36,7 +36,11 @@ class Entry(Result):
         group_scores: mean normalised score in each group (0: the reference, 1: the best evolver of a taskset); 0 where it has none.
         wins: tasksets in which it is first; `top2`: first or second.
         tasksets: those in which it has a score; `absent`: in which it has none.
-        iqm: interquartile mean of normalised scores; its interval is None where no taskset has two seeds.
+        rank: place on the leaderboard, 1 for the best; None without a rank score.
+        iqm: interquartile mean of normalised scores.
+        p_best: how probable it is that the entry leads, over what chance may draw: seeds, cases, and tasksets where there are
+            six or more; those who share the lead share it.
+        spread_unknown: why `p_best` and the intervals of rank, rank score and interquartile mean are None, where they are.
     """
 
     evolver: str
@@ -53,6 +57,26 @@ class Entry(Result):
     runs: int
     iqm: float | None
     iqm_ci: Interval | None
+    rank: int | None = None
+    rank_ci: Interval | None = None
+    rank_score_ci: Interval | None = None
+    p_best: float | None = None
+    spread_unknown: Unknown | None = None
+
+
+class ProfilePoint(Result):
+    """Share of runs whose normalised score is greater than `above`, and its pointwise interval, None where it is not known."""
+
+    above: float
+    share: float
+    ci: Interval | None
+
+
+class Profile(Result):
+    """The performance profile of an evolver (Agarwal et al. 2021): the higher, the better; it ends at 0."""
+
+    evolver: str
+    points: list[ProfilePoint]
 
 
 class CellSeed(Result):
@@ -68,7 +92,8 @@ class CellResults(Result):
 
     Attributes:
         against: the reference of its own conditions; None if unknown, or for a reference. `reference_mean` is that one's mean.
-        mean: over seeds of the held-out means; `ci` its interval over what `ci_unit` says.
+        mean: over seeds of the held-out means; `ci` its interval over what `ci_unit` says, None where `ci_unknown` says why.
+        if_missing: bounds of the mean over what is missing; None where nothing is.
         rank: 1 for the best; equals share the better rank; None where nothing is ranked. `rank_score` in [0, 1], None for a single
             entry.
         normalised: 0 for the reference, 1 for the best evolver, both under the cell's conditions.
@@ -89,6 +114,8 @@ class CellResults(Result):
     cases: int
     missing: int
     failures: int
+    ci_unknown: Unknown | None = None
+    if_missing: MissingBounds | None = None
 
 
 class FurtherResults(Result):
@@ -163,7 +190,8 @@ class Comparison(Result):
         evolvers: what it says of the evolvers: of new runs with new seeds, on new cases.
         candidates: what it says of the candidates that these runs ended with, on new cases.
         pairs: paired runs; `cases`: paired held-out cases; `unpaired`: cases that only one side has.
-        probability_of_improvement: that a run of `a` beats one of `b`.
+        probability_of_improvement: that a run of `a` beats one of `b`; its interval is None with too few runs to tell evolvers
+            apart.
     """
 
     a: str
@@ -176,6 +204,7 @@ class Comparison(Result):
     cases: int
     unpaired: int
     probability_of_improvement: float | None
+    probability_of_improvement_ci: Interval | None = None
 
 
 class TasksetComparison(Comparison):
@@ -331,6 +360,7 @@ class SuiteResults(Result):
         leaderboard: best first.
         sequential: of a suite that is run seed after seed until a question is decided; then only its answer, and what is marked
             `always_valid`, holds.
+        profiles: of the evolvers, in the order of the leaderboard; those without a normalised score have none.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -345,6 +375,7 @@ class SuiteResults(Result):
     unranked_because: str | None
     evolvers: list[str]
     leaderboard: list[Entry]
+    profiles: list[Profile]
     tasksets: list[TasksetResults]
     comparisons: Comparisons
     edits: list[EditsRow]

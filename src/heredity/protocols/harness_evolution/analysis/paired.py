@@ -7,17 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from heredity.analysis.bounds import GAP, Interval, bounded, share
+from heredity.analysis.bounds import GAP, Interval, share
 from heredity.analysis.paired import Comparison, compare_cases, holm, verdict
-from heredity.analysis.samples import error_tail
-from heredity.analysis.statistics import CONFIDENCE, Estimate, case_mean, combined
+from heredity.analysis.statistics import Estimate, case_mean
 from heredity.protocols.harness_evolution.analysis.coded import Floats, Ints
 from heredity.protocols.harness_evolution.task_results import Difference, Gain
 from heredity.results.coverage import covered
 from heredity.results.run import Verdict
-
-MANY = 256
-"""Beyond so many tasks, resampling gives what the normal and Student's t distributions give, and costs memory."""
 
 Pair = tuple[tuple[str, Floats], tuple[str, Floats], Ints, int]
 """Two snapshots of a view, each with its name and its scores, shape (tasks,), NaN where missing; the domain of each task; and how
@@ -78,8 +74,8 @@ def by_domain(values: Floats, domain: Ints) -> list[Floats]:
 def estimate(strata: Sequence[Floats], bounds: Interval | None = None) -> Estimate | None:
     """Estimate the mean over domains of the means over tasks, for new tasks of the same domains.
 
-    As `statistics.case_mean`, without its resampling where there are many tasks. A domain of one task among others does not
-    show how its tasks vary: then error and interval are unknown.
+    As `statistics.case_mean`, but a domain of one task among others does not show how its tasks vary: then error and interval are
+    unknown.
 
     Args:
         strata: the known values of each domain.
@@ -93,12 +89,7 @@ def estimate(strata: Sequence[Floats], bounds: Interval | None = None) -> Estima
         return None
     if len(groups) > 1 and min(s.size for s in groups) == 1:
         return Estimate(float(np.mean([s.mean() for s in groups])))
-    if len(groups) > 1 or groups[0].size <= MANY:
-        return case_mean(groups, bounds=bounds)
-    values = groups[0]
-    part = float(values.var(ddof=1)) / values.size, values.size - 1
-    estimate = combined(float(values.mean()), [part], CONFIDENCE)
-    return replace(estimate, interval=bounded(estimate.interval, [values], bounds, error_tail(CONFIDENCE)))
+    return case_mean(groups, bounds=bounds)
 
 
 def _compare(strata: Sequence[Floats], bounds: Interval | None) -> Comparison | None:

@@ -1,0 +1,184 @@
+"""How far the standings of a suite may be chance: ranks, normalised scores and profiles over what chance may draw again.
+
+Every draw takes held-out cases anew (the same for all entries of a taskset), runs of every evolver anew and, where there are six
+tasksets or more, tasksets anew; fewer are taken as they are. What scores are normalised by, the reference's mean and the
+best evolver's, is computed in every draw, for both are chance as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from heredity.analysis.bounds import Floats, Interval
+from heredity.analysis.ranking import counted_points
+from heredity.analysis.samples import LEAST_RUNS, enough_runs, error_tail, scaled
+from heredity.analysis.statistics import CONFIDENCE, RESAMPLES, interquartile_means
+from heredity.analysis.student import student_quantile
+from heredity.analysis.suite_table import TasksetScores, is_reference
+from heredity.ids import generator
+
+THRESHOLDS = tuple(i / 20 for i in range(21))
+"""Normalised scores at which profiles are computed."""
+
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True, slots=True)
+class EntrySpread:
+    """What chance may make of one entry: intervals of its standing, and how often it leads."""
+
+    rank: Interval
+    rank_score: Interval
+    p_best: float
+    iqm: Interval | None
+    profile: Sequence[Interval]
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """Draws of one taskset: means of entries, shape (draws, entries), NaN where one has no score; runs of each, (draws, runs)."""
+
+    means: Floats
+    runs: Sequence[Floats]
+
+
+def suite_spread(
+    tasksets: Sequence[TasksetScores], entries: Sequence[str], draws: int = RESAMPLES
+) -> dict[str, EntrySpread] | None:
+    """Draw a suite anew many times.
+
+    Args:
+        tasksets: the suite's scores.
+        entries: whom the leaderboard ranks.
+        draws: how many times.
+
+    Returns:
+        Entry to its spread; None where some evolver has too few runs to tell evolvers apart, or if there is nobody to compare.
+    """
+    counts = {e: [len(t.cells[e].scores) for t in tasksets if e in t.cells] for e in entries if not is_reference(e)}
+    if len(entries) < 2 or not counts or not all(c and enough_runs(c) for c in counts.values()):
+        return None
+    rng = generator(0, "analysis", "suite")
+    drawn = [_drawn(t, entries, draws, rng) for t in tasksets if t.cells]
+    scores = np.stack([counted_points(d.means) for d in drawn], axis=1)
+    scores = _drawn_tasksets(scores, rng).mean(axis=1)
+    ranks = 1.0 + (scores[:, None, :] > scores[:, :, None] + 1e-12).sum(axis=2)
+    leads = (ranks == 1.0) / (ranks == 1.0).sum(axis=1, keepdims=True)
+    scored = [t for t in tasksets if t.cells]
+    normalised = [n for t, d in zip(scored, drawn, strict=True) if (n := _normalised(t, d, entries)) is not None]
+    spreads: dict[str, EntrySpread] = {}
+    for i, entry in enumerate(entries):
+        levels = _levels(counts.get(entry) or [t.references[entry].size for t in tasksets if entry in t.references])
+        pooled = _pooled([n[i] for n in normalised], rng) if normalised and not is_reference(entry) else None
+        spreads[entry] = EntrySpread(
+            rank=_between(ranks[:, i], levels),
+            rank_score=_between(scores[:, i], levels),
+            p_best=float(leads[:, i].mean()),
+            iqm=None if pooled is None else _between(interquartile_means(pooled), levels),
+            profile=[] if pooled is None else [_between(np.nanmean(_above(pooled, x), 1), levels) for x in THRESHOLDS],
+        )
+    return spreads
+
+
+def profile(scores: Floats) -> list[float]:
+    """Return the share of known scores above each of `THRESHOLDS`."""
+    return [float(np.nanmean(_above(scores, x))) for x in THRESHOLDS]
+
+
+def _above(scores: Floats, threshold: float) -> Floats:
+    return np.where(np.isnan(scores), np.nan, scores > threshold)
+
+
+def _drawn(taskset: TasksetScores, entries: Sequence[str], draws: int, rng: np.random.Generator) -> _Drawn:
+    tables = [_table(taskset, entry) for entry in entries]
+    tables, _ = scaled(tables)
+    width = max(t.shape[1] for t in tables)
+    weights = np.asarray(rng.multinomial(width, np.full(width, 1.0 / width), draws), dtype=np.float64)
+    runs = [
+        _runs(table, weights[:, : table.shape[1]], is_reference(entry), rng)
+        for table, entry in zip(tables, entries, strict=True)
+    ]
+    means = np.stack([r.mean(axis=1) if r.size else np.full(draws, np.nan) for r in runs], axis=1)
+    return _Drawn(means, runs)
+
+
+def _table(taskset: TasksetScores, entry: str) -> Floats:
+    if is_reference(entry):
+        return taskset.references[entry][None, :] if entry in taskset.references else np.empty((0, 1))
+    cell = taskset.cells.get(entry)
+    return np.empty((0, 1)) if cell is None else cell.scores
+
+
+def _runs(table: Floats, weights: Floats, fixed: bool, rng: np.random.Generator) -> Floats:
+    """Return means of runs drawn anew, over cases of these weights, shape (draws, runs)."""
+    if not len(table):
+        return np.empty((len(weights), 0))
+    known = ~np.isnan(table)
+    sums, counts = weights @ np.where(known, table, 0.0).T, weights @ known.T.astype(np.float64)
+    # A run whose few known cases are not drawn keeps its mean.
+    means = np.divide(sums, counts, out=np.tile(np.nanmean(table, axis=1), (len(weights), 1)), where=counts > 0.0)
+    if fixed:
+        return means
+    return np.take_along_axis(means, rng.integers(0, len(table), means.shape), axis=1)
+
+
+def _normalised(taskset: TasksetScores, drawn: _Drawn, entries: Sequence[str]) -> list[Floats] | None:
+    """Return runs between the reference (0) and the best evolver of their draw (1), each under the conditions of its entry.
+
+    None where nobody has a reference. Who has no score has 0 for as many runs as others have.
+    """
+    most = max(r.shape[1] for e, r in zip(entries, drawn.runs, strict=True) if not is_reference(e))
+    placed = [_placed(taskset, drawn, entries, i) for i in range(len(entries))]
+    if all(p is None for p in placed):
+        return None
+    return [np.zeros((len(drawn.means), most)) if p is None else p for p in placed]
+
+
+def _placed(taskset: TasksetScores, drawn: _Drawn, entries: Sequence[str], at: int) -> Floats | None:
+    mark = taskset.reference_of(entries[at])
+    if mark not in entries or not drawn.runs[at].shape[1]:
+        return None
+    reference = drawn.means[:, entries.index(mark)]
+    alike = [i for i, e in enumerate(entries) if not is_reference(e) and taskset.reference_of(e) == mark]
+    others = drawn.means[:, alike]
+    if np.isnan(reference).any() or not others.size or np.isnan(others).all():
+        return None
+    span = (np.nanmax(others, axis=1) - reference)[:, None]
+    gains = drawn.runs[at] - reference[:, None]
+    return np.clip(np.where(span > 0.0, gains / np.where(span > 0.0, span, 1.0), 0.0), 0.0, 1.0)
+
+
+def _pooled(runs: Sequence[Floats], rng: np.random.Generator) -> Floats:
+    """Return the runs of all tasksets, shape (draws, runs); NaN fills up tasksets with fewer."""
+    most = max(r.shape[1] for r in runs)
+    padded = [np.pad(r, ((0, 0), (0, most - r.shape[1])), constant_values=np.nan) for r in runs]
+    return _drawn_tasksets(np.stack(padded, axis=1), rng).reshape(len(runs[0]), -1)
+
+
+def _drawn_tasksets(values: Floats, rng: np.random.Generator) -> Floats:
+    """Return values of shape (draws, tasksets, any) with tasksets drawn anew, where there are enough of them."""
+    draws, tasksets, _ = values.shape
+    if tasksets < LEAST_RUNS:
+        return values
+    return np.take_along_axis(values, rng.integers(0, tasksets, (draws, tasksets, 1)), axis=1)
+
+
+def _levels(counts: Sequence[int]) -> tuple[float, float]:
+    """Return the percentiles of an interval of so many runs on each taskset, widened as resamples of few vary too little.
+
+    Of tasksets that are drawn, their number counts. Hesterberg 2015, "What teachers should know about the bootstrap".
+    """
+    drawn = len(counts) >= LEAST_RUNS
+    n, freedom = (len(counts), len(counts) - 1) if drawn else (max(min(counts), 2), max(sum(counts) - len(counts), 1))
+    z = student_quantile(1.0 - error_tail(CONFIDENCE), freedom) * math.sqrt(n / (n - 1))
+    return _NORMAL.cdf(-z), _NORMAL.cdf(z)
+
+
+def _between(values: Floats, levels: tuple[float, float]) -> Interval:
+    low, high = np.quantile(values, levels)
+    return float(low), float(high)

@@ -14,7 +14,7 @@ def taskset(runs: int, levels: tuple[float, float] = (2.0, 1.0), seed: int = 0) 
     rng = generator(seed, "spread")
     cases = rng.normal(0.0, 0.3, 12)
     scores = {e: level + rng.normal(0.0, 0.2, (runs, 1)) + cases for e, level in zip(ENTRIES, levels, strict=False)}
-    return TasksetScores("t", "", "", {e: Cell([], s) for e, s in scores.items()}, cases, returns=True)
+    return TasksetScores("t", "", "", {e: Cell([], s) for e, s in scores.items()}, {REFERENCE: cases}, returns=True)
 
 
 @pytest.mark.parametrize("runs", [1, 3, 5])
@@ -61,7 +61,7 @@ def test_missing_scores_and_entries_are_drawn_around():
     whole, other = taskset(6), taskset(6, seed=2)
     table = whole.cells["strong"].scores.copy()
     table[rng.random(table.shape) < 0.3] = np.nan
-    holes = TasksetScores("t", "", "", {"strong": Cell([], table)}, whole.reference, returns=True)
+    holes = TasksetScores("t", "", "", {"strong": Cell([], table)}, whole.references, returns=True)
     spread = suite_spread([holes, other], ENTRIES)
     assert np.isfinite([*spread["weak"].rank_score, *spread["strong"].iqm, *spread["weak"].iqm]).all()
     assert spread["weak"].rank_score[1] <= 0.5

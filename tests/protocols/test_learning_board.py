@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heredity.analysis.suite_table import Cell, TasksetScores
+from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
 from heredity.ids import generator
 from heredity.protocols.agent_learning.board import learning_board
 from heredity.protocols.agent_learning.space import learning_space
@@ -27,7 +27,7 @@ def worlds(gains: dict[str, float], seeds: int = 3, leave_out: str = "") -> list
             "",
             "",
             {e: cell(g, seeds, e + world) for e, g in gains.items() if (e, world) != (leave_out, "b")},
-            LEVELS,
+            {REFERENCE: LEVELS},
         )
         for world in ("a", "b", "c")
     ]
@@ -60,7 +60,7 @@ def test_equal_methods_are_both_picked_by_the_bound() -> None:
     scores = np.full((1, 4), 0.5)
     runs: Any = [(SimpleNamespace(seed=0), None)]
     space = learning_space(
-        [TasksetScores("w", "", "", {"a": Cell(runs, scores), "b": Cell(runs, scores)}, np.zeros(4))]
+        [TasksetScores("w", "", "", {"a": Cell(runs, scores), "b": Cell(runs, scores)}, {REFERENCE: np.zeros(4)})]
     )
     assert (space.upper_bound.picked[0].method, space.upper_bound.picked[0].tied) == ("a", ["b"])
 

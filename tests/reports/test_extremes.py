@@ -76,7 +76,7 @@ def test_every_seed_and_why_there_is_no_interval_stand_beside_the_mean() -> None
     runs = suite(SCORES["all equal"], 2)
     page = page_of(suite_results_of(runs), [results(run) for run in runs], REPORT)
     said = markdown.render(page)
-    assert "2 seeds: 500.0, 500.0" in said
+    assert "seeds 500.0, 500.0" in said
     assert Unknown.ALIKE.value in said
     assert html.render(page).count('class="ring c') >= 8
     assert "nobody can tell: fewer than six runs" in said

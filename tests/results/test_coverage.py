@@ -8,7 +8,7 @@ import pytest
 
 from heredity.analysis.commits import gain
 from heredity.analysis.paired import compare_cases, verdict
-from heredity.results.coverage import covered, covers, mean_bounds
+from heredity.results.coverage import covered, covers
 from heredity.results.run import HeldOut, Reference, Verdict
 
 
@@ -22,16 +22,9 @@ def test_nine_tenths_are_enough(attempted: int, asked: int, enough: bool) -> Non
     assert covers([1.0] * attempted + [math.nan] * (asked - attempted)) is enough
 
 
-def test_bounds_say_what_the_missing_could_be() -> None:
-    assert mean_bounds([1.0, 1.0, *[None] * 8]) == (0.2, 1.0)
-    assert mean_bounds([0.5, math.nan]) == (0.25, 0.75)
-    assert mean_bounds([1.0, 0.0]) is None
-    assert mean_bounds([-90.0, None]) is None
-
-
 def test_who_solves_two_and_has_eight_missing_is_not_better() -> None:
     before = [1.0, 1.0, *[0.0] * 8]
-    after = HeldOut(scores=[1.0, 1.0, *[None] * 8], mean=1.0, ci=None, n=2, failures=0, missing=8, bounds=(0.2, 1.0))
+    after = HeldOut(scores=[1.0, 1.0, *[None] * 8], mean=1.0, ci=None, n=2, failures=0, missing=8)
     reference = Reference(name="initial", heldout_mean=0.2, heldout_scores=list(before))
     told = gain(after, reference, returns=False)
     assert told is not None

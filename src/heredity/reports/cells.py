@@ -43,9 +43,9 @@ def cell_notes(cell: CellResults, places: int) -> tuple[str, ...]:
     """Return what an interval is about or why there is none, each of few seeds, and what missing scores might change."""
     about = "over new runs" if cell.ci_unit is Unit.RUN else "this candidate, over new cases"
     unknown = f"no interval: {cell.ci_unknown}" if cell.ci_unknown else ""
-    said = seeds_note(cell, places) or (unknown if cell.ci is None else "" if cell.reference else about,)
+    interval = unknown if cell.ci is None else "" if cell.reference or few_seeds(cell) else about
     missing = (missing_note(cell.missing, cell.if_missing),) if cell.if_missing else ()
-    return tuple(note for note in (*said, *missing) if note)
+    return tuple(note for note in (interval, *seeds_note(cell, places), *missing) if note)
 
 
 def missing_note(missing: int, bounds: MissingBounds) -> str:

@@ -134,7 +134,15 @@ def _entry(
         runs=len(runs or ()),
         iqm=interquartile_mean(np.concatenate([*strata, []])) if runs else None,
         iqm_ci=iqm_interval(strata) if runs else None,
+        failed=sum(run.status is RunStatus.FAILED for run in runs or ()),
+        exit_codes=sorted({run.starts[-1].code or 0 for run in runs or () if run.starts} - {0}),
+        unspent=_unspent(runs or ()),
     )
+
+
+def _unspent(runs: Sequence[RunResults]) -> int | None:
+    left = [None if run.budget.episodes is None else run.budget.episodes - run.budget.used for run in runs]
+    return None if not left or None in left else sum(n or 0 for n in left)
 
 
 def _group_scores(groups: Mapping[str, Mapping[str, float | None]], entry: str) -> dict[str, float | None]:

@@ -144,7 +144,7 @@ def _conclude(result: SuiteResult, *, json_output: bool) -> None:
     for name, note in result.notes.items():
         _say(f"{name}: {note}")
     for name, reason in result.evolver_failures.items():
-        _say(f"{name}: its evolver failed and what it had submitted was judged: {reason}")
+        _say(f"{name}: its evolver failed: {reason}")
     for name, reason in result.failures.items():
         _say(reason if name == REPORT else f"{name} did not end: {reason}")
     if result.failures:

@@ -50,6 +50,7 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str) -> RunPlan:
         plugins=[origin.to_json() for origin in loaded()],
         execution=cell.config.gateway.execution,
         record=setup.record,
+        failure=setup.evolver.failure,
     )
 
 

@@ -29,7 +29,7 @@ from heredity.judging.schedule import BatchPlan
 from heredity.judging.session import Publish, Session, SessionRules
 from heredity.judging.session_log import cut_torn_request
 from heredity.judging.views import ViewPlan
-from heredity.records import Committer, RunFolder, config_digest
+from heredity.records import Committer, Event, RunFolder, config_digest
 from heredity.records.events import (
     EVOLVER_FAILED,
     RUN_FINISHED,
@@ -45,6 +45,9 @@ from heredity.spans import span
 from heredity.tasks import Taskset
 
 _NOT_THE_EVOLVER = (RecordError, HostError, IsolationError, MissingExtraError)
+
+EvolverFailure = Callable[[Sequence[Event]], EvolverFailed | None]
+"""Says from the journal of a closed session how its evolver failed; None if it did not."""
 
 Evolve = Callable[[Session], Awaitable[None]]
 """Spends a session's budget: a method, or the launcher of a coding agent."""
@@ -76,6 +79,7 @@ class RunPlan:
         plugins: what other packages' code was loaded by name (see `heredity.plugins.Origin`).
         execution: name of the model that attempts tasks, for the record; empty if none does.
         record: what else is put on record when the run starts, by keys of the protocol's own.
+        failure: how an evolver that raises nothing failed; None if it always raises.
     """
 
     run_id: str
@@ -99,6 +103,7 @@ class RunPlan:
     plugins: Sequence[Mapping[str, str]] = ()
     execution: str = ""
     record: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    failure: EvolverFailure | None = None
 
     def __post_init__(self) -> None:
         for name in ("train_tasks", "min_episodes"):
@@ -167,6 +172,7 @@ async def run_evolution(
             await journal_plan(records, plan.batches, cases.train)
         session = _open_session(records, plan, conditions, cases, publisher)
         await _evolve(session, evolve, records)
+        await _examine(plan, records)
         failed = EVOLVER_FAILED.first(records.journal.events) is not None
         evolved = Evolved(
             session.snapshot(), session.decisions, "failed" if failed else "finished", session.batches_started
@@ -288,6 +294,16 @@ async def _evolve(session: Session, evolve: Evolve, records: Committer) -> None:
             await records.commit([EVOLVER_FAILED.line(_failure(failure))])
     reason = "evolver_failed" if failed else ("budget" if session.remaining().exhausted else "finished")
     await session.close(reason)
+
+
+async def _examine(plan: RunPlan, records: Committer) -> None:
+    """Put on record how the evolver failed, where that shows only in what the closed session recorded."""
+    events = records.journal.events
+    if plan.failure is None or RUN_FINISHED.first(events) or EVOLVER_FAILED.first(events):
+        return
+    failure = plan.failure(events)
+    if failure is not None:
+        await records.commit([EVOLVER_FAILED.line(failure)])
 
 
 async def _drive(session: Session, evolve: Evolve) -> BaseException | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heredity.reports.sections import Head, arranged, failure_parts, headed, versions
+from heredity.reports.sections import Head, arranged, entry_cell, failure_parts, headed, versions
 from heredity.reports.sentences import FEW, suite_caution, suite_summary, suite_title, trouble_summary
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Reference, Tone
@@ -174,7 +174,7 @@ class _Shown:
             absent = (f"{share}; {best} at best",) if e.absent else ()
             rank = Cell(Number(e.rank_score, 3), absent, strong=i == 0 and not e.reference)
             normalised = Mean(e.iqm, *(e.iqm_ci or (None, None)), decimals=3)
-            cells = (self._named(e.evolver), rank, normalised, e.wins, e.top2)
+            cells = (entry_cell(self._named(e.evolver), e, words), rank, normalised, e.wins, e.top2)
             rows.append(Row(cells, "reference" if e.reference else ""))
         head = _columns("evolver", "rank score", "normalised", "wins", "top 2")
         caption = f"Leaderboard of {suite.suite_id or 'the suite'}, best first"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from pydantic import SerializeAsAny
+from pydantic import Field, SerializeAsAny
 
+from heredity.results.agents import AgentStart
 from heredity.results.base import SCHEMA_VERSION, Interval, Result
 
 
 class RunStatus(StrEnum):
-    """How a run stands."""
+    """How a run stands; one has failed when its evolver has, and what that had submitted is judged all the same."""
 
     FINISHED = "finished"
     FAILED = "failed"
@@ -345,6 +346,7 @@ class RunResults(Result):
         best_so_far: (budget used, validation mean) at each rise.
         tokens: of a coding agent: as the broker counted them, or else as the agent says itself.
         agent_accounts: None unless both are known.
+        starts: of a coding agent, in order.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -378,4 +380,5 @@ class RunResults(Result):
     diagnostics: Diagnostics
     tokens: Tokens | None
     agent_accounts: AgentAccounts | None
+    starts: list[AgentStart] = Field(default_factory=list[AgentStart])
     part: SerializeAsAny[Result] | None = None

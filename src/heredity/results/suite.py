@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import SerializeAsAny
+from pydantic import Field, SerializeAsAny
 
 from heredity.results.base import SCHEMA_VERSION, Interval, Result
 from heredity.results.run import RunStatus, Verdict
@@ -36,6 +36,9 @@ class Entry(Result):
         wins: tasksets in which it is first; `top2`: first or second.
         tasksets: those in which it has a score; `absent`: in which it has none.
         iqm: interquartile mean of normalised scores; its interval is None where no taskset has two seeds.
+        failed: how many of its runs failed.
+        exit_codes: of the agents of its runs that ended with an error, distinct, in order.
+        unspent: episodes of the budget that its runs left; None where it is not counted in episodes, and for the reference.
     """
 
     evolver: str
@@ -52,6 +55,9 @@ class Entry(Result):
     runs: int
     iqm: float | None
     iqm_ci: Interval | None
+    failed: int = 0
+    exit_codes: list[int] = Field(default_factory=list[int])
+    unspent: int | None = None
 
 
 class CellSeed(Result):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from heredity.results.page import Cell, Code, Facts, Named, Part, Section, Text
-from heredity.results.run import AgentAccounts, EvolverFailure, Failure, Tokens
+from heredity.results.run import AgentAccounts, EvolverFailure, Failure, RunResults, Tokens
 from heredity.results.suite import Entry
 from heredity.results.text import amount, dollars, listed, plural
 from heredity.results.words import Words
@@ -47,6 +47,21 @@ def failure_parts(failure: Failure | EvolverFailure) -> tuple[Part, ...]:
     category = f"{failure.category}: " if isinstance(failure, Failure) else ""
     trace = (Code(failure.traceback, "text"),) if failure.traceback else ()
     return (Text(f"{category}{failure.message}" or "failed", "warning"), *trace)
+
+
+MOST_FAILED = 5
+"""How many runs that failed are named at the head of a suite's page."""
+
+
+def failed_runs(runs: Sequence[RunResults]) -> tuple[Part, ...]:
+    """Return which runs of a suite failed and how, with the last lines of what they printed."""
+    failed = [(run.run_id or "unnamed run", run.evolver_failure) for run in runs if run.evolver_failure]
+    parts: list[Part] = []
+    for name, failure in failed[:MOST_FAILED]:
+        parts.append(Text(f"{name} failed: {failure.message}.", "warning"))
+        parts += [Code(failure.traceback, "text", f"Last lines of {name}")] if failure.traceback else []
+    rest = len(failed) - MOST_FAILED
+    return (*parts, *((Text(f"{plural(rest, 'further run')} failed.", "warning"),) if rest > 0 else ()))
 
 
 def entry_cell(name: Named, entry: Entry, words: Words) -> Cell:

@@ -38,8 +38,9 @@ def suite_title(suite: SuiteResults, words: Words) -> str:
 def suite_summary(suite: SuiteResults, words: Words) -> list[str]:
     """Say what the best reached, on a single taskset, who leads, and whether that is more than noise."""
     entries = ranked(suite)
-    if not entries:
-        return ["No run has been judged yet."]
+    if not any(entry.tasksets for entry in entries):
+        done = suite.finished + sum(entry.failed for entry in suite.leaderboard)
+        return ["Nothing was graded: no run came to a score." if done else "No run has been judged yet."]
     reached = [_reached(taskset, words) for taskset in suite.tasksets] if len(suite.tasksets) == 1 else []
     return [" ".join([line for line in reached if line] + [_lead(suite, entries, words)])]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heredity.reports.sections import Head, arranged, entry_cell, failure_parts, headed, versions
+from heredity.reports.sections import Head, arranged, entry_cell, failed_runs, failure_parts, headed, versions
 from heredity.reports.sentences import FEW, suite_caution, suite_summary, suite_title, trouble_summary
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Reference, Tone
@@ -49,7 +49,7 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
     cautions = [Text(line, "caution") for line in (suite_caution(suite, words),) if line]
     trouble = trouble_summary(suite, words)
     warnings = (Text(f"{trouble} See failures and missing.", "caution"),) if trouble else ()
-    head = headed(Head((*said, *cautions, *warnings), _facts(suite, words), ()), own)
+    head = headed(Head((*said, *cautions, *warnings), _facts(suite, words), failed_runs(runs)), own)
     shown = _Shown(suite, members, words)
     general = [
         *(shown.best(), shown.leaderboard(), shown.scores(), shown.comparisons()),

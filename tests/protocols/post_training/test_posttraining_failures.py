@@ -7,7 +7,7 @@ from heredity.protocols.post_training.analysis import posttraining_metrics
 from heredity.protocols.post_training.analysis.failures import RULES
 from heredity.protocols.post_training.results import Failure, FailureKind
 
-ROLLOUT, REWARD, COLLAPSE, EARLY, _ = FailureKind
+ROLLOUT, REWARD, COLLAPSE, EARLY, _, NOTHING = FailureKind
 
 
 def failures(scenario: Told) -> dict[str, Failure]:
@@ -26,19 +26,26 @@ def test_a_run_that_works_has_no_failure() -> None:
 @pytest.mark.parametrize(
     "acts",
     [
-        (),
         (Act("base"),),
-        (Act(None, "torch_sft"),),
         (Act(refused="a pickle"),),
         (Act(crash="cannot be loaded", skill=0.5),),
     ],
-    ids=["nothing", "copy", "never submitted", "refused", "crashed"],
+    ids=["copy", "refused", "crashed"],
 )
 def test_a_run_without_a_trained_checkpoint_failed_early(acts: tuple[Act, ...]) -> None:
     by_kind = failures(Told(acts, exit_code=1))
     assert set(by_kind) == {EARLY}
     assert by_kind[EARLY].evidence[-1] == "the agent ended with exit code 1"
     assert by_kind[EARLY].rule == RULES[EARLY]
+
+
+@pytest.mark.parametrize(
+    "acts", [(), (Act(None, "torch_sft"),)], ids=["nothing written", "code that was not submitted"]
+)
+def test_a_run_that_submitted_nothing_says_nothing_about_its_method(acts: tuple[Act, ...]) -> None:
+    by_kind = failures(Told(acts, exit_code=1))
+    assert set(by_kind) == {NOTHING}
+    assert by_kind[NOTHING].evidence == ["nothing was submitted", "the agent ended with exit code 1"]
 
 
 def test_code_that_never_trains_failed_early_whatever_it_scored() -> None:

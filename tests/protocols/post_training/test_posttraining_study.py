@@ -43,7 +43,7 @@ def test_entries_are_agents_on_tasks_over_seeds() -> None:
 def test_a_run_that_submits_nothing_improves_nothing() -> None:
     (entry,) = study([Told((), tasks=50)]).entries
     assert (entry.improvement, entry.pass_at_k) == (0.0, [BestOfRuns(k=1, improvement=0.0, success=0.0)])
-    assert (entry.graded.difference, entry.heldout.difference, entry.routes) == (0.0, 0.0, {})
+    assert (entry.graded, entry.heldout, entry.ungraded, entry.routes) == (None, None, 1, {}), "and is no null result"
 
 
 def test_runs_that_fail_count_in_the_mean() -> None:

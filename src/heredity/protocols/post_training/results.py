@@ -21,13 +21,14 @@ Points = list[tuple[float, float]]
 
 
 class FailureKind(StrEnum):
-    """Why a run failed (Agent² RL-Bench, table 13); the last needs several runs."""
+    """Why a run failed (Agent² RL-Bench, table 13; a shortcut needs several runs), or that it says nothing about its method."""
 
     ROLLOUT = "rollout construction failure"
     REWARD = "reward/data design failure"
     COLLAPSE = "training collapse / instability"
     EARLY = "early coding failure"
     SHORTCUT = "static shortcut without transfer"
+    NOTHING = "nothing graded"
 
 
 class ScoreSummary(Result):

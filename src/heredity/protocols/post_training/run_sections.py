@@ -65,7 +65,7 @@ def run_sections(run: RunResults, part: TrainingRunResults) -> list[Section]:
         Section("changes", ""),
         Section("routes", "Routes of the code", _routes(part), media="page", navigation="Routes"),
         Section("process", "Process", _process(part.process, part.agent)),
-        Section("problems", "Failures", _failures(part.failures, finished=run.status is RunStatus.FINISHED)),
+        Section("problems", "Failures", _failures(part.failures, finished=run.status is not RunStatus.UNFINISHED)),
         Section("audit", f"Audit of mode {audit.mode}: {audit.verdict}", _audit(part), navigation="Mode"),
     ]
 
@@ -120,9 +120,11 @@ def summary(run: RunResults, part: TrainingRunResults) -> str:
     spent = f"In {text.duration(process.ended_s)}"
     if process.budget_s is not None:
         spent += f" of {text.duration(process.budget_s)}"
+    if not process.requests and run.status is not RunStatus.UNFINISHED:
+        return f"{spent} nothing was submitted, so nothing was graded."
     opening = f"{spent} {plural(process.graded, 'checkpoint')} {'was' if process.graded == 1 else 'were'} graded"
     if graded.best is None or graded.best.mean is None:
-        stands = "ends" if run.status is RunStatus.FINISHED else "stands"
+        stands = "stands" if run.status is RunStatus.UNFINISHED else "ends"
         copies = f", which it submitted {plural(process.copies, 'time')}" if process.copies else ""
         return f"{opening}, so the run {stands} with the base model{copies}."
     reached = f"the best scores {text.number(graded.best.mean, 3)}"

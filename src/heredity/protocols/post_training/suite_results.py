@@ -61,7 +61,8 @@ class Entry(Result):
         evolver: the agent, told apart by its options and mode.
         baseline: mean graded score of the base model.
         improvement, best_improvement: mean and greatest graded improvement; a run that graded nothing improves by 0.
-        graded, heldout: gains on both views.
+        graded, heldout: gains on both views; None where nothing was graded in any run.
+        ungraded: in how many runs nothing was graded.
         noise: mean spread of repeated gradings.
         routes, failures: how many runs have each.
         broken: how many runs broke their mode.
@@ -83,6 +84,7 @@ class Entry(Result):
     process: ProcessMeans
     routes: dict[str, int]
     failures: dict[str, int]
+    ungraded: int
     broken: int
 
 

@@ -24,8 +24,9 @@ RULES: Mapping[FailureKind, str] = {
     ),
     FailureKind.EARLY: "nothing but copies of the base model was graded, or no revision has code that trains",
     FailureKind.SHORTCUT: "an agent improves a static task beyond noise by code that trains, and no interactive one that it tried",
+    FailureKind.NOTHING: "the run ended before anything was submitted, which is a finding about no way of training",
 }
-"""What is looked at for each kind; the last needs several runs."""
+"""What is looked at for each kind; a shortcut needs several runs."""
 
 LIMITS: Mapping[str, str] = {
     "memory_limit": "the agent was ended because it held more memory than it may",
@@ -38,6 +39,8 @@ def run_failures(record: PostTraining, codes: Mapping[int, Code]) -> list[Failur
     """Return the failures of one run, with evidence in sentences and iterations from 1; an unfinished run has none yet."""
     if not record.closed:
         return []
+    if not record.steps:
+        return [_failure(FailureKind.NOTHING, ["nothing was submitted", *filter(None, [exit_words(record)])])]
     failures = [_early(record, codes), _rollout(record, codes), _reward(record), _collapse(record)]
     return [failure for failure in failures if failure]
 

@@ -110,6 +110,7 @@ def posttraining_study(runs: Sequence[RunResults], labels: Sequence[str]) -> Tra
 def _entry(label: str, taskset: str, trained: Sequence[Trained]) -> Entry:
     parts = [run.part for run in trained]
     gains = [gain for run in trained if (gain := run.improvement) is not None]
+    ungraded = sum(not (part.process.graded or part.process.copies) for part in parts)
     routes = Counter(part.routes.run for part in parts if part.routes.run)
     failures = Counter(failure.kind.value for part in parts for failure in part.failures)
     return Entry(
@@ -121,8 +122,9 @@ def _entry(label: str, taskset: str, trained: Sequence[Trained]) -> Entry:
         baseline=mean(part.baseline.graded and part.baseline.graded.mean for part in parts),
         improvement=mean(gains),
         best_improvement=max(gains, default=None),
-        graded=_compared([run.graded_gaps for run in trained]),
-        heldout=_compared([run.heldout_gaps for run in trained]),
+        # A gain of 0 of runs that submitted nothing would read as a null result of their method.
+        graded=_compared([run.graded_gaps for run in trained]) if ungraded < len(trained) else None,
+        heldout=_compared([run.heldout_gaps for run in trained]) if ungraded < len(trained) else None,
         success=Success(
             runs=len(gains),
             improved=sum(gain > 0 for gain in gains),
@@ -134,6 +136,7 @@ def _entry(label: str, taskset: str, trained: Sequence[Trained]) -> Entry:
         process=_process(parts),
         routes=dict(sorted(routes.items())),
         failures=dict(sorted(failures.items())),
+        ungraded=ungraded,
         broken=sum(part.audit.verdict == AuditVerdict.BROKEN for part in parts),
     )
 

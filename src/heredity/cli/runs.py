@@ -48,6 +48,7 @@ def run(
     config = load(suite_file(file), list(overrides or ()), changes)
     suite = out if out is not None else new_suite_folder(folder, config)
     fresh = not suite.exists()
+    _require(config, suite, json_output=json_output)
     if cases is not None:
         adopt_cases(suite, cases)
     try:
@@ -67,6 +68,7 @@ def resume(
     from heredity.experiments.suite import open_suite, with_jobs
 
     config = open_suite(suite)
+    _require(config, suite, json_output=json_output)
     _execute(suite, with_jobs(config, jobs) if jobs else config, json_output=json_output)
 
 
@@ -107,6 +109,19 @@ def compare(
             typer.echo(f"report: {out / 'report.html'}")
     for note in comparison.notes:
         _say(note)
+
+
+def _require(config: Config, suite: Path, *, json_output: bool) -> None:
+    """Refuse what cannot run here, with everything that is missing."""
+    from heredity.experiments.preflight import PreflightError, require
+
+    try:
+        require(config, suite)
+    except PreflightError as error:
+        if json_output:
+            typer.echo(json.dumps({"missing": error.lines}, ensure_ascii=False))
+        typer.echo(f"heredity: {error}", err=True)
+        raise typer.Exit(2) from error
 
 
 def _execute(suite: Path, config: Config, *, json_output: bool) -> None:

@@ -1,4 +1,4 @@
-"""The engine's own temporary folder: programs, links to packages, mount points. Those of killed processes are swept."""
+"""Temporary folders of this process: programs, mount points, sockets, images. Those of killed processes are swept."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ class EngineFolder:
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
         self._fd = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
 
     def remove(self) -> None:
         """Remove the folder; doing so twice is harmless."""

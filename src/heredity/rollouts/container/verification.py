@@ -10,7 +10,6 @@ import asyncio
 import json
 import math
 import shlex
-import tempfile
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from heredity.results.status import FailureSource
 from heredity.sandbox.containers.bubblewrap import LOGS, TESTS
 from heredity.sandbox.containers.contract import AGENT_S, Backend, ContainerSandbox, ExecResult, Image, Phase, Settled
 from heredity.sandbox.containers.replay import host_free
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.spans import span
 from heredity.tasks.containers import ContainerTask
 
@@ -190,8 +190,10 @@ async def verify(backend: Backend, task: ContainerTask, image: Image) -> Verdict
         # The agent may have removed the folder, or closed it: that must not look like a fault of the verifier.
         command = f"{{ {_MEND}; cd {shlex.quote(image.workdir)}; }} >/dev/null 2>&1; {_TEST}"
         done = await sandbox.exec(command, timeout_s=task.verifier.timeout_s, workdir="/")
-        with tempfile.TemporaryDirectory(prefix="heredity-rewards-") as name:
-            status, message, rewards = await _fetch_rewards(sandbox, done, Path(name))
+        with EngineFolder() as folder:
+            fetched = folder / "rewards"
+            fetched.mkdir()
+            status, message, rewards = await _fetch_rewards(sandbox, done, fetched)
     finally:
         await sandbox.stop()
     return Verdict(

@@ -54,3 +54,10 @@ def test_play_writes_a_video(tmp_path):
 def test_errors_are_left_to_the_caller():
     result = run.invoke(app, ["check", "CartPol-v1"])
     assert isinstance(result.exception, UnknownNameError)
+
+
+def test_every_id_stands_whole_on_a_narrow_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    ids = [row["id"] for row in json.loads(run.invoke(app, ["list", "--json"]).output)]
+    words = [line.split()[0] for line in run.invoke(app, ["list"]).output.splitlines()[1:]]
+    assert words == ids

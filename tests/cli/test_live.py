@@ -7,7 +7,7 @@ from rich.console import Console
 
 from heredity.cli.live import Lines, Live
 from heredity.evolution import Budget
-from heredity.experiments.progress import RunProgress
+from heredity.experiments.progress import RunProgress, seconds_left
 from heredity.experiments.results import report_of
 
 
@@ -73,7 +73,7 @@ def test_lines_tell_how_each_run_ended(capsys: pytest.CaptureFixture[str]) -> No
     assert out == ""
     assert [line.split("  ")[1] for line in err.splitlines()] == ["done", "done", "failed"]
     assert err.splitlines()[0].startswith("[2/4] r0  done  ")
-    assert err.splitlines()[0].endswith("held-out -100.25")
+    assert "  held-out -100.25, about " in err.splitlines()[0]
     assert err.splitlines()[-1].endswith("the disk is full")
 
 
@@ -93,3 +93,21 @@ def test_runs_by_commits_are_shown_in_their_own_words(monkeypatch: pytest.Monkey
     assert "0 rollouts" in lines[0]
     assert lines[1].split()[0] == "taskset"
     assert lines[2].startswith("gsm8k + aime")
+
+
+def test_the_time_left_follows_from_the_pace_of_the_budget() -> None:
+    runs = make_runs(2)
+    runs[0].state, runs[1].state, runs[1].session = "done", "evolving", Left(64)
+    # One of two runs is done, and of the other half of the four fifths that evolving takes.
+    assert seconds_left(runs, 140.0) == pytest.approx(140.0 * 0.6 / 1.4)
+    runs[0].state, runs[0].seconds, runs[1].session = "waiting", 0.0, Left(128)
+    assert seconds_left(runs, 140.0) is None
+
+
+def test_the_best_so_far_and_the_time_left_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = make_runs(4)
+    runs[2].best = 123.5
+    lines = shown(runs, monkeypatch, 120, 24)
+    assert "left" in lines[0]
+    assert "best so far" in lines[1]
+    assert "123.5" in lines[4]

@@ -5,7 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+from typer.testing import CliRunner
+
 from heredity import __version__
+from heredity.cli.main import app
 
 
 def test_the_package_runs_as_a_module_under_its_own_name() -> None:
@@ -15,3 +19,12 @@ def test_the_package_runs_as_a_module_under_its_own_name() -> None:
     wrong = subprocess.run([*module, "rum"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
     assert "Usage: python -m heredity" in wrong.stderr
+
+
+@pytest.mark.parametrize("group", [(), ("env",), ("worlds",), ("resources",), ("tasks",), ("agents",), ("bench",)])
+def test_no_help_is_cut(group: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = CliRunner().invoke(app, [*group, "--help"]).output
+    listed = shown.partition("Commands:")[2]
+    assert listed
+    assert not [line for line in listed.splitlines() if line.rstrip().endswith(("...", "…"))]

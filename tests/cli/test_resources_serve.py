@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,9 +15,10 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity.cli.main import app
-from heredity.errors import ConfigError, IsolationError, UnknownNameError
+from heredity.errors import ConfigError, IsolationError, MissingExtraError, UnknownNameError
 from heredity.resources import Registry, Store
 from heredity.sandbox import isolation
+from heredity.server.resources import serving
 
 CODE = "def run(text, times=1):\n    print('working')\n    return {'said': text * times}\n"
 
@@ -126,3 +128,17 @@ def test_a_server_on_pipes_ends_with_its_client_or_when_told(store: Path) -> Non
         assert json.loads(process.stdout.readline())["id"] == 1
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 143
+
+
+def test_a_server_that_cannot_start_leaves_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = tmp_path / "new.db"
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        used = CliRunner().invoke(app, ["resources", "serve", "--store", str(store), "--port", port, "--mcp", "off"])
+    assert isinstance(used.exception, ConfigError | IsolationError)
+    monkeypatch.setattr(serving, "find_spec", lambda name: None)
+    without = CliRunner().invoke(app, ["resources", "serve", "--store", str(store), "--port", "0"])
+    assert isinstance(without.exception, MissingExtraError | IsolationError)
+    assert list(tmp_path.iterdir()) == []

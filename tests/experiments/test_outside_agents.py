@@ -64,5 +64,8 @@ def test_an_agent_that_evolves_policies_is_ended_beyond_its_memory_and_judged(tm
     (ended,) = [e.data for e in events if e.kind == "agent.ended"]
     assert ended["reason"] == "memory_limit"
     assert ended["memory_bytes"] > 200 << 20
-    assert (run.status, len(run.submissions)) == ("finished", 1)
+    assert (run.status, len(run.submissions)) == ("failed", 1)
+    assert run.evolver_failure is not None
+    assert "held more memory than it may" in run.evolver_failure.message
+    assert run.heldout is not None
     assert run.budget.used == 2

@@ -94,3 +94,12 @@ def test_other_folders_are_refused(tmp_path: Path) -> None:
     assert not is_suite(tmp_path)
     with pytest.raises(ConfigError, match="holds neither a run nor a suite"):
         rebuild(tmp_path)
+
+
+def test_the_report_of_a_project_says_which_suite_to_give_and_writes_nothing(tmp_path: Path) -> None:
+    suite = tmp_path / "runs" / "demo-1"
+    (suite / "runs").mkdir(parents=True)
+    (suite / "suite.toml").write_text("")
+    with pytest.raises(ConfigError, match=f"heredity report {suite}"):
+        rebuild(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]

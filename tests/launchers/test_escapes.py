@@ -89,6 +89,13 @@ ATTEMPTS = {
         child = subprocess.Popen(['sleep', '1'])
         if libc.ptrace(16, child.pid, None, None) == 0: escaped()
         child.kill()""",
+    "read the memory of the relay": """
+        for pid in os.listdir('/proc'):
+            if not pid.isdigit() or int(pid) == os.getpid():
+                continue
+            with contextlib.suppress(OSError):
+                if b'relay.py' in open(f'/proc/{pid}/cmdline', 'rb').read().split(b'--')[0]:
+                    open(f'/proc/{pid}/mem', 'rb').close(); escaped(pid)""",
     "use the kernel's key store": "if libc.syscall(248, b'user', b'x', b'y', 1, ctypes.c_long(-3)) >= 0: escaped()",
     "use io_uring": "if libc.syscall(425, 8, ctypes.create_string_buffer(256)) >= 0: escaped()",
     "load a program into the kernel": "if libc.syscall(321, 0, ctypes.create_string_buffer(128), 128) >= 0: escaped()",

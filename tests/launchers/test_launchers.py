@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 import shlex
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -192,3 +194,37 @@ def test_what_is_no_launcher_is_refused(offer: Offer) -> None:
     offer("heredity.launchers", "x", "heredity.launchers.codex:PROGRAM")
     with pytest.raises(ConfigError, match="give an object with `launch`"):
         launcher("x")
+
+
+RECORDING = """printf '%s\\n' "$@" > "$HEREDITY_WORKSPACE/arguments"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "kept", "flags"),
+    [
+        ("claude-code", ".claude/projects/-workspace/one.jsonl", ["--continue"]),
+        ("codex", ".codex/sessions/2026/01/02/rollout-one.jsonl", ["resume", "--last"]),
+        ("mini-swe-agent", "mini.traj.json", []),
+    ],
+)
+def test_an_agent_goes_on_with_its_own_conversation_where_it_kept_one(
+    name: str, kept: str, flags: list[str], tmp_path: Path
+) -> None:
+    pretend(PROGRAMS[name], RECORDING)
+    again, prompt = launcher(name).launch("First.", "m").again, "First.\n\nWhat $remains; is `this`"
+    environment = {"PATH": os.defpath, "HEREDITY_WORKSPACE": str(tmp_path), "HEREDITY_PROMPT": prompt}
+
+    def started() -> str:
+        subprocess.run(["/bin/sh", "-c", again], env=environment, check=True, cwd=tmp_path)
+        return (tmp_path / "arguments").read_text()
+
+    (tmp_path / ".home").mkdir()
+    anew = started()
+    assert prompt in anew
+    assert not any(flag in anew.splitlines() for flag in flags)
+    (tmp_path / ".home" / kept).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / ".home" / kept).touch()
+    resumed = started()
+    assert prompt in resumed
+    assert all(flag in resumed.splitlines() for flag in flags)

@@ -64,7 +64,9 @@ def test_cleaned_text_can_be_written_to_a_file(value: str) -> None:
 
 
 def test_lone_surrogates_and_control_characters_are_replaced() -> None:
-    assert text.clean("a\ud800b\x1b[31mc") == "a\ufffdb\ufffd[31mc"
+    assert text.clean("a\ud800b\x1b[31mc") == r"a\ud800b\x1b[31mc"
+    assert text.clean("name\u202etxt.exe\u2066 \x9b2J") == r"name\u202etxt.exe\u2066 \x9b2J"
+    assert text.clean("kept\tas\r\nit is\rhidden") == "kept\tas\r\nit is\\rhidden"
 
 
 def test_signs_are_written_on_differences() -> None:

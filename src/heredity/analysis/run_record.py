@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from heredity.analysis.usage import TokenUsage
+from heredity.launchers.starts import Start, follow
 from heredity.records.events import (
     AGENT_USAGE,
     CANDIDATE,
@@ -109,6 +110,7 @@ class RunRecord:
         decisions: the data of each `candidate.decided`, in order.
         calls: the data of each `model.called`.
         wall_seconds: run clock at the last thing that says it; None if nothing does.
+        starts: of a coding agent, in order.
     """
 
     started: RunStarted = field(default_factory=lambda: cast("RunStarted", {}))
@@ -126,6 +128,7 @@ class RunRecord:
     decisions: list[CandidateDecided] = field(default_factory=list[CandidateDecided])
     calls: list[ModelCalled] = field(default_factory=list[ModelCalled])
     wall_seconds: float | None = None
+    starts: list[Start] = field(default_factory=list[Start])
 
     def scores_of(self, view: str, submission: int | None, candidate: str | None) -> JudgingScored | None:
         """Return how a view scored a submission, or else its candidate; None if it did not."""
@@ -222,6 +225,7 @@ def read_run(events: Iterable[Mapping[str, Any]]) -> RunRecord:
     reader = _Reader()
     for event in events:
         reader.read(event)
+        follow(reader.record.starts, event)
     reader.record.submissions = dict(sorted(reader.record.submissions.items()))
     return reader.record
 

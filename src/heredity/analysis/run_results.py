@@ -27,6 +27,8 @@ from heredity.analysis.syntax import SourceReader
 from heredity.analysis.traces import trace
 from heredity.analysis.usage import accounts, best_known
 from heredity.errors import RecordError
+from heredity.launchers.starts import Start
+from heredity.results.agents import AgentStart
 from heredity.results.base import SCHEMA_VERSION
 from heredity.results.run import (
     Budget,
@@ -108,6 +110,7 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         diagnostics=_diagnostics(record, rows),
         tokens=best_known(record.usage).results() if record.usage else None,
         agent_accounts=accounts(record.usage),
+        starts=[_start(start) for start in record.starts],
         part=said.of_run(evidence),
     )
 
@@ -120,6 +123,18 @@ def _evolver(record: RunRecord) -> Evolver:
 def _evolver_failure(record: RunRecord) -> EvolverFailure | None:
     failure = record.evolver_failure
     return EvolverFailure(message=failure["message"], traceback=failure.get("traceback") or "") if failure else None
+
+
+def _start(start: Start) -> AgentStart:
+    ended = start.ended
+    return AgentStart(
+        number=start.number,
+        submissions=start.submissions,
+        code=ended["code"] if ended else None,
+        reason=ended["reason"] if ended else None,
+        seconds=ended["seconds"] if ended else None,
+        output=ended["output"] if ended else "",
+    )
 
 
 def _changes(record: RunRecord, load: LoadCandidate) -> list[Change] | None:

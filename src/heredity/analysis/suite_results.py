@@ -185,6 +185,9 @@ def _leaderboard(
                 iqm_ci=chance and chance.iqm,
                 p_best=chance and chance.p_best,
                 spread_unknown=None if chance else Unknown.FEW_RUNS,
+                failed=sum(run.status is RunStatus.FAILED for run in runs or ()),
+                exit_codes=sorted({run.starts[-1].code or 0 for run in runs or () if run.starts} - {0}),
+                unspent=_unspent(runs or ()),
             )
         )
     return lines
@@ -198,6 +201,11 @@ def _profile(entry: str, strata: Sequence[Sequence[float]], spread: Mapping[str,
     bands = (spread[entry].profile if spread else None) or [None] * len(THRESHOLDS)
     rows = zip(THRESHOLDS, profile(scores), bands, strict=True)
     return Profile(evolver=entry, points=[ProfilePoint(above=x, share=share, ci=band) for x, share, band in rows])
+
+
+def _unspent(runs: Sequence[RunResults]) -> int | None:
+    left = [None if run.budget.episodes is None else run.budget.episodes - run.budget.used for run in runs]
+    return None if not left or None in left else sum(n or 0 for n in left)
 
 
 def _group_scores(groups: Mapping[str, Mapping[str, float | None]], entry: str) -> dict[str, float | None]:

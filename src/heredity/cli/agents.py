@@ -9,11 +9,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from heredity.cli.whole_help import WholeHelp
 from heredity.errors import UnknownNameError
 from heredity.launchers.programs import Program, agents_folder
 from heredity.launchers.registry import programs
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 
 JsonOutput = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 

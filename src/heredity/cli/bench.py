@@ -7,7 +7,9 @@ from typing import Any
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+from heredity.cli.whole_help import WholeHelp
+
+app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 
 _JSON = typer.Option(False, "--json", help="Print the figures as JSON.")
 _REPEATS = typer.Option(5, "--repeats", min=1, help="How often each side is timed; ratios are medians of pairs.")

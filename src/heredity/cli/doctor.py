@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,42 +21,56 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-_LEAST_DISK = 512 << 20
+from heredity.cli.columns import columns
+from heredity.results.text import clean
+from heredity.sandbox.check import LEAST_DISK, Check
+
 _TRIAL_S = 15.0
 _PYTHON = (3, 11)
-_EXTRA_PACKAGES = {"video": ("imageio", "imageio-ffmpeg")}
+_NAME = re.compile(r"[\w.-]+")
+_EXTRA = re.compile(r"extra == ['\"]([\w-]+)['\"]")
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing looked at.
-
-    Attributes:
-        name: what it is.
-        ok: whether it is there and works.
-        needed: whether runs are impossible without it.
-        detail: what was found.
-        remedy: what to do where it is missing.
-    """
-
-    name: str
-    ok: bool
-    needed: bool
-    detail: str
-    remedy: str = ""
+PURPOSES = {
+    "policy": "demo",
+    "questions": "questions-offline",
+    "harness": "harness-offline",
+    "post-training": "posttrain-cpu",
+    "worlds": "worlds-six",
+}
+"""What `--for` may name beside suites, each with the installed suite that stands for it."""
 
 
 def doctor(
     attack: Annotated[
         bool, typer.Option("--attack", help="Attack the sandbox, and fail if anything gets through.")
     ] = False,
+    purpose: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            help="Only what this needs: a suite's name or file, policy, questions, harness, post-training or worlds.",
+            show_default=False,
+        ),
+    ] = "",
     json_output: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Say what this machine can isolate and run, and what to install; with --attack, try to break out of the sandbox."""
+    """Say what this machine can isolate and run, and what to install; with --attack, try to break out of the sandbox.
+
+    Everything that a suite lacks here, at once: `heredity doctor --for core16`.
+    """
     if attack:
         _attack(json_output)
     else:
-        _examine(json_output)
+        _show(_needed_for(purpose) if purpose else examine(), purpose, json_output=json_output)
+
+
+def _needed_for(purpose: str) -> list[Check]:
+    from heredity.experiments.config import load
+    from heredity.experiments.preflight import preflight
+    from heredity.experiments.suites import suite_file
+
+    return preflight(load(suite_file(PURPOSES.get(purpose, purpose))), Path("runs"))
 
 
 def examine() -> list[Check]:
@@ -65,23 +80,26 @@ def examine() -> list[Check]:
     return [*_host(), *_isolation(), *_outside_commands(), *_accelerator(), *_installed()]
 
 
-def _examine(json_output: bool) -> None:
-    checks = examine()
+def _show(checks: list[Check], purpose: str, *, json_output: bool) -> None:
     possible = all(check.ok for check in checks if check.needed)
     if json_output:
         typer.echo(json.dumps({"possible": possible, "checks": [asdict(check) for check in checks]}, indent=2))
     else:
-        table = Table(title="This machine")
-        for heading in ("what", "", "found", "what to do"):
-            table.add_column(heading, overflow="fold")
+        # Plain lines: what is to be typed has to be copied whole.
+        rows = [(_state(check), clean(check.name), clean(check.detail)) for check in checks]
+        typer.echo(columns(("", "what", "found"), rows))
         for check in checks:
-            state = "[green]OK[/]" if check.ok else "[red]missing[/]" if check.needed else "[yellow]missing[/]"
-            table.add_row(escape(check.name), state, escape(check.detail), escape("" if check.ok else check.remedy))
-        Console().print(table)
-        verdict = "Runs are possible here." if possible else "Runs are not possible here: see what is missing in red."
+            if not check.ok and check.remedy:
+                typer.echo(f"\n{_state(check)}: {clean(check.name)}\n  {clean(check.remedy)}")
+        typer.echo("")
+        verdict = "Runs are possible here." if possible else "Runs are not possible here: see what is missing."
         typer.echo(verdict)
     if not possible:
         raise typer.Exit(1)
+
+
+def _state(check: Check) -> str:
+    return "ok" if check.ok else "missing" if check.needed else "not here"
 
 
 def _attack(json_output: bool) -> None:
@@ -140,8 +158,8 @@ def _host() -> Iterator[Check]:
     yield Check("cores and memory", True, False, f"{cores} cores, {memory / 2**30:.1f} GB")
     for name, folder in (("disk here", Path.cwd()), ("disk for temporary files", Path(tempfile.gettempdir()))):
         free = shutil.disk_usage(folder).free
-        remedy = f"free at least {_LEAST_DISK >> 20} MB"
-        yield Check(name, free >= _LEAST_DISK, True, f"{free / 2**30:.1f} GB free in {folder}", remedy)
+        remedy = f"free at least {LEAST_DISK >> 20} MB"
+        yield Check(name, free >= LEAST_DISK, True, f"{free / 2**30:.1f} GB free in {folder}", remedy)
 
 
 def _isolation() -> Iterator[Check]:
@@ -201,9 +219,20 @@ def _installed() -> Iterator[Check]:
         yield Check(
             f"environments: {family}", len(here) == len(specs), False, detail, f"pip install 'heredity[{extra}]'"
         )
-    for extra, packages in _EXTRA_PACKAGES.items():
+    for extra, packages in _extras().items():
         complete = all(_version(package) for package in packages)
         yield Check(f"extra: {extra}", complete, False, _versions(packages), f"pip install 'heredity[{extra}]'")
+
+
+def _extras() -> dict[str, list[str]]:
+    """Return the optional packages of each extra, as this installation's own metadata has them; one of extras alone has none."""
+    extras: dict[str, list[str]] = {}
+    for requirement in requires("heredity") or ():
+        wanted, _, marker = requirement.partition(";")
+        name, extra = _NAME.match(wanted), _EXTRA.search(marker)
+        if name is not None and extra is not None and name[0] != "heredity":
+            extras.setdefault(extra[1], []).append(name[0])
+    return dict(sorted(extras.items()))
 
 
 def _versions(packages: list[str] | tuple[str, ...]) -> str:

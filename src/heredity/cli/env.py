@@ -12,9 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from heredity.cli.columns import columns
+from heredity.cli.whole_help import WholeHelp
 from heredity.errors import ConfigError
 
-app = typer.Typer(help="Environments: list them, check them, film an episode.", no_args_is_help=True)
+app = typer.Typer(cls=WholeHelp, help="Environments: list them, check them, film an episode.", no_args_is_help=True)
 
 EnvironmentId = Annotated[
     str, typer.Argument(help="A registered id, any id gymnasium knows, or module:Id-v0.", show_default=False)
@@ -48,14 +50,13 @@ def list_environments(
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
-    table = Table(title=f"{len(rows)} environments")
-    for heading in ("id", "family", "steps", "group", "Core16", "installed"):
-        table.add_column(heading, justify="right" if heading == "steps" else "left", overflow="fold")
+    heads = ("id", "family", "steps", "group", "Core16", "installed")
+    lines: list[tuple[str, ...]] = []
     for row in rows:
-        here = "yes" if row["installed"] else escape(f"pip install 'heredity[{row['extra']}]'")
-        core = "yes" if row["core16"] else ""
-        table.add_row(str(row["id"]), str(row["family"]), str(row["max_episode_steps"]), str(row["group"]), core, here)
-    Console().print(table)
+        here = "yes" if row["installed"] else f"pip install 'heredity[{row['extra']}]'"
+        about = (str(row[key]) for key in ("id", "family", "max_episode_steps", "group"))
+        lines.append((*about, "yes" if row["core16"] else "", here))
+    typer.echo(columns(heads, lines))
 
 
 @app.command("check")

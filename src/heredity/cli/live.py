@@ -15,8 +15,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from heredity.experiments.progress import RunProgress
-from heredity.results.text import short_task
+from heredity.experiments.progress import RunProgress, seconds_left
+from heredity.results.text import duration, short_task
 from heredity.results.words import POLICIES, Words
 
 _STYLES = {
@@ -69,16 +69,22 @@ class Live:
         table.add_column("seed", justify="right", no_wrap=True)
         table.add_column("budget", no_wrap=True)
         table.add_column("", no_wrap=True)
+        table.add_column("best so far", justify="right", no_wrap=True)
         table.add_column("held-out", justify="right", no_wrap=True)
         visible = self._visible()
         for run in visible:
             heldout = "" if run.heldout is None else f"{run.heldout:.4g}"
+            best = "" if run.best is None else f"{run.best:.4g}"
             bar = ProgressBar(total=run.episodes, completed=run.used, width=_BAR)
             state = Text(run.state, style=_STYLES[run.state])
-            table.add_row(_name(short_task(run.taskset)), _name(run.label), str(run.seed), bar, state, heldout)
+            table.add_row(_name(short_task(run.taskset)), _name(run.label), str(run.seed), bar, state, best, heldout)
         rest = len(self._runs) - len(visible)
         more = f", {rest} not shown" if rest else ""
-        head = f"{done} of {len(self._runs)} runs{more}, {rollouts} {self._words.rollouts}, {seconds:.0f} s  {self._folder}"
+        time_left = _left(self._runs, seconds)
+        head = (
+            f"{done} of {len(self._runs)} runs{more}, {rollouts} {self._words.rollouts}, {seconds:.0f} s{time_left}  "
+        )
+        head += str(self._folder)
         return Group(_name(head, style="bold"), table)
 
     def _visible(self) -> Sequence[RunProgress]:
@@ -90,6 +96,11 @@ class Live:
         return sorted(self._runs, key=lambda r: (order[r.state], -r.started))[:room]
 
 
+def _left(runs: Sequence[RunProgress], elapsed: float) -> str:
+    left = seconds_left(runs, elapsed)
+    return "" if left is None or all(run.seconds for run in runs) else f", about {duration(left)} left"
+
+
 def _name(text: str, style: str = "") -> Text:
     return Text(text, style=style, no_wrap=True, overflow="ellipsis")
 
@@ -99,6 +110,7 @@ class Lines:
 
     def __init__(self, runs: Sequence[RunProgress]) -> None:
         self._runs = runs
+        self._started = time.monotonic()
 
     def __enter__(self) -> Self:
         return self
@@ -111,7 +123,10 @@ class Lines:
         if run.state in ("done", "failed"):
             ended = sum(r.state in ("done", "failed") for r in self._runs)
             heldout = "" if run.heldout is None else f"  held-out {run.heldout:.6g}"
-            line = f"[{ended}/{len(self._runs)}] {run.id}  {run.state}  {run.seconds:.1f} s{heldout}  {run.message}"
+            left = _left(self._runs, time.monotonic() - self._started)
+            line = (
+                f"[{ended}/{len(self._runs)}] {run.id}  {run.state}  {run.seconds:.1f} s{heldout}{left}  {run.message}"
+            )
             sys.stderr.write(line.rstrip() + "\n")
 
 

@@ -17,12 +17,14 @@ from heredity.cli.runs import compare, report, resume, run
 from heredity.cli.schema import schema
 from heredity.cli.trace import trace
 from heredity.cli.verify import verify
+from heredity.cli.whole_help import WholeHelp
 from heredity.errors import CandidateError, HeredityError
 
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 
 app = typer.Typer(
+    cls=WholeHelp,
     name="heredity",
     help="A laboratory for agents that improve themselves.",
     no_args_is_help=True,

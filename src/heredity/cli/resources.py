@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heredity.cli.resources_serve import run, serve
+from heredity.cli.whole_help import WholeHelp
 from heredity.errors import ConfigError
 
 if TYPE_CHECKING:
     from heredity.resources import Registry
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 
 Name = Annotated[str, typer.Argument(help="TYPE/NAME, such as prompt/solver.", show_default=False)]
 StorePath = Annotated[Path, typer.Option("--store", help="The store's file.")]

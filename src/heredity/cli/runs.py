@@ -62,6 +62,7 @@ def run(
         raise ConfigError('--most-seeds goes with --until; add --until "A vs B decided", or set run.seeds')
     suite = out if out is not None else new_suite_folder(folder, config)
     fresh = not suite.exists()
+    _require(config, suite, json_output=json_output)
     if cases is not None:
         adopt_cases(suite, cases)
     try:
@@ -83,6 +84,7 @@ def resume(
     from heredity.experiments.suite import open_suite, with_jobs
 
     config = open_suite(suite)
+    _require(config, suite, json_output=json_output)
     _execute(suite, with_jobs(config, jobs) if jobs else config, json_output=json_output)
 
 
@@ -125,6 +127,19 @@ def compare(
         _say(note)
 
 
+def _require(config: Config, suite: Path, *, json_output: bool) -> None:
+    """Refuse what cannot run here, with everything that is missing."""
+    from heredity.experiments.preflight import PreflightError, require
+
+    try:
+        require(config, suite)
+    except PreflightError as error:
+        if json_output:
+            typer.echo(json.dumps({"missing": error.lines}, ensure_ascii=False))
+        typer.echo(f"heredity: {error}", err=True)
+        raise typer.Exit(2) from error
+
+
 def _execute(suite: Path, config: Config, *, json_output: bool) -> None:
     from heredity.cli.live import watcher_for
     from heredity.experiments.progress import RunProgress, Silent
@@ -160,7 +175,7 @@ def _conclude(result: SuiteResult, *, json_output: bool) -> None:
     for name, note in result.notes.items():
         _say(f"{name}: {note}")
     for name, reason in result.evolver_failures.items():
-        _say(f"{name}: its evolver failed and what it had submitted was judged: {reason}")
+        _say(f"{name}: its evolver failed: {reason}")
     for name, reason in result.failures.items():
         _say(reason if name == REPORT else f"{name} did not end: {reason}")
     if result.failures:

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+from heredity.cli.whole_help import WholeHelp
+
+app = typer.Typer(cls=WholeHelp, invoke_without_command=True, rich_markup_mode=None)
 
 
 @app.callback()

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heredity.cli.columns import columns
+from heredity.cli.whole_help import WholeHelp
 
 if TYPE_CHECKING:
     from heredity.rollouts.container.check import CheckedTask
     from heredity.tasks import Task, TasksetInfo
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heredity.cli import world_folders, worlds_bench, worlds_play
+from heredity.cli.whole_help import WholeHelp
 from heredity.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 FIRST = "test-01"
 """The level that is meant where none is named."""
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 app.command("play")(worlds_play.play)
 app.command("bench")(worlds_bench.bench)
 app.command("audit")(world_folders.audit)

@@ -165,7 +165,11 @@ class EvolverSection(Section):
         name: what it is called in reports; by default the method's name or the command's program.
         initial: folder of the program to start from; by default a neutral starter.
         options: the method's own options.
-        time_limit_s: an agent's wall time.
+        time_limit_s: an agent's wall time, over all its starts.
+        continue_turns: how often an agent is started in all, while budget is left; by default 128 times where its launcher lets it
+            go on with what it was at, and once where not.
+        continue_idle: how many starts in a row may submit nothing.
+        continue_wait_s: seconds before an agent that failed is started again; each further failure in a row doubles them.
         end_grace_s: how long an agent may go on for after its budget is spent.
         environment: variables an agent is given.
         inherit: names of this process's variables an agent is given; nothing else is inherited.
@@ -191,6 +195,9 @@ class EvolverSection(Section):
     initial: str | None = None
     options: Options = Field(default_factory=dict[str, Any])
     time_limit_s: Seconds | None = None
+    continue_turns: Annotated[int, Field(ge=1)] | None = None
+    continue_idle: Annotated[int, Field(ge=1)] = 3
+    continue_wait_s: Annotated[float, Field(ge=0)] = 5.0
     end_grace_s: Annotated[float, Field(ge=0)] = 30.0
     environment: dict[str, str] = Field(default_factory=dict[str, str])
     inherit: list[str] = Field(default_factory=list[str])

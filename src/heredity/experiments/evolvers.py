@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from heredity.configuration.config import Cell
@@ -16,13 +17,14 @@ from heredity.evolution.starter import starter_candidate
 from heredity.experiments.outside_agents import command_agent, described, model_door, record_stream
 from heredity.gateway import Model
 from heredity.judging.session import Session
-from heredity.launchers import CommandAgent, Launch
+from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, Launch
+from heredity.launchers.starts import failure_of
 from heredity.protocols.contract import Evolver, SuiteContext
-from heredity.records.events import AGENT_ENDED
 from heredity.resources import Candidate
 from heredity.rollouts.kind import KINDS
 from heredity.sandbox.isolation import package_folders
 from heredity.server.agent_run import evolve_with_agent
+from heredity.server.agent_starts import run_starts
 from heredity.server.terms import Briefing, RunTerms
 from heredity.server.workspace import Workspace
 from heredity.tasks import TasksetInfo
@@ -132,8 +134,9 @@ def _agent(
 
     async def evolve(session: Session) -> None:
         async with record_stream(session, logs, launch), model_door(cell, session, logs.parent, model) as broker:
-            ended = await evolve_with_agent(session, workspace, agent, initial=initial, logs=logs, broker=broker)
-        if session.broken is None:
-            await session.note(AGENT_ENDED.line(ended.to_json()))
+            await run_starts(session, logs.parent / "journal.jsonl", agent, partial(start, session, broker))
 
-    return Evolver(evolve, False, described(cell, agent), workspace.publisher)
+    async def start(session: Session, broker: BrokerDoor | None, agent: CommandAgent) -> AgentExit:
+        return await evolve_with_agent(session, workspace, agent, initial=initial, logs=logs, broker=broker)
+
+    return Evolver(evolve, False, described(cell, agent), workspace.publisher, failure_of)

@@ -16,6 +16,7 @@ from heredity.errors import ConfigError
 from heredity.gateway import Model
 from heredity.judging.session import Session
 from heredity.launchers import BrokerDoor, CommandAgent, Launch, launcher
+from heredity.launchers.starts import TURNS, Continuing
 from heredity.records import read_journal
 from heredity.records.events import AGENT_USAGE, TokenUsageData
 from heredity.server.agent_models import models_for_agent
@@ -64,6 +65,7 @@ def command_agent(cell: Cell, secrets: Sequence[Path], prompt: str) -> tuple[Com
             raise ConfigError(
                 f"evolver.devices names {path!r}, which is no device here; a GPU's begin with /dev/nvidia"
             )
+    turns = settings.continue_turns or (TURNS if launch.again else 1)
     agent = CommandAgent(
         launch.command,
         time_limit_s=settings.time_limit_s,
@@ -77,6 +79,9 @@ def command_agent(cell: Cell, secrets: Sequence[Path], prompt: str) -> tuple[Com
         memory_bytes=settings.memory_bytes,
         disk_bytes=settings.disk_bytes,
         unsafe=cell.config.engine.unsafe,
+        again=launch.again,
+        prompt=(settings.prompt or prompt) if settings.launcher else "",
+        continuing=Continuing(turns, settings.continue_idle, settings.continue_wait_s),
     )
     return agent, launch
 
@@ -86,7 +91,7 @@ def described(cell: Cell, agent: CommandAgent) -> dict[str, Any]:
     about = {"name": cell.label, "kind": "agent", "command": agent.argv[-1], "isolation": agent.isolation}
     launched = {"launcher": cell.evolver.launcher} if cell.evolver.launcher else {}
     asked = {"model": agent_model(cell)} if agent_model(cell) else {}
-    return {**about, **launched, **asked, **asdict(agent.bounds)}
+    return {**about, **launched, **asked, **asdict(agent.bounds), "continuing": asdict(agent.continuing)}
 
 
 @contextlib.asynccontextmanager

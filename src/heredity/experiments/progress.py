@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 from heredity.evolution import Budget
+from heredity.results.status import Status
 from heredity.rollouts.contract import Job, Runner
 from heredity.rollouts.streams import closing
 from heredity.rollouts.trajectory import Trajectory
@@ -36,6 +38,7 @@ class RunProgress:
         session: its session while it evolves.
         rollouts: episodes run so far, hidden ones included.
         trained: train episodes run so far.
+        best: greatest mean train return of a submission whose rollouts all ended well.
         heldout: mean held-out return once it is judged.
         started: monotonic time at which it started.
         seconds: how long it took.
@@ -51,6 +54,7 @@ class RunProgress:
     session: Remaining | None = None
     rollouts: int = 0
     trained: int = 0
+    best: float | None = None
     heldout: float | None = None
     started: float = 0.0
     seconds: float = 0.0
@@ -75,6 +79,32 @@ class RunProgress:
         """Note how the run ended."""
         self.state, self.message = state, message
         self.seconds = time.monotonic() - self.started if self.started else 0.0
+
+
+def seconds_left(runs: Sequence[RunProgress], elapsed: float) -> float | None:
+    """Return how long a suite has still to go, at the pace so far; None while there is no telling.
+
+    Args:
+        runs: all its runs.
+        elapsed: seconds since it was started.
+    """
+    shares = [_share(run) for run in runs]
+    done = sum(shares)
+    if any(run.episodes == 0 for run in runs) or done < _TELLING * len(runs):
+        return None
+    return elapsed * (len(runs) - done) / done
+
+
+_TELLING = 0.02
+"""Which share of a suite is to be done before its pace tells anything."""
+_JUDGING = 0.8
+"""Which share of a run is over when its evolver is done."""
+
+
+def _share(run: RunProgress) -> float:
+    if run.state in ("done", "failed", "stopped"):
+        return 1.0
+    return _JUDGING * min(1.0, run.used / run.episodes) if run.episodes else 0.0
 
 
 class Watcher(Protocol):
@@ -117,11 +147,17 @@ class CountingRunner:
         """Attempt jobs (see `Runner.run`)."""
         if jobs and jobs[0].task.split != "train":
             self.progress.state = "judging"
+        returns: list[float] = []
         async with closing(self.runner.run(jobs, limits)) as stream:
             async for item in stream:
                 self.progress.rollouts += 1
                 self.progress.trained += jobs[0].task.split == "train"
+                if item[1].status == Status.OK:
+                    returns.append(item[1].total_reward)
                 yield item
+        if returns and len(returns) == len(jobs) and jobs[0].task.split == "train":
+            mean = math.fsum(returns) / len(returns)
+            self.progress.best = mean if self.progress.best is None else max(self.progress.best, mean)
 
     async def close(self) -> None:
         """Leave the shared runner open: it belongs to the suite."""

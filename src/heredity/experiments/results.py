@@ -29,6 +29,9 @@ from heredity.results.suite import SuiteResults
 
 METRICS = "metrics.json"
 
+_FEW = 3
+"""How many suites of a project an error names."""
+
 R = TypeVar("R", RunResults, SuiteResults)
 
 
@@ -78,8 +81,9 @@ def is_run(folder: Path) -> bool:
 
 
 def is_suite(folder: Path) -> bool:
-    """Return whether a folder holds a suite."""
-    return (folder / "runs").is_dir()
+    """Return whether a folder holds a suite; a project's folder has a folder `runs` too, of suites."""
+    runs = folder / "runs"
+    return runs.is_dir() and ((folder / "suite.toml").is_file() or any(map(is_run, runs.iterdir())))
 
 
 def run_folders(folder: Path) -> list[Path]:
@@ -173,7 +177,16 @@ def rebuild(folder: Path) -> Rebuilt[RunResults] | Rebuilt[SuiteResults]:
         return rebuild_suite(folder)
     if is_run(folder):
         return Rebuilt(rebuild_run(folder), [], {})
-    raise ConfigError(f"{folder} holds neither a run nor a suite; give a folder below runs/")
+    raise ConfigError(f"{folder} holds neither a run nor a suite; {_instead(folder)}")
+
+
+def _instead(folder: Path) -> str:
+    """Say which folder to give instead: the latest suites of a project."""
+    runs = folder / "runs"
+    suites = [path for path in runs.iterdir() if is_suite(path)] if runs.is_dir() else []
+    latest = sorted(suites, key=lambda path: path.stat().st_mtime, reverse=True)[:_FEW]
+    named = " or ".join(f"heredity report {path}" for path in latest)
+    return f"for its latest suites: {named}" if named else "give a folder below runs/"
 
 
 def write_derived(folder: Path, metrics: RunResults | SuiteResults, runs: Sequence[RunResults] | None = None) -> None:

@@ -25,6 +25,8 @@ from heredity.gateway.local_chat import prompt_tokens, text_tokens, tool_calls
 from heredity.gateway.local_decoding import Decoder, Row
 from heredity.ids import generator
 
+EXTRAS = {"local": local_weights.NEEDED}
+
 _GATHER_S = 0.004
 """How long a batch waits for requests that come at the same time; a tenth of what one token takes."""
 

@@ -30,7 +30,7 @@ from heredity.judging.schedule import BatchPlan
 from heredity.judging.session import Publish, Session, SessionRules
 from heredity.judging.session_log import cut_torn_request
 from heredity.judging.views import ViewPlan
-from heredity.records import Committer, RunFolder, config_digest
+from heredity.records import Committer, Event, RunFolder, config_digest
 from heredity.records.events import (
     EVOLVER_FAILED,
     RUN_FINISHED,
@@ -46,6 +46,9 @@ from heredity.spans import span
 from heredity.tasks import Taskset
 
 _NOT_THE_EVOLVER = (RecordError, HostError, IsolationError, MissingExtraError)
+
+EvolverFailure = Callable[[Sequence[Event]], EvolverFailed | None]
+"""Says from the journal of a closed session how its evolver failed; None if it did not."""
 
 Evolve = Callable[[Session], Awaitable[None]]
 """Spends a session's budget: a method, or the launcher of a coding agent."""
@@ -79,6 +82,7 @@ class RunPlan:
         conditions: what scores hang on, by dotted keys of the configuration; tells runs apart that one evolver made.
         routes: names that stand for several models, and these, for the record.
         record: what else is put on record when the run starts, by keys of the protocol's own.
+        failure: how an evolver that raises nothing failed; None if it always raises.
     """
 
     run_id: str
@@ -104,6 +108,7 @@ class RunPlan:
     conditions: Mapping[str, Any] = field(default_factory=dict[str, Any])
     routes: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     record: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    failure: EvolverFailure | None = None
 
     def __post_init__(self) -> None:
         for name in ("train_tasks", "min_episodes"):
@@ -174,6 +179,7 @@ async def run_evolution(
             await journal_plan(records, plan.batches, cases.train)
         session = _open_session(records, plan, conditions, cases, publisher)
         await _evolve(session, evolve, records)
+        await _examine(plan, records)
         failed = EVOLVER_FAILED.first(records.journal.events) is not None
         evolved = Evolved(
             session.snapshot(), session.decisions, "failed" if failed else "finished", session.batches_started
@@ -299,6 +305,16 @@ async def _evolve(session: Session, evolve: Evolve, records: Committer) -> None:
             await records.commit([EVOLVER_FAILED.line(_failure(failure))])
     reason = "evolver_failed" if failed else ("budget" if session.remaining().exhausted else "finished")
     await session.close(reason)
+
+
+async def _examine(plan: RunPlan, records: Committer) -> None:
+    """Put on record how the evolver failed, where that shows only in what the closed session recorded."""
+    events = records.journal.events
+    if plan.failure is None or RUN_FINISHED.first(events) or EVOLVER_FAILED.first(events):
+        return
+    failure = plan.failure(events)
+    if failure is not None:
+        await records.commit([EVOLVER_FAILED.line(failure)])
 
 
 async def _drive(session: Session, evolve: Evolve) -> BaseException | None:

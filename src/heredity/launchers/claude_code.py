@@ -37,6 +37,13 @@ _ENVIRONMENT = {
     "BASH_MAX_TIMEOUT_MS": "7200000",
 }
 
+# `--continue` fails where no conversation has been kept yet.
+_AGAIN = (
+    'export HOME="$HEREDITY_WORKSPACE/.home"; resume=; '
+    'ls "$HOME"/.claude/projects/*/*.jsonl >/dev/null 2>&1 && resume=--continue; '
+    'exec {command} $resume "$HEREDITY_PROMPT" </dev/null'
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ClaudeCode:
@@ -56,4 +63,5 @@ class ClaudeCode:
             {**_ENVIRONMENT, **own},
             (self.program.folder,),
             events=self.name,
+            again=_AGAIN.format(command=shlex.join(command)),
         )

@@ -33,6 +33,12 @@ _PROVIDER = (
     'env_key=\\"OPENAI_API_KEY\\",wire_api=\\"responses\\"}"'
 )
 
+# There is nothing to resume where no session has been kept yet.
+_RESUME = (
+    'export HOME="$HEREDITY_WORKSPACE/.home"; resume=; '
+    'find "$HOME/.codex/sessions" -name "*.jsonl" 2>/dev/null | grep -q . && resume="resume --last"; '
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Codex:
@@ -51,4 +57,5 @@ class Codex:
             f'HOME="$HEREDITY_WORKSPACE/.home" exec {start}{asked} {shlex.quote(prompt)} </dev/null',
             read_only=(self.program.folder,),
             events=self.name,
+            again=f'{_RESUME}exec {start}{asked} $resume "$HEREDITY_PROMPT" </dev/null',
         )

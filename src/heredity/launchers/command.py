@@ -15,7 +15,8 @@ from pathlib import Path
 
 from heredity.errors import ConfigError, IsolationError
 from heredity.launchers.log import AgentLog
-from heredity.records.events import AgentEnded
+from heredity.launchers.starts import Continuing
+from heredity.records.agent_events import AgentEnded
 from heredity.sandbox.agent_bubblewrap import READ_ONLY, Confinement, available, folder_variables, open_descriptors
 from heredity.sandbox.isolation import ALLOWED_PACKAGES
 from heredity.sandbox.memory import machine_memory
@@ -29,6 +30,8 @@ DISK_BYTES = 50 << 30
 """How much disk an agent's own files may take, unless it is said otherwise."""
 
 _DRAIN_S = 2.0
+_SECRET_CHARACTERS = 8
+"""A variable with a shorter value is a setting and no key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,9 @@ class CommandAgent:
         devices: device files of the host that it may use, such as those of a GPU; recorded with the run.
         memory_bytes: most memory that it and all that it starts may hold; None is half of the machine's.
         disk_bytes: most disk that its own files in the workspace may take.
+        again: the command of every start but the first; `command` itself if empty.
+        prompt: what it was told first, which later starts are told again with what remains.
+        continuing: when it is started again.
     """
 
     command: Sequence[str] | str
@@ -70,6 +76,9 @@ class CommandAgent:
     devices: tuple[Path, ...] = ()
     memory_bytes: int | None = None
     disk_bytes: int = DISK_BYTES
+    again: str = ""
+    prompt: str = ""
+    continuing: Continuing = Continuing()  # noqa: RUF009 - frozen
 
     def __post_init__(self) -> None:
         if not self.command:
@@ -133,6 +142,7 @@ class AgentExit:
         log_bytes: size of its output, kept or not.
         log_digest: SHA-256 of its whole output, in the order of arrival.
         isolation: what it was confined by.
+        output: the last lines of its output, control characters as escapes.
     """
 
     code: int
@@ -143,6 +153,7 @@ class AgentExit:
     log_bytes: int
     log_digest: str
     isolation: str
+    output: str = ""
 
     def to_json(self) -> AgentEnded:
         """Return what the journal says of it."""
@@ -152,6 +163,7 @@ class AgentExit:
             "seconds": round(self.seconds, 3),
             "memory_bytes": self.memory_bytes,
             "disk_bytes": self.disk_bytes,
+            "output": self.output,
         }
 
 
@@ -209,7 +221,14 @@ async def run_agent(
             log.size,
             log.digest.hexdigest(),
             agent.isolation,
+            log.last_lines(_secrets(agent, broker)),
         )
+
+
+def _secrets(agent: CommandAgent, broker: BrokerDoor | None) -> list[str]:
+    """Return what an agent was given and might print: its token, and what it inherits."""
+    inherited = [os.environ[name] for name in agent.inherit if len(os.environ.get(name, "")) >= _SECRET_CHARACTERS]
+    return [*inherited, *([broker.token] if broker else [])]
 
 
 @dataclass(slots=True)

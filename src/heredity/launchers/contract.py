@@ -17,12 +17,15 @@ class Launch:
         environment: variables the program needs.
         read_only: folders of the host that hold it.
         events: the format of its event stream, as `heredity.analysis.usage.stream_usage` names it; empty if it may be any.
+        again: the command that lets it go on after it has ended, or its run was interrupted; `HEREDITY_PROMPT` then says what it
+            was told first and what remains. Empty if the command itself is started anew, and only where the configuration asks.
     """
 
     command: str
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     read_only: tuple[Path, ...] = ()
     events: str = ""
+    again: str = ""
 
 
 class Launcher(Protocol):

@@ -5,11 +5,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from heredity.results.text import clean
+
 _CHUNK = 1 << 16
 _MAX_LINE = 8 << 20
+_TAIL_BYTES = 8 << 10
+_TAIL_LINES = 20
+_LINE_CHARACTERS = 300
 
 
 class AgentLog:
@@ -24,6 +30,7 @@ class AgentLog:
         """Keep at most `limit` bytes of each file below a folder; it is made when the block is entered."""
         self.digest = hashlib.sha256()
         self.size = 0
+        self._tail = bytearray()
         self._folder = folder
         self._room = {"agent.log": limit, "agent.events.jsonl": limit}
         self._files: dict[str, IO[bytes]] = {}
@@ -39,12 +46,21 @@ class AgentLog:
         for file in self._files.values():
             file.close()
 
+    def last_lines(self, secrets: Sequence[str] = ()) -> str:
+        """Return the last lines of the output, control characters as escapes, without what is secret."""
+        text = self._tail.decode("utf-8", "replace")
+        for secret in filter(None, secrets):
+            text = text.replace(secret, "[secret]")
+        lines = [clean(line)[:_LINE_CHARACTERS] for line in text.splitlines() if line.strip()]
+        return "\n".join(lines[-_TAIL_LINES:])
+
     async def keep(self, stream: asyncio.StreamReader, *, events: bool) -> None:
         """Keep what comes out of a stream until it ends; `events` looks for JSON objects too."""
         line = bytearray()
         while chunk := await stream.read(_CHUNK):
             self.digest.update(chunk)
             self.size += len(chunk)
+            self._tail = (self._tail + chunk)[-_TAIL_BYTES:]
             self._write("agent.log", chunk)
             if events:
                 line = self._keep_events(line + chunk)

@@ -52,6 +52,7 @@ class MiniSweAgent:
         words += ["--model", f"openai/{model}"] if model else []
         own = 'HOME="$HEREDITY_WORKSPACE/.home" MSWEA_GLOBAL_CONFIG_DIR="$HEREDITY_WORKSPACE/.home"'
         end = '--output "$HEREDITY_WORKSPACE/.home/mini.traj.json" </dev/null'
-        return Launch(
-            f"{own} exec {shlex.join([*words, '--task', prompt])} {end}", _ENVIRONMENT, (self.program.folder,)
-        )
+        # It keeps no conversation to resume: it is told what remains, and begins anew in its workspace.
+        again = f'{own} exec {shlex.join(words)} --task "$HEREDITY_PROMPT" {end}'
+        first = f"{own} exec {shlex.join([*words, '--task', prompt])} {end}"
+        return Launch(first, _ENVIRONMENT, (self.program.folder,), again=again)

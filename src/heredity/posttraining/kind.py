@@ -16,6 +16,9 @@ from heredity.posttraining.tasks.contract import KIND as NAME
 from heredity.rollouts.contract import Runner
 from heredity.rollouts.kind import KINDS, Kind, Needs, Opening
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.inference import ROOTS
+
+EXTRAS = {"posttrain": ROOTS}
 
 CONCURRENT = 64
 """Rollouts at the same time: what a worker on a processor answers in one batch."""

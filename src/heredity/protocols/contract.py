@@ -30,6 +30,7 @@ from heredity.gateway import Model
 from heredity.judging.bench import Evolved, Judge, Reference
 from heredity.judging.cases import HiddenCases
 from heredity.judging.judgements import Judgements
+from heredity.judging.run import EvolverFailure
 from heredity.judging.schedule import BatchPlan
 from heredity.judging.session import Session
 from heredity.judging.views import ViewPlan
@@ -128,12 +129,14 @@ class Evolver:
         replay: whether it is deterministic, and resumed by running it again.
         description: name, kind and options, for the record.
         publisher: makes the hook to which feedback is published; None if nobody but the evolver reads it.
+        failure: how it failed, from the journal of the closed session, where it does not raise that itself; None if it did not.
     """
 
     evolve: Callable[[Session], Awaitable[None]]
     replay: bool
     description: Mapping[str, Any]
     publisher: Callable[[Session], Publish] | None = None
+    failure: EvolverFailure | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from typing import Any, Generic, Literal, NotRequired, TypeVar, cast
 
 from typing_extensions import TypedDict  # Before Python 3.12 pydantic reads only these.
 
+from heredity.records.agent_events import AgentEnded, AgentStarted
 from heredity.records.journal import Event, Line
 
 Data = TypeVar("Data", bound=Mapping[str, object])
@@ -343,16 +344,6 @@ class AgentUsage(TokenUsageData):
     source: str
 
 
-class AgentEnded(TypedDict):
-    """How an outside agent ended, and the most memory and disk that it was seen to take."""
-
-    code: int
-    reason: str
-    seconds: float
-    memory_bytes: int
-    disk_bytes: int
-
-
 class GpuLeased(TypedDict):
     """The GPUs that a run has to itself."""
 
@@ -385,12 +376,14 @@ JUDGING_SCORED = EventKind("judging.scored", JudgingScored)
 REFERENCE_SCORED = EventKind("reference.scored", ReferenceScored)
 CASES_OPENED = EventKind("cases.opened", CasesOpened)
 AGENT_USAGE = EventKind("agent.usage", AgentUsage)
+AGENT_STARTED = EventKind("agent.started", AgentStarted)
 AGENT_ENDED = EventKind("agent.ended", AgentEnded)
 GPU_LEASED = EventKind("gpu.leased", GpuLeased)
 
 EVENTS = by_name(
     RUN_STARTED, RUN_RESUMED, RUN_FINISHED, CANDIDATE, CANDIDATE_DECIDED, CANDIDATE_PROBED, SUBMISSION_ADMITTED,
     SUBMISSION_COMPLETED, SUBMISSION_REJECTED, MODEL_CALLED, SCHEDULE_PLANNED, BATCH_STARTED, SESSION_CLOSED, HEARTBEAT,
-    EVOLVER_FAILED, JUDGING_SELECTED, JUDGING_SCORED, REFERENCE_SCORED, CASES_OPENED, AGENT_USAGE, AGENT_ENDED, GPU_LEASED,
+    EVOLVER_FAILED, JUDGING_SELECTED, JUDGING_SCORED, REFERENCE_SCORED, CASES_OPENED, AGENT_USAGE, AGENT_STARTED, AGENT_ENDED,
+    GPU_LEASED,
 )  # fmt: skip
 """The events of every protocol; each protocol has its own besides."""

@@ -18,7 +18,8 @@ def render(page: Page) -> str:
     parts = [f"# {escaped(page.title)}", *(escaped(line.text) for line in page.summary)]
     parts += [escaped(page.subtitle)] if page.subtitle else []
     parts += _facts(page.facts)
-    parts += [f"**Note:** {escaped(part.text)}" for part in page.warnings if isinstance(part, Text)]
+    for part in page.warnings:
+        parts += [f"**Note:** {escaped(part.text)}"] if isinstance(part, Text) else _part(part)
     return "\n\n".join([*parts, *_sections(page.sections)]) + "\n"
 
 

@@ -11,7 +11,21 @@ from heredity.reports.sections import Head, arranged, failure_parts, headed, tok
 from heredity.reports.sentences import run_summary, state_of
 from heredity.results import text
 from heredity.results.charts import Reference, Strip
-from heredity.results.page import Code, Fact, Facts, Folded, Mean, Mono, Number, Page, Part, Section, Text, Verdict
+from heredity.results.page import (
+    Code,
+    Fact,
+    Facts,
+    Folded,
+    Mean,
+    Mono,
+    Number,
+    Page,
+    Part,
+    Section,
+    Text,
+    Verdict,
+    of_rows,
+)
 from heredity.results.report import Report, Source, Sources
 from heredity.results.run import RunResults, RunStatus
 from heredity.results.run import Verdict as Judged
@@ -36,7 +50,13 @@ def run_page(run: RunResults, report: Report, sources: Sources | None = None, la
     run = bare(run) if run.stand_ins else run
     own = [*report.run(run), *labels]
     head = headed(Head((Text(run_summary(run, words), "summary"),), _facts(run, words), _warnings(run, words)), own)
-    general = [_heldout(run, words), *_product(run, words, sources), _problems(run, words), _reproduce(run, words)]
+    general = [
+        _heldout(run, words),
+        *_product(run, words, sources),
+        _problems(run, words),
+        *_agent(run),
+        _reproduce(run, words),
+    ]
     run_id = run.run_id or "unnamed run"
     details = [f"suite {run.suite_id}" if run.suite_id else "", f"seed {text.number(run.seed)}", run.family, run.group]
     page = Page(
@@ -93,7 +113,7 @@ def _facts(run: RunResults, words: Words) -> Facts:
 
 def _warnings(run: RunResults, words: Words) -> tuple[Part, ...]:
     warnings: list[Part] = []
-    if run.status is not RunStatus.FINISHED:
+    if run.status is not RunStatus.FINISHED and not run.evolver_failure:
         partial = (
             f"; the held-out {words.score} above is partial" if run.heldout and run.heldout.mean is not None else ""
         )
@@ -198,6 +218,17 @@ def _problems(run: RunResults, words: Words) -> Section:
         note = f"{kind} · {s.failures} of {s.episodes} {words.rollouts} failed"
         parts.append(Folded(f"Submission {s.index}", inner, note))
     return Section("problems", "Failures", tuple(parts) or (Text("No submission failed."),), "detail", "page")
+
+
+def _agent(run: RunResults) -> list[Section]:
+    """Return how the agent was started and ended, with its last words where that was an error."""
+    if not run.starts:
+        return []
+    head = ["start", "exit code", "ended", "submissions", "seconds"]
+    rows = [[s.number, s.code, s.reason or "interrupted", s.submissions, Number(s.seconds, 1)] for s in run.starts]
+    failed = [s for s in run.starts if s.code and s.output]
+    said = [Code(s.output, "text", f"Last lines of start {s.number}", f"exit code {s.code}") for s in failed]
+    return [Section("agent", "Starts of the agent", (of_rows(head, rows), *said), "detail", "page")]
 
 
 def _reproduce(run: RunResults, words: Words) -> Section:

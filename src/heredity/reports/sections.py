@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from heredity.results.page import Code, Facts, Part, Section, Text
+from heredity.results.page import Cell, Code, Facts, Named, Part, Section, Text
 from heredity.results.run import AgentAccounts, EvolverFailure, Failure, RunResults, Tokens
-from heredity.results.suite import SuiteResults
-from heredity.results.text import amount, dollars
+from heredity.results.suite import Entry, SuiteResults
+from heredity.results.text import amount, dollars, listed, plural
+from heredity.results.words import Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +49,35 @@ def failure_parts(failure: Failure | EvolverFailure) -> tuple[Part, ...]:
     return (Text(f"{category}{failure.message}" or "failed", "warning"), *trace)
 
 
+MOST_FAILED = 5
+"""How many runs that failed are named at the head of a suite's page."""
+
+
+def failed_runs(runs: Sequence[RunResults]) -> tuple[Part, ...]:
+    """Return which runs of a suite failed and how, with the last lines of what they printed."""
+    failed = [(run.run_id or "unnamed run", run.evolver_failure) for run in runs if run.evolver_failure]
+    parts: list[Part] = []
+    for name, failure in failed[:MOST_FAILED]:
+        parts.append(Text(f"{name} failed: {failure.message}.", "warning"))
+        parts += [Code(failure.traceback, "text", f"Last lines of {name}")] if failure.traceback else []
+    rest = len(failed) - MOST_FAILED
+    return (*parts, *((Text(f"{plural(rest, 'further run')} failed.", "warning"),) if rest > 0 else ()))
+
+
+def entry_cell(name: Named, entry: Entry, words: Words) -> Cell:
+    """Return a name with what went wrong below it: runs that failed, exit codes of agents, and budget that was left."""
+    codes = f"exit code {listed([str(code) for code in entry.exit_codes])}" if entry.exit_codes else ""
+    failed = f"{entry.failed} of {plural(entry.runs, 'run')} failed" if entry.failed else ""
+    unspent = f"{plural(entry.unspent, words.rollout)} unspent" if entry.unspent else ""
+    notes = tuple(filter(None, (", ".join(filter(None, (failed, codes))), unspent)))
+    return Cell(name, notes, "bad" if entry.failed else None)
+
+
 def versions(packages: Iterable[Mapping[str, str] | None]) -> str:
     """Write the versions of packages, all of them where runs differ."""
     installed: dict[str, set[str]] = {}
-    for listed in packages:
-        for name, version in (listed or {}).items():
+    for named in packages:
+        for name, version in (named or {}).items():
             installed.setdefault(name, set()).add(version)
     return ", ".join(f"{name} {' and '.join(sorted(installed[name]))}" for name in sorted(installed)) or "not recorded"
 

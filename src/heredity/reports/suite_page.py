@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from heredity.reports.cells import best_cells, cell_mean, cell_notes, places_of, seeds_note, suite_facts
 from heredity.reports.mechanisms import bare, mechanisms, plain
-from heredity.reports.sections import Head, arranged, failure_parts, headed, labelled, versions
+from heredity.reports.sections import Head, arranged, failed_runs, failure_parts, headed, labelled, versions
 from heredity.reports.sentences import suite_caution, suite_summary, suite_title, trouble_summary
 from heredity.reports.sequential_section import sequential_section
 from heredity.reports.suite_standings import columns, leaderboard, profiles
@@ -56,7 +56,7 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
     cautions = [Text(line, "caution") for line in (suite_caution(suite, words),) if line]
     trouble = trouble_summary(suite, words)
     warnings = (Text(f"{trouble} See failures and missing.", "caution"),) if trouble else ()
-    head = headed(Head((*said, *cautions, *warnings), suite_facts(suite, words), ()), own)
+    head = headed(Head((*said, *cautions, *warnings), suite_facts(suite, words), failed_runs(runs)), own)
     shown = _Shown(suite, members, words)
     sequence = sequential_section(suite.sequential)
     toned = tones(suite, members)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from heredity.reports.sections import entry_cell
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Lines, Series, Tone
 from heredity.results.page import (
@@ -56,7 +57,7 @@ def leaderboard(suite: SuiteResults, words: Words, tones: Mapping[str, Tone]) ->
         absent = (f"{share}; {best} at best",) if e.absent else ()
         rank = Cell(Number(e.rank_score, 3), absent, strong=i == 0 and not e.reference)
         normalised = Mean(e.iqm, *(e.iqm_ci or (None, None)), decimals=3)
-        cells = (_named(e.evolver, tones), rank, normalised, e.wins, e.top2)
+        cells = (entry_cell(_named(e.evolver, tones), e, words), rank, normalised, e.wins, e.top2)
         rows.append(Row(cells, "reference" if e.reference else ""))
     head = columns("evolver", "rank score", "normalised", "wins", "top 2")
     caption = f"Leaderboard of {suite.suite_id or 'the suite'}, best first"

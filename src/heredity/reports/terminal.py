@@ -7,7 +7,7 @@ from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
 from heredity.reports import values
-from heredity.results.page import Cell, Page, Part, Table, Text, Value, Verdict
+from heredity.results.page import Cell, Code, Page, Part, Table, Text, Value, Verdict
 from heredity.results.text import clean
 
 _STYLES = {"better": "green", "worse": "red"}
@@ -17,7 +17,7 @@ def render(page: Page) -> RenderableType:
     """Return what a command prints of a page: what was run and found, tables, then limits; a page without tables its figures."""
     tables = [shown for section in page.sections if section.media == "all" for shown in _shown(section.parts)]
     first, *rest = [_text(line.text) for line in page.summary] or [RichText()]
-    warnings = [_text(part.text, style="red") for part in page.warnings if isinstance(part, Text)]
+    warnings = [_text(part.text, style="red") for part in page.warnings if isinstance(part, Text | Code)]
     title = _text(page.title, style="bold")
     if tables:
         return Group(title, first, RichText(), *tables, *rest, *warnings)

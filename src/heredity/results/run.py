@@ -7,12 +7,13 @@ from typing import Any
 
 from pydantic import Field, SerializeAsAny
 
+from heredity.results.agents import AgentStart
 from heredity.results.base import SCHEMA_VERSION, Interval, MissingBounds, Result, Unknown
 from heredity.results.selection import Selection
 
 
 class RunStatus(StrEnum):
-    """How a run stands."""
+    """How a run stands; one has failed when its evolver has, and what that had submitted is judged all the same."""
 
     FINISHED = "finished"
     FAILED = "failed"
@@ -362,6 +363,7 @@ class RunResults(Result):
         best_corrected: (budget used, best so far when other cases pick it) at each validated submission.
         tokens: of a coding agent: as the broker counted them, or else as the agent says itself.
         agent_accounts: None unless both are known.
+        starts: of a coding agent, in order.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -400,4 +402,5 @@ class RunResults(Result):
     diagnostics: Diagnostics
     tokens: Tokens | None
     agent_accounts: AgentAccounts | None
+    starts: list[AgentStart] = Field(default_factory=list[AgentStart])
     part: SerializeAsAny[Result] | None = None

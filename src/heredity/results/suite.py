@@ -41,6 +41,9 @@ class Entry(Result):
         p_best: how probable it is that the entry leads, over what chance may draw: seeds, cases, and tasksets where there are
             six or more; those who share the lead share it.
         spread_unknown: why `p_best` and the intervals of rank, rank score and interquartile mean are None, where they are.
+        failed: how many of its runs failed.
+        exit_codes: of the agents of its runs that ended with an error, distinct, in order.
+        unspent: episodes of the budget that its runs left; None where it is not counted in episodes, and for the reference.
     """
 
     evolver: str
@@ -62,6 +65,9 @@ class Entry(Result):
     rank_score_ci: Interval | None = None
     p_best: float | None = None
     spread_unknown: Unknown | None = None
+    failed: int = 0
+    exit_codes: list[int] = Field(default_factory=list[int])
+    unspent: int | None = None
 
 
 class ProfilePoint(Result):

@@ -19,7 +19,10 @@ Form = Literal["plain", "signed", "percent", "p", "duration", "amount", "dollars
 DASH = "\u2013"
 MINUS = "\u2212"
 THIN_SPACE = "\u202f"
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_UNSHOWN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]|\r(?!\n)"
+)
+"""Control characters, those that turn the direction of text, and what has no encoding."""
 
 
 def finite(value: Any) -> float | None:
@@ -128,8 +131,8 @@ def amount(value: Any) -> str:
 
 
 def clean(value: Any) -> str:
-    """Return text without control characters and lone surrogates, which neither HTML nor a terminal should be given."""
-    return _CONTROL.sub("\ufffd", str(value))
+    """Return text with control and bidirectional characters as escapes: on a page or in a terminal they would hide what it says."""
+    return _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), str(value))
 
 
 def shorten(value: str, limit: int) -> str:

@@ -1,4 +1,4 @@
-"""The engine's own temporary folder: programs, links to packages, mount points. Those of killed processes are swept."""
+"""Temporary folders of this process: programs, mount points, sockets, images. Those of killed processes are swept."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 _PREFIX = "heredity-engine-"
+_UNLOCKED = "heredity-new-"
 _LOCK = "lock"
 
 
@@ -22,9 +23,17 @@ class EngineFolder:
     def __init__(self) -> None:
         root = Path(tempfile.gettempdir())
         _sweep(root)
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
-        self._fd = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        made = Path(tempfile.mkdtemp(prefix=_UNLOCKED, dir=root))
+        self._fd = os.open(made / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Named as those that are swept only now: nobody takes it away before it is locked.
+        self.path = made.rename(made.with_name(_PREFIX + made.name.removeprefix(_UNLOCKED)))
+
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
 
     def remove(self) -> None:
         """Remove the folder; doing so twice is harmless."""

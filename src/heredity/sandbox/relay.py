@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import ctypes
 import fcntl
 import os
 import resource
@@ -28,6 +29,7 @@ _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 1
 _CHUNK = 1 << 16
 _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_PR_SET_DUMPABLE = 4
 EXIT_NOT_STARTED = 127
 
 
@@ -43,12 +45,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args(arguments)
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    libc = ctypes.CDLL(None)
     raise_loopback()
+    # Its memory is none of the command's, which runs as the same user and could read it.
+    libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     doors = [(socket.create_server(("127.0.0.1", 0)), path) for path in (options.socket, options.broker) if path]
     session, *broker = (f"http://127.0.0.1:{listener.getsockname()[1]}" for listener, _ in doors)
     environment = {**(broker_addresses(broker[0]) if broker else {}), **os.environ, **addresses(session)}
 
     def limit() -> None:
+        # The command itself is as any other: without this it could not even open its own files below /proc.
+        libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
         _limit(resource.RLIMIT_NPROC, options.processes)
         _limit(resource.RLIMIT_FSIZE, options.file_bytes)
         _offer_to_the_kernel()

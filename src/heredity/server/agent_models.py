@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shutil
-import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from pathlib import Path
 
 from heredity.analysis.usage import BROKER, TokenUsage
 from heredity.gateway import Model, Usage
 from heredity.launchers import BrokerDoor
 from heredity.records.events import TokenUsageData
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.server.broker import Account, BrokerApp, CallRecord, Limits, serve_broker
 
 RecordUsage = Callable[[str, TokenUsageData], Awaitable[None]]
@@ -44,13 +42,12 @@ async def models_for_agent(
     account = Account(run, {"*": model.name}, limits)
     app = BrokerApp({model.name: model}, [account], on_call=ended.put_nowait)
     # A path of a Unix socket has at most about 100 characters, so it does not live in the run's folder.
-    folder = Path(tempfile.mkdtemp(prefix="heredity-"))
     writing = asyncio.create_task(_write(ended, record))
     try:
-        async with serve_broker(app, socket=folder / "broker.sock") as at:
-            yield BrokerDoor(folder / "broker.sock", at.url, account.token)
+        with EngineFolder() as folder:
+            async with serve_broker(app, socket=folder / "broker.sock") as at:
+                yield BrokerDoor(folder / "broker.sock", at.url, account.token)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
         ended.put_nowait(None)
         await writing
 

@@ -20,8 +20,10 @@ from heredity.errors import BudgetError, ClosedError, HeredityError, RejectedErr
 from heredity.evolution.contract import SessionContract, Trial
 from heredity.judging.admission import MalformedError
 from heredity.resources import Candidate
+from heredity.results.text import clean
 from heredity.server.episodes import parse_episodes
 from heredity.server.feedback import encode_json
+from heredity.server.messages import for_agent
 from heredity.server.terms import RunTerms
 from heredity.server.workspace import Workspace
 
@@ -104,7 +106,7 @@ class SessionApp:
             Route("/submit", self._submit, methods=["POST"]),
             Route("/finish", self._finish, methods=["POST"]),
         ]
-        handlers = {_RefusedError: _refusal, HTTPException: _http_error, HeredityError: _host_error}
+        handlers = {_RefusedError: self._refusal, HTTPException: _http_error, HeredityError: _host_error}
         self.asgi = Starlette(routes=routes, exception_handlers=cast("Any", handlers))
 
     @property
@@ -122,6 +124,9 @@ class SessionApp:
             "submit_in_progress": self._in_flight > 0,
             "remaining_seconds": remaining.seconds,
         }
+
+    async def _refusal(self, request: Request, error: _RefusedError) -> Response:
+        return _problem(error.status, for_agent(str(error), self.workspace.root), error.code)
 
     async def _info(self, request: Request) -> Response:
         return _json({**self.terms.describe(), "state": self.state()})
@@ -151,7 +156,7 @@ class SessionApp:
             tasks = parse_episodes(body.get("env_instances"))
         except RejectedError as error:
             raise _RefusedError("invalid_env_instance", str(error)) from None
-        return _Ask(tuple(tasks), key, " ".join(note.split())[:_MAX_NOTE])
+        return _Ask(tuple(tasks), key, clean(" ".join(note.split()))[:_MAX_NOTE])
 
     async def _attempt(self, ask: _Ask) -> dict[str, Any]:
         candidate = await self._candidate(ask.key)
@@ -243,10 +248,6 @@ def _problem(status: str, message: str, code: int) -> Response:
     # The name of a file that is not UTF-8 has no encoding of its own.
     printable = message.encode("utf-8", "replace").decode()
     return JSONResponse({"status": status, "error": {"message": printable}}, status_code=code)
-
-
-async def _refusal(request: Request, error: _RefusedError) -> Response:
-    return _problem(error.status, str(error), error.code)
 
 
 async def _http_error(request: Request, error: HTTPException) -> Response:

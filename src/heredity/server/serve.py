@@ -7,9 +7,7 @@ import contextlib
 import hmac
 import os
 import secrets
-import shutil
 import socket
-import tempfile
 from collections.abc import AsyncGenerator, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +16,7 @@ from typing import Any
 import uvicorn
 
 from heredity.errors import ConfigError
+from heredity.sandbox.engine_folder import EngineFolder
 
 _BACKLOG = 128
 _STOP_S = 5
@@ -49,13 +48,9 @@ async def serve(app: Any, *, port: int = 0) -> AsyncGenerator[Endpoints]:
     """
     token = secrets.token_urlsafe(18)
     # A path of a Unix socket has at most about 100 characters, so it does not live in the run's folder.
-    folder = Path(tempfile.mkdtemp(prefix="heredity-"))
-    try:
-        with tcp_socket(port) as tcp, unix_socket(folder / "session.sock") as unix:
-            async with listening([(_TokenGate(app, token), tcp), (app, unix)]):
-                yield Endpoints(f"http://127.0.0.1:{tcp.getsockname()[1]}/{token}", folder / "session.sock")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with EngineFolder() as folder, tcp_socket(port) as tcp, unix_socket(folder / "session.sock") as unix:
+        async with listening([(_TokenGate(app, token), tcp), (app, unix)]):
+            yield Endpoints(f"http://127.0.0.1:{tcp.getsockname()[1]}/{token}", folder / "session.sock")
 
 
 @contextlib.asynccontextmanager

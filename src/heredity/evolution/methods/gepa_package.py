@@ -13,6 +13,8 @@ from heredity.evolution.operators.gepa_search import NAME, GepaAdapter, GepaOpti
 from heredity.evolution.options import parse_options
 from heredity.ids import generator, seed_sequence
 
+EXTRAS = {"gepa": ("gepa",)}
+
 
 class Gepa:
     """Lets the package evolve texts; what becomes its best candidate on the Pareto tasks is committed.

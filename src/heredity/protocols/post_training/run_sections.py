@@ -59,7 +59,7 @@ def run_sections(run: RunResults, part: TrainingRunResults) -> list[Section]:
         Section("changes", ""),
         Section("routes", "Routes of the code", _routes(part), media="page", navigation="Routes"),
         Section("process", "Process", _process(part.process, part.agent)),
-        Section("problems", "Failures", _failures(part.failures, finished=run.status is RunStatus.FINISHED)),
+        Section("problems", "Failures", _failures(part.failures, finished=run.status is not RunStatus.UNFINISHED)),
         Section("audit", f"Audit of mode {audit.mode}: {audit.verdict}", _audit(part), navigation="Mode"),
     ]
 

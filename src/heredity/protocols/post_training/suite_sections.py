@@ -94,8 +94,9 @@ class _Sections:
 
     def _gain_row(self, entry: Entry) -> Row:
         heldout, success = entry.heldout, entry.success
-        broken = f"mode broken in {entry.broken} of {entry.runs}"
-        agent = Cell(self._named(entry), (broken,), "bad") if entry.broken else self._named(entry)
+        troubles = ((entry.broken, "mode broken"), (entry.ungraded, "nothing graded"))
+        notes = tuple(f"{what} in {runs} of {entry.runs}" for runs, what in troubles if runs)
+        agent = Cell(self._named(entry), notes, "bad") if notes else self._named(entry)
         low, high = wilson(success.improved, success.runs) if success.runs else (None, None)
         shares = (f"{text.percent(low)} to {text.percent(high)}",) if success.runs else ()
         ungraded = (f"nothing graded in {entry.ungraded}",) if entry.ungraded else ()

@@ -14,6 +14,7 @@ from heredity.experiments.outside_agents import command_agent, described, model_
 from heredity.judging.bench import Reference
 from heredity.judging.session import Session
 from heredity.launchers import CommandAgent
+from heredity.launchers.starts import failure_of
 from heredity.posttraining.models.bases import CHARACTERS, SMOLLM2, base_model
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, inspect
 from heredity.posttraining.models.places import CheckpointPlaces
@@ -174,7 +175,7 @@ def build_trainer(context: RunContext, base: Base, reference: Reference, grading
             await train_with_agent(session, folder, terms, agent, door, grading.choose)
 
     training = {"base_model": base.name, "mode": mode, "base_digest": base.checkpoint.digest}
-    return Evolver(evolve, False, {**described(cell, agent), **training})
+    return Evolver(evolve, False, {**described(cell, agent), **training}, failure=failure_of)
 
 
 def _equipped(agent: CommandAgent, task: PostTrainingTask | SeveralTasks, lease: Lease) -> CommandAgent:

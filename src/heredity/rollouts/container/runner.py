@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from heredity.rollouts.streams import as_completed
 from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.sandbox.containers import Backend, ContainerSandbox
 from heredity.sandbox.containers.contract import AGENT_S
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 from heredity.tasks.containers import ContainerTask, read_task
@@ -87,8 +87,8 @@ class ContainerRunner:
             ConfigError: if a candidate needs a sandbox for its programs, and there is none.
         """
         seeds = seeds_of(jobs, self.settings)
-        with tempfile.TemporaryDirectory(prefix="heredity-harnesses-") as name:
-            harnesses = {job.candidate: _harness(job, Path(name)) for job in jobs}
+        with EngineFolder() as folder:
+            harnesses = {job.candidate: _harness(job, folder) for job in jobs}
             self._check(harnesses.values())
 
             async def made(position: int, job: Job) -> tuple[int, Trajectory]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import fnmatch
 import shutil
-import tempfile
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext
@@ -31,6 +30,7 @@ from heredity.sandbox.containers.contract import (
     Settled,
 )
 from heredity.sandbox.containers.replay import host_free
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.spans import span
 from heredity.tasks.containers import Artifact, ContainerTask
 
@@ -215,12 +215,14 @@ class _UnrestorableError(CandidateError):
 async def _worked(backend: Backend, task: ContainerTask, agent: Agent | None) -> AsyncGenerator[_Work]:
     """Let an agent work, and keep what it leaves until the block ends."""
     sandbox = backend.sandbox(task, await backend.build(task), Phase())
-    own = tempfile.TemporaryDirectory(prefix="heredity-artifacts-") if task.separate else nullcontext()
-    with own as name:
+    own = EngineFolder() if task.separate else nullcontext()
+    with own as artifacts_folder:
         try:
             await sandbox.start()
             result, status = await _work(sandbox, task, agent)
-            artifacts = None if name is None else await _collected(sandbox, task, Path(name))
+            artifacts = (
+                None if artifacts_folder is None else await _collected(sandbox, task, artifacts_folder / "artifacts")
+            )
             try:
                 settled = await sandbox.settle()
             except CandidateError as error:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import shlex
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from heredity.results.status import FailureSource
 from heredity.sandbox.containers.bubblewrap import LOGS, TESTS
 from heredity.sandbox.containers.contract import Backend, ContainerSandbox, ExecResult, Image, Phase
 from heredity.sandbox.containers.replay import host_free
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.tasks.containers import ContainerTask
 
 _TEST = f"chmod +x {TESTS}/test.sh && {TESTS}/test.sh"
@@ -89,8 +89,10 @@ async def verify(backend: Backend, task: ContainerTask, image: Image, artifacts:
         done = await sandbox.exec(command, timeout_s=task.verifier.timeout_s, workdir="/")
         # What the verifier has started of the agent's may go on, and write.
         await sandbox.quiet()
-        with tempfile.TemporaryDirectory(prefix="heredity-rewards-") as name:
-            status, message, rewards = await _fetch_rewards(sandbox, done, Path(name))
+        with EngineFolder() as folder:
+            fetched = folder / "rewards"
+            fetched.mkdir()
+            status, message, rewards = await _fetch_rewards(sandbox, done, fetched)
     finally:
         await sandbox.stop()
     return Verdict(

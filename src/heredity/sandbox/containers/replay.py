@@ -9,8 +9,6 @@ import asyncio
 import posixpath
 import re
 import shlex
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from heredity.errors import CandidateError, ConfigError, IsolationError
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.containers.bubblewrap import BubblewrapSandbox, system_path
 from heredity.sandbox.containers.contract import ContainerLimits, Image, Phase
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.tasks.containers import ContainerTask, Copy, Dockerfile, Run, Workdir, read_dockerfile
 
 PLAIN_IMAGES = frozenset({"bash", "buildpack-deps", "debian", "python", "scratch", "ubuntu"})
@@ -45,7 +44,8 @@ class BubblewrapBackend:
         if reason is not None:
             raise IsolationError(f"container tasks cannot be isolated: {reason}")
         self.limits = limits or ContainerLimits()
-        self._folder = Path(tempfile.mkdtemp(prefix="heredity-images-"))
+        self._own = EngineFolder()
+        self._folder = self._own.path
         self._built: dict[str, asyncio.Task[Image]] = {}
 
     async def build(self, task: ContainerTask) -> Image:
@@ -81,7 +81,7 @@ class BubblewrapBackend:
             building.cancel()
         await asyncio.gather(*self._built.values(), return_exceptions=True)
         self._built.clear()
-        await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+        await asyncio.to_thread(self._own.remove)
 
     async def _build(self, task: ContainerTask) -> Image:
         check_replayable(task)

@@ -7,6 +7,7 @@ import contextlib
 import os
 import stat
 from collections.abc import AsyncGenerator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,11 @@ async def serve_resources(
 
     from heredity.server.resources.app import ResourceApp
 
+    if mcp:
+        _need_mcp()
     async with contextlib.AsyncExitStack() as stack:
+        # Before the store is opened, which makes it where there is none.
+        tcp = stack.enter_context(tcp_socket(port))
         connections = stack.enter_context(Connections(store))
         routes: tuple[Route, ...] = ()
         if mcp:
@@ -52,13 +57,13 @@ async def serve_resources(
             await stack.enter_async_context(manager.run())
             routes = (Route("/mcp", StreamableHTTPASGIApp(manager)),)
         app = ResourceApp(connections, programs, token=token, more=routes)
-        tcp = stack.enter_context(tcp_socket(port))
         await stack.enter_async_context(listening([(app.asgi, tcp)]))
         yield f"http://127.0.0.1:{tcp.getsockname()[1]}"
 
 
 async def serve_stdio(store: Path, programs: Programs) -> None:
     """Speak the Model Context Protocol on stdin and stdout until stdin ends; see `serve_resources`."""
+    _need_mcp()
     with Connections(store) as connections:
         server = _mcp_server(connections, programs)
         from mcp.server.stdio import stdio_server
@@ -93,9 +98,12 @@ async def _decoded(reader: asyncio.StreamReader) -> AsyncGenerator[str]:
         yield line.decode("utf-8", "replace")
 
 
+def _need_mcp() -> None:
+    if find_spec("mcp") is None:
+        raise MissingExtraError("serving the Model Context Protocol", "mcp")
+
+
 def _mcp_server(connections: Connections, programs: Programs) -> Any:
-    try:
-        from heredity.server.resources.mcp_server import mcp_server
-    except ImportError as error:
-        raise MissingExtraError("serving the Model Context Protocol", "mcp") from error
+    from heredity.server.resources.mcp_server import mcp_server
+
     return mcp_server(connections, programs)

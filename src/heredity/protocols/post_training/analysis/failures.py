@@ -26,7 +26,7 @@ RULES: Mapping[FailureKind, str] = {
     FailureKind.UNGRADED: "no checkpoint was submitted before the run ended, so nothing is known of what was trained",
     FailureKind.SHORTCUT: "an agent improves a static task beyond noise by code that trains, and no interactive one that it tried",
 }
-"""What is looked at for each kind; the last needs several runs."""
+"""What is looked at for each kind; a shortcut needs several runs."""
 
 LIMITS: Mapping[str, str] = {
     "memory_limit": "the agent was ended because it held more memory than it may",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heredity.judging.session import Session
 from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, run_agent
+from heredity.launchers.starts import Start, starts_of
 from heredity.protocols.post_training.events import CHECKPOINT_KEPT, CODE_REVISED
 from heredity.protocols.post_training.server.grading_app import GradingApp
 from heredity.protocols.post_training.server.kept import KeptCheckpoints
@@ -17,8 +18,8 @@ from heredity.protocols.post_training.server.revisions import Revisions
 from heredity.protocols.post_training.server.terms import TrainingTerms
 from heredity.protocols.post_training.server.workspace import TrainingWorkspace
 from heredity.records import read_journal
-from heredity.records.events import AGENT_ENDED
 from heredity.sandbox.agent_bubblewrap import INSIDE
+from heredity.server.agent_starts import run_starts
 from heredity.server.serve import serve
 
 
@@ -33,7 +34,7 @@ async def train_with_agent(
     """Let an agent train and submit until it exits or its time is over; return how it ended, None if it was not started.
 
     What is being graded when the time is over is graded to the end: it was submitted in time. Where an earlier process was killed,
-    the agent is started again in the workspace that it left, for the time that is left, unless it had ended.
+    the agent is started again in the workspace that it left, for the time that is left, unless it had ended for good.
 
     Args:
         session: what checkpoints are submitted to; its budget of seconds is the run's.
@@ -52,17 +53,10 @@ async def train_with_agent(
     run = await asyncio.to_thread(_Run.open, session, folder, terms, choose_gpu)
     left = session.remaining().seconds
     ended: AgentExit | None = None
-    if not run.over and (left is None or left > 0):
-        limit = left if agent.time_limit_s is None else min(agent.time_limit_s, left or agent.time_limit_s)
-        ended = await _work(run, replace(agent, time_limit_s=limit), folder / "logs", broker)
+    if agent.continuing.wait(run.starts) is not None and (left is None or left > 0):
+        ended = await _work(run, agent, folder, broker)
     if session.broken is not None:
         return ended
-    if ended is not None:
-        await run.revisions.note(session.clock.now())
-        # The session may have noticed first that the time is over.
-        late = ended.reason == "session_ended" and session.remaining().seconds == 0
-        reason = "time_limit" if late else ended.reason
-        await session.note(AGENT_ENDED.line(replace(ended, reason=reason).to_json()))
     await run.app.settle()
     await asyncio.to_thread(run.app.publish, time.time())
     return ended
@@ -74,7 +68,7 @@ class _Run:
     workspace: TrainingWorkspace
     revisions: Revisions
     app: GradingApp
-    over: bool
+    starts: Sequence[Start]
 
     @classmethod
     def open(
@@ -94,30 +88,40 @@ class _Run:
         revisions = Revisions(workspace, session.note, list(CODE_REVISED.all(earlier)))
         app = GradingApp(session, workspace, kept, revisions, earlier, choose_gpu)
         app.publish()
-        return cls(session, workspace, revisions, app, AGENT_ENDED.first(earlier) is not None)
+        return cls(session, workspace, revisions, app, starts_of(earlier))
 
 
-async def _work(run: _Run, agent: CommandAgent, logs: Path, broker: BrokerDoor | None) -> AgentExit:
-    """Serve an agent until it ends; what an earlier process was grading is graded meanwhile."""
-    workspace = run.workspace
-    folder = str(workspace.root) if agent.unsafe else INSIDE
-    environment = {**agent.environment, **workspace.terms.environment(folder)}
+async def _work(run: _Run, agent: CommandAgent, folder: Path, broker: BrokerDoor | None) -> AgentExit | None:
+    """Serve an agent until it is not started again; what an earlier process was grading is graded meanwhile."""
+    workspace, session = run.workspace, run.session
+    inside = str(workspace.root) if agent.unsafe else INSIDE
+    environment = {**agent.environment, **workspace.terms.environment(inside)}
     ready = replace(agent, environment=environment, host_files=workspace.host_files)
     async with serve(run.app.asgi) as endpoints:
-        beside = [
-            asyncio.create_task(run.revisions.watch(run.session.clock.now)),
-            asyncio.create_task(run.app.settle()),
-        ]
-        try:
-            return await run_agent(
-                ready,
+
+        async def start(agent: CommandAgent) -> AgentExit:
+            limits = [limit for limit in (agent.time_limit_s, session.remaining().seconds) if limit is not None]
+            ended = await run_agent(
+                replace(agent, time_limit_s=min(limits, default=None)),
                 workspace=workspace.root,
                 socket=endpoints.unix,
                 url=endpoints.url,
-                logs=logs,
-                ended=run.session.finished,
+                logs=folder / "logs",
+                ended=session.finished,
                 broker=broker,
             )
+            if session.broken is None:
+                await run.revisions.note(session.clock.now())
+            # The session may have noticed first that the time is over.
+            late = ended.reason == "session_ended" and session.remaining().seconds == 0
+            return replace(ended, reason="time_limit") if late else ended
+
+        beside = [
+            asyncio.create_task(run.revisions.watch(session.clock.now)),
+            asyncio.create_task(run.app.settle()),
+        ]
+        try:
+            return await run_starts(session, folder / "journal.jsonl", ready, start)
         finally:
             for task in beside:
                 task.cancel()

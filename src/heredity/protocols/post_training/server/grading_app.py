@@ -30,6 +30,7 @@ from heredity.protocols.post_training.server.revisions import Revisions
 from heredity.protocols.post_training.server.terms import PERCENT
 from heredity.protocols.post_training.server.workspace import TrainingWorkspace
 from heredity.records import Event
+from heredity.server.messages import for_agent
 
 _MAX_BODY = 1 << 20
 _MAX_PATH = 4096
@@ -159,14 +160,17 @@ class GradingApp:
                 return JSONResponse(await self._graded(path))
             except CandidateError as error:
                 self._session.refused(path[:_MAX_PATH], "invalid_checkpoint", str(error))
-                raise _ProblemError(str(error)) from error
+                raise _ProblemError(self._told(str(error))) from error
             except ClosedError as error:
                 raise _ProblemError(f"the run is over: {error}", 409) from error
             except (RejectedError, BudgetError) as error:
-                raise _ProblemError(str(error)) from error
+                raise _ProblemError(self._told(str(error))) from error
             finally:
                 self._choose(None)
                 await asyncio.to_thread(self._kept.tidy)
+
+    def _told(self, message: str) -> str:
+        return for_agent(message, self._workspace.root)
 
     def _choose(self, gpu: str | None) -> None:
         if self._place is not None:
@@ -213,7 +217,7 @@ class GradingApp:
     def _learn(self, feedback: Feedback, elapsed_s: float, at: float | None) -> dict[str, Any]:
         score = None if math.isnan(feedback.mean) else round(feedback.mean * PERCENT, 4)
         baseline = round(self._terms.baseline * PERCENT, 4)
-        failed = feedback.failure.message if feedback.failure else None
+        failed = self._told(feedback.failure.message) if feedback.failure else None
         answer: dict[str, Any] = {
             "submission_id": feedback.submit_id,
             "timestamp": at,

@@ -1,0 +1,268 @@
+"""What a suite needs of this machine, looked at before anything is started: all that is missing at once, each with its remedy.
+
+Optional packages are looked for and not imported. Whoever offers something by an entry point may say which it needs, by a constant
+of its module: `EXTRAS = {"local": ("torch", "transformers")}`, extra of Heredity to modules.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeVar
+
+from heredity.configuration.config import Cell, Config
+from heredity.errors import ConfigError, HeredityError, MissingExtraError
+from heredity.evolution.registry import METHODS
+from heredity.experiments.config import cells
+from heredity.experiments.outside_agents import agent_model
+from heredity.gateway.settings import MODELS, WELL_KNOWN, GatewaySettings, ProviderSettings
+from heredity.launchers import available, launcher
+from heredity.protocols.contract import Setting, SuiteContext
+from heredity.protocols.registry import PROTOCOLS
+from heredity.rollouts.kind import KINDS, Kind
+from heredity.sandbox import isolation
+from heredity.sandbox.check import LEAST_DISK, Check
+from heredity.sandbox.containers.backends import BACKENDS
+from heredity.sandbox.gpus import GpuMachine
+from heredity.tasks import Taskset
+from heredity.tasks.registry import taskset
+
+_CLIENTS = {
+    "openai": "openai",
+    "anthropic": "anthropic",
+    "google": "google.genai",
+    "groq": "groq",
+    "mistral": "mistralai",
+}
+"""Kind of provider to the package that speaks to it."""
+
+T = TypeVar("T")
+
+
+def require(config: Config, folder: Path, machine: GpuMachine | None = None) -> None:
+    """Refuse a suite that cannot run here.
+
+    Raises:
+        ConfigError: if anything is missing; the message has a line for each thing, with what to do.
+    """
+    missing = [check for check in preflight(config, folder, machine) if check.needed and not check.ok]
+    if missing:
+        raise PreflightError([_line(check) for check in missing])
+
+
+def _line(check: Check) -> str:
+    detail = " ".join(check.detail.splitlines())
+    said = detail if check.name == _CONFIGURATION else f"{check.name}: {detail}"
+    return f"{said}; {check.remedy}" if check.remedy else said
+
+
+class PreflightError(ConfigError):
+    """Something that a suite needs is not there; nothing was started.
+
+    Attributes:
+        lines: one for each thing, with what to do.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+        several = [f"{len(lines)} things are missing, and nothing was started:", *(f"  {line}" for line in lines)]
+        super().__init__(lines[0] if len(lines) == 1 else "\n".join(several))
+
+
+def preflight(config: Config, folder: Path, machine: GpuMachine | None = None) -> list[Check]:
+    """Look at everything that a suite needs; what several runs need is listed once.
+
+    Args:
+        config: the suite's configuration.
+        folder: where it is to be kept.
+        machine: where GPUs are; this machine's by default.
+
+    Raises:
+        ConfigError: if the configuration makes no runs at all.
+    """
+    suite = cells(config)
+    looking = _Looking(config, PROTOCOLS.load(config.run.protocol).setting, suite, folder, machine or GpuMachine())
+    listed = list(dict.fromkeys(looking.all()))
+    # The check of a whole run may find again what was found by itself.
+    missing = [check for check in listed if not check.ok and check.name != _CONFIGURATION]
+    found = {text for check in missing for text in (check.detail, check.remedy) if text}
+    return [c for c in listed if c.name != _CONFIGURATION or not {c.detail, c.remedy} & found]
+
+
+_CONFIGURATION = "configuration"
+
+
+class _Looking:
+    def __init__(
+        self, config: Config, setting: Setting, suite: Sequence[Cell], folder: Path, machine: GpuMachine
+    ) -> None:
+        self._config, self._setting, self._suite = config, setting, suite
+        self._folder, self._machine = folder, machine
+        self._needs = [setting.needs(cell.config) for cell in suite]
+
+    def all(self) -> Iterator[Check]:
+        yield from _disk(self._folder)
+        named = (*self._config.run.tasksets, *(name for needs in self._needs for name in needs.tasksets))
+        tasksets: dict[str, Taskset] = {}
+        for name in dict.fromkeys(named):
+            loaded, check = _tried(f"taskset {name}", lambda name=name: taskset(name))
+            yield check
+            if loaded is not None:
+                tasksets[name] = loaded
+        kinds = dict.fromkeys(one.info.kind for one in tasksets.values())
+        for name in kinds:
+            kind, check = _tried(f"kind of task {name}", lambda name=name: KINDS.load(name))
+            yield from self._kind(kind) if kind else [check]
+        for cell in self._suite:
+            yield from self._evolver(cell)
+        for name in dict.fromkeys(filter(None, self._models())):
+            yield from _model(name, self._config.gateway)
+        yield from self._gpus()
+        for cell in self._suite:
+            yield from self._checked(cell, tasksets)
+
+    def _models(self) -> Iterator[str]:
+        for cell, needs in zip(self._suite, self._needs, strict=True):
+            gateway = cell.config.gateway
+            yield from (gateway.execution, gateway.judge, *needs.models)
+            yield agent_model(cell) if cell.evolver.outside else gateway.optimisation
+
+    def _kind(self, kind: Kind) -> Iterator[Check]:
+        needs, config = kind.needs, self._config
+        # The module of a kind is that of what opens its runners.
+        yield from _extras(f"kind of task {kind.name}", kind.open)
+        for cell in self._suite:
+            yield _tried(f"kind of task {kind.name}", lambda cell=cell: kind.check(cell.config.gateway.execution))[1]
+        if not config.engine.unsafe:
+            for layer in self._layers:
+                yield Check(layer.layer, layer.works, True, layer.detail, layer.remedy)
+        if needs.containers:
+            name = config.engine.containers
+            yield _tried(f"containers {name}", lambda: BACKENDS.load(name))[1]
+            if name == "bubblewrap":
+                yield self._bubblewrap
+            elif name == "docker":
+                here = shutil.which("docker") or shutil.which("podman")
+                yield Check(
+                    "docker or podman", here is not None, True, here or "none is installed", "install one of them"
+                )
+
+    @cached_property
+    def _layers(self) -> list[isolation.LayerReport]:
+        return isolation.probe()
+
+    @cached_property
+    def _bubblewrap(self) -> Check:
+        problem = available()
+        return Check("bubblewrap", problem is None, True, problem or "works here")
+
+    def _evolver(self, cell: Cell) -> Iterator[Check]:
+        settings = cell.evolver
+        if settings.method is not None:
+            found, check = _tried(f"method {settings.method}", lambda: METHODS.load(settings.method or ""))
+            yield check
+            yield from _extras(f"method {settings.method}", found)
+            return
+        if not cell.config.engine.unsafe:
+            yield self._bubblewrap
+        if settings.launcher is not None:
+            name = settings.launcher
+            yield _tried(f"agent {name}", lambda: launcher(name).launch("", ""))[1]
+        for folder in settings.read_only:
+            yield Check(f"evolver.read_only {folder}", Path(folder).is_dir(), True, "a folder is to be there")
+        for device in settings.devices:
+            there = Path(device).is_char_device()
+            yield Check(
+                f"evolver.devices {device}", there, True, "a device is to be there", "a GPU's begin with /dev/nvidia"
+            )
+        for name in settings.inherit:
+            yield Check(f"variable {name}", name in os.environ, True, "evolver.inherit names it", f"export {name}=…")
+
+    def _gpus(self) -> Iterator[Check]:
+        most = max(needs.gpus for needs in self._needs)
+        if most or self._config.engine.gpus:
+            found = len(self._machine.found())
+            wanted = max(most, len(self._config.engine.gpus))
+            remedy = "install the driver, give the container GPUs, or lower training.gpus and engine.gpus"
+            yield Check("GPUs", found >= wanted, True, f"{found} here, {wanted} needed", remedy)
+
+    def _checked(self, cell: Cell, tasksets: Mapping[str, Taskset]) -> Iterator[Check]:
+        """Let the protocol check a run, where its tasksets are there."""
+        if cell.taskset in tasksets and all(name in tasksets for needs in self._needs for name in needs.tasksets):
+            context = SuiteContext(self._folder, self._suite, tasksets, ())
+            check = _tried(_CONFIGURATION, lambda: self._setting.check(cell, context))[1]
+            if not check.ok:
+                yield check
+
+
+def _tried(name: str, load: Callable[[], T]) -> tuple[T | None, Check]:
+    try:
+        return load(), Check(name, True, True, "there")
+    except MissingExtraError as error:
+        detail, _, remedy = str(error).partition(": ")
+        return None, Check(name, False, True, detail, remedy)
+    except HeredityError as error:
+        return None, Check(name, False, True, str(error))
+
+
+def _disk(folder: Path) -> Iterator[Check]:
+    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.is_dir())
+    for name, place in (("disk for runs", there), ("disk for temporary files", Path(tempfile.gettempdir()))):
+        free = shutil.disk_usage(place).free
+        detail = f"{free / 2**30:.1f} GB free in {place}"
+        # A small suite may do with less, and one whose disk is full is resumed: nothing to refuse it for.
+        yield Check(name, free >= LEAST_DISK, False, detail, f"free at least {LEAST_DISK >> 20} MB")
+
+
+def _model(name: str, gateway: GatewaySettings) -> Iterator[Check]:
+    if name in gateway.routes:
+        for member in gateway.routes[name].models:
+            yield from _model(member, gateway)
+        return
+    first = name.partition("/")[0]
+    provider = gateway.providers.get(first) or WELL_KNOWN.get(first)
+    if provider is not None:
+        yield from _provider(name, provider)
+    elif first in MODELS:
+        opener, check = _tried(f"model {name}", lambda: MODELS.load(first))
+        yield check
+        yield from _extras(f"model {name}", opener)
+    else:
+        yield Check(
+            f"model {name}", False, True, f"no provider or package is called {first!r}", "name one as in openai/gpt-5"
+        )
+
+
+def _provider(name: str, provider: ProviderSettings) -> Iterator[Check]:
+    yield from _modules(f"model {name}", {"llm": ("pydantic_ai", _CLIENTS.get(provider.kind, provider.kind))})
+    variable = provider.api_key_env
+    if variable:
+        set_here = bool(os.environ.get(variable))
+        detail = f"{variable} is {'set' if set_here else 'not set'}"
+        yield Check(f"key of {name.partition('/')[0]}", set_here, True, detail, f"export {variable}=…")
+
+
+def _extras(name: str, found: Any) -> Iterator[Check]:
+    """Look for the packages that the module of something says it needs."""
+    module = inspect.getmodule(found if inspect.isclass(found) or inspect.isfunction(found) else type(found))
+    yield from _modules(name, getattr(module, "EXTRAS", {}))
+
+
+def _modules(name: str, extras: Mapping[str, Iterable[str]]) -> Iterator[Check]:
+    for extra, modules in extras.items():
+        missing = [module for module in modules if not _there(module)]
+        detail = f"{', '.join(missing)} not installed" if missing else "installed"
+        yield Check(f"{name}: extra {extra}", not missing, True, detail, f"pip install 'heredity[{extra}]'")
+
+
+def _there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # of the package around it
+        return False

@@ -1,0 +1,24 @@
+"""How a coding agent was started and how it ended, as a run's results hold it."""
+
+from __future__ import annotations
+
+from heredity.results.base import Result
+
+
+class AgentStart(Result):
+    """One start of a coding agent; None is not known, because the run was interrupted meanwhile.
+
+    Attributes:
+        number: counts from 1.
+        submissions: admitted until the next start.
+        code: its exit code; 128 + N when signal N ended it.
+        reason: `"exited"`, `"session_ended"`, `"time_limit"`, `"memory_limit"` or `"disk_limit"`.
+        output: the last lines of what it printed.
+    """
+
+    number: int
+    submissions: int
+    code: int | None
+    reason: str | None
+    seconds: float | None
+    output: str

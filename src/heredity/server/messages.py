@@ -1,0 +1,33 @@
+"""What an agent is told of an error: in its own names for files, without paths of the host."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import heredity
+from heredity.results.text import clean
+from heredity.sandbox.agent_bubblewrap import INSIDE
+
+
+def for_agent(message: str, workspace: Path) -> str:
+    """Return a message as an agent may read it.
+
+    Its workspace has the name that it knows; of other files of the host only the last part of the path is left; control and
+    bidirectional characters are escapes.
+
+    Args:
+        message: what went wrong.
+        workspace: the agent's workspace on the host.
+    """
+    own = workspace.resolve()
+    hidden = (own.parent, Path(heredity.__file__).parent, Path(sys.prefix), Path(tempfile.gettempdir()), Path.home())
+    told = message
+    for root in dict.fromkeys(map(str, (workspace, own))):
+        told = told.replace(root, INSIDE)
+    for root in sorted(dict.fromkeys(map(str, hidden)), key=len, reverse=True):
+        if root != "/":
+            told = re.sub(rf"{re.escape(root)}(?:/[^\s:;,'\"()]*)?", lambda found: Path(found[0]).name, told)
+    return clean(told)

@@ -1,0 +1,117 @@
+"""What a suite lacks here is said at once, before anything is started, each with what mends it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from heredity.cli.main import app
+from heredity.experiments import preflight as module
+from heredity.experiments.config import resolve
+from heredity.experiments.preflight import PreflightError, preflight, require
+from heredity.sandbox.gpus import GpuMachine
+from offering import Offer
+
+
+def configured(**sections: Any) -> dict[str, Any]:
+    return {
+        "run": {"tasksets": ["gymnasium/CartPole-v1"]},
+        "budget": {"episodes": 8},
+        "suite": {"baselines": False},
+        **sections,
+    }
+
+
+def missing(data: dict[str, Any], folder: Path) -> dict[str, str]:
+    """Return what is missing: name to remedy, or else to what was found."""
+    machine = GpuMachine(listed=folder / "no-gpus")
+    checks = preflight(resolve(data), folder / "runs" / "suite", machine)
+    return {check.name: check.remedy or check.detail for check in checks if not check.ok}
+
+
+@pytest.fixture(autouse=True)
+def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A machine without optional packages, keys and coding agents."""
+    gone = ("pydantic_ai", "openai", "anthropic", "torch", "transformers", "gepa", "minigrid")
+    for name in gone:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(module, "_there", lambda name: name.split(".")[0] not in gone)  # pyright: ignore[reportUnknownLambdaType]
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HEREDITY_AGENTS", str(tmp_path / "agents"))
+
+
+def test_everything_that_a_coding_agent_lacks_is_listed_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "available", lambda: "bubblewrap is not installed; install bubblewrap")
+    agent = {"launcher": "codex", "model": "anthropic/claude-sonnet-4-5", "read_only": [str(tmp_path / "none")]}
+    found = missing(configured(evolver={**agent, "devices": ["/dev/none"], "inherit": ["NO_SUCH_KEY"]}), tmp_path)
+    assert "heredity agents install codex" in found["agent codex"]
+    assert found["key of anthropic"] == "export ANTHROPIC_API_KEY=…"
+    assert found["model anthropic/claude-sonnet-4-5: extra llm"] == "pip install 'heredity[llm]'"
+    assert found["bubblewrap"] == "bubblewrap is not installed; install bubblewrap"
+    assert {f"evolver.read_only {tmp_path}/none", "evolver.devices /dev/none", "variable NO_SUCH_KEY"} <= set(found)
+
+
+def test_every_taskset_that_is_not_there_is_named(tmp_path: Path) -> None:
+    names = ["gymnasium/CartPole-v1", "gymnasium/MiniGrid-FourRooms-v0", "gymnasium/CartPoll-v1"]
+    found = missing(configured(run={"tasksets": names}), tmp_path)
+    assert found["taskset gymnasium/MiniGrid-FourRooms-v0"] == "pip install 'heredity[minigrid]'"
+    assert "did you mean" in found["taskset gymnasium/CartPoll-v1"]
+    assert len(found) == 2
+
+
+def test_gpus_and_extras_of_post_training_are_listed(tmp_path: Path) -> None:
+    training = {
+        "run": {"protocol": "post-training", "tasksets": ["posttraining/arithmetic"]},
+        "evolver": {"agent": "true"},
+        "budget": {"seconds": 60},
+        "training": {"gpus": 2},
+        "suite": {"baselines": False},
+    }
+    found = missing(training, tmp_path)
+    assert found["kind of task model: extra posttrain"] == "pip install 'heredity[posttrain]'"
+    assert "GPUs" in found
+
+
+def test_an_entry_point_that_does_not_load_is_one_of_them(tmp_path: Path, offer: Offer) -> None:
+    offer("heredity.methods", "broken", "no_such_module_anywhere:Method")
+    found = missing(configured(evolver={"method": "broken"}), tmp_path)
+    assert "no_such_module_anywhere" in found["method broken"]
+
+
+def test_nothing_is_started_and_the_command_says_all(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        '[run]\ntasksets = ["gymnasium/CartPole-v1"]\n[evolver]\nlauncher = "codex"\nmodel = "openai/gpt-5"\n'
+        'inherit = ["NO_SUCH_KEY"]\n[budget]\nepisodes = 4\n'
+    )
+    folder = tmp_path / "runs"
+    ended = CliRunner().invoke(app, ["run", str(file), "--folder", str(folder), "--json"])
+    assert ended.exit_code == 2
+    lines = json.loads(ended.stdout)["missing"]
+    assert len(lines) >= 4
+    assert all(line in ended.stderr for line in lines)
+    assert not folder.exists()
+    shown = CliRunner().invoke(app, ["doctor", "--for", str(file)])
+    assert shown.exit_code == 1
+    assert "export OPENAI_API_KEY=…" in shown.stdout
+
+
+@pytest.mark.parametrize("purpose", ["policy", "worlds"])
+def test_what_is_shipped_to_begin_with_lacks_nothing_here(purpose: str) -> None:
+    ended = CliRunner().invoke(app, ["doctor", "--for", purpose, "--json"])
+    found = [check["name"] for check in json.loads(ended.stdout)["checks"] if not check["ok"]]
+    assert found == []
+
+
+def test_a_suite_that_lacks_nothing_may_run(tmp_path: Path) -> None:
+    require(resolve(configured()), tmp_path)
+    with pytest.raises(PreflightError, match=r"^variable NO_SUCH_KEY: .*; export NO_SUCH_KEY=…$"):
+        require(resolve(configured(evolver={"agent": "true", "inherit": ["NO_SUCH_KEY"]})), tmp_path)

@@ -1,0 +1,69 @@
+"""What agents are told names no path of the host; and sockets of killed processes do not stay."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+
+import heredity
+from heredity.protocols.policy_evolution.briefing import BRIEFING
+from heredity.server import Workspace, serve
+from heredity.server.app import SessionApp
+from heredity.server.messages import for_agent
+from server.fakes import FakeSession, make_terms
+
+SERVING = """
+import asyncio
+from heredity.server.serve import serve
+async def main():
+    async with serve(None) as endpoints:
+        print(endpoints.unix, flush=True)
+        await asyncio.sleep(60)
+asyncio.run(main())
+"""
+
+
+def test_an_agent_reads_its_own_names_of_files_and_no_others(tmp_path: Path) -> None:
+    workspace = tmp_path / "runs" / "one" / "workspace"
+    source = Path(heredity.__file__).parent / "judging" / "session.py"
+    said = f"{workspace}/system/policy.py is a link; see {workspace.parent}/journal.jsonl, {source}:3 and {Path.home()}/x.txt"
+    assert for_agent(said, workspace) == (
+        "/workspace/system/policy.py is a link; see journal.jsonl, session.py:3 and x.txt"
+    )
+    assert for_agent("no \u202ename\x1b[2J", workspace) == r"no \u202ename\x1b[2J"
+
+
+async def test_no_answer_of_a_session_names_a_path_of_the_host(tmp_path: Path) -> None:
+    terms = make_terms()
+    workspace = Workspace(tmp_path / "workspace", terms, BRIEFING)
+    workspace.prepare()
+    (workspace.system / "link").symlink_to("/etc/passwd")
+    os.mkfifo(workspace.system / "pipe")
+    async with serve(SessionApp(FakeSession(terms), workspace).asgi) as endpoints, httpx.AsyncClient() as client:
+        answers = [
+            await client.post(f"{endpoints.url}/submit", json={"env_instances": [0]}),
+            await client.post(f"{endpoints.url}/submit", json={"env_instances": [0], "note": 3}),
+            await client.get(f"{endpoints.url}/nowhere"),
+            await client.get(f"{endpoints.url}/info"),
+        ]
+    assert answers[0].status_code == 400
+    for answer in answers:
+        assert str(tmp_path) not in answer.text
+        assert str(Path(heredity.__file__).parent) not in answer.text
+
+
+def test_nothing_is_left_of_processes_that_were_killed(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    for _ in range(3):
+        process = subprocess.Popen([sys.executable, "-c", SERVING], env=environment, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert Path(process.stdout.readline().strip()).is_socket()
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        assert len(list(tmp_path.iterdir())) == 1, "the one before was swept"

@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 MAX_BYTES = 256 << 20
-"""Most bytes of a file."""
+"""Most bytes of a file that is read as a whole value."""
+
+ANY_SIZE = 1 << 62
+"""The limit of what may grow without one, such as a journal."""
 
 MAX_DEPTH = 100
 """Most tables and lists inside of one another: what is shallower can be written out again without exhausting the stack."""
@@ -40,15 +43,17 @@ def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
     except ValueError as error:
         raise OSError(errno.EINVAL, f"the path is none ({error})", str(path)) from error
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        about = os.fstat(descriptor)
+        if stat.S_ISDIR(about.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(about.st_mode):
             raise OSError(errno.EINVAL, "it is no plain file", str(path))
+        if about.st_size > limit:
+            raise OSError(errno.EFBIG, f"it has more than {limit} bytes", str(path))
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            data = file.read(limit + 1)
+            return file.read()
     finally:
         os.close(descriptor)
-    if len(data) > limit:
-        raise OSError(errno.EFBIG, f"it has more than {limit} bytes", str(path))
-    return data
 
 
 def read_text(path: Path, limit: int = MAX_BYTES) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 
 from heredity.errors import DamagedRecordError, RecordError
 from heredity.ids import canonical_json
+from heredity.outside import ANY_SIZE, read_bytes
 
 _CRC_TAIL = len(b',"crc":"00000000"}')
 
@@ -227,7 +228,7 @@ def read_journal(path: str | os.PathLike[str]) -> list[Event]:
     """
     path = Path(path)
     try:
-        return _scan(path.read_bytes(), path).events
+        return _scan(read_bytes(path, ANY_SIZE), path).events
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror}; expected the journal of a run") from error
 
@@ -278,9 +279,9 @@ def _scan(data: bytes, path: Path) -> _Scan:
 
 def _decode(payload: bytes, seq: int, path: Path) -> Event:
     try:
-        fields = json.loads(payload)
+        fields: Any = json.loads(payload)
         event = Event(fields["seq"], fields["at"], fields["kind"], fields["data"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DamagedRecordError(_damage(path, seq, f"it is not an event ({error})")) from error
     if seq == 0 and fields.get("format") != FORMAT:
         raise RecordError(

@@ -108,9 +108,11 @@ def _questions(path: Path) -> list[Question]:
     return list(questions.values())
 
 
-def _exposed(root: Path, names: Sequence[Any]) -> dict[str, bytes]:
+def _exposed(root: Path, names: Any) -> dict[str, bytes]:
+    if not isinstance(names, list):
+        raise ConfigError(f"expose_files of {root / _CONFIG} is {names!r:.80}; expected a list of files")
     exposed: dict[str, bytes] = {}
-    for name in map(str, names):
+    for name in map(str, names):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         path, inside = root / name, PurePosixPath(name)
         within = path.is_file() and path.resolve().is_relative_to(root.resolve())
         if not within or inside.parts[0] == "data" or path.resolve() == (root / TRAIN_FILE).resolve():

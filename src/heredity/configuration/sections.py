@@ -30,15 +30,18 @@ if TYPE_CHECKING:
     from heredity.configuration.config import Config
 
 
+_MOST_SEEDS = 10_000
+
+
 def _seeds(value: Any) -> int | list[int]:
     listed: list[Any] = list(value) if isinstance(value, list) else [value]
     whole = all(isinstance(seed, int) and not isinstance(seed, bool) for seed in listed)
     if isinstance(value, list):
         if whole and listed and min(listed) >= 0 and len(set(listed)) == len(listed):
             return listed
-    elif whole and listed[0] >= 1:
+    elif whole and 1 <= listed[0] <= _MOST_SEEDS:
         return listed[0]
-    raise ValueError("give how many seeds, 1 or more, or a list of different seeds, each 0 or more")
+    raise ValueError(f"give how many seeds, 1 to {_MOST_SEEDS}, or a list of different seeds, each 0 or more")
 
 
 def _baseline_names(value: Any) -> bool | list[str]:

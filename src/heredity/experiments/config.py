@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -23,6 +22,7 @@ from heredity.evolution.proposals import LoopOptions
 from heredity.evolution.registry import METHODS
 from heredity.experiments.paths import with_absolute_paths
 from heredity.ids import digest_json
+from heredity.outside import read_text, toml_table
 from heredity.protocols.registry import PROTOCOLS
 from heredity.tasks.registry import expand
 
@@ -55,10 +55,10 @@ def read_toml(path: Path) -> dict[str, Any]:
         ConfigError: if it cannot be read or parsed.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return toml_table(read_text(path))
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}; give the path of a TOML file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise ConfigError(f"{path} is not valid TOML: {error}; is it complete?") from error
 
 
@@ -174,8 +174,8 @@ def _parse_override(text: str) -> tuple[str, Any]:
     if not separator or not key.strip():
         raise ConfigError(f"{text!r} is not an override; write key=value, such as budget.episodes=64")
     try:
-        parsed = tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+        parsed = toml_table(f"value = {value}")["value"]
+    except ValueError:
         parsed = value
     return key.strip(), parsed
 

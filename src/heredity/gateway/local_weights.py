@@ -183,8 +183,11 @@ def _open(folder: Path) -> Weights:
             model: Any = transformers.AutoModelForCausalLM.from_pretrained(
                 folder, use_safetensors=True, dtype=torch.float32, **kept
             )
-    except (ValueError, KeyError, OSError, ImportError) as error:
-        raise ConfigError(f"{folder} cannot be loaded by transformers: {error}") from error
+    except MemoryError:
+        raise
+    except Exception as error:
+        # What tokenizers and safetensors raise is no more than an Exception.
+        raise ConfigError(f"{folder} cannot be loaded by transformers: {type(error).__name__}: {error}") from error
     return Weights(model.eval(), tokenizer)
 
 

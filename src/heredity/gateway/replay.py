@@ -22,6 +22,7 @@ from heredity.errors import ConfigError, DamagedRecordError, ProviderError, Reco
 from heredity.gateway.contract import Delta, Message, Model, Reply, Request, conversation_text, streamed
 from heredity.gateway.scripted import pieces
 from heredity.ids import canonical_json, digest_json
+from heredity.outside import ANY_SIZE, json_value, read_bytes
 
 _ERROR_FIELDS = ("kind", "transient", "retry_after_s")
 
@@ -204,7 +205,7 @@ def open_model(rest: str, settings: object | None = None) -> Replayed:
 
 def _read(path: Path) -> list[dict[str, Any]]:
     try:
-        data = path.read_bytes()
+        data = read_bytes(path, ANY_SIZE)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}; give the path of a recording") from error
     whole = data[: data.rfind(b"\n") + 1]
@@ -213,11 +214,12 @@ def _read(path: Path) -> list[dict[str, Any]]:
 
 def _line(line: bytes, where: str) -> dict[str, Any]:
     try:
-        value: Any = json.loads(line)
+        value = json_value(line)
         crc = value.pop("crc")
-    except (ValueError, AttributeError, KeyError, TypeError) as error:
+        intact = crc == _crc(value) and value["digest"] == digest_json(value["request"])
+    except (ValueError, AttributeError, LookupError, TypeError) as error:
         raise DamagedRecordError(f"{where} is no line of a recording; restore the file, or remove the line") from error
-    if crc != _crc(value) or value["digest"] != digest_json(value["request"]):
+    if not intact:
         raise DamagedRecordError(f"{where} does not match its checksum; restore the file, or remove the line")
     return value
 

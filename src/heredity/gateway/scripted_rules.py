@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from heredity.errors import ConfigError, nearest
+from heredity.outside import read_text, toml_table
 
 PLACE = re.compile(r"(?<!\$)\$\{([\w.-]+)\}")
 """Where a value is put in: `${1}`, `${name}`, `${result.key}`; `$${` stands for `${` itself."""
@@ -44,12 +44,12 @@ def parse_rules(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
         ConfigError: if the file cannot be read, or has other keys than the ones documented.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = toml_table(read_text(path))
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be read: {error.strerror}; give the path of a TOML file with [[rule]]"
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from error
     check_keys(str(path), data, ["rule"])
     rules: Any = data.get("rule")

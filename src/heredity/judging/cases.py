@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import secrets
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 
 from heredity.errors import ConfigError, DamagedRecordError, RecordError
 from heredity.ids import canonical_json, digest_bytes, digest_json
+from heredity.outside import json_value, read_bytes
 from heredity.records.journal import sync_folder
 from heredity.tasks import Task, Taskset
 
@@ -98,11 +98,11 @@ class HiddenCases:
         """
         path = folder / FILE_NAME
         try:
-            raw = path.read_bytes()
+            raw = read_bytes(path)
         except OSError as error:
             raise RecordError(f"{path} cannot be read: {error.strerror}; expected a suite's hidden cases") from error
         try:
-            fields = json.loads(raw)
+            fields = json_value(raw)
             hidden_cases = cls(int(fields["entropy"], 16), bytes.fromhex(fields["salt"]))
             intact = fields["check"] == hidden_cases._to_json()["check"]
         except (ValueError, KeyError, TypeError) as error:

@@ -23,7 +23,7 @@ from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
 
-_OF_SUBMISSIONS = PROGRAM_FAILURES - {Status.ACT_ERROR}
+_OF_SUBMISSIONS = (PROGRAM_FAILURES | {Status.MODEL_ERROR}) - {Status.ACT_ERROR}
 """Failures that, when they end every episode of a submission, are the submission's own status (EvoPolicyGym)."""
 
 _WON = {"a": 1.0, "tie": 0.5, "b": 0.0}

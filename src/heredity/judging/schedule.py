@@ -5,7 +5,6 @@ A plan is drawn once, from the schedule and the run's seed alone, so that method
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Literal
 from heredity.errors import ConfigError, RecordError
 from heredity.evolution import Batch
 from heredity.ids import digest_json, generator
+from heredity.outside import json_value, read_bytes
 from heredity.records.events import Plan, PlannedBatch
 
 Persistence = Literal["persistent", "reset"]
@@ -143,7 +143,7 @@ def read_plan(path: Path, schedule: Schedule, train: int) -> BatchPlan:
         ConfigError: if it is no plan, was changed, or was drawn for something else.
     """
     try:
-        data = json.loads(path.read_bytes())
+        data = json_value(read_bytes(path))
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror}; give the file of a saved plan") from error
     except ValueError as error:

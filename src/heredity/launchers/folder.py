@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from heredity.errors import ConfigError
 from heredity.launchers.contract import Launch
+from heredity.outside import read_text, yaml_value
 
 START, CONFIG = "start.sh", "config.yaml"
 
@@ -51,13 +52,11 @@ class AgentFolder:
 
 
 def _variables(path: Path) -> dict[str, str]:
-    import yaml
-
     if not path.exists():
         return {}
     try:
-        config: Any = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        config = yaml_value(read_text(path)) or {}
+    except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read as YAML: {error}; correct it") from error
     given: Any = cast("Mapping[str, Any]", config).get("env_vars") or {} if isinstance(config, Mapping) else None
     if not isinstance(given, Mapping):

@@ -21,6 +21,7 @@ from typing import Any, cast
 
 from heredity.errors import DamagedRecordError, RecordError
 from heredity.ids import canonical_json
+from heredity.outside import ANY_SIZE, read_bytes
 
 _START = bytes(32)
 _TAIL = len(b',"chain":""}') + 64
@@ -249,7 +250,7 @@ def read_chain(path: str | os.PathLike[str]) -> Chain:
     """Read a journal with the head of its chain (see `read_journal`)."""
     path = Path(path)
     try:
-        data = path.read_bytes()
+        data = read_bytes(path, ANY_SIZE)
         scan = _scan(data, path)
         return Chain(scan.events, scan.head.hex(), len(data) - scan.end)
     except OSError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +13,7 @@ import tomli_w
 
 from heredity.errors import ConfigError, RecordError
 from heredity.ids import digest_json
+from heredity.outside import read_text, toml_table
 from heredity.records.blobs import BlobStore
 from heredity.records.journal import Journal, sync_folder
 from heredity.records.lock import RunLock
@@ -108,7 +108,7 @@ def load_config(folder: str | os.PathLike[str]) -> dict[str, Any]:
     """
     path = Path(folder) / "run.toml"
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return toml_table(read_text(path))
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror}; expected a run folder") from error
     except ValueError as error:

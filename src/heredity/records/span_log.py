@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from heredity.errors import RecordError
+from heredity.outside import ANY_SIZE, read_bytes
 from heredity.spans import Span
 
 NAME = "spans.jsonl"
@@ -105,7 +106,7 @@ def read_spans(path: Path) -> tuple[list[Span], int]:
         RecordError: if the file cannot be read.
     """
     try:
-        data = path.read_bytes()
+        data = read_bytes(path, ANY_SIZE)
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror}; give the folder of a run with a trace") from error
     *lines, _ = data.split(b"\n")

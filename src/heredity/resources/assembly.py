@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from heredity.errors import ConfigError, UnknownNameError
+from heredity.outside import json_value
 from heredity.resources import building
 from heredity.resources.candidate import AGENT, Candidate
 from heredity.resources.registry import Registry
@@ -32,9 +33,9 @@ def manifest_of(part: SourceTree, where: str = "a part") -> Manifest:
         ConfigError: if it is not a JSON object, or says what a manifest does not.
     """
     try:
-        about = json.loads(part.get(ABOUT, b"{}"))
+        about = json_value(part.get(ABOUT, b"{}"))
         return Manifest.from_json(about)
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, AttributeError) as error:
         raise ConfigError(f"{ABOUT} of {where} is not a JSON object: {error}") from error
 
 

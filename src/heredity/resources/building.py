@@ -7,7 +7,6 @@ sandbox or not at all.
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from heredity.errors import ConfigError, IsolationError
+from heredity.outside import json_value
 from heredity.resources.tree import SourceTree
 from heredity.resources.versions import Manifest, Version
 
@@ -159,8 +159,8 @@ def _text(label: str, tree: SourceTree, path: str) -> str:
 
 def _json(what: str, text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return json_value(text)
+    except ValueError as error:
         raise ConfigError(f"{what} is not JSON: {error}") from error
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Iterable
 from typing import Any
 
 from heredity.errors import ConfigError, DamagedRecordError
+from heredity.outside import json_value
 from heredity.resources.tree import SourceTree
 from heredity.resources.versions import Version
 
@@ -48,8 +48,8 @@ def from_json(text: str, *, where: str) -> tuple[Entries, Heads]:
         DamagedRecordError: if a version or a content does not match its digest.
     """
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        value = json_value(text)
+    except ValueError as error:
         raise DamagedRecordError(f"{where} is not JSON, or cut short: {error}") from error
     if not isinstance(value, dict) or value.get("format") != _FORMAT:
         raise ConfigError(f"{where} is no export of resources; it must be an object with format {_FORMAT!r}")

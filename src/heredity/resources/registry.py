@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError, HeredityError, UnknownNameError
+from heredity.outside import json_value, read_bytes, read_text
 from heredity.records.run_folder import write_atomic
 from heredity.resources import building, contracts, exchange, retrieval
 from heredity.resources.building import PROMPT, SKILL, Instance
@@ -309,9 +310,11 @@ class Registry:
             ConfigError: if a version is here already with other content, or a head cannot be built.
         """
         try:
-            text = Path(path).read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise ConfigError(f"{path} is not text in UTF-8: {error}") from error
+            text = read_text(Path(path))
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(
+                f"{path} cannot be read as text in UTF-8: {error}; give a file of exported resources"
+            ) from error
         entries, heads = exchange.from_json(text, where=str(path))
         trees = {version.digest: tree for version, tree in entries}
         for _, version, _ in heads:
@@ -337,7 +340,10 @@ class Registry:
         """
         given = Path(path)
         file = given / SKILL if given.is_dir() else given
-        text = file.read_text(encoding="utf-8", errors="replace")
+        try:
+            text = read_bytes(file).decode("utf-8", "replace")
+        except OSError as error:
+            raise ConfigError(f"{file} cannot be read: {error.strerror}; give a tool's {SKILL}") from error
         contract = contracts.read_contract(text, where=str(file))
         if contract.name != file.resolve().parent.name:
             raise ConfigError(f"{file} names {contract.name!r}; its folder must have the same name")
@@ -393,7 +399,7 @@ def _draft_of(type_: str, folder: Path) -> Draft:
     files: dict[str, bytes | str] = {**SourceTree.from_folder(folder)}
     about = files.pop(_ABOUT, b"{}")
     try:
-        manifest = Manifest.from_json(json.loads(about))
+        manifest = Manifest.from_json(json_value(about))
     except (ValueError, TypeError, AttributeError) as error:
         raise ConfigError(f"{folder / _ABOUT} is not a JSON object: {error}") from error
     return Draft(type_, folder.name, SourceTree(files), manifest, note=f"from {folder.name}/")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from heredity.errors import ConfigError
+from heredity.outside import read_text, yaml_value
 from heredity.worlds.dsl.schema import Rules
 
 CAPABILITIES = ("navigation", "memory", "inversion", "control", "pattern", "planning", "adversarial")
@@ -135,14 +136,12 @@ def read_description(path: Path) -> Description:
     Raises:
         ConfigError: if it cannot be read, is not YAML, or does not fit the schema; the message names the field.
     """
-    import yaml
-
     try:
-        value: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        value = yaml_value(read_text(path))
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not YAML: {error}") from error
+    except ValueError as error:
+        raise ConfigError(f"{path} is not YAML: {error}; correct that line") from error
     try:
         return Description.model_validate(value)
     except ValidationError as error:

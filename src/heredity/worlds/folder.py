@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from heredity.errors import ConfigError, UnknownNameError
+from heredity.outside import json_value, yaml_value
 from heredity.resources import SourceTree
 
 FILES = (
@@ -201,8 +202,8 @@ class WorldFolder:
     def _bounds(self) -> Mapping[tuple[bool, str], float]:
         file = "level_max_rewards.json"
         try:
-            value = json.loads(self._text(file))
-        except (ValueError, RecursionError) as error:
+            value = json_value(self._text(file))
+        except ValueError as error:
             raise ConfigError(f"{self.path / file} is no JSON: {error}") from error
         stems = {level.stem for split in (TEST, VALIDATION) for level in self.levels(split)}
         bounds: dict[tuple[bool, str], float] = {}
@@ -216,12 +217,10 @@ class WorldFolder:
         Raises:
             ConfigError: if it is missing or no YAML.
         """
-        import yaml
-
         try:
-            return yaml.load(self._text(path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise ConfigError(f"{self.path / path} is no YAML: {error}") from error
+            return yaml_value(self._text(path))
+        except ValueError as error:
+            raise ConfigError(f"{self.path / path} is no YAML: {error}; correct that line") from error
 
     def _text(self, path: str) -> str:
         if path not in self.files:

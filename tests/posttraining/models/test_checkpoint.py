@@ -66,7 +66,7 @@ def test_the_untouched_base_keeps_its_digest_however_it_is_saved(workspace: Path
     places = {NORM: "model-00001-of-00002.safetensors"} | dict.fromkeys(
         (LAYER, EMBEDDING), "model-00002-of-00002.safetensors"
     )
-    write_json(copy / "model.safetensors.index.json", {"weight_map": places})
+    write_json(copy / "model.safetensors.index.json", {"metadata": {}, "weight_map": places})
     inspected = inspect(copy, inside=workspace, base=base)
     assert inspected.digest == base.digest
     assert candidate_of(inspected) == candidate_of(base)
@@ -170,7 +170,7 @@ def setting(file: str, **changes: Any) -> Callable[[Path], None]:
 def index(**places: str) -> Callable[[Path], None]:
     def change(folder: Path) -> None:
         (folder / "model.safetensors").rename(folder / "model-1.safetensors")
-        write_json(folder / "model.safetensors.index.json", {"weight_map": places})
+        write_json(folder / "model.safetensors.index.json", {"metadata": {}, "weight_map": places})
 
     return change
 
@@ -302,7 +302,7 @@ def test_a_file_that_becomes_a_link_before_it_is_copied_is_refused(trained: Path
 def test_a_candidate_stands_for_a_checkpoint(trained: Path) -> None:
     inspected = inspect(trained)
     candidate = Candidate.from_bytes(candidate_of(inspected).to_bytes())
-    assert checkpoint_of(candidate) == replace(inspected, files={})
+    assert checkpoint_of(candidate) == replace(inspected, files={}, sizes={}, settings={})
     with pytest.raises(ConfigError, match="has no checkpoint"):
         checkpoint_of(Candidate.program(SourceTree({"policy.py": ""})))
 

@@ -15,6 +15,8 @@ from heredity.ids import canonical_json
 from heredity.tasks import SPLITS
 from heredity.tasks.questions import Question, present, verify
 from heredity.tasks.questions.contract import letter_of
+from heredity.tasks.questions.files import read_pool
+from heredity.tasks.questions.gpqa import read_gpqa
 from heredity.tasks.questions.pools import Pool, PoolTaskset, shared_out, shuffled
 from heredity.tasks.registry import taskset
 
@@ -332,8 +334,38 @@ def test_gpqa_is_read_from_the_users_copy(tmp_path: Path, monkeypatch: pytest.Mo
     for task in tasks:
         assert task.spec["choices"]["ABCD".index(task.spec["answer"])].startswith("right")
     pl.DataFrame([*rows, rows[0]]).write_csv(path)
-    with pytest.raises(ConfigError, match="line 22: repeats"):
-        taskset("questions/gpqa").draw("train", 1, 0)
+    assert "line 22: repeats an earlier question" in taskset("questions/gpqa").info.description
     pl.DataFrame([{**rows[0], "Incorrect Answer 1": "right 0"}]).write_csv(path)
     with pytest.raises(ConfigError, match="line 2: expected Question"):
         taskset("questions/gpqa").draw("train", 1, 0)
+
+
+def test_published_gpqa_loads_with_its_odd_rows_and_says_how_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heads = "Question,Correct Answer,Incorrect Answer 1,Incorrect Answer 2,Incorrect Answer 3"
+    rows = [f"q{i},right,wrong 1,wrong 2,wrong 3" for i in range(60)]
+    rows[7], rows[9] = "q7,right,same,same,other", "q9,right,right,wrong 1,wrong 2"
+    (tmp_path / "gpqa.csv").write_text("\n".join((heads, *rows)))
+    monkeypatch.setenv("HEREDITY_GPQA", str(tmp_path / "gpqa.csv"))
+    pool = read_gpqa()
+    questions = {q.text: q for part in pool.splits.values() for q in part}
+    assert len(questions) == 59
+    assert questions["q7"].choices == ("right", "same", "other")
+    assert "q9" not in questions
+    assert "1 of them have fewer options" in pool.description
+    assert "1 rows of the file are left out: gpqa.csv, line 11: expected" in pool.description
+
+
+def test_a_file_of_which_more_than_one_row_in_twenty_is_odd_is_refused(tmp_path: Path) -> None:
+    def written(odd: int) -> Path:
+        rows = [{"question": f"q{i}", "answer": "" if i < odd else "a"} for i in range(40)]
+        path = tmp_path / f"{odd}.jsonl"
+        path.write_text("\n".join(map(json.dumps, rows)))
+        return path
+
+    assert "2 rows of the file are left out: 2.jsonl, line 1: answer is ''" in read_pool(written(2), {}).description
+    with pytest.raises(
+        ConfigError, match=r"3\.jsonl, line 1: answer is ''; expected text or a number \(3 of 40 rows are odd"
+    ):
+        read_pool(written(3), {})

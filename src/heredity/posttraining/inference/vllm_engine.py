@@ -279,9 +279,13 @@ def _context(config: Any) -> int:
 
 
 def _floats(folder: str) -> str:
-    config = json.loads((Path(folder) / "config.json").read_bytes())
-    dtype = config.get("dtype") or config.get("torch_dtype") or "float32"
-    return dtype if dtype in ("bfloat16", "float16") else "float32"
+    """Return the type of the weights' numbers, which the configuration, the base's own, need not say."""
+    kinds: set[str] = set()
+    for path in Path(folder).glob("*.safetensors"):
+        with path.open("rb") as file:
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        kinds |= {tensor["dtype"] for name, tensor in header.items() if name != "__metadata__"}
+    return {"BF16": "bfloat16", "F16": "float16"}.get(kinds.pop(), "float32") if len(kinds) == 1 else "float32"
 
 
 def _ends(folder: str, config: Any, tokenizer: Any) -> frozenset[int]:

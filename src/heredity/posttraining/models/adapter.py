@@ -7,17 +7,18 @@ import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 import numpy as np
 
 from heredity.errors import CandidateError
 from heredity.posttraining.models.checkpoint import Checkpoint, snapshot
 from heredity.posttraining.models.folder import open_folder, parsed
-from heredity.posttraining.models.tensors import numbers, read_header, write_tensors
+from heredity.posttraining.models.tensors import Tensor, numbers, read_header, write_tensors
 
 _CONFIG, _WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 _MAX_BYTES = 1 << 30
+_MAX_RANK, _MAX_ALPHA = 1 << 16, 1e6
 _NAME = re.compile(r"base_model\.model\.(.+)\.lora_([AB])\.weight")
 _PLAIN = {"peft_type": ("LORA",), "bias": ("none", None), "fan_in_fan_out": (False, None), "use_dora": (False, None)}
 
@@ -51,7 +52,7 @@ def merge_adapter(folder: Path, base: tuple[Path, Checkpoint], into: Path, *, in
                 raise CandidateError(
                     f"{_WEIGHTS} is too large: at most {_MAX_BYTES} bytes are merged; merge it yourself"
                 )
-            given = {tensor.name: numbers(file.read(tensor.end - tensor.begin), tensor) for tensor in tensors}
+            given = {tensor.name: numbers(_read(file, tensor), tensor) for tensor in tensors}
     _check_plain(config)
     source, checkpoint = base
     changes = _changes(given, config, checkpoint)
@@ -65,16 +66,24 @@ def merge_adapter(folder: Path, base: tuple[Path, Checkpoint], into: Path, *, in
     return into
 
 
+def _read(file: IO[bytes], tensor: Tensor) -> bytes:
+    data = file.read(tensor.end - tensor.begin)
+    if len(data) < tensor.end - tensor.begin:
+        raise CandidateError(f"{_WEIGHTS} became shorter while it was read; submit it again once nothing writes to it")
+    return data
+
+
 def _check_plain(config: Mapping[str, Any]) -> None:
     for key, plain in _PLAIN.items():
         if config.get(key) not in plain:
-            _refuse(f"{key} is {config.get(key)!r}")
+            _refuse(f"{key} is {config.get(key)!r:.80}")
     for key in ("modules_to_save", "rank_pattern", "alpha_pattern", "layer_replication", "trainable_token_indices"):
         if config.get(key):
             _refuse(f"it has {key}")
     rank, alpha = config.get("r"), config.get("lora_alpha")
-    if not isinstance(rank, int) or rank < 1 or not isinstance(alpha, int | float):
-        _refuse(f"r is {rank!r} and lora_alpha {alpha!r}")
+    counts = isinstance(rank, int) and 1 <= rank <= _MAX_RANK
+    if not counts or isinstance(alpha, bool) or not isinstance(alpha, int | float) or not abs(alpha) <= _MAX_ALPHA:
+        _refuse(f"r is {rank!r:.80} and lora_alpha {alpha!r:.80}")
 
 
 def _changes(given: Mapping[str, np.ndarray], config: Mapping[str, Any], base: Checkpoint) -> dict[str, np.ndarray]:
@@ -82,8 +91,8 @@ def _changes(given: Mapping[str, np.ndarray], config: Mapping[str, Any], base: C
     pairs: dict[str, dict[str, np.ndarray]] = {}
     for name, values in given.items():
         match = _NAME.fullmatch(name)
-        if match is None:
-            _refuse(f"it holds {name}")
+        if match is None or values.ndim != 2:
+            _refuse(f"it holds {name:.80} of the shape {list(values.shape)}")
         pairs.setdefault(f"{match[1]}.weight", {})[match[2]] = values
     rank = int(config["r"])
     scale = float(config["lora_alpha"]) / (math.sqrt(rank) if config.get("use_rslora") else rank)
@@ -93,10 +102,12 @@ def _changes(given: Mapping[str, np.ndarray], config: Mapping[str, Any], base: C
         if (
             set(pair) != {"A", "B"}
             or (pair["B"].shape[:1] + pair["A"].shape[1:]) != shape
-            or pair["A"].shape[0] != rank
+            or {pair["A"].shape[0], pair["B"].shape[1]} != {rank}
         ):
-            _refuse(f"its matrices for {name} do not fit the base's, whose shape is {list(shape)}, at rank {rank}")
-        changes[name] = scale * (pair["B"] @ pair["A"])
+            _refuse(f"its matrices for {name:.80} do not fit the base's, whose shape is {list(shape)}, at rank {rank}")
+        # What is not finite is refused when the merged model is looked through.
+        with np.errstate(all="ignore"):
+            changes[name] = scale * (pair["B"] @ pair["A"])
     return changes
 
 

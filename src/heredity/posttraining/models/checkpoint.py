@@ -2,7 +2,8 @@
 
 A checkpoint is `config.json`, weights as safetensors (one file, or shards with their index), a tokenizer and optionally
 `generation_config.json`. Other files beside these are never read. What grades a checkpoint is a private copy of exactly what was
-looked through (Agent² RL-Bench, section 3.3, grades a folder in place).
+looked through (Agent² RL-Bench, section 3.3, grades a folder in place). Of a checkpoint that was trained from a base only the
+weights are its own: how it is asked, what ends its answers and how text becomes tokens are the base's files in that copy.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from heredity.errors import CandidateError, ConfigError
 from heredity.ids import canonical_json, digest_json
-from heredity.posttraining.models.comparison import check_like, own_config, own_tokenizer
+from heredity.posttraining.models.comparison import check_like, overridden, own_config, own_encoding, own_tokenizer
 from heredity.posttraining.models.folder import Folder, open_folder, parsed
-from heredity.posttraining.models.tensors import Tensor, digest_finite, read_header
+from heredity.posttraining.models.tensors import MAX_HEADER, Tensor, digest_finite, read_header
 from heredity.resources import Candidate, SourceTree
 
 PART = "model/weights"
@@ -37,7 +38,10 @@ _SHARD = re.compile(r"model[\w.-]{0,80}\.safetensors")
 _PICKLE = re.compile(r".*\.(bin|pt|pth|pkl|pickle|ckpt)")
 _LIMITS = {_CONFIG: 1 << 20, _GENERATION: 1 << 20, _INDEX: 16 << 20, _TOKENIZER: 64 << 20, _TOKENIZER_CONFIG: 8 << 20}
 _LIMITS[_TEMPLATE] = 1 << 20
+_SETTINGS = _LIMITS.keys() - {_INDEX}
 _HEADROOM = 64 << 20
+_SLACK, _TENSOR_BYTES = 1 << 20, 1 << 10
+"""How much more than its base's a file may take: in all, and for each tensor of the base."""
 _CHUNK = 8 << 20
 
 
@@ -51,10 +55,15 @@ class Checkpoint:
         bytes: of its tensors.
         parameters: how many numbers they have.
         architecture: class of the model, such as `"LlamaForCausalLM"`.
-        files: name to SHA-256 of every file that is read; empty on a checkpoint that was read back from a candidate.
+        files: name to SHA-256 of every file that it consists of, those out of its base included; empty on a checkpoint that was
+            read back from a candidate.
         metadata: `config` and `generation` without what does not matter, `tokenizer` (a digest), `tensors` (name to shape),
             `dtypes` (type to count of tensors).
         ignored: the other files of the folder, which are not read and not part of it.
+        sizes: name to bytes of the files that are no weights.
+        settings: what of these files has a bearing on answers and is not compared: `generation_config.json`, and padding and
+            truncation of `tokenizer.json`.
+        overridden: the settings that are not the base's, for which the base's are used: `"generation_config.json: eos_token_id"`.
     """
 
     digest: str
@@ -64,6 +73,9 @@ class Checkpoint:
     files: Mapping[str, str] = field(repr=False)
     metadata: Mapping[str, Any] = field(repr=False)
     ignored: tuple[str, ...] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int], repr=False)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]], repr=False)
+    overridden: tuple[str, ...] = ()
 
 
 def inspect(
@@ -81,50 +93,60 @@ def inspect(
     Raises:
         CandidateError: if it is refused; the message says why and what to do.
     """
+    limits, header = _limits(base)
     with open_folder(folder, inside) as opened:
-        small = {name: opened.content(name, _LIMITS[name]) for name in opened.names if name in _LIMITS}
+        small = {name: opened.content(name, limits[name]) for name in opened.names if name in limits}
         _check_kind(opened, small)
         config = parsed(small[_CONFIG], _CONFIG)
         tokenizer = parsed(small.get(_TOKENIZER_CONFIG, b"{}"), _TOKENIZER_CONFIG)
+        architecture = _architecture(config)
         _check_own_code({_CONFIG: config, _TOKENIZER_CONFIG: tokenizer})
         shards = _shards(opened, small)
         room = min(max_bytes, base.parameters * 4 + _HEADROOM) if base else max_bytes
         _check_size(opened, shards, room)
         if _SINGLE in shards:
             small.pop(_INDEX, None)
-        weights = _read_weights(opened, shards)
+        weights = _read_weights(opened, shards, header)
+    table = parsed(small[_TOKENIZER], _TOKENIZER)
+    generation = parsed(small.get(_GENERATION, b"{}"), _GENERATION)
     metadata = {
         "config": own_config(config),
-        "generation": own_config(parsed(small.get(_GENERATION, b"{}"), _GENERATION)),
-        "tokenizer": own_tokenizer(parsed(small[_TOKENIZER], _TOKENIZER), tokenizer, small.get(_TEMPLATE)),
+        "generation": base.metadata["generation"] if base else own_config(generation),
+        "tokenizer": own_tokenizer(table, tokenizer, small.get(_TEMPLATE)),
         "tensors": {name: list(tensor.shape) for name, (tensor, _) in sorted(weights.tensors.items())},
         "dtypes": _counted(weights.tensors),
     }
     contents = {name: [tensor.dtype, list(tensor.shape), own] for name, (tensor, own) in weights.tensors.items()}
-    identity = {**metadata, "tensors": contents}
     files = {name: hashlib.sha256(data).hexdigest() for name, data in small.items()} | weights.files
     sizes = [(tensor.end - tensor.begin, tensor.count) for tensor, _ in weights.tensors.values()]
-    checkpoint = Checkpoint(
-        digest=digest_json(identity),
+    settings = {_GENERATION: own_config(generation), _TOKENIZER: own_encoding(table)}
+    check_like(
+        metadata,
+        base.metadata if base else metadata,
+        {name: digest for name, (_, digest) in weights.tensors.items()},
+    )
+    return Checkpoint(
+        digest=digest_json({**metadata, "tensors": contents}),
         bytes=sum(size for size, _ in sizes),
         parameters=sum(count for _, count in sizes),
-        architecture=_architecture(config),
-        files=files,
+        architecture=architecture,
+        files=_with_base(files, base) if base else files,
         metadata=metadata,
         ignored=tuple(name for name in opened.names if name not in files),
+        sizes={name: len(data) for name, data in small.items()},
+        settings=settings,
+        overridden=overridden(settings, base.settings) if base else (),
     )
-    digests = {name: digest for name, (_, digest) in weights.tensors.items()}
-    check_like(metadata, base.metadata if base else metadata, digests)
-    return checkpoint
 
 
-def snapshot(folder: Path, root: Path, checkpoint: Checkpoint) -> Path:
+def snapshot(folder: Path, root: Path, checkpoint: Checkpoint, base: Path | None = None) -> Path:
     """Keep a private copy of a checkpoint and return its folder, `root/<digest>`; one that is there already stays.
 
     Args:
         folder: where it was inspected.
         root: the folder of all copies, created if needed; untrusted programs must not write there.
         checkpoint: what `inspect` found.
+        base: the folder of the base that it was compared with, if it was: all but the weights is copied from there.
 
     Raises:
         CandidateError: if a file is not any more what it was when it was inspected; nothing is kept.
@@ -136,9 +158,10 @@ def snapshot(folder: Path, root: Path, checkpoint: Checkpoint) -> Path:
     root.mkdir(parents=True, exist_ok=True)
     copying = Path(tempfile.mkdtemp(prefix=".copying-", dir=root))
     try:
-        with open_folder(folder) as opened:
+        with open_folder(folder) as opened, open_folder(base or folder) as settings:
             for name, digest in checkpoint.files.items():
-                with opened.file(name) as source, (copying / name).open("xb") as copy:
+                of = settings if name in _SETTINGS else opened
+                with of.file(name) as source, (copying / name).open("xb") as copy:
                     if _copied(source, copy) != digest:
                         raise CandidateError(
                             f"{name} in {folder.name} changed while it was copied; submit it again once nothing writes to it"
@@ -156,7 +179,9 @@ def snapshot(folder: Path, root: Path, checkpoint: Checkpoint) -> Path:
 
 def candidate_of(checkpoint: Checkpoint) -> Candidate:
     """Return the candidate that stands for a checkpoint; equal contents give equal candidates, however they lie in files."""
-    manifest = {k: v for k, v in asdict(checkpoint).items() if k not in ("files", "ignored")}
+    manifest = {
+        name: getattr(checkpoint, name) for name in ("digest", "bytes", "parameters", "architecture", "metadata")
+    }
     return Candidate({PART: SourceTree({MANIFEST: canonical_json(manifest)})})
 
 
@@ -181,6 +206,20 @@ class _Weights:
 
     tensors: dict[str, tuple[Tensor, str]] = field(default_factory=dict[str, tuple[Tensor, str]])
     files: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def _limits(base: Checkpoint | None) -> tuple[Mapping[str, int], int]:
+    """Return the most bytes of each file that is no weights, and of a header; with a base, what parsing takes is bounded by it."""
+    if base is None:
+        return _LIMITS, MAX_HEADER
+    own = {name: min(most, 2 * base.sizes.get(name, 0) + _SLACK) for name, most in _LIMITS.items()}
+    header = _SLACK + _TENSOR_BYTES * len(base.metadata["tensors"])
+    return {**own, _INDEX: header}, header
+
+
+def _with_base(files: Mapping[str, str], base: Checkpoint) -> dict[str, str]:
+    own = {name: digest for name, digest in files.items() if name not in _SETTINGS}
+    return own | {name: digest for name, digest in base.files.items() if name in _SETTINGS}
 
 
 def _check_kind(opened: Folder, small: Mapping[str, bytes]) -> None:
@@ -216,7 +255,7 @@ def _architecture(config: Mapping[str, Any]) -> str:
     named = config.get("architectures")
     if not isinstance(named, list) or len(named) != 1 or not str(named[0]).endswith("ForCausalLM"):
         raise CandidateError(
-            f"architectures in config.json is {named!r}; expected one model for causal language modelling, such as LlamaForCausalLM"
+            f"architectures in config.json is {named!r:.80}; expected one model for causal language modelling"
         )
     return str(named[0])
 
@@ -227,10 +266,15 @@ def _shards(opened: Folder, small: Mapping[str, bytes]) -> dict[str, set[str] | 
         return {_SINGLE: None}
     if _INDEX not in small:
         raise CandidateError(f"{opened.name} has shards but no {_INDEX}; save the model with save_pretrained")
-    places: Any = parsed(small[_INDEX], _INDEX).get("weight_map")
-    if not isinstance(places, dict) or not all(isinstance(f, str) and _SHARD.fullmatch(f) for f in places.values()):
+    index = parsed(small[_INDEX], _INDEX)
+    places = index.get("weight_map")
+    if (
+        not isinstance(index.get("metadata"), dict)
+        or not isinstance(places, dict)
+        or not all(isinstance(file, str) and _SHARD.fullmatch(file) for file in places.values())
+    ):
         raise CandidateError(
-            f"{_INDEX} has no weight_map of tensors to files of this folder; save with save_pretrained"
+            f"{_INDEX} has no weight_map of tensors to files of this folder, or no metadata; save with save_pretrained"
         )
     shards: dict[str, set[str] | None] = {}
     for tensor, file in places.items():
@@ -248,17 +292,19 @@ def _check_size(opened: Folder, shards: Mapping[str, object], room: int) -> None
         )
 
 
-def _read_weights(opened: Folder, shards: Mapping[str, set[str] | None]) -> _Weights:
+def _read_weights(opened: Folder, shards: Mapping[str, set[str] | None], header: int) -> _Weights:
     weights = _Weights()
     for name, named in shards.items():
         with opened.file(name) as file:
             whole = hashlib.sha256()
-            tensors = read_header(file, name, whole)
+            tensors = read_header(file, name, whole, header)
             if named is not None and named != {tensor.name for tensor in tensors}:
                 raise CandidateError(f"{name} does not hold the tensors that {_INDEX} says; save with save_pretrained")
             for tensor in tensors:
                 if tensor.name in weights.tensors:
-                    raise CandidateError(f"{tensor.name} is in two files of {opened.name}; save with save_pretrained")
+                    raise CandidateError(
+                        f"{tensor.name:.80} is in two files of {opened.name}; save with save_pretrained"
+                    )
                 weights.tensors[tensor.name] = tensor, digest_finite(file, tensor, name, whole)
             weights.files[name] = whole.hexdigest()
     return weights

@@ -56,6 +56,21 @@ def own_tokenizer(tokenizer: Mapping[str, Any], config: Mapping[str, Any], templ
     return {"tokenizer": digest_json([table, settings]), "chat template": digest_json(said)}
 
 
+def own_encoding(tokenizer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of `tokenizer.json` is not compared and has a bearing on what a model is asked: padding and truncation."""
+    return {key: tokenizer[key] for key in _MODELS_OWN if tokenizer.get(key) is not None}
+
+
+def overridden(mine: Mapping[str, Mapping[str, Any]], base: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the settings of files that are not the base's, as `"FILE: KEY"`; the base's are used."""
+    return tuple(
+        f"{file}: {key:.80}"
+        for file, own in mine.items()
+        for key in sorted({*own, *base.get(file, {})})
+        if canonical_json(own.get(key)) != canonical_json(base.get(file, {}).get(key))
+    )
+
+
 def check_like(metadata: Mapping[str, Any], base: Mapping[str, Any], digests: Mapping[str, str]) -> None:
     """Refuse a checkpoint that is no trained version of its base.
 
@@ -83,11 +98,11 @@ def _check_config(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
         key for key in sorted({*mine, *theirs}) if canonical_json(mine.get(key)) != canonical_json(theirs.get(key))
     ]
     if differing:
-        key = differing[0]
-        more = f" (and {', '.join(differing[1:6])})" if differing[1:] else ""
+        key, *others = (f"{name:.80}" for name in differing[:6])
+        more = f" (and {', '.join(others)})" if others else ""
         raise CandidateError(
-            f"the architecture is not the base model's: {key} in config.json is {mine.get(key)!r}, the base has "
-            f"{theirs.get(key)!r}{more}; train the base model itself"
+            f"the architecture is not the base model's: {key} in config.json is {mine.get(key)!r:.80}, the base has "
+            f"{theirs.get(key)!r:.80}{more}; train the base model itself"
         )
 
 
@@ -111,11 +126,11 @@ def _check_tensors(metadata: Mapping[str, Any], theirs: Mapping[str, Any], diges
     for name in sorted(set(mine) & set(theirs)):
         if mine[name] != theirs[name]:
             raise CandidateError(
-                f"the tensor {name} has the shape {mine[name]}, the base's has {theirs[name]}; train the base model itself"
+                f"the tensor {name:.80} has the shape {mine[name]}, the base's has {theirs[name]}; train the base model itself"
             )
 
 
 def _refuse(names: set[str], why: str) -> None:
     if names:
         few = sorted(names)
-        raise CandidateError(f"the tensor {few[0]} {why}" + (f" ({len(few)} such tensors)" if few[1:] else ""))
+        raise CandidateError(f"the tensor {few[0]:.80} {why}" + (f" ({len(few)} such tensors)" if few[1:] else ""))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import stat
 from collections.abc import Generator
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from heredity.errors import CandidateError
+from heredity.outside import json_value
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -27,7 +27,8 @@ class Folder:
 
     def __init__(self, descriptor: int, name: str) -> None:
         self._descriptor, self.name = descriptor, name
-        self.names = tuple(sorted(os.listdir(descriptor)))
+        # What is not UTF-8 can be shown like this, and is never opened.
+        self.names = tuple(sorted(os.fsencode(entry).decode("utf-8", "replace") for entry in os.listdir(descriptor)))
 
     @contextmanager
     def file(self, name: str) -> Generator[IO[bytes]]:
@@ -44,10 +45,13 @@ class Folder:
                     f"{name} in {self.name} is a link; copy the file itself into the folder"
                 ) from error
             raise CandidateError(f"{name} in {self.name} cannot be read ({error.strerror}); save it again") from error
-        with os.fdopen(descriptor, "rb") as file:
+        try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise CandidateError(f"{name} in {self.name} is no plain file; save it again")
-            yield file
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                yield file
+        finally:
+            os.close(descriptor)
 
     def size(self, name: str) -> int:
         """Return a file's size in bytes. Raises as `file`."""
@@ -95,8 +99,8 @@ def parsed(data: bytes, name: str) -> dict[str, Any]:
         CandidateError: if there is none.
     """
     try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        value = json_value(data)
+    except ValueError as error:
         raise CandidateError(f"{name} is no JSON ({error}); write it with save_pretrained") from error
     if not isinstance(value, dict):
         raise CandidateError(
@@ -113,7 +117,9 @@ def _way(folder: Path, inside: Path | None) -> tuple[Path, tuple[str, ...]]:
     for start in (inside.absolute(), inside.resolve()):
         if path.is_relative_to(start):
             return inside, path.relative_to(start).parts
-    raise CandidateError(f"{folder} is outside of the workspace; save the checkpoint below it and submit that folder")
+    raise CandidateError(
+        f"{folder.name} is outside of the workspace; save the checkpoint below it and submit that folder"
+    )
 
 
 def _enter(descriptor: int, step: str, folder: Path) -> int:
@@ -121,11 +127,19 @@ def _enter(descriptor: int, step: str, folder: Path) -> int:
     try:
         return os.open(step, _FOLDER, dir_fd=descriptor)
     except FileNotFoundError as error:
-        raise CandidateError(f"{folder} does not exist; submit the folder that the checkpoint was saved to") from error
-    except OSError as error:
-        what = "a link" if stat.S_ISLNK(os.lstat(step, dir_fd=descriptor).st_mode) else "no folder"
         raise CandidateError(
-            f"{step!r} on the way to {folder} is {what}; submit the folder itself, with the checkpoint's files in it"
+            f"{folder.name} does not exist; submit the folder that the checkpoint was saved to"
+        ) from error
+    except OSError as error:
+        link = error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(step, descriptor)
+        what = "a link" if link else f"no folder ({error.strerror})"
+        raise CandidateError(
+            f"{step!r:.80} on the way to {folder.name:.80} is {what}; submit the folder itself, with the "
+            "checkpoint's files in it"
         ) from error
     finally:
         os.close(descriptor)
+
+
+def _is_link(step: str, descriptor: int) -> bool:
+    return stat.S_ISLNK(os.lstat(step, dir_fd=descriptor).st_mode)

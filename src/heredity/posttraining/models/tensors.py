@@ -20,7 +20,11 @@ from heredity.posttraining.models.folder import parsed
 DTYPES = {"F32": 4, "F16": 2, "BF16": 2}
 """The types of numbers that weights may have, and their bytes."""
 
-_MAX_HEADER = 16 << 20
+MAX_HEADER = 16 << 20
+"""Most bytes of a header."""
+
+_MAX_AXES = 8
+_SHOWN = 80
 _CHUNK = 8 << 20
 _BF16_EXPONENT = 0x7F80
 
@@ -48,13 +52,14 @@ class Tensor:
         return math.prod(self.shape)
 
 
-def read_header(file: IO[bytes], name: str, whole: Any = None) -> tuple[Tensor, ...]:
+def read_header(file: IO[bytes], name: str, whole: Any = None, limit: int = MAX_HEADER) -> tuple[Tensor, ...]:
     """Read where a file's tensors are, in the order in which they lie, and leave the file at the first one's numbers.
 
     Args:
         file: just opened.
         name: what messages call it.
         whole: the digest of the whole file, which is fed what was read.
+        limit: most bytes of the header.
 
     Raises:
         CandidateError: if it is no sound safetensors file: tensors that overlap, leave gaps or reach past the end, other types
@@ -63,10 +68,10 @@ def read_header(file: IO[bytes], name: str, whole: Any = None) -> tuple[Tensor, 
     size = os.fstat(file.fileno()).st_size
     prefix = file.read(8)
     (length,) = struct.unpack("<Q", prefix.ljust(8, b"\xff"))
-    if length > min(size - 8, _MAX_HEADER):
+    if length > min(size - 8, limit):
         raise CandidateError(
             f"{name} is no safetensors file: its header would have {length} bytes, and {max(size - 8, 0)} follow, of which "
-            f"it may have {_MAX_HEADER}; save the weights with save_pretrained"
+            f"it may have {limit}; save the weights with save_pretrained"
         )
     text = file.read(length)
     if whole is not None:
@@ -79,7 +84,7 @@ def read_header(file: IO[bytes], name: str, whole: Any = None) -> tuple[Tensor, 
     for tensor in tensors:
         if tensor.begin != at:
             what = "overlaps with another one" if tensor.begin < at else "leaves a gap before it"
-            raise CandidateError(f"{tensor.name} in {name} {what}; save the weights with save_pretrained")
+            raise CandidateError(f"{tensor.name:.{_SHOWN}} in {name} {what}; save the weights with save_pretrained")
         at = tensor.end
     if at != size:
         what = "reach past the end of the file" if at > size else "do not fill the file"
@@ -133,23 +138,27 @@ def write_tensors(path: Path, tensors: Iterable[tuple[str, str, tuple[int, ...],
 
 
 def _tensor(key: str, value: Any, start: int, name: str) -> Tensor:
+    shown = f"{key:.{_SHOWN}} in {name}"
     try:
         dtype, shape, (begin, end) = value["dtype"], tuple(value["shape"]), value["data_offsets"]
     except (TypeError, KeyError, ValueError) as error:
+        raise CandidateError(f"{shown} has no dtype, shape and data_offsets; save it with save_pretrained") from error
+    if not isinstance(dtype, str) or dtype not in DTYPES:
         raise CandidateError(
-            f"{key} in {name} has no dtype, shape and data_offsets; save it with save_pretrained"
-        ) from error
-    if dtype not in DTYPES:
-        raise CandidateError(
-            f"{key} in {name} has numbers of the type {dtype!r}; expected one of {', '.join(DTYPES)}: convert the weights"
+            f"{shown} has numbers of the type {dtype!r:.{_SHOWN}}; expected one of {', '.join(DTYPES)}: convert the weights"
         )
-    places = (*shape, begin, end)
-    if not all(type(number) is int and 0 <= number < 1 << 48 for number in places):
-        raise CandidateError(f"the shape or the place of {key} in {name} is no count; save it with save_pretrained")
-    if end - begin != math.prod(shape) * DTYPES[dtype]:
+    # Before anything is computed of them: the product of a million numbers takes minutes.
+    counts = (*shape[: _MAX_AXES + 1], begin, end)
+    if len(shape) > _MAX_AXES or not all(type(number) is int and 0 <= number < 1 << 48 for number in counts):
         raise CandidateError(
-            f"{key} in {name} has {end - begin} bytes; its shape {list(shape)} of {dtype} takes {math.prod(shape) * DTYPES[dtype]}"
+            f"the shape or the place of {shown} is no count ({len(shape)} axes, at most {_MAX_AXES}; {counts!s:.{_SHOWN}}); "
+            "save it with save_pretrained"
         )
+    size = math.prod(shape) * DTYPES[dtype]
+    if math.prod(max(number, 1) for number in shape) >= 1 << 48:
+        raise CandidateError(f"{shown} has the shape {list(shape)}, which is too large; save it with save_pretrained")
+    if end - begin != size:
+        raise CandidateError(f"{shown} has {end - begin} bytes; its shape {list(shape)} of {dtype} takes {size}")
     return Tensor(key, dtype, shape, start + begin, start + end)
 
 

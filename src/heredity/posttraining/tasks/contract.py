@@ -30,6 +30,9 @@ TRAIN_FILE = "data/train.jsonl"
 DIMENSIONS = ("capability", "interaction", "reward", "horizon")
 """The structural dimensions of a task, each scored from 1 to 5 (Agent² RL-Bench, appendix A.1)."""
 
+ENUMERABLE = 1_000_000
+"""Fewer items than these an agent can make all of, and train on what is graded and held out without being given it."""
+
 Level = Literal["L1", "L2", "L3"]
 
 
@@ -85,7 +88,8 @@ class PostTrainingTask:
         secret: the field of a task's spec that identifies an item; no row of a `.jsonl` among the materials may share it.
         recipe: how the base `characters/NAME` is made; None where bases come from elsewhere.
         private: import names of installed packages that hold answers; an agent must not be able to read them.
-        labels: what a report has to say of it, such as `"stand-in"` or `"failure fixture"`.
+        labels: what a report has to say of it, such as `"stand-in"` or `"failure fixture"`; `"enumerable: …"` is added by `space`.
+        space: how many different items a generator can make in all; None where nobody can list them, such as texts by people.
     """
 
     name: str
@@ -105,8 +109,12 @@ class PostTrainingTask:
     recipe: BaseRecipe | None = field(default=None, repr=False)
     private: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    space: int | None = None
 
     def __post_init__(self) -> None:
+        if self.space is not None and self.space < ENUMERABLE:
+            label = f"enumerable: {self.space} items in all, so held-out scores may be memory"
+            object.__setattr__(self, "labels", tuple(dict.fromkeys((*self.labels, label))))
         wrong = {name: self.structure.get(name) for name in DIMENSIONS if self.structure.get(name) not in range(1, 6)}
         if wrong or set(self.structure) != set(DIMENSIONS):
             raise ConfigError(

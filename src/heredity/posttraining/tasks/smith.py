@@ -18,6 +18,7 @@ from typing import Any
 from heredity.actors.contract import Solving
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import digest_json, generator
+from heredity.outside import read_bytes, read_text, yaml_value
 from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
 from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, jsonl
 from heredity.posttraining.tasks.scoring import SCORED, scored_question
@@ -45,7 +46,7 @@ def smith(folder: str) -> PostTrainingTask:
     config = _config(root)
     questions = _questions(root / TRAIN_FILE)
     name, graded, heldout = f"smith:{folder}", min(150, len(questions) // 4), min(200, len(questions) // 4)
-    files = SourceTree({str(p.relative_to(root)): p.read_text(encoding="utf-8") for p in sorted(root.rglob("*.py"))})
+    files = SourceTree({str(path.relative_to(root)): _bytes(path) for path in sorted(root.rglob("*.py"))})
     exposed = _exposed(root, config.get("expose_files") or [])
 
     def deal(entropy: int) -> Mapping[str, Sequence[Question]]:
@@ -76,14 +77,12 @@ def smith(folder: str) -> PostTrainingTask:
 
 
 def _config(root: Path) -> dict[str, Any]:
-    import yaml
-
     try:
-        config = yaml.safe_load((root / _CONFIG).read_text(encoding="utf-8"))
+        config = yaml_value(read_text(root / _CONFIG))
     except OSError as error:
         raise ConfigError(f"{root / _CONFIG} cannot be read: {error.strerror}; a task's folder has one") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{root / _CONFIG} is no YAML: {error}") from error
+    except ValueError as error:
+        raise ConfigError(f"{root / _CONFIG} is no YAML: {error}; correct that line") from error
     if not isinstance(config, dict) or not config.get("name"):
         raise ConfigError(f"{root / _CONFIG} has no name; add one, such as name: my-task")
     mode = config.get("eval_mode", _MODES[0])
@@ -109,9 +108,11 @@ def _questions(path: Path) -> list[Question]:
     return list(questions.values())
 
 
-def _exposed(root: Path, names: Sequence[Any]) -> dict[str, bytes]:
+def _exposed(root: Path, names: Any) -> dict[str, bytes]:
+    if not isinstance(names, list):
+        raise ConfigError(f"expose_files of {root / _CONFIG} is {names!r:.80}; expected a list of files")
     exposed: dict[str, bytes] = {}
-    for name in map(str, names):
+    for name in map(str, names):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         path, inside = root / name, PurePosixPath(name)
         within = path.is_file() and path.resolve().is_relative_to(root.resolve())
         if not within or inside.parts[0] == "data" or path.resolve() == (root / TRAIN_FILE).resolve():
@@ -119,14 +120,16 @@ def _exposed(root: Path, names: Sequence[Any]) -> dict[str, bytes]:
                 f"expose_files of {root / _CONFIG} names {name!r}; expected files of the folder outside of data/, "
                 "which holds what is graded"
             )
-        exposed[str(inside)] = path.read_bytes()
+        exposed[str(inside)] = _bytes(path)
     return exposed
 
 
 def _description(root: Path, config: Mapping[str, Any], graded: int) -> str:
     own = root / "description.md"
     text = (
-        own.read_text(encoding="utf-8") if own.is_file() else f"# {config['name']}\n\n{config.get('description', '')}\n"
+        _bytes(own).decode("utf-8", "replace")
+        if own.is_file()
+        else f"# {config['name']}\n\n{config.get('description', '')}\n"
     )
     return f"""{text.rstrip()}
 
@@ -135,6 +138,13 @@ def _description(root: Path, config: Mapping[str, Any], graded: int) -> str:
 A submission answers {graded} other rows, greedily, with at most {_TOKENS} tokens each; its score is the mean of what
 `evaluate` gives.
 """
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return read_bytes(path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; a task's folder has plain files") from error
 
 
 def _row(question: Question) -> dict[str, Any]:

@@ -66,10 +66,20 @@ class CheckpointDropped(TypedDict):
     why: str
 
 
+class SettingsOverridden(TypedDict):
+    """A submitted checkpoint had settings of its own that bear on its answers; it was graded with its base's."""
+
+    candidate: str
+    settings: Sequence[str]
+
+
 BASELINE_SCORED = EventKind("baseline.scored", BaselineScored)
 GRADING_REPEATED = EventKind("grading.repeated", GradingRepeated)
 CODE_REVISED = EventKind("code.revised", CodeRevised)
 CHECKPOINT_KEPT = EventKind("checkpoint.kept", CheckpointKept)
 CHECKPOINT_DROPPED = EventKind("checkpoint.dropped", CheckpointDropped)
+SETTINGS_OVERRIDDEN = EventKind("settings.overridden", SettingsOverridden)
 
-EVENTS = by_name(BASELINE_SCORED, GRADING_REPEATED, CODE_REVISED, CHECKPOINT_KEPT, CHECKPOINT_DROPPED)
+EVENTS = by_name(
+    BASELINE_SCORED, GRADING_REPEATED, CODE_REVISED, CHECKPOINT_KEPT, CHECKPOINT_DROPPED, SETTINGS_OVERRIDDEN
+)

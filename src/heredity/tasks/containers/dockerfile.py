@@ -6,7 +6,6 @@ left to the shell.
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 import shlex
@@ -16,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
 from heredity.errors import ConfigError
+from heredity.outside import json_value, read_text
 
 _PARSED = {"FROM", "COPY", "RUN", "WORKDIR", "ENV", "ARG"}
 _VARIABLE = re.compile(r"\\\$|\$(?:(\w+)|\{(\w+)(?::([-+])([^}]*))?\})")
@@ -83,7 +83,7 @@ def read_dockerfile(file: Path, base_env: Mapping[str, str] | None = None) -> Do
         ConfigError: if it cannot be replayed; the message names the file, the line, the reason and what to do.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} cannot be read as UTF-8 text ({error}); correct or replace it") from error
     reader = _Reader(file, base_env or {})
@@ -223,7 +223,7 @@ class _Reader:
         if not rest.startswith("["):
             return None
         try:
-            words: Any = json.loads(rest)
+            words: Any = json_value(rest)
         except ValueError:
             return None
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):

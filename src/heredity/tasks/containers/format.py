@@ -7,12 +7,12 @@ Schema version 1.4 is read, and what went before it: `version` for `schema_versi
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from heredity.errors import ConfigError
+from heredity.outside import read_text, toml_table
 from heredity.tasks.containers.sections import Section
 from heredity.tasks.containers.task import (
     NETWORK_MODES,
@@ -86,14 +86,14 @@ def read_task(folder: Path) -> ContainerTask:
 def _parsed(file: Path) -> dict[str, Any]:
     text = _required(file)
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return toml_table(text)
+    except ValueError as error:
         raise ConfigError(f"{file} is no TOML: {error}; correct that line") from error
 
 
 def _required(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        return read_text(file)
     except FileNotFoundError as error:
         raise ConfigError(f"{file} does not exist; every task of the Harbor format has it") from error
     except (OSError, UnicodeDecodeError) as error:

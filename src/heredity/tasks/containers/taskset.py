@@ -10,7 +10,6 @@ distribution: in `tasks/all` every task of theirs is of the split `ood`, and of 
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +19,7 @@ from typing import Any
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import digest_json, generator
+from heredity.outside import read_text, toml_table
 from heredity.plugins import Group, located
 from heredity.tasks.containers.format import read_task
 from heredity.tasks.containers.sections import Section
@@ -90,8 +90,8 @@ def read_splits(folder: Path) -> Splits:
     """
     file = folder / _FILE
     try:
-        parsed = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        parsed = toml_table(read_text(file))
+    except (OSError, ValueError) as error:
         raise ConfigError(
             f"{file} cannot be read ({error}); correct it, or set {VARIABLE} to another folder"
         ) from error

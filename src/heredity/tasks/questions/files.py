@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import json
 import mimetypes
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from heredity.errors import ConfigError, HeredityError, UnknownNameError
+from heredity.outside import json_value, read_bytes, read_text
 from heredity.tasks.questions.contract import Question, letter_of
 from heredity.tasks.questions.pools import INSTRUCTIONS, Pool, shared_out
 from heredity.tasks.questions.verify import normalised, reference_number
 
 SHARES = {"train": 0.5, "validation": 0.2, "heldout": 0.3}
 """How a file without a column `split` is divided."""
+
+MOST_ODD = 0.05
+"""The largest share of rows that are left out as odd."""
 
 _SPLITS = {
     **dict.fromkeys(("train", "training"), "train"),
@@ -28,6 +32,7 @@ _SPLITS = {
 _OWN = ("question", "problem", "answer", "choices", "images", "split")
 _KINDS = ("numeric", "integer", "choice", "exact", "judge")
 
+Made = TypeVar("Made")
 Row = tuple[str, dict[str, Any]]
 """Where a row stands (`questions.csv, line 3`), and its cells."""
 
@@ -72,26 +77,52 @@ def read_pool(path: Path, options: Mapping[str, Any]) -> Pool:
     if kind is None and wanted:
         raise ConfigError(f"{', '.join(wanted)}: options of a verifier; name it too, with verifier=…")
     plain = kind or ("numeric" if all(_is_number(cells) for _, cells in rows) else "exact")
-    questions: list[Question] = []
-    splits: list[str] = []
     first_seen: dict[str, str] = {}
-    for where, cells in rows:
-        try:
-            verifier = {"kind": kind or ("choice" if cells.get("choices") else plain), **wanted}
-            question = _question(cells, verifier, instructions, path.parent)
-        except HeredityError as error:
-            raise ConfigError(f"{where}: {error}") from error
+
+    def made(where: str, cells: Mapping[str, Any]) -> tuple[Question, str]:
+        verifier = {"kind": kind or ("choice" if cells.get("choices") else plain), **wanted}
+        question = _question(cells, verifier, instructions, path.parent)
         earlier = first_seen.setdefault(question.identity, where)
         if earlier != where:
-            raise ConfigError(f"{where}: repeats the question of {earlier}; keep one of them")
-        questions.append(question)
-        splits.append(_split(where, cells))
+            raise ConfigError(f"repeats the question of {earlier}; keep one of them")
+        return question, _split(cells)
+
+    sound, odd = sound_rows(rows, made)
+    questions = [question for question, _ in sound]
     return Pool(
-        splits=_divided(path, questions, splits),
-        description=f"# {path.stem}\n\n{len(questions)} questions of the file {path.name}.\n",
+        splits=_divided(path, questions, [split for _, split in sound]),
+        description=f"# {path.stem}\n\n{len(questions)} questions of the file {path.name}.\n{left_out(odd)}",
         hidden="the user's file",
         family="file",
     )
+
+
+def sound_rows(rows: Sequence[Row], made: Callable[[str, dict[str, Any]], Made]) -> tuple[list[Made], list[str]]:
+    """Return what is made of the rows of a file, and what is wrong with those of which nothing can be made.
+
+    Args:
+        rows: the rows.
+        made: makes something of where a row stands and its cells; what it raises is what is wrong with that one.
+
+    Raises:
+        ConfigError: if more than one row in twenty is odd: then it is the file that is wrong.
+    """
+    sound: list[Made] = []
+    odd: list[str] = []
+    for where, cells in rows:
+        try:
+            sound.append(made(where, cells))
+        except HeredityError as error:
+            odd.append(f"{where}: {error}")
+    if len(odd) > MOST_ODD * len(rows):
+        share = f" ({len(odd)} of {len(rows)} rows are odd, at most {MOST_ODD:.0%} are left out)" if odd[1:] else ""
+        raise ConfigError(f"{odd[0]}{share}")
+    return sound, odd
+
+
+def left_out(odd: Sequence[str]) -> str:
+    """Return a paragraph on the rows that were left out; `""` if none were."""
+    return f"\n{len(odd)} rows of the file are left out: {'; '.join(odd)[:500]}.\n" if odd else ""
 
 
 def _question(cells: Mapping[str, Any], verifier: dict[str, Any], instructions: str | None, folder: Path) -> Question:
@@ -144,15 +175,15 @@ def _image(folder: Path, name: Any) -> tuple[str, bytes]:
     if not kind.startswith("image/"):
         raise ConfigError(f"{path} is no picture; expected a suffix such as .png")
     try:
-        return kind, path.read_bytes()
+        return kind, read_bytes(path)
     except OSError as error:
         raise ConfigError(f"the picture {path} cannot be read: {error.strerror}") from error
 
 
-def _split(where: str, cells: Mapping[str, Any]) -> str:
+def _split(cells: Mapping[str, Any]) -> str:
     named = str(cells.get("split") or "").strip().lower()
     if named and named not in _SPLITS:
-        raise ConfigError(f"{where}: split is {named!r}; expected train, validation or heldout")
+        raise ConfigError(f"split is {named!r:.80}; expected train, validation or heldout")
     return _SPLITS.get(named, "")
 
 
@@ -182,12 +213,12 @@ def _json_value(cell: Any) -> Any:
 
 
 def _json_lines(path: Path) -> Iterator[Row]:
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1):
+    for number, line in enumerate(read_text(path).removeprefix("\ufeff").split("\n"), 1):
         if not line.strip():
             continue
         where = f"{path.name}, line {number}"
         try:
-            cells = json.loads(line)
+            cells = json_value(line)
         except ValueError as error:
             raise ConfigError(f"{where}: no JSON: {error}") from error
         if not isinstance(cells, dict):
@@ -200,7 +231,7 @@ def _csv(path: Path) -> Iterator[Row]:
 
     try:
         # Without inference: the answer 025 is not 25.
-        table = pl.read_csv(path, infer_schema=False)
+        table = pl.read_csv(read_bytes(path), infer_schema=False)
     except pl.exceptions.PolarsError as error:
         raise ConfigError(f"{path} is no CSV: {error}") from error
     line = 2
@@ -213,7 +244,7 @@ def _parquet(path: Path) -> Iterator[Row]:
     import polars as pl
 
     try:
-        table = pl.read_parquet(path)
+        table = pl.read_parquet(read_bytes(path))
     except pl.exceptions.PolarsError as error:
         raise ConfigError(f"{path} is no parquet file: {error}") from error
     for number, cells in enumerate(table.iter_rows(named=True), 1):

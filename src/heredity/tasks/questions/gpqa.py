@@ -13,7 +13,7 @@ from typing import Any
 
 from heredity.errors import ConfigError
 from heredity.tasks.questions.contract import LETTERS, Question
-from heredity.tasks.questions.files import SHARES, read_pool, read_rows
+from heredity.tasks.questions.files import SHARES, left_out, read_pool, read_rows, sound_rows
 from heredity.tasks.questions.pools import LETTER, Pool, shared_out
 
 NAME = "questions/gpqa"
@@ -36,27 +36,28 @@ def read_gpqa() -> Pool:
         raise ConfigError(f"{NAME} needs your copy of GPQA; set {PATH_VARIABLE} to its path, such as gpqa_diamond.csv")
     path = Path(named).expanduser()
     rows = read_rows(path)
+    about = "# GPQA\n\nQuestions of graduate science with one right option.\n"
     if _RIGHT in rows[0][1]:
-        splits = shared_out(_distinct([(row[0], _question(*row)) for row in rows]), SHARES)
+        seen: set[str] = set()
+        questions, odd = sound_rows(rows, lambda _, cells: _question(cells, seen))
+        fewer = sum(len(question.choices) <= len(_WRONG) for question in questions)
+        about += f"\n{fewer} of them have fewer options: the file repeats a wrong one.\n" if fewer else ""
+        splits, about = shared_out(questions, SHARES), about + left_out(odd)
     else:
-        splits = read_pool(path, {"verifier": "choice"}).splits
-    return replace(
-        Pool(splits, "# GPQA\n\nQuestions of graduate science with one right option.\n", "public benchmark", "science"),
-        shuffle=True,
-    )
+        pool = read_pool(path, {"verifier": "choice"})
+        splits, about = pool.splits, about + pool.description.partition("\n\n")[2]
+    return replace(Pool(splits, about, "public benchmark", "science"), shuffle=True)
 
 
-def _question(where: str, cells: dict[str, Any]) -> Question:
-    texts = [str(cells.get(name) or "").strip() for name in ("Question", _RIGHT, *_WRONG)]
-    if "" in texts or len(set(texts[1:])) != len(texts) - 1:
-        raise ConfigError(f"{where}: expected Question, {_RIGHT} and {', '.join(_WRONG)}, all different and not empty")
+def _question(cells: dict[str, Any], seen: set[str]) -> Question:
+    """Return the question of a row; a wrong option that the published files repeat counts once."""
+    text, right, *wrong = (str(cells.get(name) or "").strip() for name in ("Question", _RIGHT, *_WRONG))
+    choices = tuple(dict.fromkeys((right, *wrong)))
+    if "" in (text, *choices) or right in wrong or len(choices) < 2:
+        raise ConfigError(f"expected Question, {_RIGHT} and {', '.join(_WRONG)}, not empty, and the right one once")
     metadata = {name: cells[name] for name in _KEPT if cells.get(name)}
-    return Question(texts[0], LETTERS[0], {"kind": "choice"}, tuple(texts[1:]), LETTER, metadata=metadata)
-
-
-def _distinct(questions: list[tuple[str, Question]]) -> list[Question]:
-    seen: dict[str, str] = {}
-    for where, question in questions:
-        if seen.setdefault(question.identity, where) != where:
-            raise ConfigError(f"{where}: repeats the question of {seen[question.identity]}; keep one of them")
-    return [question for _, question in questions]
+    question = Question(text, LETTERS[0], {"kind": "choice"}, choices, LETTER, metadata=metadata)
+    if question.identity in seen:
+        raise ConfigError("repeats an earlier question; keep one of them")
+    seen.add(question.identity)
+    return question

@@ -5,11 +5,15 @@ A tenth of the benchmark's train split, chosen by the questions' digests, is the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from heredity.errors import ConfigError
 from heredity.tasks.questions.benchmarks import find
 from heredity.tasks.questions.contract import Question
-from heredity.tasks.questions.files import read_rows
+from heredity.tasks.questions.files import left_out, read_rows, sound_rows
 from heredity.tasks.questions.pools import NUMBER, Pool, shared_out
+from heredity.tasks.questions.verify import reference_number
 
 NAME = "questions/gsm8k"
 _HUB = "openai/gsm8k"
@@ -21,32 +25,29 @@ def read_gsm8k() -> Pool:
     Raises:
         ConfigError: if its files are missing or are not GSM8K's.
     """
-    parts = shared_out(_questions("train"), {"train": 0.9, "validation": 0.1})
+    (train, odd), (test, odd_too) = (
+        sound_rows(read_rows(find(f"gsm8k/{s}.parquet", (_HUB, f"main/{s}-00000-of-00001.parquet"))), _question)
+        for s in ("train", "test")
+    )
     return Pool(
-        splits={**parts, "heldout": _questions("test")},
-        description="# GSM8K\n\nWord problems of grade school; the answer is a number.\n",
+        splits={**shared_out(train, {"train": 0.9, "validation": 0.1}), "heldout": test},
+        description=f"# GSM8K\n\nWord problems of grade school; the answer is a number.\n{left_out([*odd, *odd_too])}",
         hidden="public benchmark",
         family="math",
     )
 
 
-def _questions(split: str) -> list[Question]:
-    path = find(f"gsm8k/{split}.parquet", (_HUB, f"main/{split}-00000-of-00001.parquet"))
-    questions: list[Question] = []
-    for where, cells in read_rows(path):
-        solution, marker, answer = str(cells.get("answer")).rpartition("####")
-        if not marker or not isinstance(cells.get("question"), str):
-            raise ConfigError(
-                f"{where}: no question whose answer ends with #### and a number; expected GSM8K's columns"
-            )
-        # Tolerance 0: the answers are whole numbers, up to hundreds of millions.
-        questions.append(
-            Question(
-                cells["question"],
-                answer.strip().replace(",", ""),
-                {"kind": "numeric", "relative": 0.0},
-                instructions=NUMBER,
-                metadata={"solution": solution.strip()},
-            )
-        )
-    return questions
+def _question(where: str, cells: Mapping[str, Any]) -> Question:
+    solution, marker, answer = str(cells.get("answer")).rpartition("####")
+    if not marker or not isinstance(cells.get("question"), str):
+        raise ConfigError("no question whose answer ends with #### and a number; expected GSM8K's columns")
+    # Tolerance 0: the answers are whole numbers, up to hundreds of millions.
+    question = Question(
+        cells["question"],
+        answer.strip().replace(",", ""),
+        {"kind": "numeric", "relative": 0.0},
+        instructions=NUMBER,
+        metadata={"solution": solution.strip()},
+    )
+    reference_number(question)
+    return question

@@ -45,7 +45,7 @@ The base model has seen some of the sums in `data/train.jsonl`, and a few of the
 def arithmetic() -> PostTrainingTask:
     """Return the task of adding one digit to two (L1): a base in the middle of the scale, which training lifts."""
     pairs = tuple((a, b) for a in range(10, 100) for b in range(10))
-    return _task("arithmetic", "Add a digit to a number of two digits", pairs, pretrained=250, steps=180)
+    return _task("arithmetic", "Add a digit to a number of two digits", pairs, 900, pretrained=250, steps=180)
 
 
 def arithmetic_hard() -> PostTrainingTask:
@@ -53,7 +53,13 @@ def arithmetic_hard() -> PostTrainingTask:
     numbers = generator(_PRETRAINED, "posttraining", "arithmetic-hard").choice(8100, 450, replace=False)
     pairs = tuple((int(n) // 90 + 10, int(n) % 90 + 10) for n in numbers)
     return _task(
-        "arithmetic-hard", "Add two numbers of two digits", pairs, pretrained=60, steps=60, labels=("failure fixture",)
+        "arithmetic-hard",
+        "Add two numbers of two digits",
+        pairs,
+        8100,
+        pretrained=60,
+        steps=60,
+        labels=("failure fixture",),
     )
 
 
@@ -61,6 +67,7 @@ def _task(
     name: str,
     title: str,
     pairs: Sequence[tuple[int, int]],
+    space: int,
     *,
     pretrained: int,
     steps: int,
@@ -112,6 +119,7 @@ def _task(
         structure={"capability": 1, "interaction": 1, "reward": 1, "horizon": 1},
         recipe=BaseRecipe(ALPHABET, tuple((q.text, q.answer) for q in familiar), steps=steps),
         labels=labels,
+        space=space,
     )
 
 

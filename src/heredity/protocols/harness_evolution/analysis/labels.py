@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -12,6 +11,7 @@ from typing import Any
 
 from heredity.errors import ConfigError, RecordError, nearest
 from heredity.ids import digest_json
+from heredity.outside import read_text, toml_table
 
 OTHER, SOLVED = "other", "solved"
 """The labels of rollouts for which no rule holds."""
@@ -108,7 +108,7 @@ def read_rules(path: Path | None = None) -> Rules:
     """
     source = resources.files(__package__ or "") / "failure_kinds.toml" if path is None else path
     try:
-        data = tomllib.loads(source.read_text(encoding="utf-8"))
+        data = toml_table(source.read_text(encoding="utf-8") if path is None else read_text(path))
     except OSError as error:
         raise RecordError(f"{source} cannot be read: {error.strerror}; give a file of rules") from error
     except ValueError as error:

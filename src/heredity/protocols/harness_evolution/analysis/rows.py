@@ -80,6 +80,8 @@ def read_rows(path: Path) -> TaskRows:
     if path.suffix not in (".jsonl", ".ndjson", ".parquet"):
         raise ConfigError(f"{path} ends in {path.suffix!r}; give task results as .jsonl or .parquet")
     try:
+        if path.exists() and not path.is_file():
+            raise RecordError(f"{path} is no plain file; give a file of task results")
         if path.suffix == ".parquet":
             return _read_parquet(path)
         with path.open("rb") as file:

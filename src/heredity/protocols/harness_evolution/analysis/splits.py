@@ -6,7 +6,6 @@ manifest deals them into train, val and test (`{split_id, split_version, seed, s
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from heredity.errors import ConfigError
+from heredity.outside import json_value, read_bytes
 
 SPLITS = ("train", "val", "test")
 TRANSFORMS = ("identity", "binary_threshold")
@@ -176,7 +176,7 @@ def _counts(names: Iterable[str]) -> dict[str, int]:
 
 def _read(path: Path) -> Mapping[str, Any]:
     try:
-        return _mapping(json.loads(path.read_bytes()), str(path))
+        return _mapping(json_value(read_bytes(path)), str(path))
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
     except ValueError as error:

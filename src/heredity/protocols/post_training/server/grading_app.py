@@ -25,17 +25,19 @@ from heredity.evolution import Budget, Feedback, Trial
 from heredity.judging.session_log import Submission
 from heredity.posttraining.models.adapter import is_adapter, merge_adapter
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, inspect
+from heredity.protocols.post_training.events import SETTINGS_OVERRIDDEN
 from heredity.protocols.post_training.server.kept import KeptCheckpoints
 from heredity.protocols.post_training.server.revisions import Revisions
 from heredity.protocols.post_training.server.terms import PERCENT
 from heredity.protocols.post_training.server.workspace import TrainingWorkspace
 from heredity.records import Event
+from heredity.records.journal import Line
 from heredity.server.messages import for_agent
 
 _MAX_BODY = 1 << 20
 _MAX_PATH = 4096
 _NOTE = "the checkpoint "
-_MAX_NOTE = 1000
+_MAX_NOTE = _MAX_REASON = 1000
 
 
 class GradingSession(Protocol):
@@ -47,6 +49,10 @@ class GradingSession(Protocol):
 
     def remaining(self) -> Budget:
         """See `SessionContract.remaining`."""
+        ...
+
+    async def note(self, line: Line) -> None:
+        """Journal an event."""
         ...
 
     def snapshot(self) -> list[Submission]:
@@ -125,8 +131,9 @@ class GradingApp:
         async with self._grading:
             for submission in self._session.snapshot():
                 checkpoint = self._kept.of(submission.candidate)
-                if submission.candidate not in self._answers and checkpoint is not None:
-                    await self._grade(checkpoint, submission.at_s)
+                answered = submission.status is not None and submission.candidate in self._answers
+                if not answered and checkpoint is not None:
+                    await self._grade(checkpoint, submission.at_s, submission.key)
             await self._kept.keep_best(self.best["candidate"] if self.best else None)
 
     def publish(self, ended: float | None = None) -> None:
@@ -159,10 +166,11 @@ class GradingApp:
                 self._choose(gpu)
                 return JSONResponse(await self._graded(path))
             except CandidateError as error:
-                self._session.refused(path[:_MAX_PATH], "invalid_checkpoint", str(error))
-                raise _ProblemError(self._told(str(error))) from error
+                reason = self._told(str(error))
+                self._session.refused(path[:_MAX_PATH], "invalid_checkpoint", reason)
+                raise _ProblemError(reason) from error
             except ClosedError as error:
-                raise _ProblemError(f"the run is over: {error}", 409) from error
+                raise _ProblemError(self._workspace.shown(f"the run is over: {error}"), 409) from error
             except (RejectedError, BudgetError) as error:
                 raise _ProblemError(self._told(str(error))) from error
             finally:
@@ -170,7 +178,7 @@ class GradingApp:
                 await asyncio.to_thread(self._kept.tidy)
 
     def _told(self, message: str) -> str:
-        return for_agent(message, self._workspace.root)
+        return for_agent(self._workspace.shown(message), self._workspace.root)[:_MAX_REASON]
 
     def _choose(self, gpu: str | None) -> None:
         if self._place is not None:
@@ -184,22 +192,32 @@ class GradingApp:
         if checkpoint.digest == self._terms.base.digest:
             return self._base(path, at)
         earlier = self._answers.get(candidate.digest)
-        if earlier is not None:
+        # A failure says something of the grading as well; whoever asks again is graded again.
+        if earlier is not None and earlier["error"] is None:
             return {**earlier, "model_path": path, "cached": True, **self._standing()}
-        await asyncio.to_thread(self._kept.keep, folder, checkpoint)
+        await asyncio.to_thread(self._kept.keep, folder, checkpoint, self._terms.base_folder)
         self._paths[candidate.digest] = path
         try:
-            answer = await self._grade(checkpoint, at)
+            if checkpoint.overridden:
+                await self._session.note(
+                    SETTINGS_OVERRIDDEN.line({"candidate": candidate.digest, "settings": list(checkpoint.overridden)})
+                )
+            answer = await self._grade(checkpoint, at, self._key(checkpoint, candidate.digest))
         except (RejectedError, BudgetError, ClosedError):
             await self._kept.drop(candidate.digest, "it was not graded")
             raise
-        return {**answer, **self._standing()}
+        return {**answer, **self._standing(), **_notes(checkpoint)}
 
-    async def _grade(self, checkpoint: Checkpoint, at: float) -> dict[str, Any]:
+    def _key(self, checkpoint: Checkpoint, candidate: str) -> str:
+        """Return the key of a submission: its own for each time that the checkpoint is graded."""
+        before = sum(s.candidate == candidate and s.status is not None for s in self._session.snapshot())
+        return f"checkpoint/{checkpoint.digest}" + (f"/{before + 1}" if before else "")
+
+    async def _grade(self, checkpoint: Checkpoint, at: float, key: str) -> dict[str, Any]:
         candidate = candidate_of(checkpoint)
         note = f"{_NOTE}{self._paths.get(candidate.digest, '')}"[:_MAX_NOTE]
         trial = Trial(candidate, range(self._terms.graded), note=note)
-        (feedback,) = await self._session.submit([trial], f"checkpoint/{checkpoint.digest}")
+        (feedback,) = await self._session.submit([trial], key)
         answer = self._learn(feedback, at, time.time())
         await self._kept.keep_best(self.best["candidate"] if self.best else None)
         await asyncio.to_thread(self.publish)
@@ -208,11 +226,16 @@ class GradingApp:
     def _look_through(self, path: str) -> tuple[Path, Checkpoint]:
         workspace, terms = self._workspace, self._terms
         folder = workspace.submitted(path)
-        if is_adapter(folder, workspace.root):
-            into = self._kept.fresh_folder()
-            folder = merge_adapter(folder, (terms.base_folder, terms.base), into, inside=workspace.root)
-            return folder, inspect(folder, base=terms.base)
-        return folder, inspect(folder, inside=workspace.root, base=terms.base)
+        try:
+            if is_adapter(folder, workspace.root):
+                into = self._kept.fresh_folder()
+                folder = merge_adapter(folder, (terms.base_folder, terms.base), into, inside=workspace.root)
+                return folder, inspect(folder, base=terms.base)
+            return folder, inspect(folder, inside=workspace.root, base=terms.base)
+        except OSError as error:
+            raise CandidateError(
+                f"{path:.200} cannot be read or merged ({error.strerror}); save it again and submit that"
+            ) from error
 
     def _learn(self, feedback: Feedback, elapsed_s: float, at: float | None) -> dict[str, Any]:
         score = None if math.isnan(feedback.mean) else round(feedback.mean * PERCENT, 4)
@@ -269,6 +292,12 @@ class GradingApp:
         return self._terms.timeout_s - left if left is not None else time.time() - self._started
 
 
+def _notes(checkpoint: Checkpoint) -> dict[str, Any]:
+    """Return what an answer says of settings that the checkpoint has of its own."""
+    what = ", ".join(checkpoint.overridden)
+    return {"note": f"not the base model's, whose own are used: {what[:_MAX_NOTE]}"} if what else {}
+
+
 async def _wanted(request: Request, gpus: Sequence[str]) -> tuple[str, str | None]:
     """Return the path of the checkpoint to grade, and the GPU to grade it on if one is named."""
     data = bytearray()
@@ -281,8 +310,8 @@ async def _wanted(request: Request, gpus: Sequence[str]) -> tuple[str, str | Non
     except (ValueError, RecursionError) as error:
         raise _ProblemError(f'the body is not JSON ({error}); send {{"model_path": "output/final"}}') from None
     path = cast("dict[str, Any]", body).get("model_path") if isinstance(body, dict) else None
-    if not isinstance(path, str) or not path.strip() or len(path) > _MAX_PATH or "\0" in path:
-        raise _ProblemError(f'model_path is {path!r:.80}; send {{"model_path": "output/final"}}')
+    if not isinstance(path, str) or not path.strip() or len(path) > _MAX_PATH or not path.isprintable():
+        raise _ProblemError(f'model_path is {path!a:.80}; send {{"model_path": "output/final"}}')
     return path.strip(), _gpu(cast("dict[str, Any]", body).get("gpu"), gpus)
 
 

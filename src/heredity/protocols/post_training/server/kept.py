@@ -48,15 +48,15 @@ class KeptCheckpoints:
         """Return the checkpoint of a candidate, by the candidate's digest; None if its weights are not here."""
         return self._there.get(candidate)
 
-    def keep(self, folder: Path, checkpoint: Checkpoint) -> None:
-        """Copy a checkpoint, until it is known whether it is the best.
+    def keep(self, folder: Path, checkpoint: Checkpoint, base: Path) -> None:
+        """Copy a checkpoint, all but its weights out of the folder of its base, until it is known whether it is the best.
 
         Raises:
             CandidateError: if it changes while it is copied.
             RecordError: if the disk is full or fails.
         """
         try:
-            snapshot(folder, self.root, checkpoint)
+            snapshot(folder, self.root, checkpoint, base)
         except OSError as error:
             raise RecordError(f"the checkpoint cannot be kept in {self.root}: {error.strerror}") from error
         self._learn(checkpoint)

@@ -1,0 +1,168 @@
+"""Files from outside, read whole within bounds: plain files alone, and in them JSON, TOML and YAML.
+
+What is no plain file is an `OSError`, what is not of its format a `ValueError`, whatever the parser itself would raise. A pipe
+that nobody writes to, a device without an end, a nesting that exhausts the stack or an alias that multiplies do no harm.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NoReturn
+
+MAX_BYTES = 256 << 20
+"""Most bytes of a file that is read as a whole value."""
+
+ANY_SIZE = 1 << 62
+"""The limit of what may grow without one, such as a journal."""
+
+MAX_DEPTH = 100
+"""Most tables and lists inside of one another: what is shallower can be written out again without exhausting the stack."""
+
+MAX_YAML_NODES = 1_000_000
+"""Most values of a YAML document, each alias counted as what it stands for."""
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+
+
+def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
+    """Return a plain file's content; links are followed.
+
+    Raises:
+        OSError: if it cannot be read, is no plain file, or has more than `limit` bytes; `strerror` says which.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except ValueError as error:
+        raise OSError(errno.EINVAL, f"the path is none ({error})", str(path)) from error
+    try:
+        about = os.fstat(descriptor)
+        if stat.S_ISDIR(about.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file", str(path))
+        if about.st_size > limit:
+            raise OSError(errno.EFBIG, f"it has more than {limit} bytes", str(path))
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
+
+
+def read_text(path: Path, limit: int = MAX_BYTES) -> str:
+    """Return a plain file's text, with a line feed as its only line break.
+
+    Raises:
+        OSError: as `read_bytes`.
+        UnicodeDecodeError: if it is not UTF-8.
+    """
+    return read_bytes(path, limit).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def json_value(text: str | bytes) -> Any:
+    """Return a JSON value: numbers are finite and texts can be encoded.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    try:
+        decoded = text if isinstance(text, str) else text.decode("utf-8")
+        value = json.loads(decoded, parse_constant=_refuse, parse_float=_finite)
+        if decoded.count("[") + decoded.count("{") > MAX_DEPTH:
+            _check_depth(value)
+        if _SURROGATE.search(decoded):
+            json.dumps(value, ensure_ascii=False).encode()
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    return value
+
+
+def toml_table(text: str) -> dict[str, Any]:
+    """Return a TOML document.
+
+    Raises:
+        ValueError: if it is none; a `TOMLDecodeError` names the line.
+    """
+    try:
+        value = tomllib.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    _check_depth(value)
+    return value
+
+
+def yaml_value(text: str) -> Any:
+    """Return the one document of a YAML text, by the safe schema.
+
+    Raises:
+        ValueError: if it is none, it is nested too deeply, or holds more than `MAX_YAML_NODES` values.
+    """
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        _check_size(yaml.parse(text, Loader=loader))
+        value = yaml.load(text, Loader=loader)
+        if _SURROGATE.search(text):
+            json.dumps(value, ensure_ascii=False, default=str, skipkeys=True).encode()
+    except (yaml.YAMLError, RecursionError, LookupError, AttributeError, TypeError, ArithmeticError) as error:
+        # The constructors of explicit tags raise whatever their text leads to.
+        raise ValueError(str(error) or type(error).__name__) from error
+    return value
+
+
+def _check_size(events: Iterable[Any]) -> None:
+    """Refuse a document before it is composed: that recurses in C, and takes an alias for all that it stands for."""
+    weights: dict[str, int] = {}
+    opened: list[tuple[str | None, int]] = []
+    total = 0
+    for event in events:
+        kind, anchor = type(event).__name__, getattr(event, "anchor", None)
+        if kind == "AliasEvent":
+            # One that is not known yet is inside of what it stands for, or nowhere.
+            total += weights.get(event.anchor, MAX_YAML_NODES)
+        elif kind in ("SequenceStartEvent", "MappingStartEvent"):
+            opened.append((anchor, total))
+            total += 1
+        elif kind in ("SequenceEndEvent", "MappingEndEvent"):
+            anchor, before = opened.pop()
+            weights[anchor or ""] = total - before
+        elif kind == "ScalarEvent":
+            total += 1
+            weights[anchor or ""] = 1
+        if len(opened) > MAX_DEPTH or total > MAX_YAML_NODES:
+            raise ValueError(
+                f"it is nested more than {MAX_DEPTH} deep, or holds more than {MAX_YAML_NODES} values with its aliases"
+            )
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return
+    raise ValueError(f"it is nested more than {MAX_DEPTH} deep")
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text:.40} is too large")
+    return value

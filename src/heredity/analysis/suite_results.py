@@ -7,7 +7,6 @@ from itertools import product
 
 import numpy as np
 
-from heredity.analysis.bounds import missing_bounds
 from heredity.analysis.contract import CommonMetrics, MetricsOf
 from heredity.analysis.evidence import SuiteEvidence
 from heredity.analysis.further import further_results
@@ -18,17 +17,15 @@ from heredity.analysis.ranking import (
     group_means,
     mean_of_known,
     normalised_score,
-    rank_scores,
     score_table,
     standings,
 )
 from heredity.analysis.run_record import mean
 from heredity.analysis.statistics import (
     CONFIDENCE,
-    case_mean,
-    evolver_mean,
     interquartile_mean,
 )
+from heredity.analysis.suite_cells import taskset_results
 from heredity.analysis.suite_comparisons import suite_comparisons
 from heredity.analysis.suite_spread import THRESHOLDS, EntrySpread, profile, suite_spread
 from heredity.analysis.suite_table import (
@@ -46,20 +43,15 @@ from heredity.results.selection import SelectionRow
 from heredity.results.suite import (
     AbsentRun,
     BudgetRow,
-    CellResults,
-    CellSeed,
     EditRate,
     EditsRow,
     Entry,
     FeaturesRow,
-    FurtherResults,
     Problems,
     Profile,
     ProfilePoint,
     SuiteResults,
-    TasksetResults,
     UnfinishedRun,
-    Unit,
 )
 
 Own = Mapping[str, Sequence[RunResults]]
@@ -112,7 +104,7 @@ def suite_results(
         unranked_because=because,
         evolvers=list(own),
         leaderboard=_leaderboard(tasksets, table, order, own, name, spread),
-        tasksets=[_taskset(t, list(own), name, further[t.name]) for t in tasksets],
+        tasksets=[taskset_results(t, list(own), name, further[t.name]) for t in tasksets],
         comparisons=suite_comparisons(tasksets, order, name, sequential=sequential),
         edits=[_edits(group, label, several) for group, label, several in _by_group(own)],
         features=[_features(group, label, several) for group, label, several in _by_group(own)],
@@ -225,87 +217,6 @@ def _normalised_runs(taskset: TasksetScores, entry: str) -> list[float]:
     mark, best = taskset.reference_mean(entry), taskset.best_mean(entry)
     scores = (normalised_score(m, mark, best) for m in cell.run_means)
     return [score for score in scores if score is not None]
-
-
-def _taskset(
-    taskset: TasksetScores, evolvers: Sequence[str], name: Named, further: list[FurtherResults]
-) -> TasksetResults:
-    means = taskset.means
-    row = score_table({taskset.name: means}, list(means))[0]
-    ranks, points = competition_ranks(row), rank_scores(row)
-    cells = [
-        _cell(taskset, entry, name, int(ranks[i]), None if np.isnan(points[i]) else float(points[i]))
-        for i, entry in enumerate(means)
-    ]
-    return TasksetResults(
-        taskset=taskset.name,
-        family=taskset.family,
-        group=taskset.group,
-        reference_mean=_only(taskset.reference_mean(entry) for entry in taskset.references),
-        best_mean=max((cell.mean for cell in taskset.cells.values()), default=None),
-        entries=len(means),
-        cells=sorted(cells, key=lambda cell: cell.rank or 0),
-        further=further,
-        absent=[e for e in evolvers if e not in taskset.cells],
-    )
-
-
-def _only(means: Iterable[float | None]) -> float | None:
-    listed = list(means)
-    return listed[0] if len(listed) == 1 else None
-
-
-def _cell(taskset: TasksetScores, entry: str, name: Named, rank: int, rank_score: float | None) -> CellResults:
-    if entry in taskset.references:
-        return _reference_cell(taskset, entry, name(entry), rank, rank_score)
-    cell = taskset.cells[entry]
-    estimate, unit = evolver_mean([cell.scores], taskset.bounds) or (None, Unit.CASE)
-    heldout = [scores for _, scores in cell.runs]
-    return CellResults(
-        evolver=name(entry),
-        reference=False,
-        against=name(cell.reference) if cell.reference in taskset.references else None,
-        reference_mean=taskset.reference_mean(entry),
-        mean=cell.mean,
-        ci=None if estimate is None else estimate.interval,
-        ci_unit=unit,
-        ci_unknown=estimate and estimate.unknown,
-        rank=rank,
-        rank_score=rank_score,
-        normalised=normalised_score(cell.mean, taskset.reference_mean(entry), taskset.best_mean(entry)),
-        seeds=[
-            CellSeed(seed=run.seed, run_id=run.run_id, mean=mean)
-            for (run, _), mean in zip(cell.runs, cell.run_means, strict=True)
-        ],
-        cases=sum(scores.n for scores in heldout),
-        missing=sum(scores.missing for scores in heldout),
-        failures=sum(scores.failures for scores in heldout),
-        if_missing=missing_bounds(cell.scores, taskset.bounds),
-    )
-
-
-def _reference_cell(taskset: TasksetScores, entry: str, name: str, rank: int, rank_score: float | None) -> CellResults:
-    scores = taskset.references[entry]
-    missing = int(np.isnan(scores).sum())
-    estimate = case_mean([scores], bounds=taskset.bounds)
-    return CellResults(
-        evolver=name,
-        reference=True,
-        against=None,
-        reference_mean=None,
-        mean=taskset.means[entry],
-        ci=estimate and estimate.interval,
-        ci_unit=Unit.CASE,
-        ci_unknown=estimate and estimate.unknown,
-        rank=rank,
-        rank_score=rank_score,
-        normalised=None,
-        seeds=[],
-        cases=scores.size - missing,
-        missing=missing,
-        failures=0,
-        if_missing=missing_bounds(scores, taskset.bounds),
-    )
 
 
 def _by_group(own: Own) -> Iterator[tuple[str, str, list[RunResults]]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from heredity.errors import UnknownNameError
 from heredity.records.events import TokenUsageData
-from heredity.results.run import AgentAccounts, TokenDifference, Tokens
+from heredity.results.agents import AgentAccounts, TokenDifference, Tokens
 
 BROKER = "broker"
 """The source of what a broker counted, call by call, beside what an agent says itself."""

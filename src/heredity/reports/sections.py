@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from heredity.results.agents import AgentAccounts, Tokens
 from heredity.results.page import Cell, Code, Facts, Named, Part, Section, Text
-from heredity.results.run import AgentAccounts, EvolverFailure, Failure, RunResults, Tokens
+from heredity.results.run import EvolverFailure, Failure, RunResults
 from heredity.results.suite import Entry, SuiteResults
 from heredity.results.text import amount, dollars, listed, plural
 from heredity.results.words import Words

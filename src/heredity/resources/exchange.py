@@ -1,18 +1,20 @@
-"""Resources as JSON: every version, its files and the heads, to be read by people and loaded into another store."""
+"""Resources as files: every version as JSON, to be read by people and loaded into another store; or a folder for each."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError, DamagedRecordError
 from heredity.outside import json_value
 from heredity.resources.tree import SourceTree
-from heredity.resources.versions import Version
+from heredity.resources.versions import Draft, Manifest, Version
 
 _FORMAT = "heredity-resources-1"
+_ABOUT = "resource.json"
 Entries = list[tuple[Version, SourceTree]]
 Heads = list[tuple[str, Version, bool]]
 """A branch, its head, and whether the resource is hidden."""
@@ -90,3 +92,14 @@ def _encoded(data: bytes) -> dict[str, str]:
 
 def _decoded(value: dict[str, str]) -> bytes:
     return value["text"].encode() if "text" in value else base64.b64decode(value["base64"], validate=True)
+
+
+def draft_of(type_: str, folder: Path) -> Draft:
+    """Read a resource from a folder of its files, with an optional `resource.json`, its manifest."""
+    files: dict[str, bytes | str] = {**SourceTree.from_folder(folder)}
+    about = files.pop(_ABOUT, b"{}")
+    try:
+        manifest = Manifest.from_json(json_value(about))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{folder / _ABOUT} is not a JSON object: {error}") from error
+    return Draft(type_, folder.name, SourceTree(files), manifest, note=f"from {folder.name}/")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError, HeredityError, UnknownNameError
-from heredity.outside import json_value, read_bytes, read_text
+from heredity.outside import read_bytes, read_text
 from heredity.records.run_folder import write_atomic
 from heredity.resources import building, contracts, exchange, retrieval
 from heredity.resources.building import PROMPT, SKILL, Instance
@@ -33,7 +33,6 @@ Files = SourceTree | Mapping[str, str | bytes] | str
 """A resource's files; a text is a prompt's."""
 
 _PARAMETER = "parameters."
-_ABOUT = "resource.json"
 
 
 class Registry:
@@ -75,7 +74,7 @@ class Registry:
         for type_folder in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
             for resource in sorted(p for p in type_folder.iterdir() if p.is_dir()):
                 checked_identity(type_folder.name, resource.name)
-                drafts.append(_draft_of(type_folder.name, resource))
+                drafts.append(exchange.draft_of(type_folder.name, resource))
         for draft in drafts:
             building.check(draft.type, draft.name, draft.tree, draft.manifest)
         with self.store.transaction():
@@ -312,9 +311,7 @@ class Registry:
         try:
             text = read_text(Path(path))
         except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(
-                f"{path} cannot be read as text in UTF-8: {error}; give a file of exported resources"
-            ) from error
+            raise ConfigError(f"{path} is no text in UTF-8: {error}; give exported resources") from error
         entries, heads = exchange.from_json(text, where=str(path))
         trees = {version.digest: tree for version, tree in entries}
         for _, version, _ in heads:
@@ -340,10 +337,7 @@ class Registry:
         """
         given = Path(path)
         file = given / SKILL if given.is_dir() else given
-        try:
-            text = read_bytes(file).decode("utf-8", "replace")
-        except OSError as error:
-            raise ConfigError(f"{file} cannot be read: {error.strerror}; give a tool's {SKILL}") from error
+        text = _plain_file(file)
         contract = contracts.read_contract(text, where=str(file))
         if contract.name != file.resolve().parent.name:
             raise ConfigError(f"{file} names {contract.name!r}; its folder must have the same name")
@@ -381,6 +375,13 @@ class Registry:
         return None
 
 
+def _plain_file(file: Path) -> str:
+    try:
+        return read_bytes(file).decode("utf-8", "replace")
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read: {error.strerror}; give a tool's {SKILL}") from error
+
+
 def _tree(files: Files) -> SourceTree:
     if isinstance(files, str):
         files = {PROMPT: files}
@@ -393,13 +394,3 @@ def _manifest(given: Manifest | Mapping[str, Any] | None) -> Manifest:
 
 def _number(text: str | None) -> Number | None:
     return None if text is None else Number.parse(text)
-
-
-def _draft_of(type_: str, folder: Path) -> Draft:
-    files: dict[str, bytes | str] = {**SourceTree.from_folder(folder)}
-    about = files.pop(_ABOUT, b"{}")
-    try:
-        manifest = Manifest.from_json(json_value(about))
-    except (ValueError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{folder / _ABOUT} is not a JSON object: {error}") from error
-    return Draft(type_, folder.name, SourceTree(files), manifest, note=f"from {folder.name}/")

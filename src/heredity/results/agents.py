@@ -1,4 +1,4 @@
-"""How a coding agent was started and how it ended, as a run's results hold it."""
+"""How a coding agent was started and how it ended, and what its model used, as a run's results hold it."""
 
 from __future__ import annotations
 
@@ -22,3 +22,27 @@ class AgentStart(Result):
     reason: str | None
     seconds: float | None
     output: str
+
+
+class Tokens(Result):
+    """What a coding agent's model used; `cache_tokens` are not part of the input."""
+
+    input_tokens: int | None
+    cache_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+
+
+class TokenDifference(Result):
+    """What an agent says that it used, less what the broker counted; None where either is unknown."""
+
+    input_tokens: int | None
+    cache_tokens: int | None
+    output_tokens: int | None
+
+
+class AgentAccounts(Result):
+    """What an agent says that it used beside what the broker counted, by source."""
+
+    by_source: dict[str, Tokens]
+    difference: TokenDifference

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field, SerializeAsAny
 
-from heredity.results.agents import AgentStart
+from heredity.results.agents import AgentAccounts, AgentStart, Tokens
 from heredity.results.base import SCHEMA_VERSION, Interval, MissingBounds, Result, Unknown
 from heredity.results.selection import Selection
 
@@ -321,30 +321,6 @@ class Diagnostics(Result):
     unreadable_candidates: int
     edits: EditCounts
     edit_size: list[EditSize]
-
-
-class Tokens(Result):
-    """What a coding agent's model used; `cache_tokens` are not part of the input."""
-
-    input_tokens: int | None
-    cache_tokens: int | None
-    output_tokens: int | None
-    cost_usd: float | None
-
-
-class TokenDifference(Result):
-    """What an agent says that it used, less what the broker counted; None where either is unknown."""
-
-    input_tokens: int | None
-    cache_tokens: int | None
-    output_tokens: int | None
-
-
-class AgentAccounts(Result):
-    """What an agent says that it used beside what the broker counted, by source."""
-
-    by_source: dict[str, Tokens]
-    difference: TokenDifference
 
 
 class RunResults(Result):

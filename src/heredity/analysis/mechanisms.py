@@ -64,7 +64,8 @@ def _given(run: RunResults) -> bool:
 
 def mechanisms_alone(suite: SuiteResults) -> SuiteResults:
     """Return a suite's results without ranks, intervals, tests and verdicts, in the order in which it was configured."""
-    order = {name: i for i, name in enumerate([*suite.evolvers, suite.reference])}
+    references = [entry.evolver for entry in suite.leaderboard if entry.reference]
+    order = {name: i for i, name in enumerate([*suite.evolvers, *references])}
     return suite.model_copy(
         update={
             "leaderboard": sorted(map(_entry, suite.leaderboard), key=lambda entry: order[entry.evolver]),

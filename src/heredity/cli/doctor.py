@@ -35,10 +35,9 @@ PURPOSES = {
     "policy": "demo",
     "questions": "questions-offline",
     "harness": "harness-offline",
-    "post-training": "posttrain-cpu",
     "worlds": "worlds-six",
 }
-"""What `--for` may name beside suites, each with the installed suite that stands for it."""
+"""What `--for` may name beside suites and protocols, each with the installed suite that stands for it."""
 
 
 def doctor(
@@ -68,9 +67,10 @@ def doctor(
 def _needed_for(purpose: str) -> list[Check]:
     from heredity.experiments.config import load
     from heredity.experiments.preflight import preflight
-    from heredity.experiments.suites import suite_file
+    from heredity.experiments.suites import suite_file, suites_of
 
-    return preflight(load(suite_file(PURPOSES.get(purpose, purpose))), Path("runs"))
+    named = next(iter(suites_of(purpose)), None) or suite_file(PURPOSES.get(purpose, purpose))
+    return preflight(load(named), Path("runs"))
 
 
 def examine() -> list[Check]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 from heredity.errors import ConfigError, UnknownNameError
+from heredity.experiments.config import read_toml
 from heredity.plugins import Group
 
 PACKAGES = Group[ModuleType](
@@ -46,6 +47,12 @@ def suite_file(name: str) -> Path:
     if name not in installed:
         raise UnknownNameError("suite", name, installed)
     return installed[name]
+
+
+def suites_of(protocol: str) -> list[Path]:
+    """Return the installed suites that name a protocol; none if nothing is called so."""
+    named = [(file, read_toml(file).get("run", {})) for file in suites().values()]
+    return [file for file, run in named if run.get("protocol") == protocol]
 
 
 def headline(file: Path) -> str:

@@ -19,7 +19,9 @@ MAX_WEIGHT = 4000
 MAX_DEPTH = 12
 """Lists and tables inside of one another."""
 MAX_PASSES = 20_000
-"""Passes through loops, and steps of long functions, in one turn; in the making of a level fifty times as many."""
+"""Passes through loops, and steps of long functions, in one turn."""
+MAX_LEVEL_PASSES = 50 * MAX_PASSES
+"""The same where a level is made, bounded or solved."""
 
 
 class RuleError(HeredityError):
@@ -34,19 +36,14 @@ class Turn:
     """What a turn comes to: what it pays, whether it ends the episode, what is said; and how much it may still do.
 
     Attributes:
+        most: passes that it may take.
         rng: where chance is drawn from, when levels are made.
     """
 
-    __slots__ = ("done", "passes", "reward", "rng", "said")
+    __slots__ = ("done", "most", "passes", "reward", "rng", "said")
 
-    def __init__(self, rng: np.random.Generator | None = None) -> None:
-        self.passes, self.reward, self.done, self.said, self.rng = (
-            MAX_PASSES if rng is None else 50 * MAX_PASSES,
-            0.0,
-            False,
-            "",
-            rng,
-        )
+    def __init__(self, most: int = MAX_PASSES, rng: np.random.Generator | None = None) -> None:
+        self.most, self.passes, self.reward, self.done, self.said, self.rng = most, most, 0.0, False, "", rng
 
     def count(self, passes: int) -> None:
         """Count passes through a loop.
@@ -56,7 +53,7 @@ class Turn:
         """
         self.passes -= passes
         if self.passes < 0:
-            raise RuleError(f"more than {MAX_PASSES} passes through loops in one turn; make the lists shorter")
+            raise RuleError(f"more than {self.most} passes through loops in one turn; make the lists shorter")
 
 
 # --- what is put in the place of operators and effects
@@ -80,6 +77,12 @@ def _counted(turn: Turn, function: Callable[..., Any], values: Any, *others: Any
         rows * len(values[0]) if rows and isinstance(values, tuple) and isinstance(values[0], str | tuple) else rows
     )
     return function(values, *others)
+
+
+def _doubled(turn: Turn, function: Callable[..., Any], values: Sequence[Any]) -> Any:
+    """Call a function that does twice as much for each entry of its list."""
+    turn.count(len(values) << min(len(values), 50))
+    return function(values)
 
 
 def whole(made: Any) -> Any:
@@ -145,7 +148,7 @@ def _shl(a: int, b: int) -> int:
 
 def _put(held: Any, places: tuple[Any, ...], value: Any) -> Any:
     place, *rest = places
-    if isinstance(place, tuple) and len(place) == 2:
+    if isinstance(place, tuple) and len(place) == 2 and not isinstance(held, Mapping):
         place, rest = place[0], [place[1], *rest]
     inner = _put(held[place], tuple(rest), value) if rest else value
     if isinstance(held, Mapping):
@@ -231,7 +234,7 @@ def _require(turn: Turn, holds: bool) -> None:
 
 
 CHECKED: Mapping[str, Callable[..., Any]] = {
-    "__it": _it, "__counted": _counted, "__add": _add, "__mul": _mul, "__shl": _shl, "__put": _put, "__text": text_of,
+    "__it": _it, "__counted": _counted, "__doubled": _doubled, "__add": _add, "__mul": _mul, "__shl": _shl, "__put": _put, "__text": text_of,
     "__refuse": _refuse, "__pay": _pay, "__end": _end, "__say": _say, "__draw": _draw, "__choose": _choose,
     "__shuffle": _shuffle, "__chance": _chance, "__maze": _maze, "__require": _require,
     "__list": listed, "__whole": whole, "__mod": _mod,

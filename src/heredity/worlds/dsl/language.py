@@ -15,7 +15,7 @@ from typing import Any
 
 from heredity.errors import ConfigError, nearest
 from heredity.worlds.dsl.bounded import DRAWS, MAX_NUMBER
-from heredity.worlds.dsl.functions import FUNCTIONS, LONG
+from heredity.worlds.dsl.functions import DOUBLING, FUNCTIONS, LONG
 from heredity.worlds.dsl.scope import Rule, Scope
 
 MAX_SOURCE = 8000
@@ -90,6 +90,7 @@ class _Check:
         self.calls: set[str] = set()
         self.changed = False
         self.depth = 0
+        self.held = 0
 
     def rule(self, body: list[ast.stmt], parameters: tuple[str, ...]) -> Rule:
         made = self.block(body) or [ast.Pass()]
@@ -134,6 +135,8 @@ class _Check:
                 return [ast.If(test, body or [ast.Pass()], other)]
             case ast.For(orelse=[]):
                 through = self.through(node.iter, *node.body)
+                if self.holds_state(node.target):
+                    raise self.wrong(node, "the state has the name of what goes through the loop; take another")
                 self.bind(node.target)
                 # What a pass changes has been changed when the next one begins.
                 before = self.changed
@@ -177,10 +180,23 @@ class _Check:
             self.change(target, target.id)
             name = ast.Attribute(ast.Name("__s", ast.Load()), target.id, ast.Store())
             return [ast.Assign([name], _call("__fit_" + target.id, value))]
+        if isinstance(target, ast.Tuple) and self.holds_state(target):
+            self.held += len(target.elts)
+            parts = [f"__u_{self.held - number}" for number in range(len(target.elts))]
+            made: list[ast.stmt] = [
+                ast.Assign([ast.Tuple([ast.Name(p, ast.Store()) for p in parts], ast.Store())], value)
+            ]
+            for inner, part in zip(target.elts, parts, strict=True):
+                made += self.assigned(inner, ast.Name(part, ast.Load()))
+            return made
         self.bind(target)
         if isinstance(target, ast.Name):
             target.ctx = ast.Store()
         return [ast.Assign([target], value)]
+
+    def holds_state(self, target: ast.expr) -> bool:
+        names = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+        return bool((names & self.scope.state) - self.locals)
 
     def change(self, node: ast.AST, name: str) -> None:
         if not self.effects:
@@ -309,9 +325,12 @@ class _Check:
         if name not in FUNCTIONS:
             known = {*FUNCTIONS, *self.scope.functions}
             raise self.wrong(node, f"there is no function {name!r}{_meant(name, known)}")
+        built_in = ast.Name("__b_" + name, ast.Load())  # parameters of actions may have the names of functions
+        if name in DOUBLING:
+            return _call("__doubled", turn, built_in, *given)
         if name in LONG:
-            return _call("__counted", turn, ast.Name(name, ast.Load()), *given)
-        return _call(name, *given)
+            return _call("__counted", turn, built_in, *given)
+        return _call(built_in.id, *given)
 
     def binary(self, node: ast.AST, left: ast.expr, op: ast.operator, right: ast.expr) -> ast.expr:
         if not isinstance(op, _OPERATORS):

@@ -234,9 +234,9 @@ def _require(turn: Turn, holds: bool) -> None:
 
 
 CHECKED: Mapping[str, Callable[..., Any]] = {
-    "__it": _it, "__counted": _counted, "__doubled": _doubled, "__add": _add, "__mul": _mul, "__shl": _shl, "__put": _put, "__text": text_of,
+    "__it": _it, "__counted": _counted, "__add": _add, "__mul": _mul, "__shl": _shl, "__put": _put, "__text": text_of,
     "__refuse": _refuse, "__pay": _pay, "__end": _end, "__say": _say, "__draw": _draw, "__choose": _choose,
     "__shuffle": _shuffle, "__chance": _chance, "__maze": _maze, "__require": _require,
-    "__list": listed, "__whole": whole, "__mod": _mod,
+    "__list": listed, "__whole": whole, "__mod": _mod, "__doubled": _doubled,
 }  # fmt: skip
 DRAWS = ("draw", "choose", "shuffle", "chance", "maze", "require")

@@ -237,7 +237,20 @@ DOUBLING = frozenset({"couples"})
 """Functions that do twice as much for each entry of their list: it is counted."""
 
 LONG = frozenset(
-    {"joined", "ordered", "total", "window", "cells", "way", "distances", "turned", "pairs", "numbered", "without", "route"}
+    {
+        "joined",
+        "ordered",
+        "total",
+        "window",
+        "cells",
+        "way",
+        "distances",
+        "turned",
+        "pairs",
+        "numbered",
+        "without",
+        "route",
+    }
 )
 """Functions whose time grows with what they are given: it is counted."""
 

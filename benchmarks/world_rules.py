@@ -3,7 +3,7 @@
     python benchmarks/world_rules.py [--json] [--rounds 7] [--worlds NAME …]
 
 Both play the same actions on the same levels, in turn, so that they do the same and other work on the machine slows both. A step
-reads an action, follows the rules and renders the text. `ratio` is the median over rounds of the steps of the rules for one of the library's.
+reads an action, follows the rules and renders the text. `ratio` is the median over rounds of the rules' speed over the library's.
 """
 
 from __future__ import annotations

@@ -70,12 +70,20 @@ def _it(turn: Turn, values: Any, cost: int) -> Any:
     return values
 
 
+def _numbered(turn: Turn, cost: int, values: Any) -> Any:
+    return enumerate(_it(turn, values, cost))
+
+
+def _pairs(turn: Turn, cost: int, one: Any, other: Any) -> Any:
+    return zip(_it(turn, one, cost), _it(turn, other, cost), strict=False)
+
+
 def _counted(turn: Turn, function: Callable[..., Any], values: Any, *others: Any) -> Any:
     """Call a function that goes through its first argument: a list, or a grid with all its cells."""
-    rows = len(values) if isinstance(values, tuple | str) else 1
-    turn.count(
-        rows * len(values[0]) if rows and isinstance(values, tuple) and isinstance(values[0], str | tuple) else rows
-    )
+    size = len(values) if type(values) in _LONG else 1
+    if size and type(values) is tuple and type(values[0]) in _LONG:
+        size *= len(values[0])
+    turn.count(size)
     return function(values, *others)
 
 
@@ -89,28 +97,35 @@ def whole(made: Any) -> Any:
     """Return a list, table or text that is new, if it is neither too long, nor too heavy, nor too deep."""
     if len(made) > MAX_LENGTH:
         raise RuleError(f"a list, table or text of {len(made)} is longer than {MAX_LENGTH}")
-    if type(made) is not str and not _PLAIN.issuperset(map(type, made.values() if type(made) is dict else made)):
+    if type(made) is not str:
         _weigh(made, 0, MAX_WEIGHT)
     return made
 
 
 def _weigh(value: Any, depth: int, left: int) -> int:
     """Return how much is left of a weight once a value's is taken from it."""
-    if depth > MAX_DEPTH:
-        raise RuleError(f"more than {MAX_DEPTH} lists and tables inside of one another")
-    for inner in value.values() if isinstance(value, dict) else value:
-        left = _weigh(inner, depth + 1, left - 1) if isinstance(inner, tuple | dict) else left - 1
-        if left < 0:
-            raise RuleError(f"a list of lists with more than {MAX_WEIGHT} values")
+    inside = value.values() if type(value) is dict else value
+    left -= len(inside)
+    if left < 0:
+        raise RuleError(f"a list of lists with more than {MAX_WEIGHT} values")
+    if not PLAIN.issuperset(map(type, inside)):
+        if depth == MAX_DEPTH:
+            raise RuleError(f"more than {MAX_DEPTH} lists and tables inside of one another")
+        for inner in inside:
+            if type(inner) is tuple or type(inner) is dict:
+                left = _weigh(inner, depth + 1, left)
     return left
 
 
-_PLAIN = frozenset({int, float, str, bool, type(None)})
+PLAIN = frozenset({int, float, str, bool, type(None)})
+_NUMBERS = frozenset({int, float, bool})
+_LONG = frozenset({str, tuple})
 
 
 def listed(values: list[Any] | tuple[Any, ...]) -> tuple[Any, ...]:
     """Return values as a list of rules. Raises as `whole`."""
-    return whole(tuple(values))
+    made = tuple(values)
+    return made if len(made) <= MAX_LENGTH and PLAIN.issuperset(map(type, made)) else whole(made)
 
 
 def bounded_number(made: Any) -> Any:
@@ -122,12 +137,17 @@ def bounded_number(made: Any) -> Any:
 
 def _add(a: Any, b: Any) -> Any:
     made = a + b
-    return whole(made) if isinstance(made, str | tuple) else bounded_number(made)
+    if type(made) in _NUMBERS and -MAX_NUMBER <= made <= MAX_NUMBER:
+        return made
+    return whole(made) if type(made) in _LONG else bounded_number(made)
 
 
 def _mul(a: Any, b: Any) -> Any:
+    if type(a) in _NUMBERS and type(b) in _NUMBERS:
+        made = a * b
+        return made if -MAX_NUMBER <= made <= MAX_NUMBER else bounded_number(made)
     for one, other in ((a, b), (b, a)):
-        if isinstance(one, str | tuple):
+        if type(one) in _LONG:
             if not isinstance(other, int) or len(one) * other > MAX_LENGTH:
                 raise RuleError(f"{shown(other)} times {shown(one)} is longer than {MAX_LENGTH}")
             return whole(one * other)
@@ -135,7 +155,7 @@ def _mul(a: Any, b: Any) -> Any:
 
 
 def _mod(a: Any, b: Any) -> Any:
-    if not isinstance(a, int | float):
+    if type(a) not in _NUMBERS:
         raise RuleError(f"{shown(a)} % {shown(b)}: % is the remainder of numbers")
     return a % b
 
@@ -147,10 +167,11 @@ def _shl(a: int, b: int) -> int:
 
 
 def _put(held: Any, places: tuple[Any, ...], value: Any) -> Any:
-    place, *rest = places
-    if isinstance(place, tuple) and len(place) == 2 and not isinstance(held, Mapping):
-        place, rest = place[0], [place[1], *rest]
-    inner = _put(held[place], tuple(rest), value) if rest else value
+    place: Any = places[0]
+    rest: tuple[Any, ...] = places[1:]
+    if type(place) is tuple and len(place) == 2 and not isinstance(held, Mapping):
+        place, rest = place[0], (place[1], *rest)
+    inner = _put(held[place], rest, value) if rest else value
     if isinstance(held, Mapping):
         return whole({**held, place: inner})
     if not isinstance(place, int) or not -len(held) <= place < len(held):
@@ -165,9 +186,14 @@ def _put(held: Any, places: tuple[Any, ...], value: Any) -> Any:
 
 def text_of(value: Any) -> str:
     """Return a value as messages show it."""
-    if isinstance(value, float):
+    if type(value) is float:
         return f"{value:g}"
-    return whole(", ".join(map(text_of, value))) if isinstance(value, tuple) else str(value)
+    return whole(", ".join(map(text_of, value))) if type(value) is tuple else str(value)
+
+
+def _text(*parts: Any) -> str:
+    made = "".join([part if type(part) is str else text_of(part) for part in parts])
+    return made if len(made) <= MAX_LENGTH else whole(made)
 
 
 def shown(value: Any) -> str:
@@ -180,7 +206,7 @@ def _refuse(turn: Turn, message: str) -> NoReturn:
 
 
 def _pay(turn: Turn, amount: Any) -> None:
-    if not isinstance(amount, int | float) or not abs(amount) <= MAX_NUMBER:
+    if not (type(amount) in _NUMBERS and -MAX_NUMBER <= amount <= MAX_NUMBER):
         raise RuleError(f"{shown(amount)} cannot be paid")
     turn.reward += amount
 
@@ -234,9 +260,10 @@ def _require(turn: Turn, holds: bool) -> None:
 
 
 CHECKED: Mapping[str, Callable[..., Any]] = {
-    "__it": _it, "__counted": _counted, "__add": _add, "__mul": _mul, "__shl": _shl, "__put": _put, "__text": text_of,
+    "__it": _it, "__counted": _counted, "__add": _add, "__mul": _mul, "__shl": _shl, "__put": _put, "__text": _text,
     "__refuse": _refuse, "__pay": _pay, "__end": _end, "__say": _say, "__draw": _draw, "__choose": _choose,
     "__shuffle": _shuffle, "__chance": _chance, "__maze": _maze, "__require": _require,
     "__list": listed, "__whole": whole, "__mod": _mod, "__doubled": _doubled,
+    "__numbered": _numbered, "__pairs": _pairs,
 }  # fmt: skip
 DRAWS = ("draw", "choose", "shuffle", "chance", "maze", "require")

@@ -59,6 +59,11 @@ def without(values: Sequence[Any], value: Any) -> tuple[Any, ...]:
     return tuple(values) if at < 0 else (*values[:at], *values[at + 1 :])
 
 
+def how_often(values: Sequence[Any], value: Any) -> int:
+    """Return how often a value is in a list, or a character in a text."""
+    return values.count(value)
+
+
 def joined(values: Iterable[Any], between: str) -> str:
     """Return texts one after the other, with a text between."""
     try:
@@ -250,6 +255,7 @@ LONG = frozenset(
         "numbered",
         "without",
         "route",
+        "how_often",
     }
 )
 """Functions whose time grows with what they are given: it is counted."""
@@ -274,6 +280,6 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
             greatest,
         ),
         *(capital, padded, reduced, turned, symbols, step, symbol, window, drawn, cells, beside, way, distances),
-        *(route, couples, abs, len, round, any, all),
+        *(how_often, route, couples, abs, len, round, any, all),
     )
 }

@@ -131,7 +131,7 @@ def test_levels_made_by_rules_are_different_and_solved_within_their_bound(name: 
         assert twin.make(level.seed, level.difficulty).data == level.data
 
 
-@pytest.mark.parametrize("name", ["entropy_door", "glowing_reef", "hooded_ball", "icy_grip"])
+@pytest.mark.parametrize("name", ["entropy_door", "glowing_reef", "hooded_ball", "icy_grip", "pattern_canvas"])
 def test_bounds_and_solutions_of_rules_are_those_of_the_library(name: str) -> None:
     own, twin = world(name), World(EXAMPLES / name)
     for level in [level for split in own.shipped.values() for level in split]:
@@ -260,6 +260,7 @@ def test_what_is_not_in_the_language_is_refused_with_its_place(changed: dict[str
         "x = 1 // (oil - oil)",
         "oil = 99",
         "oil, x = [99, 1]",
+        "x = {i: {'on': i + 1} for i in below(999)}\nfor i in below(900):\n  y = route(x, 0, [-1])",
         "x = couples([[1 for a in below(14)] for b in below(14)])",
         "x = [1]\nfor i in below(60):\n  for n, a in numbered(x):\n    x = [n, x]",
         "x = [1]\nfor i in below(60):\n  for a, b in pairs(x, x):\n    x = [x, a, x, b]",

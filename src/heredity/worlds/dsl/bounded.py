@@ -79,8 +79,8 @@ def _pairs(turn: Turn, cost: int, one: Any, other: Any) -> Any:
 
 
 def _counted(turn: Turn, function: Callable[..., Any], values: Any, *others: Any) -> Any:
-    """Call a function that goes through its first argument: a list, or a grid with all its cells."""
-    size = len(values) if type(values) in _LONG else 1
+    """Call a function that goes through its first argument: a list, a table, or a grid with all its cells."""
+    size = len(values) if type(values) in _LONG or type(values) is dict else 1
     if size and type(values) is tuple and type(values[0]) in _LONG:
         size *= len(values[0])
     turn.count(size)

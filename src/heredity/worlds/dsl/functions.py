@@ -202,10 +202,10 @@ def route(moves: Mapping[Any, Mapping[Any, Any]], start: Any, goals: Sequence[An
         goals: places.
     """
     before: dict[Any, tuple[Any, Any]] = {start: (None, None)}
-    queue = deque([start])
+    queue, wanted = deque([start]), frozenset(goals)
     while queue:
         at = queue.popleft()
-        if at in goals:
+        if at in wanted:
             names: list[Any] = []
             while before[at][1] is not None:
                 at, name = before[at]

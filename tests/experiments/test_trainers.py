@@ -64,7 +64,7 @@ def run(out: Path, *overrides: str, file: Path | str = "posttrain-cpu") -> int:
         ("training.mode=sft", "training.mode = 'sft'"),
         ("training.gpus=1", "training.gpus is 1, and engine.gpus names 0; name as many there"),
         ("training.device=gpu", 'training.device is "gpu", and training.gpus is 0'),
-        ('engine.gpus=["93"]', "engine.gpus names '93', and there is no such GPU; there are: "),
+        ('engine.gpus=["93"]', "GPUs: "),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_run(

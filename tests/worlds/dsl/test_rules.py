@@ -13,9 +13,11 @@ import yaml
 from heredity.errors import ConfigError
 from heredity.ids import generator
 from heredity.worlds.actions import sample_action
+from heredity.worlds.contract import Action
 from heredity.worlds.description import Description, read_description
 from heredity.worlds.dsl.bounded import RuleError
 from heredity.worlds.dsl.dynamics import Compiled, RulesDynamics
+from heredity.worlds.dsl.functions import FUNCTIONS
 from heredity.worlds.dsl.levels import RulesLevels
 from heredity.worlds.world import World, from_rules, world
 
@@ -129,6 +131,14 @@ def test_levels_made_by_rules_are_different_and_solved_within_their_bound(name: 
         assert twin.make(level.seed, level.difficulty).data == level.data
 
 
+@pytest.mark.parametrize("name", ["entropy_door", "glowing_reef", "hooded_ball", "icy_grip", "pattern_canvas"])
+def test_bounds_and_solutions_of_rules_are_those_of_the_library(name: str) -> None:
+    own, twin = world(name), World(EXAMPLES / name)
+    for level in [level for split in own.shipped.values() for level in split]:
+        assert twin.levels.upper_bound(level.data).value == level.upper_bound.value, level.id
+        assert twin.play(level.data) == level.reference, level.id
+
+
 def test_rules_pay_refuse_and_end() -> None:
     episode, steps = play(compiled(), pour(3), pour(3), pour(1), pour(1))
     assert [step.reward for step in steps] == [3.0, 0.0, 1.0, 1.0]
@@ -153,6 +163,46 @@ def test_copies_of_a_state_go_on_by_themselves() -> None:
 
 
 @pytest.mark.parametrize(
+    ("rule", "said", "oil"),
+    [
+        ("oil, more = [oil - 1, oil]\nsay(f'{oil} {more}')", "4 5", 4),
+        ("(oil, x), poured = [[2, 7], [8, 9]]\nsay(f'{x} {poured[1]}')", "7 9", 2),
+        ("x = {[1, 2]: 3}\nx[[1, 2]] = 5\nsay(f'{x[[1, 2]]}')", "5", 5),
+        ("say(f'{[f\"{n}{a}\" for n, a in numbered(\"ab\")]} {[a + b for a, b in pairs([1, 2], [3, 4, 5])]}')", "0a, 1b 4, 6", 5),
+        ("say(f'{step([3, 3], \"west\", 2)} {how_often([1, 2, 1], 1)} {5:+d}{0.5}')", "3, 1 2 +50.5", 5),
+        ("x = {1: {'up': 2, 'in': 3}, 2: {'on': 4}, 3: {}}\nsay(f'{route(x, 1, [4])} {route(x, 3, [2])}')", "up, on None", 5),
+    ],
+)  # fmt: skip
+def test_what_rules_say_and_leave_behind(rule: str, said: str, oil: int) -> None:
+    episode, (step,) = play(compiled(actions__wait=rule), {"action": "wait"})
+    assert (step.message, episode.observe()["oil"]) == (said, oil)
+
+
+def test_couples_are_the_best_of_all() -> None:
+    def best(worths: Any, left: tuple[int, ...]) -> float:
+        if len(left) < 2:
+            return 0
+        one, *rest = left
+        return max(
+            best(worths, tuple(rest)),
+            *(worths[one][other] + best(worths, tuple(r for r in rest if r != other)) for other in rest),
+        )
+
+    for seed in range(5):
+        rng = generator(seed, "couples")
+        upper = rng.integers(-2, 9, (6, 6))
+        worths = (upper + upper.T).tolist()
+        chosen = FUNCTIONS["couples"](worths)
+        assert len({n for couple in chosen for n in couple}) == 2 * len(chosen)
+        assert sum(worths[a][b] for a, b in chosen) == best(worths, tuple(range(6)))
+
+
+def test_a_search_bears_any_name_of_a_variable() -> None:
+    levels = RulesLevels(compiled(state__key={"type": "integer", "start": "0"}))
+    assert levels.upper_bound({"oil": 5}).value == 5.0
+
+
+@pytest.mark.parametrize(
     ("changed", "said"),
     [
         ({"actions__wait": "oyl -= 1"}, r"rules.actions.wait, line 1: there is no 'oyl' here \(did you mean oil\?\)"),
@@ -160,6 +210,7 @@ def test_copies_of_a_state_go_on_by_themselves() -> None:
         ({"actions__wait": "for i in below(3):\n  if oil > 2:\n    refuse('no')\n  oil -= 1"}, "refuse stands in a loop"),
         ({"actions__wait": "while True:\n  pass"}, "while is no statement of rules"),
         ({"actions__wait": "break"}, "rules.actions.wait.*outside loop"),
+        ({"actions__wait": "for oil in below(3):\n  pass"}, "the state has the name of what goes through the loop"),
         ({"actions__wait": "import os"}, "import is no statement"),
         ({"actions__wait": "say(oil.__class__)"}, "Attribute is not in the language"),
         ({"actions__wait": "say((lambda: 1)())"}, "only functions can be called"),
@@ -208,6 +259,11 @@ def test_what_is_not_in_the_language_is_refused_with_its_place(changed: dict[str
         "x = poured[7]",
         "x = 1 // (oil - oil)",
         "oil = 99",
+        "oil, x = [99, 1]",
+        "x = {i: {'on': i + 1} for i in below(999)}\nfor i in below(900):\n  y = route(x, 0, [-1])",
+        "x = couples([[1 for a in below(14)] for b in below(14)])",
+        "x = [1]\nfor i in below(60):\n  for n, a in numbered(x):\n    x = [n, x]",
+        "x = [1]\nfor i in below(60):\n  for a, b in pairs(x, x):\n    x = [x, a, x, b]",
         "oil = 0.5",
         "poured = below(9)",
         "pay('much')",
@@ -236,4 +292,5 @@ def test_a_folder_without_rules_or_code_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"world.yaml: rules.actions.pour, line 3: there is no 'drop' here"):
         World(folder)
     (folder / "world.yaml").write_text(LANTERN)
-    assert from_rules(read_description(folder / "world.yaml"), folder)
+    dynamics, _ = from_rules(read_description(folder / "world.yaml"), folder)
+    assert dynamics.act(dynamics.start({"oil": 5}), Action.of("pour", drops=2)).reward == 2.0

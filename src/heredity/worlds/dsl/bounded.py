@@ -19,7 +19,9 @@ MAX_WEIGHT = 4000
 MAX_DEPTH = 12
 """Lists and tables inside of one another."""
 MAX_PASSES = 20_000
-"""Passes through loops, and steps of long functions, in one turn; in the making of a level fifty times as many."""
+"""Passes through loops, and steps of long functions, in one turn."""
+MAX_LEVEL_PASSES = 50 * MAX_PASSES
+"""The same where a level is made, bounded or solved."""
 
 
 class RuleError(HeredityError):
@@ -34,19 +36,14 @@ class Turn:
     """What a turn comes to: what it pays, whether it ends the episode, what is said; and how much it may still do.
 
     Attributes:
+        most: passes that it may take.
         rng: where chance is drawn from, when levels are made.
     """
 
-    __slots__ = ("done", "passes", "reward", "rng", "said")
+    __slots__ = ("done", "most", "passes", "reward", "rng", "said")
 
-    def __init__(self, rng: np.random.Generator | None = None) -> None:
-        self.passes, self.reward, self.done, self.said, self.rng = (
-            MAX_PASSES if rng is None else 50 * MAX_PASSES,
-            0.0,
-            False,
-            "",
-            rng,
-        )
+    def __init__(self, most: int = MAX_PASSES, rng: np.random.Generator | None = None) -> None:
+        self.most, self.passes, self.reward, self.done, self.said, self.rng = most, most, 0.0, False, "", rng
 
     def count(self, passes: int) -> None:
         """Count passes through a loop.
@@ -56,7 +53,7 @@ class Turn:
         """
         self.passes -= passes
         if self.passes < 0:
-            raise RuleError(f"more than {MAX_PASSES} passes through loops in one turn; make the lists shorter")
+            raise RuleError(f"more than {self.most} passes through loops in one turn; make the lists shorter")
 
 
 # --- what is put in the place of operators and effects
@@ -73,41 +70,62 @@ def _it(turn: Turn, values: Any, cost: int) -> Any:
     return values
 
 
+def _numbered(turn: Turn, cost: int, values: Any) -> Any:
+    return enumerate(_it(turn, values, cost))
+
+
+def _pairs(turn: Turn, cost: int, one: Any, other: Any) -> Any:
+    return zip(_it(turn, one, cost), _it(turn, other, cost), strict=False)
+
+
 def _counted(turn: Turn, function: Callable[..., Any], values: Any, *others: Any) -> Any:
-    """Call a function that goes through its first argument: a list, or a grid with all its cells."""
-    rows = len(values) if isinstance(values, tuple | str) else 1
-    turn.count(
-        rows * len(values[0]) if rows and isinstance(values, tuple) and isinstance(values[0], str | tuple) else rows
-    )
+    """Call a function that goes through its first argument: a list, a table, or a grid with all its cells."""
+    size = len(values) if type(values) in _LONG or type(values) is dict else 1
+    if size and type(values) is tuple and type(values[0]) in _LONG:
+        size *= len(values[0])
+    turn.count(size)
     return function(values, *others)
+
+
+def _doubled(turn: Turn, function: Callable[..., Any], values: Sequence[Any]) -> Any:
+    """Call a function that does twice as much for each entry of its list."""
+    turn.count(len(values) << min(len(values), 50))
+    return function(values)
 
 
 def whole(made: Any) -> Any:
     """Return a list, table or text that is new, if it is neither too long, nor too heavy, nor too deep."""
     if len(made) > MAX_LENGTH:
         raise RuleError(f"a list, table or text of {len(made)} is longer than {MAX_LENGTH}")
-    if type(made) is not str and not _PLAIN.issuperset(map(type, made.values() if type(made) is dict else made)):
+    if type(made) is not str:
         _weigh(made, 0, MAX_WEIGHT)
     return made
 
 
 def _weigh(value: Any, depth: int, left: int) -> int:
     """Return how much is left of a weight once a value's is taken from it."""
-    if depth > MAX_DEPTH:
-        raise RuleError(f"more than {MAX_DEPTH} lists and tables inside of one another")
-    for inner in value.values() if isinstance(value, dict) else value:
-        left = _weigh(inner, depth + 1, left - 1) if isinstance(inner, tuple | dict) else left - 1
-        if left < 0:
-            raise RuleError(f"a list of lists with more than {MAX_WEIGHT} values")
+    inside = value.values() if type(value) is dict else value
+    left -= len(inside)
+    if left < 0:
+        raise RuleError(f"a list of lists with more than {MAX_WEIGHT} values")
+    if not PLAIN.issuperset(map(type, inside)):
+        if depth == MAX_DEPTH:
+            raise RuleError(f"more than {MAX_DEPTH} lists and tables inside of one another")
+        for inner in inside:
+            if type(inner) is tuple or type(inner) is dict:
+                left = _weigh(inner, depth + 1, left)
     return left
 
 
-_PLAIN = frozenset({int, float, str, bool, type(None)})
+PLAIN = frozenset({int, float, str, bool, type(None)})
+_NUMBERS = frozenset({int, float, bool})
+_LONG = frozenset({str, tuple})
 
 
 def listed(values: list[Any] | tuple[Any, ...]) -> tuple[Any, ...]:
     """Return values as a list of rules. Raises as `whole`."""
-    return whole(tuple(values))
+    made = tuple(values)
+    return made if len(made) <= MAX_LENGTH and PLAIN.issuperset(map(type, made)) else whole(made)
 
 
 def bounded_number(made: Any) -> Any:
@@ -119,12 +137,17 @@ def bounded_number(made: Any) -> Any:
 
 def _add(a: Any, b: Any) -> Any:
     made = a + b
-    return whole(made) if isinstance(made, str | tuple) else bounded_number(made)
+    if type(made) in _NUMBERS and -MAX_NUMBER <= made <= MAX_NUMBER:
+        return made
+    return whole(made) if type(made) in _LONG else bounded_number(made)
 
 
 def _mul(a: Any, b: Any) -> Any:
+    if type(a) in _NUMBERS and type(b) in _NUMBERS:
+        made = a * b
+        return made if -MAX_NUMBER <= made <= MAX_NUMBER else bounded_number(made)
     for one, other in ((a, b), (b, a)):
-        if isinstance(one, str | tuple):
+        if type(one) in _LONG:
             if not isinstance(other, int) or len(one) * other > MAX_LENGTH:
                 raise RuleError(f"{shown(other)} times {shown(one)} is longer than {MAX_LENGTH}")
             return whole(one * other)
@@ -132,7 +155,7 @@ def _mul(a: Any, b: Any) -> Any:
 
 
 def _mod(a: Any, b: Any) -> Any:
-    if not isinstance(a, int | float):
+    if type(a) not in _NUMBERS:
         raise RuleError(f"{shown(a)} % {shown(b)}: % is the remainder of numbers")
     return a % b
 
@@ -144,10 +167,11 @@ def _shl(a: int, b: int) -> int:
 
 
 def _put(held: Any, places: tuple[Any, ...], value: Any) -> Any:
-    place, *rest = places
-    if isinstance(place, tuple) and len(place) == 2:
-        place, rest = place[0], [place[1], *rest]
-    inner = _put(held[place], tuple(rest), value) if rest else value
+    place: Any = places[0]
+    rest: tuple[Any, ...] = places[1:]
+    if type(place) is tuple and len(place) == 2 and not isinstance(held, Mapping):
+        place, rest = place[0], (place[1], *rest)
+    inner = _put(held[place], rest, value) if rest else value
     if isinstance(held, Mapping):
         return whole({**held, place: inner})
     if not isinstance(place, int) or not -len(held) <= place < len(held):
@@ -162,9 +186,14 @@ def _put(held: Any, places: tuple[Any, ...], value: Any) -> Any:
 
 def text_of(value: Any) -> str:
     """Return a value as messages show it."""
-    if isinstance(value, float):
+    if type(value) is float:
         return f"{value:g}"
-    return whole(", ".join(map(text_of, value))) if isinstance(value, tuple) else str(value)
+    return whole(", ".join(map(text_of, value))) if type(value) is tuple else str(value)
+
+
+def _text(*parts: Any) -> str:
+    made = "".join([part if type(part) is str else text_of(part) for part in parts])
+    return made if len(made) <= MAX_LENGTH else whole(made)
 
 
 def shown(value: Any) -> str:
@@ -177,7 +206,7 @@ def _refuse(turn: Turn, message: str) -> NoReturn:
 
 
 def _pay(turn: Turn, amount: Any) -> None:
-    if not isinstance(amount, int | float) or not abs(amount) <= MAX_NUMBER:
+    if not (type(amount) in _NUMBERS and -MAX_NUMBER <= amount <= MAX_NUMBER):
         raise RuleError(f"{shown(amount)} cannot be paid")
     turn.reward += amount
 
@@ -231,9 +260,10 @@ def _require(turn: Turn, holds: bool) -> None:
 
 
 CHECKED: Mapping[str, Callable[..., Any]] = {
-    "__it": _it, "__counted": _counted, "__add": _add, "__mul": _mul, "__shl": _shl, "__put": _put, "__text": text_of,
+    "__it": _it, "__counted": _counted, "__add": _add, "__mul": _mul, "__shl": _shl, "__put": _put, "__text": _text,
     "__refuse": _refuse, "__pay": _pay, "__end": _end, "__say": _say, "__draw": _draw, "__choose": _choose,
     "__shuffle": _shuffle, "__chance": _chance, "__maze": _maze, "__require": _require,
-    "__list": listed, "__whole": whole, "__mod": _mod,
+    "__list": listed, "__whole": whole, "__mod": _mod, "__doubled": _doubled,
+    "__numbered": _numbered, "__pairs": _pairs,
 }  # fmt: skip
 DRAWS = ("draw", "choose", "shuffle", "chance", "maze", "require")

@@ -10,7 +10,7 @@ from heredity.errors import ConfigError
 from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome
 from heredity.worlds.description import Description
 from heredity.worlds.dsl import language
-from heredity.worlds.dsl.bounded import RuleError, Turn, whole
+from heredity.worlds.dsl.bounded import PLAIN, RuleError, Turn, whole
 from heredity.worlds.dsl.functions import FUNCTIONS
 from heredity.worlds.dsl.linking import link
 from heredity.worlds.dsl.schema import Rules, Variable
@@ -186,22 +186,14 @@ class RulesDynamics(Dynamics[State]):
 
 def fitting(name: str, variable: Variable) -> Callable[[Any], Any]:
     """Return what gives a value back that fits a variable, and raises `RuleError` for others."""
-    low, high = variable.low, variable.high
+    fits, optional = _fits(variable), variable.optional
 
-    def wrong(value: Any) -> RuleError:
-        return RuleError(f"{name} is given {value!r:.60}; expected {_expected(variable)}")
-
-    def integer(value: Any) -> Any:
-        if (type(value) is int and low <= value <= high) or (value is None and variable.optional):
+    def fitted(value: Any) -> Any:
+        if fits(value) or (optional and value is None):
             return value
-        raise wrong(value)
+        raise RuleError(f"{name} is given {value!r:.60}; expected {_expected(variable)}")
 
-    def other(value: Any) -> Any:
-        if _fits(value, variable) or (value is None and variable.optional):
-            return value
-        raise wrong(value)
-
-    return integer if variable.type == "integer" else other
+    return fitted
 
 
 def _expected(variable: Variable) -> str:
@@ -214,23 +206,28 @@ def _expected(variable: Variable) -> str:
             return f"a {variable.type} of at most {variable.most}"
 
 
-def _fits(value: Any, variable: Variable) -> bool:
+def _fits(variable: Variable) -> Callable[[Any], bool]:
+    low, high, most = variable.low, variable.high, variable.most
+
+    def of_texts(value: Any) -> bool:
+        return type(value) is tuple and len(value) <= most and all(type(v) is str and len(v) <= most for v in value)
+
     match variable.type:
+        case "integer":
+            return lambda value: type(value) is int and low <= value <= high
         case "number":
-            return type(value) in (int, float) and variable.low <= value <= variable.high
+            return lambda value: type(value) in (int, float) and low <= value <= high
         case "flag":
-            return isinstance(value, bool)
+            return lambda value: type(value) is bool
         case "choice":
-            return value in variable.of
+            return lambda value: value in variable.of
         case "cell":
-            return isinstance(value, tuple) and len(value) == 2 and all(type(x) is int for x in value)
+            return lambda value: type(value) is tuple and len(value) == 2 and type(value[0]) is type(value[1]) is int
         case "grid":
-            rows = value if isinstance(value, tuple) and len(value) <= variable.most else (None,)
-            return all(isinstance(row, str) and len(row) <= variable.most for row in rows)
-        case _:
-            return (
-                isinstance(value, {"text": str, "list": tuple}.get(variable.type, dict)) and len(value) <= variable.most
-            )
+            return of_texts
+        case "text" | "list" | "table":
+            kind = {"text": str, "list": tuple, "table": dict}[variable.type]
+            return lambda value: isinstance(value, kind) and len(value) <= most
 
 
 def frozen(value: Any, path: str) -> Any:
@@ -265,8 +262,8 @@ def _frozen(value: Any, path: str, depth: int) -> Any:
 
 def thawed(value: Any) -> Any:
     """Return a value whose tuples are lists, all the way down."""
-    if isinstance(value, tuple):
-        return [thawed(inner) if isinstance(inner, tuple | dict) else inner for inner in value]
-    if isinstance(value, dict):
-        return {key: thawed(inner) if isinstance(inner, tuple | dict) else inner for key, inner in value.items()}
+    if type(value) is tuple:
+        return list(value) if PLAIN.issuperset(map(type, value)) else [thawed(inner) for inner in value]
+    if type(value) is dict:
+        return {key: thawed(inner) for key, inner in value.items()}
     return value

@@ -59,6 +59,11 @@ def without(values: Sequence[Any], value: Any) -> tuple[Any, ...]:
     return tuple(values) if at < 0 else (*values[:at], *values[at + 1 :])
 
 
+def how_often(values: Sequence[Any], value: Any) -> int:
+    """Return how often a value is in a list, or a character in a text."""
+    return values.count(value)
+
+
 def joined(values: Iterable[Any], between: str) -> str:
     """Return texts one after the other, with a text between."""
     try:
@@ -123,9 +128,10 @@ def symbols(lines: Sequence[Sequence[Any]], table: Mapping[Any, str], other: str
     return tuple(whole("".join([table.get(value, other) for value in line])) for line in lines)
 
 
-def step(cell: Sequence[int], direction: str) -> tuple[int, int]:
-    """Return the cell one step away."""
-    return grids.moved((cell[0], cell[1]), direction)
+def step(cell: Sequence[int], direction: str, by: int = 1) -> tuple[int, int]:
+    """Return the cell one step away, or several."""
+    down, right = grids.DIRECTIONS[direction]
+    return cell[0] + by * down, cell[1] + by * right
 
 
 def symbol(grid: Sequence[Any], cell: Sequence[int], beyond: Any) -> Any:
@@ -184,8 +190,73 @@ def distances(grid: Sequence[str], start: Sequence[int], free: str) -> Mapping[t
     return far
 
 
+# --- ways and couples
+
+
+def route(moves: Mapping[Any, Mapping[Any, Any]], start: Any, goals: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Return the names of a shortest chain of moves to one of some goals; None if there is none.
+
+    Args:
+        moves: what leads where from each place, by name.
+        start: a place.
+        goals: places.
+    """
+    before: dict[Any, tuple[Any, Any]] = {start: (None, None)}
+    queue, wanted = deque([start]), frozenset(goals)
+    while queue:
+        at = queue.popleft()
+        if at in wanted:
+            names: list[Any] = []
+            while before[at][1] is not None:
+                at, name = before[at]
+                names.append(name)
+            return tuple(reversed(names))
+        for name, other in moves.get(at, {}).items():
+            if other not in before:
+                before[other] = (at, name)
+                queue.append(other)
+    return None
+
+
+def couples(worths: Sequence[Sequence[float]]) -> tuple[tuple[int, int], ...]:
+    """Return the couples of greatest sum in which everybody is once at most.
+
+    Args:
+        worths: what each with each is worth, row by row; those worth nothing stay apart.
+    """
+    best: list[tuple[float, tuple[tuple[int, int], ...]]] = [(0, ())]
+    for left in range(1, 1 << len(worths)):
+        one = left.bit_length() - 1
+        rest = left ^ (1 << one)
+        top = best[rest]
+        for other in range(one):
+            if rest >> other & 1 and worths[other][one] > 0:
+                total, chosen = best[rest ^ (1 << other)]
+                if total + worths[other][one] > top[0]:
+                    top = (total + worths[other][one], (*chosen, (other, one)))
+        best.append(top)
+    return best[-1][1]
+
+
+DOUBLING = frozenset({"couples"})
+"""Functions that do twice as much for each entry of their list: it is counted."""
+
 LONG = frozenset(
-    {"joined", "ordered", "total", "window", "cells", "way", "distances", "turned", "pairs", "numbered", "without"}
+    {
+        "joined",
+        "ordered",
+        "total",
+        "window",
+        "cells",
+        "way",
+        "distances",
+        "turned",
+        "pairs",
+        "numbered",
+        "without",
+        "route",
+        "how_often",
+    }
 )
 """Functions whose time grows with what they are given: it is counted."""
 
@@ -209,6 +280,6 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
             greatest,
         ),
         *(capital, padded, reduced, turned, symbols, step, symbol, window, drawn, cells, beside, way, distances),
-        *(abs, len, round, any, all),
+        *(how_often, route, couples, abs, len, round, any, all),
     )
 }

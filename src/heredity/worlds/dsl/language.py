@@ -15,8 +15,9 @@ from typing import Any
 
 from heredity.errors import ConfigError, nearest
 from heredity.worlds.dsl.bounded import DRAWS, MAX_NUMBER
-from heredity.worlds.dsl.functions import FUNCTIONS, LONG
+from heredity.worlds.dsl.functions import DOUBLING, FUNCTIONS, LONG
 from heredity.worlds.dsl.scope import Rule, Scope
+from heredity.worlds.dsl.trees import as_load, calling, is_number, refuses, returns
 
 MAX_SOURCE = 8000
 """Characters of one rule."""
@@ -37,6 +38,8 @@ _PLAIN = (
     *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn, ast.Is, ast.IsNot),
     *(ast.List, ast.Tuple, ast.Dict, ast.Slice, ast.Load, ast.Store, ast.Pass, ast.Break, ast.Continue, *_OPERATORS),
 )
+_TOGETHER: Mapping[str, int] = {"numbered": 1, "pairs": 2}
+"""Functions over so many lists whose result a loop may take apart without there being one."""
 _CHECKED: Mapping[type[ast.operator], str] = {
     ast.Add: "__add",
     ast.Mult: "__mul",
@@ -90,6 +93,7 @@ class _Check:
         self.calls: set[str] = set()
         self.changed = False
         self.depth = 0
+        self.held = 0
 
     def rule(self, body: list[ast.stmt], parameters: tuple[str, ...]) -> Rule:
         made = self.block(body) or [ast.Pass()]
@@ -122,23 +126,25 @@ class _Check:
                 return self.assigned(target, made)
             case ast.AugAssign(target=target, op=op, value=value):
                 # The target is read before it is written.
-                now = self.expr(_as_load(target))
+                now = self.expr(as_load(target))
                 return self.assigned(target, self.binary(node, now, op, self.expr(value)))
             case ast.If():
                 test = self.expr(node.test)
                 before = self.changed
                 body = self.block(node.body)
-                after, self.changed = self.changed and not _returns(node.body), before
+                after, self.changed = self.changed and not returns(node.body), before
                 other = self.block(node.orelse)
-                self.changed = after or (self.changed and not _returns(node.orelse)) or before
+                self.changed = after or (self.changed and not returns(node.orelse)) or before
                 return [ast.If(test, body or [ast.Pass()], other)]
             case ast.For(orelse=[]):
-                through = self.through(node.iter, *node.body)
+                through = self.through(node.target, node.iter, *node.body)
+                if self.holds_state(node.target):
+                    raise self.wrong(node, "the state has the name of what goes through the loop; take another")
                 self.bind(node.target)
                 # What a pass changes has been changed when the next one begins.
                 before = self.changed
                 body = self.block(node.body)
-                if self.changed and not before and _refuses(node.body):
+                if self.changed and not before and refuses(node.body):
                     raise self.wrong(
                         node, "refuse stands in a loop that changes the state; look for reasons to refuse first"
                     )
@@ -157,10 +163,17 @@ class _Check:
                     f"{type(node).__name__.lower()} is no statement of rules; there are =, +=, if, for, {', '.join(EFFECTS)}",
                 )
 
-    def through(self, values: ast.expr, *body: ast.AST) -> ast.expr:
+    def through(self, target: ast.expr, values: ast.expr, *body: ast.AST) -> ast.expr:
         """Return what a loop goes through, with what each pass counts: more where more is done in it."""
-        cost = 1 + sum(1 for part in body for _ in ast.walk(part)) // 20
-        return _call("__it", ast.Name("__turn", ast.Load()), self.expr(values), ast.Constant(cost))
+        cost = ast.Constant(1 + sum(1 for part in body for _ in ast.walk(part)) // 20)
+        turn = ast.Name("__turn", ast.Load())
+        match target, values:
+            case ast.Tuple(), ast.Call(func=ast.Name(id="numbered" | "pairs" as name), args=given) if (
+                len(given) == _TOGETHER[name]
+            ):
+                return calling(f"__{name}", turn, cost, *self.arguments(values))
+            case _:
+                return calling("__it", turn, self.expr(values), cost)
 
     def assigned(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         """Return what gives a value to a variable of the state (if it fits), to a local name, or to a place in a list."""
@@ -172,15 +185,28 @@ class _Check:
             if not isinstance(target, ast.Name):
                 raise self.wrong(target, "only places in variables can be given a value")
             now = self.name(ast.Name(target.id, ast.Load(), lineno=target.lineno), target.id)
-            value = _call("__put", now, ast.Tuple(places, ast.Load()), value)
+            value = calling("__put", now, ast.Tuple(places, ast.Load()), value)
         if isinstance(target, ast.Name) and target.id in self.scope.state and target.id not in self.locals:
             self.change(target, target.id)
             name = ast.Attribute(ast.Name("__s", ast.Load()), target.id, ast.Store())
-            return [ast.Assign([name], _call("__fit_" + target.id, value))]
+            return [ast.Assign([name], calling("__fit_" + target.id, value))]
+        if isinstance(target, ast.Tuple) and self.holds_state(target):
+            self.held += len(target.elts)
+            parts = [f"__u_{self.held - number}" for number in range(len(target.elts))]
+            made: list[ast.stmt] = [
+                ast.Assign([ast.Tuple([ast.Name(p, ast.Store()) for p in parts], ast.Store())], value)
+            ]
+            for inner, part in zip(target.elts, parts, strict=True):
+                made += self.assigned(inner, ast.Name(part, ast.Load()))
+            return made
         self.bind(target)
         if isinstance(target, ast.Name):
             target.ctx = ast.Store()
         return [ast.Assign([target], value)]
+
+    def holds_state(self, target: ast.expr) -> bool:
+        names = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+        return bool((names & self.scope.state) - self.locals)
 
     def change(self, node: ast.AST, name: str) -> None:
         if not self.effects:
@@ -215,7 +241,7 @@ class _Check:
             )
         self.changed = self.changed or name in ("pay", "end")
         turn: ast.expr = ast.Name("__turn", ast.Load())
-        return _call("__" + name, turn, *self.arguments(call))
+        return calling("__" + name, turn, *self.arguments(call))
 
     # --- expressions
 
@@ -247,7 +273,7 @@ class _Check:
             case ast.BinOp():
                 return self.binary(node, self.expr(node.left), node.op, self.expr(node.right))
             case ast.JoinedStr():
-                return _call("__whole", ast.JoinedStr([self.formatted(part) for part in node.values]))
+                return calling("__text", *map(self.formatted, node.values))
             case ast.ListComp() | ast.DictComp():
                 return self.comprehension(node)
             case ast.GeneratorExp():
@@ -262,7 +288,7 @@ class _Check:
             raise self.wrong(node, f"{type(node).__name__} is not in the language of rules")
         if isinstance(node, ast.List | ast.Tuple):
             made = ast.Tuple([self.expr(part) for part in node.elts], ast.Load())
-            return made if all(isinstance(part, ast.Constant) for part in made.elts) else _call("__list", made)
+            return made if all(isinstance(part, ast.Constant) for part in made.elts) else calling("__list", made)
         for name, value in ast.iter_fields(node):
             if isinstance(value, ast.expr):
                 setattr(node, name, self.expr(value))
@@ -271,7 +297,7 @@ class _Check:
                 if any(part is None for part in parts):
                     raise self.wrong(node, "tables have no **")
                 setattr(node, name, [self.expr(p) if isinstance(p, ast.expr) else p for p in parts])
-        return _call("__whole", node) if isinstance(node, ast.Dict) else node
+        return calling("__whole", node) if isinstance(node, ast.Dict) else node
 
     def name(self, node: ast.Name, name: str) -> ast.expr:
         if name in self.locals:
@@ -301,26 +327,29 @@ class _Check:
                 )
             self.calls.add(name)
             state: ast.expr = ast.Name("__s", ast.Load())
-            return _call("__own_" + name, state, ast.Name("level", ast.Load()), turn, *given)
+            return calling("__own_" + name, state, ast.Name("level", ast.Load()), turn, *given)
         if name in DRAWS:
             if not self.scope.draws:
                 raise self.wrong(node, f"{name} draws by chance, which only the making of levels does")
-            return _call("__" + name, turn, *given)
+            return calling("__" + name, turn, *given)
         if name not in FUNCTIONS:
             known = {*FUNCTIONS, *self.scope.functions}
             raise self.wrong(node, f"there is no function {name!r}{_meant(name, known)}")
+        built_in = ast.Name("__b_" + name, ast.Load())  # parameters of actions may have the names of functions
+        if name in DOUBLING:
+            return calling("__doubled", turn, built_in, *given)
         if name in LONG:
-            return _call("__counted", turn, ast.Name(name, ast.Load()), *given)
-        return _call(name, *given)
+            return calling("__counted", turn, built_in, *given)
+        return calling(built_in.id, *given)
 
     def binary(self, node: ast.AST, left: ast.expr, op: ast.operator, right: ast.expr) -> ast.expr:
         if not isinstance(op, _OPERATORS):
             raise self.wrong(node, f"the operator {type(op).__name__} is not in the language of rules")
         checked = _CHECKED.get(type(op))
-        small = _small(left) or (_small(right) and checked != "__mod")
+        small = is_number(left) or (is_number(right) and checked != "__mod")
         if checked is None or (small and checked in ("__add", "__mod")):
             return ast.BinOp(left, op, right)
-        return _call(checked, left, right)
+        return calling(checked, left, right)
 
     def formatted(self, part: ast.expr) -> ast.expr:
         if not isinstance(part, ast.FormattedValue):
@@ -332,15 +361,15 @@ class _Check:
             )
             if len(texts) != 1 or not _SPEC.fullmatch(str(texts[0])):
                 raise self.wrong(part, "the format after the colon is not one of rules; write such as +d, 5.1f or >3")
-        shown = self.expr(part.value) if spec is not None else _call("__text", self.expr(part.value))
-        return ast.FormattedValue(shown, -1, spec)
+            return ast.JoinedStr([ast.FormattedValue(self.expr(part.value), -1, spec)])
+        return self.expr(part.value)
 
     def comprehension(self, node: ast.ListComp | ast.DictComp) -> ast.expr:
         outer = set(self.locals)
         for part in node.generators:
             if part.is_async:
                 raise self.wrong(node, "lists are made with `for` alone")
-            part.iter = self.through(part.iter, node)
+            part.iter = self.through(part.target, part.iter, node)
             self.bind(part.target)
             part.ifs = [self.expr(test) for test in part.ifs]
         if isinstance(node, ast.ListComp):
@@ -348,30 +377,9 @@ class _Check:
         else:
             node.key, node.value = self.expr(node.key), self.expr(node.value)
         self.locals = outer
-        return _call("__list" if isinstance(node, ast.ListComp) else "__whole", node)
-
-
-def _call(name: str, *arguments: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
-
-
-def _as_load(target: ast.expr) -> ast.expr:
-    return ast.parse(ast.unparse(target), mode="eval").body
+        return calling("__list" if isinstance(node, ast.ListComp) else "__whole", node)
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
     close = nearest(name, known)
     return f" (did you mean {' or '.join(close)}?)" if close else ""
-
-
-def _small(node: ast.expr) -> bool:
-    """Whether an expression surely is a number of no great size, so that a sum with it needs no check."""
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
-
-
-def _returns(body: list[ast.stmt]) -> bool:
-    return bool(body) and isinstance(body[-1], ast.Return)
-
-
-def _refuses(body: list[ast.stmt]) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == "refuse" for s in body for n in ast.walk(s))

@@ -12,8 +12,8 @@ import numpy as np
 from heredity.errors import ConfigError
 from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 from heredity.worlds.description import Description, Parameter
-from heredity.worlds.dsl.bounded import RejectedError, RuleError, Turn
-from heredity.worlds.dsl.dynamics import RulesDynamics, frozen, thawed
+from heredity.worlds.dsl.bounded import MAX_LEVEL_PASSES, RejectedError, RuleError, Turn
+from heredity.worlds.dsl.dynamics import RulesDynamics, State, frozen, thawed
 from heredity.worlds.episode import Episode
 
 TRIES = 500
@@ -43,7 +43,7 @@ class RulesLevels(Levels):
         """
         for _ in range(TRIES):
             try:
-                made = self.compiled.follow("levels.make", None, None, Turn(rng), difficulty)
+                made = self.compiled.follow("levels.make", None, None, Turn(MAX_LEVEL_PASSES, rng), difficulty)
             except RejectedError:
                 continue
             if not isinstance(made, dict):
@@ -55,7 +55,7 @@ class RulesLevels(Levels):
         """Return the bound that the rules state, or that search finds; one that search could not prove is called declared."""
         stated = self.compiled.rules.levels.bound
         if stated is not None:
-            value = self.compiled.follow("levels.bound", None, frozen(level, "the level"), Turn())
+            value = self.compiled.follow("levels.bound", None, frozen(level, "the level"), Turn(MAX_LEVEL_PASSES))
             binary = self.compiled.description.meta.reward == "binary"  # whose solution must succeed
             return UpperBound(float(value), "exact" if binary else "proven", stated.reason)
         value, _, kind = self.plan(level)
@@ -71,7 +71,7 @@ class RulesLevels(Levels):
         """Return the actions that the rules state, or that search finds."""
         if "levels.solve" not in self.compiled.run:
             return self.plan(level)[1]
-        listed = self.compiled.follow("levels.solve", None, frozen(level, "the level"), Turn())
+        listed = self.compiled.follow("levels.solve", None, frozen(level, "the level"), Turn(MAX_LEVEL_PASSES))
         try:
             return [Action(name, dict(params)) for name, params in listed]
         except (TypeError, ValueError) as error:
@@ -136,7 +136,7 @@ def search(description: Description, dynamics: RulesDynamics, level: LevelData, 
 
 def dynamics_key(episode: Episode) -> Any:
     """Return what tells a situation from others, the steps apart."""
-    return episode.state.key()
+    return State.key(episode.state)
 
 
 def listed_actions(description: Description) -> list[Action]:

@@ -26,7 +26,8 @@ def link(
         ConfigError: if functions call themselves, directly or through others.
     """
     _check_order(rules)
-    space: dict[str, Any] = {"__builtins__": {}, **FUNCTIONS, **CHECKED}
+    space: dict[str, Any] = {"__builtins__": {}, **CHECKED}
+    space.update({f"__b_{name}": function for name, function in FUNCTIONS.items()})
     space.update({f"__k_{name}": value for name, value in constants.items()})
     space.update({f"__fit_{name}": fit for name, fit in fits.items()})
     names = {key: f"__f_{number}" for number, key in enumerate(rules)}

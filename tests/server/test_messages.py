@@ -6,9 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import pytest
 
 import heredity
 from heredity.protocols.policy_evolution.briefing import BRIEFING
@@ -57,8 +60,15 @@ async def test_no_answer_of_a_session_names_a_path_of_the_host(tmp_path: Path) -
         assert str(Path(heredity.__file__).parent) not in answer.text
 
 
-def test_nothing_is_left_of_processes_that_were_killed(tmp_path: Path) -> None:
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A folder whose path leaves room for a socket's name."""
+    with tempfile.TemporaryDirectory(prefix="h", dir="/tmp") as name:
+        yield Path(name)
+
+
+def test_nothing_is_left_of_processes_that_were_killed(short: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(short)}
     for _ in range(3):
         process = subprocess.Popen([sys.executable, "-c", SERVING], env=environment, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
@@ -66,4 +76,4 @@ def test_nothing_is_left_of_processes_that_were_killed(tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         process.stdout.close()
-        assert len(list(tmp_path.iterdir())) == 1, "the one before was swept"
+        assert len(list(short.iterdir())) == 1, "the one before was swept"

@@ -68,7 +68,7 @@ class Setting:
     async def open(self, context: RunContext) -> Setup:
         """Return the run, compared with naming 0."""
         cell, info, near = context.cell, context.taskset.info, context.cell.config.of(GuessSection).near
-        scored = await context.references.scores(context.taskset, naming(0), cell.config.views.heldout)
+        scored = await context.judgements.of(context.taskset, naming(0), cell.config.views.heldout)
         return Setup(
             evolver=build_evolver(cell, info, context.folder, context.suite.secrets, context.model),
             judge=partial(judge, near),

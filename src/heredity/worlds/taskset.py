@@ -16,11 +16,12 @@ from heredity.ids import digest_bytes, digest_json, generator
 from heredity.plugins import located
 from heredity.tasks import SPLITS, Task, Taskset, TasksetInfo
 from heredity.tasks.registry import taskset
+from heredity.worlds.compose.recipe import COMPOSED, Recipe
 from heredity.worlds.description import Description
 from heredity.worlds.folder import FOLDERS, is_folder
 from heredity.worlds.skins import check_skin
 from heredity.worlds.spaces import ActionSpace
-from heredity.worlds.world import DIFFICULTIES, Level, World, descriptions, world, world_names
+from heredity.worlds.world import DIFFICULTIES, Level, World, descriptions, in_rules, is_path, world, world_names
 
 PREFIX = "worlds/"
 _SHIPPED = {"validation": "validation", "heldout": "test"}
@@ -31,6 +32,9 @@ _INVERTED = (14, 20, 31)
 """Numbers, symbols and pixel values."""
 
 _SEEDS = 2**31
+_OPTIONS = ("skin", "difficulty")
+_ASKED = ("seed", "reward", "observation", "semantics", "hardness")
+"""Options of composed worlds; `difficulty` is that of levels, as with all worlds, and `hardness` that of the world."""
 _MISSES = 300
 """After so many seeds in a row without a new level, a world's levels count as exhausted."""
 
@@ -180,10 +184,13 @@ class WorldTasksets:
             return taskset(FOLDERS + name.removeprefix(PREFIX))
         base, _, query = name.partition("?")
         options = _options(name, query)
+        if base == PREFIX + COMPOSED:
+            base = PREFIX + _composed(name, options)
         difficulty = options.get("difficulty")
         if difficulty is not None and not difficulty.isdecimal():
             raise ConfigError(f"difficulty of {name} is {difficulty!r}; expected 1, 2 or 3")
-        if base not in self.names():
+        plain = base.removeprefix(PREFIX)
+        if base not in self.names() and not is_path(plain) and Recipe.named(plain) is None:
             raise UnknownNameError("taskset", base, self.names())
         number = None if difficulty is None else int(difficulty)
         return WorldTaskset(base.removeprefix(PREFIX), options.get("skin", "text"), number)
@@ -191,7 +198,11 @@ class WorldTasksets:
     def located(self, name: str, base: Path) -> str:
         """Return a name such that it means the same everywhere: a world that lies in a plain folder is a world folder."""
         path = name.removeprefix(PREFIX)
-        return FOLDERS + located(path, base) if is_folder(path) else name
+        if not is_path(path):
+            return name
+        place, mark, query = path.partition("?")
+        at = located(place, base)
+        return (PREFIX if in_rules(Path(at)) else FOLDERS) + at + mark + query
 
 
 SOURCE = WorldTasksets()
@@ -222,8 +233,12 @@ def world_digest(name: str) -> str:
     root = Path(__file__).parent
     shared = [root / f"{name}.py" for name in ("episode", "actions", "skins", "pictures", "glyphs")]
     machinery = {str(path.relative_to(root)): path for path in (*shared, *(root / "mechanics").glob("*.py"))}
-    paths = machinery | {f"{name}/{path.name}": path for path in world(name).folder.glob("*.*")}
-    return digest_json({key: digest_bytes(path.read_bytes()) for key, path in paths.items()})
+    made = world(name)
+    if made.description.rules is not None:
+        machinery |= {str(path.relative_to(root)): path for path in (root / "dsl").glob("*.py")}
+    files = {key: path.read_bytes() for key, path in machinery.items()}
+    files |= {f"{made.name}/{key}": data for key, data in made.sources.items()}
+    return digest_json({key: digest_bytes(data) for key, data in files.items()})
 
 
 @lru_cache(maxsize=4096)
@@ -232,13 +247,23 @@ def _made(made: World, seed: int, difficulty: int) -> Level:
     return made.make(seed, difficulty)
 
 
+def _composed(name: str, options: Mapping[str, str]) -> str:
+    """Return the name of the composed world that options ask for."""
+    seed = options.get("seed", "")
+    if not seed.isdecimal():
+        raise ConfigError(f"{name}: a composed world is drawn by a seed; write {PREFIX}{COMPOSED}?seed=7")
+    asked = {key: options[key] for key in ("reward", "observation", "semantics") if key in options}
+    return Recipe(int(seed), **asked, difficulty=options.get("hardness")).name
+
+
 def _options(name: str, query: str) -> Mapping[str, str]:
     options: dict[str, str] = {}
     for part in filter(None, query.split("&")):
         key, equals, value = part.partition("=")
         if not equals or key in options:
             raise ConfigError(f"{name}: {part!r} is no option; write ?key=value&key=value, each key once")
-        if key not in ("skin", "difficulty"):
-            raise UnknownNameError("option of a world", key, ("skin", "difficulty"))
+        known = _OPTIONS if name.partition("?")[0] != PREFIX + COMPOSED else (*_OPTIONS, *_ASKED)
+        if key not in known:
+            raise UnknownNameError("option of a world", key, known)
         options[key] = value
     return options

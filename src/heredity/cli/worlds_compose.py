@@ -24,7 +24,9 @@ def compose(
     seeds: Annotated[
         str | None, typer.Option("--seeds", help="Compose many, such as 0..199, and say what came of them.")
     ] = None,
-    reward: Annotated[str | None, typer.Option("--reward", help="binary or accumulative; else the seed decides.")] = None,
+    reward: Annotated[
+        str | None, typer.Option("--reward", help="binary or accumulative; else the seed decides.")
+    ] = None,
     observation: Annotated[str | None, typer.Option("--observation", help="full or partial.")] = None,
     semantics: Annotated[str | None, typer.Option("--semantics", help="aligned or inverse.")] = None,
     difficulty: Annotated[
@@ -38,8 +40,8 @@ def compose(
 ) -> None:
     """Compose new worlds from mechanics, without a model: `heredity worlds compose --seed 7 --out worlds`.
 
-    Every world is checked: it reads as rules, its 15 levels differ and are solvable, bounds are exact, nothing is paid for idling or
-    for invalid actions. The exit code is 1 if the one that was asked for is rejected.
+    Every world is checked: it reads as rules, its 15 levels differ and are solvable, bounds are exact, nothing is paid for
+    idling or for invalid actions. The exit code is 1 if the one that was asked for is rejected.
     """
     from heredity.cli.bars import bar
     from heredity.worlds.compose.admission import admit
@@ -105,7 +107,10 @@ def _print(admissions: list[Admission], summary: dict[str, Any], out: Path | Non
     ]
     typer.echo(columns(heads, cells))
     rejected = ", ".join(f"{count} {reason}" for reason, count in summary["rejected"].items())
-    typer.echo(f"{summary['composed']} composed, {summary['admitted']} admitted" + (f"; rejected: {rejected}" if rejected else ""))
+    typer.echo(
+        f"{summary['composed']} composed, {summary['admitted']} admitted"
+        + (f"; rejected: {rejected}" if rejected else "")
+    )
     for words, distances in summary["novelty"].items():
         typer.echo(f"{words}: {', '.join(f'{key} {value}' for key, value in distances.items())}")
     if out is not None and summary["admitted"]:

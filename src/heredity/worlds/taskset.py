@@ -45,7 +45,7 @@ class WorldTaskset:
     A task's spec is `{"world", "level", "bound", "skin", "id"}`; `level` is all of the level's data, hidden parts included.
 
     Args:
-        name: the world.
+        name: the world; or the path of a folder whose rules are YAML alone.
         skin: one of `heredity.worlds.skins.SKINS`.
         difficulty: 1 to 3 for levels of this difficulty alone; None for all, in turn.
 
@@ -57,12 +57,13 @@ class WorldTaskset:
     def __init__(self, name: str, skin: str = "text", difficulty: int | None = None) -> None:
         if difficulty is not None and difficulty not in DIFFICULTIES:
             raise ConfigError(f"difficulty is {difficulty!r}; expected 1, 2 or 3")
+        self.place = str(Path(name).resolve()) if is_path(name) else name
         self.world, self.skin = world(name), skin
         check_skin(name, self.world.description.skin, skin)
         self.difficulties: Sequence[int] = DIFFICULTIES if difficulty is None else (difficulty,)
         options = {"difficulty": difficulty, "skin": None if skin == "text" else skin}
         query = "&".join(f"{key}={value}" for key, value in options.items() if value is not None)
-        self.name = f"{PREFIX}{name}?{query}" if query else PREFIX + name
+        self.name = f"{PREFIX}{self.place}?{query}" if query else PREFIX + self.place
 
     @property
     def info(self) -> TasksetInfo:
@@ -74,9 +75,9 @@ class WorldTaskset:
         described = self.world.description
         return TasksetInfo(
             name=self.name,
-            version=f"world {world_digest(self.world.name)[:12]}",
+            version=f"world {world_digest(self.place)[:12]}",
             kind="world",
-            spec={"world": self.world.name, "skin": self.skin},
+            spec={"world": self.place, "skin": self.skin},
             public=self._public(described),
             description=f"# {self.name}\n\n{described.instruction.strip()}\n\n{actions_text(described)}\n",
             failure_return=0.0,
@@ -113,7 +114,7 @@ class WorldTaskset:
 
     def _spec(self, level: Level) -> dict[str, Any]:
         return {
-            "world": self.world.name,
+            "world": self.place,
             "level": dict(level.data),
             "bound": level.upper_bound.value,
             "skin": self.skin,

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -140,7 +140,7 @@ def verify_worlds(
 
 def _verify_one(name: str, level: str, seconds: float) -> LevelReport:
     made = world(name)
-    return verify_level(made, made.level(level), seconds=seconds)
+    return replace(verify_level(made, made.level(level), seconds=seconds), world=name)
 
 
 def _faults(

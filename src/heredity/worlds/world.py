@@ -211,7 +211,6 @@ def in_rules(folder: Path) -> bool:
     return (folder / "world.yaml").is_file() and not any((folder / name).exists() for name in _CODE)
 
 
-@cache
 def world(name: str) -> World:
     """Return an installed world; a composed one by a name such as `composed-7`, or by its path one whose rules are YAML alone.
 
@@ -219,8 +218,13 @@ def world(name: str) -> World:
         UnknownNameError: if there is none of that name.
         ConfigError: if it is faulty.
     """
+    return _world(str(Path(name).resolve()) if is_path(name) else name)
+
+
+@cache
+def _world(name: str) -> World:
     if is_path(name):
-        return World(Path(name).resolve())
+        return World(Path(name))
     if (recipe := Recipe.named(name)) is not None:
         from heredity.worlds.compose.composed import ComposedWorld
 

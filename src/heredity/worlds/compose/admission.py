@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from heredity.errors import HeredityError
-from heredity.worlds.agents import play_random
 from heredity.worlds.compose.composed import ComposedWorld
 from heredity.worlds.compose.fingerprint import Fingerprint, fingerprint, play_greedy
 from heredity.worlds.compose.recipe import Recipe

@@ -14,7 +14,7 @@ from heredity.worlds.compose.mechanics import Mechanic, families, mechanics, the
 from heredity.worlds.compose.recipe import CHOICES, Recipe
 from heredity.worlds.description import CAPABILITIES, Description
 
-MOST_STATES = 6000
+MOST_STATES = 4000
 """Situations that may be looked at for a level's exact bound."""
 _WEIGHTS = {"grid": 5, "works": 2, "trade": 2, "plots": 2}
 _SHARES = {"semantics": (0.75, 0.25)}
@@ -55,7 +55,11 @@ def compose(recipe: Recipe) -> Composition:
     barriers = [name for name in names if mechanics(family)[name].barrier]
     parts: dict[str, Mechanic] = {}
     for name in names:
-        slot = {"slot": str(len(barriers) - barriers.index(name)), "slots": str(len(barriers) + 1)} if name in barriers else {}
+        slot = (
+            {"slot": str(len(barriers) - barriers.index(name)), "slots": str(len(barriers) + 1)}
+            if name in barriers
+            else {}
+        )
         parts[name] = worded(family, name, {**nouns, **slot}, chosen["reward"])
     parts = {name: _drawn_constants(rng, part) for name, part in parts.items()}
     called = tuple(part.mechanic for part in parts.values() if part.mechanic)
@@ -99,7 +103,8 @@ def _sizes(rng: np.random.Generator, chosen: Mapping[str, str], family: str, nam
     """Return what numbers stand in the rules: how large and how long, by the world's difficulty."""
     level = int(chosen["difficulty"])
     loops = 0.6 if any(mechanics(family)[name].loops for name in names) else float(rng.choice([0.0, 0.1, 0.2]))
-    return {"loops": f"{loops:g}", "few": str(1 + (level > 1)), "hard": str(level), "tempo": str(5 - level), "slack": str(int(rng.integers(2, 7)))}
+    slack = int(rng.integers(2, 7))
+    return {"loops": f"{loops:g}", "few": str(1 + (level > 1)), "tempo": str(5 - level), "slack": str(slack)}
 
 
 def _drawn_constants(rng: np.random.Generator, part: Mechanic) -> Mechanic:
@@ -110,7 +115,11 @@ def _drawn_constants(rng: np.random.Generator, part: Mechanic) -> Mechanic:
 
 
 def _described(
-    recipe: Recipe, chosen: Mapping[str, str], parts: Mapping[str, Mechanic], nouns: Mapping[str, str], called: Sequence[str]
+    recipe: Recipe,
+    chosen: Mapping[str, str],
+    parts: Mapping[str, Mechanic],
+    nouns: Mapping[str, str],
+    called: Sequence[str],
 ) -> Description:
     every = list(parts.values())
     partial = chosen["observation"] == "partial"
@@ -134,37 +143,50 @@ def _described(
     view = next((part.view for part in every if part.view), "shown")
     observe = {key: view if value == "<view>" else value for key, value in observe.items()}
     asks = {word for part in every for word in part.capabilities}
-    return Description.model_validate({
-        "meta": {
-            "name": recipe.name,
-            "title": f"{nouns['place'].capitalize()}: {', '.join(called)}",
-            **{key: chosen[key] for key in ("reward", "observation", "semantics")},
-            "capabilities": [word for word in CAPABILITIES if word in asks],
-            "summary": f"In a {nouns['place']}: {'; '.join(called)}.",
-        },
-        "instruction": " ".join(text for part in every for text in (part.instruction, part.hides if partial else "") if text),
-        "state": words,
-        "actions": actions,
-        "observation": " ".join([*(part.observation for part in every if part.observation), *hiding]),
-        "reward": " ".join(part.pays for part in every if part.pays),
-        "termination": " ".join(part.termination for part in every if part.termination),
-        "max_steps": 60,
-        "skin": {
-            "text": "\n".join(filter(None, lines)),
-            **{key: _merged(every, key) for key in ("legend", "colours", "mirror")},
-            "swap": [pair for part in every for pair in part.swap],
-        },
-        "generator": " ".join(part.generator for part in every if part.generator),
-        "rules": {
-            "constants": _merged(every, "constants"),
-            "state": state,
-            "functions": _merged(every, "functions"),
-            "actions": {key: _paid(_put(rule, slots).replace("<gain>", gain), chosen["reward"]) for key, rule in rules.items()},
-            "let": _joined([*(part.let for part in every), *(part.last for part in every), *(part.let for part in told)]),
-            "observe": observe,
-            "levels": {"most": MOST_STATES, "make": _joined(part.make for part in every) + f"return {{{shown}}}\n"},
-        },
-    })
+    return Description.model_validate(
+        {
+            "meta": {
+                "name": recipe.name,
+                "title": f"{nouns['place'].capitalize()}: {', '.join(called)}",
+                **{key: chosen[key] for key in ("reward", "observation", "semantics")},
+                "capabilities": [word for word in CAPABILITIES if word in asks],
+                "summary": f"In a {nouns['place']}: {'; '.join(called)}.",
+            },
+            "instruction": " ".join(
+                text for part in every for text in (part.instruction, part.hides if partial else "") if text
+            ),
+            "state": words,
+            "actions": actions,
+            "observation": " ".join([*(part.observation for part in every if part.observation), *hiding]),
+            "reward": " ".join(part.pays for part in every if part.pays),
+            "termination": " ".join(part.termination for part in every if part.termination),
+            "max_steps": 60,
+            "skin": {
+                "text": "\n".join(filter(None, lines)),
+                **{key: _merged(every, key) for key in ("legend", "colours", "mirror")},
+                "swap": [pair for part in every for pair in part.swap],
+            },
+            "generator": " ".join(part.generator for part in every if part.generator),
+            "rules": {
+                "constants": _merged(every, "constants"),
+                "state": state,
+                "functions": _merged(every, "functions"),
+                "actions": {
+                    key: _paid(_put(rule, slots).replace("<gain>", gain), chosen["reward"])
+                    for key, rule in rules.items()
+                },
+                "let": _joined(
+                    [*(part.let for part in every), *(part.last for part in every), *(part.let for part in told)]
+                ),
+                "observe": observe,
+                "levels": {
+                    "most": MOST_STATES,
+                    "exact": True,
+                    "make": _joined(part.make for part in every) + f"return {{{shown}}}\n",
+                },
+            },
+        }
+    )
 
 
 def _merged(parts: Sequence[Mechanic], key: str) -> dict[str, Any]:
@@ -188,5 +210,10 @@ def _paid(rule: str, reward: str) -> str:
     """Put payment in the place of `earn`, or what counts towards the success that pays."""
     if reward == "accumulative":
         return _EARN.sub(r"\1pay(\2)", rule)
-    lines = (r"\1score += \2", r"\1if score >= level.need and score - (\2) < level.need:", r"\1  pay(1)", r'\1  end("You have done it.")')
+    lines = (
+        r"\1score += \2",
+        r"\1if score >= level.need and score - (\2) < level.need:",
+        r"\1  pay(1)",
+        r'\1  end("You have done it.")',
+    )
     return _EARN.sub("\n".join(lines), rule)

@@ -112,7 +112,9 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     if not values:
         return {}
     names = ("min", "q25", "median", "q75", "max")
-    return {name: round(float(v), 4) for name, v in zip(names, np.quantile(values, (0, 0.25, 0.5, 0.75, 1)), strict=True)}
+    return {
+        name: round(float(v), 4) for name, v in zip(names, np.quantile(values, (0, 0.25, 0.5, 0.75, 1)), strict=True)
+    }
 
 
 def _observed(world: World, level: Level) -> dict[str, float]:

@@ -20,8 +20,11 @@ from heredity.worlds.episode import Episode
 TRIES = 500
 """How often a level is drawn anew that its generator rejects."""
 
-MOST_SEARCHES = 40
-"""How often a level is drawn anew on which search finds nothing to be had."""
+MOST_SEARCHES = 12
+"""How many levels are searched in vain before a world is said to be wrong."""
+
+KEPT_PLANS = 64
+"""Levels whose search is remembered."""
 
 MOST_ACTIONS = 400
 """Different actions that a search can try in each."""
@@ -51,11 +54,13 @@ class RulesLevels(Levels):
             if not isinstance(made, dict):
                 raise RuleError(f"{self._name}: rules.levels.make returns {made!r:.60}; expected a table")
             level = thawed(made)
-            if not self._searched or self.plan(level)[0] > 0 or self.plan(level)[2] != "exact":
+            if not self._searched or self._settled(level):
                 return level
             vain += 1
             if vain == MOST_SEARCHES:
-                raise RuleError(f"{self._name}: search finds nothing on {vain} levels of rules.levels.make; make them easier")
+                raise RuleError(
+                    f"{self._name}: search fails on {vain} levels of rules.levels.make; make them smaller or easier"
+                )
         raise RuleError(f"{self._name}: rules.levels.make rejects {TRIES} levels in a row; make `require` ask for less")
 
     def upper_bound(self, level: LevelData) -> UpperBound:
@@ -90,8 +95,15 @@ class RulesLevels(Levels):
         """Return the most that a search collects on a level, how, and whether nothing better can be."""
         key = canonical_json(dict(level))
         if key not in self._plans:
-            self._plans = {key: search(self.compiled.description, self.dynamics, level)}
+            if len(self._plans) == KEPT_PLANS:
+                self._plans.clear()
+            self._plans[key] = search(self.compiled.description, self.dynamics, level)
         return self._plans[key]
+
+    def _settled(self, level: LevelData) -> bool:
+        """Return whether search finds something on a level, and proves that to be all where the rules ask for that."""
+        value, _, kind = self.plan(level)
+        return value > 0 if kind == "exact" else not self.compiled.rules.levels.exact
 
     @property
     def _searched(self) -> bool:
@@ -105,9 +117,9 @@ class RulesLevels(Levels):
 def search(description: Description, dynamics: RulesDynamics, level: LevelData) -> Plan:
     """Search for the actions that collect most within the horizon, those first that have collected most so far.
 
-    It is exact if it ends before `levels.most` situations were looked at. Of two ways to the same situation one is left out that has collected
-    no more and taken no fewer steps (where something is paid at the horizon: as many). A refused action is tried only where time
-    passes by it.
+    It is exact if it ends before `levels.most` situations were looked at. Of two ways to the same situation one is left out
+    that has collected no more and taken no fewer steps (where something is paid at the horizon: as many). A refused action is
+    tried only where time passes by it.
 
     Raises:
         ConfigError: if actions cannot be listed: a parameter is a text or a number with fractions, or there are too many.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from heredity.ids import generator
-from heredity.worlds.compose.mechanics import Mechanic, families, mechanics, themes, worded
+from heredity.worlds.compose.mechanics import Mechanic, Told, families, mechanics, themes, worded
 from heredity.worlds.compose.recipe import CHOICES, Recipe
 from heredity.worlds.description import CAPABILITIES, Description
 
@@ -123,26 +123,16 @@ def _described(
 ) -> Description:
     every = list(parts.values())
     partial = chosen["observation"] == "partial"
-    hiding = [part.hides for part in every if part.hides] if partial else []
     told = [] if partial else [part.told for part in every]
-    state = {key: dict(value) for part in every for key, value in part.state.items()}
-    words = {key: value.pop("words") for key, value in state.items()}
-    actions = {key: dict(value) for part in every for key, value in part.actions.items()}
-    rules = {key: str(value.pop("do")) for key, value in actions.items()}
-    if chosen["reward"] == "binary":
-        state["score"] = {"type": "integer", "start": "0"}
-        words["score"] = "what was earned so far"
-    slots = {key: _joined(getattr(part, key) for part in every) for key in ("check", "enter", "tick")}
-    level = {key: value for part in every for key, value in part.level.items()}
-    shown = ", ".join(f'"{key}": {value}' for key, value in level.items())
-    lines = [*(part.line for part in every), *(part.line for part in told), "{message}"]
-    observe = {key: str(value) for part in every for key, value in part.observe.items()}
-    for part in told:
-        observe |= part.observe
-    gain = next((part.gain for part in every if part.gain != "1"), "1")
-    view = next((part.view for part in every if part.view), "shown")
-    observe = {key: view if value == "<view>" else value for key, value in observe.items()}
+    hiding = [part.hides for part in every if part.hides] if partial else []
+    told_of = [text for part in every for text in (part.instruction, part.hides if partial else "") if text]
+    rules, words = _rules(every, told, chosen["reward"])
+    actions = {
+        name: {key: value for key, value in action.items() if key != "do"}
+        for name, action in _merged(every, "actions").items()
+    }
     asks = {word for part in every for word in part.capabilities}
+    lines = [*(part.line for part in every), *(part.line for part in told), "{message}"]
     return Description.model_validate(
         {
             "meta": {
@@ -152,9 +142,7 @@ def _described(
                 "capabilities": [word for word in CAPABILITIES if word in asks],
                 "summary": f"In a {nouns['place']}: {'; '.join(called)}.",
             },
-            "instruction": " ".join(
-                text for part in every for text in (part.instruction, part.hides if partial else "") if text
-            ),
+            "instruction": " ".join(told_of),
             "state": words,
             "actions": actions,
             "observation": " ".join([*(part.observation for part in every if part.observation), *hiding]),
@@ -167,26 +155,40 @@ def _described(
                 "swap": [pair for part in every for pair in part.swap],
             },
             "generator": " ".join(part.generator for part in every if part.generator),
-            "rules": {
-                "constants": _merged(every, "constants"),
-                "state": state,
-                "functions": _merged(every, "functions"),
-                "actions": {
-                    key: _paid(_put(rule, slots).replace("<gain>", gain), chosen["reward"])
-                    for key, rule in rules.items()
-                },
-                "let": _joined(
-                    [*(part.let for part in every), *(part.last for part in every), *(part.let for part in told)]
-                ),
-                "observe": observe,
-                "levels": {
-                    "most": MOST_STATES,
-                    "exact": True,
-                    "make": _joined(part.make for part in every) + f"return {{{shown}}}\n",
-                },
-            },
+            "rules": rules,
         }
     )
+
+
+def _rules(every: Sequence[Mechanic], told: Sequence[Told], reward: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the rules, and what each variable of the state is in words."""
+    state = {key: dict(value) for part in every for key, value in part.state.items()}
+    words = {key: value.pop("words") for key, value in state.items()}
+    if reward == "binary":
+        state["score"] = {"type": "integer", "start": "0"}
+        words["score"] = "what was earned so far"
+    slots = {key: _joined(getattr(part, key) for part in every) for key in ("check", "enter", "tick")}
+    gain = next((part.gain for part in every if part.gain != "1"), "1")
+    view = next((part.view for part in every if part.view), "shown")
+    observe = {key: str(value) for part in (*every, *told) for key, value in part.observe.items()}
+    level = ", ".join(f'"{key}": {value}' for part in every for key, value in part.level.items())
+    rules = {
+        "constants": _merged(every, "constants"),
+        "state": state,
+        "functions": _merged(every, "functions"),
+        "actions": {
+            name: _paid(_put(action["do"], slots).replace("<gain>", gain), reward)
+            for name, action in _merged(every, "actions").items()
+        },
+        "let": _joined([*(part.let for part in every), *(part.last for part in every), *(part.let for part in told)]),
+        "observe": {key: view if value == "<view>" else value for key, value in observe.items()},
+        "levels": {
+            "most": MOST_STATES,
+            "exact": True,
+            "make": _joined(part.make for part in every) + f"return {{{level}}}\n",
+        },
+    }
+    return rules, words
 
 
 def _merged(parts: Sequence[Mechanic], key: str) -> dict[str, Any]:

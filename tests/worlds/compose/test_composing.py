@@ -153,3 +153,15 @@ def test_a_world_that_pays_for_everything_is_rejected_with_its_reason(monkeypatc
     found, made = admission.admit(Recipe(SEED))
     assert made is None
     assert found.reason in ("levels", "verification")
+
+
+def test_levels_of_a_composed_world_are_exact_or_not_drawn() -> None:
+    made = ComposedWorld(Recipe(SEED))
+    assert {made.make(seed, difficulty).upper_bound.kind for seed in range(4) for difficulty in (1, 3)} == {"exact"}
+
+
+def test_a_variable_may_be_called_key() -> None:
+    locked = next(
+        made for seed in range(200) if "key" in (made := ComposedWorld(Recipe(seed, "binary"))).description.state
+    )
+    assert locked.make(1, 1).reference == 1.0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heredity.cli import world_folders, worlds_bench, worlds_play
+from heredity.cli import world_folders, worlds_bench, worlds_compose, worlds_play
 from heredity.cli.whole_help import WholeHelp
 from heredity.errors import ConfigError
 
@@ -24,6 +24,7 @@ FIRST = "test-01"
 app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 app.command("play")(worlds_play.play)
 app.command("bench")(worlds_bench.bench)
+app.command("compose")(worlds_compose.compose)
 app.command("audit")(world_folders.audit)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]

@@ -70,6 +70,7 @@ class Episode:
 
     def copy(self) -> Episode:
         """Return the same moment once more, to look ahead from."""
-        twin = copy.copy(self)
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
         twin.state = copy.deepcopy(self.state)
         return twin

@@ -18,6 +18,7 @@ from typing import Any, cast
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.outside import json_value, yaml_value
 from heredity.resources import SourceTree
+from heredity.worlds.world import in_rules, is_path
 
 FILES = (
     "config.yaml",
@@ -229,8 +230,8 @@ class WorldFolder:
 
 
 def is_folder(name: str) -> bool:
-    """Return whether what is named is a folder's path and no installed world, whose name has no slash."""
-    return "/" in name.partition("?")[0] or name in (".", "..")
+    """Return whether what is named is the path of a folder with code of its own; worlds in rules alone need no sandbox."""
+    return is_path(name) and not in_rules(Path(name.partition("?")[0]))
 
 
 def _bounds_in(value: Any, stems: set[str], validation: bool) -> Iterator[tuple[tuple[bool, str], float]]:

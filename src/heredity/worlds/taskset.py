@@ -16,11 +16,12 @@ from heredity.ids import digest_bytes, digest_json, generator
 from heredity.plugins import located
 from heredity.tasks import SPLITS, Task, Taskset, TasksetInfo
 from heredity.tasks.registry import taskset
+from heredity.worlds.compose.recipe import COMPOSED, Recipe
 from heredity.worlds.description import Description
 from heredity.worlds.folder import FOLDERS, is_folder
 from heredity.worlds.skins import check_skin
 from heredity.worlds.spaces import ActionSpace
-from heredity.worlds.world import DIFFICULTIES, Level, World, descriptions, world, world_names
+from heredity.worlds.world import DIFFICULTIES, Level, World, descriptions, in_rules, is_path, world, world_names
 
 PREFIX = "worlds/"
 _SHIPPED = {"validation": "validation", "heldout": "test"}
@@ -31,6 +32,9 @@ _INVERTED = (14, 20, 31)
 """Numbers, symbols and pixel values."""
 
 _SEEDS = 2**31
+_OPTIONS = ("skin", "difficulty")
+_ASKED = ("seed", "reward", "observation", "semantics", "hardness")
+"""Options of composed worlds; `difficulty` is that of levels, as with all worlds, and `hardness` that of the world."""
 _MISSES = 300
 """After so many seeds in a row without a new level, a world's levels count as exhausted."""
 
@@ -41,7 +45,7 @@ class WorldTaskset:
     A task's spec is `{"world", "level", "bound", "skin", "id"}`; `level` is all of the level's data, hidden parts included.
 
     Args:
-        name: the world.
+        name: the world; or the path of a folder whose rules are YAML alone.
         skin: one of `heredity.worlds.skins.SKINS`.
         difficulty: 1 to 3 for levels of this difficulty alone; None for all, in turn.
 
@@ -53,12 +57,13 @@ class WorldTaskset:
     def __init__(self, name: str, skin: str = "text", difficulty: int | None = None) -> None:
         if difficulty is not None and difficulty not in DIFFICULTIES:
             raise ConfigError(f"difficulty is {difficulty!r}; expected 1, 2 or 3")
+        self.place = str(Path(name).resolve()) if is_path(name) else name
         self.world, self.skin = world(name), skin
         check_skin(name, self.world.description.skin, skin)
         self.difficulties: Sequence[int] = DIFFICULTIES if difficulty is None else (difficulty,)
         options = {"difficulty": difficulty, "skin": None if skin == "text" else skin}
         query = "&".join(f"{key}={value}" for key, value in options.items() if value is not None)
-        self.name = f"{PREFIX}{name}?{query}" if query else PREFIX + name
+        self.name = f"{PREFIX}{self.place}?{query}" if query else PREFIX + self.place
 
     @property
     def info(self) -> TasksetInfo:
@@ -70,9 +75,9 @@ class WorldTaskset:
         described = self.world.description
         return TasksetInfo(
             name=self.name,
-            version=f"world {world_digest(self.world.name)[:12]}",
+            version=f"world {world_digest(self.place)[:12]}",
             kind="world",
-            spec={"world": self.world.name, "skin": self.skin},
+            spec={"world": self.place, "skin": self.skin},
             public=self._public(described),
             description=f"# {self.name}\n\n{described.instruction.strip()}\n\n{actions_text(described)}\n",
             failure_return=0.0,
@@ -109,7 +114,7 @@ class WorldTaskset:
 
     def _spec(self, level: Level) -> dict[str, Any]:
         return {
-            "world": self.world.name,
+            "world": self.place,
             "level": dict(level.data),
             "bound": level.upper_bound.value,
             "skin": self.skin,
@@ -180,10 +185,13 @@ class WorldTasksets:
             return taskset(FOLDERS + name.removeprefix(PREFIX))
         base, _, query = name.partition("?")
         options = _options(name, query)
+        if base == PREFIX + COMPOSED:
+            base = PREFIX + _composed(name, options)
         difficulty = options.get("difficulty")
         if difficulty is not None and not difficulty.isdecimal():
             raise ConfigError(f"difficulty of {name} is {difficulty!r}; expected 1, 2 or 3")
-        if base not in self.names():
+        plain = base.removeprefix(PREFIX)
+        if base not in self.names() and not is_path(plain) and Recipe.named(plain) is None:
             raise UnknownNameError("taskset", base, self.names())
         number = None if difficulty is None else int(difficulty)
         return WorldTaskset(base.removeprefix(PREFIX), options.get("skin", "text"), number)
@@ -191,7 +199,11 @@ class WorldTasksets:
     def located(self, name: str, base: Path) -> str:
         """Return a name such that it means the same everywhere: a world that lies in a plain folder is a world folder."""
         path = name.removeprefix(PREFIX)
-        return FOLDERS + located(path, base) if is_folder(path) else name
+        if not is_path(path):
+            return name
+        place, mark, query = path.partition("?")
+        at = located(place, base)
+        return (PREFIX if in_rules(Path(at)) else FOLDERS) + at + mark + query
 
 
 SOURCE = WorldTasksets()
@@ -222,8 +234,12 @@ def world_digest(name: str) -> str:
     root = Path(__file__).parent
     shared = [root / f"{name}.py" for name in ("episode", "actions", "skins", "pictures", "glyphs")]
     machinery = {str(path.relative_to(root)): path for path in (*shared, *(root / "mechanics").glob("*.py"))}
-    paths = machinery | {f"{name}/{path.name}": path for path in world(name).folder.glob("*.*")}
-    return digest_json({key: digest_bytes(path.read_bytes()) for key, path in paths.items()})
+    made = world(name)
+    if made.description.rules is not None:
+        machinery |= {str(path.relative_to(root)): path for path in (root / "dsl").glob("*.py")}
+    files = {key: path.read_bytes() for key, path in machinery.items()}
+    files |= {f"{made.name}/{key}": data for key, data in made.sources.items()}
+    return digest_json({key: digest_bytes(data) for key, data in files.items()})
 
 
 @lru_cache(maxsize=4096)
@@ -232,13 +248,23 @@ def _made(made: World, seed: int, difficulty: int) -> Level:
     return made.make(seed, difficulty)
 
 
+def _composed(name: str, options: Mapping[str, str]) -> str:
+    """Return the name of the composed world that options ask for."""
+    seed = options.get("seed", "")
+    if not seed.isdecimal():
+        raise ConfigError(f"{name}: a composed world is drawn by a seed; write {PREFIX}{COMPOSED}?seed=7")
+    asked = {key: options[key] for key in ("reward", "observation", "semantics") if key in options}
+    return Recipe(int(seed), **asked, difficulty=options.get("hardness")).name
+
+
 def _options(name: str, query: str) -> Mapping[str, str]:
     options: dict[str, str] = {}
     for part in filter(None, query.split("&")):
         key, equals, value = part.partition("=")
         if not equals or key in options:
             raise ConfigError(f"{name}: {part!r} is no option; write ?key=value&key=value, each key once")
-        if key not in ("skin", "difficulty"):
-            raise UnknownNameError("option of a world", key, ("skin", "difficulty"))
+        known = _OPTIONS if name.partition("?")[0] != PREFIX + COMPOSED else (*_OPTIONS, *_ASKED)
+        if key not in known:
+            raise UnknownNameError("option of a world", key, known)
         options[key] = value
     return options

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -86,7 +86,7 @@ def verify_level(world: World, level: Level, *, seconds: float = 1.0, random_age
     reference = world.play(level.data)
     rng = generator(level.seed, "verify", world.name, level.id)
     randoms = [_play(world, level, _random_actions(rng, world.description)) for _ in range(random_agents)]
-    once_more = [(a, _play(world, level, itertools.repeat(a.to_json()))) for a in _plain_actions(world.description)]
+    once_more = [(a, _play(world, level, itertools.repeat(a.to_json()))) for a in plain_actions(world.description)]
     idle = max((total for a, total in once_more if world.description.actions[a.name].idle), default=0.0)
     repeated = max(total for _, total in once_more)
     invalid = max(
@@ -140,7 +140,7 @@ def verify_worlds(
 
 def _verify_one(name: str, level: str, seconds: float) -> LevelReport:
     made = world(name)
-    return verify_level(made, made.level(level), seconds=seconds)
+    return replace(verify_level(made, made.level(level), seconds=seconds), world=name)
 
 
 def _faults(
@@ -178,7 +178,7 @@ def _random_actions(rng: np.random.Generator, description: Description) -> Itera
         yield sample_action(rng, description.actions).to_json()
 
 
-def _plain_actions(description: Description) -> list[Action]:
+def plain_actions(description: Description) -> list[Action]:
     """Return each action with the ends and the middle of its parameters' ranges: what an idle agent might repeat."""
     actions: list[Action] = []
     for name, action in description.actions.items():
@@ -213,7 +213,7 @@ def _out_of_range(description: Description) -> list[object]:
 def _greedy(world: World, level: Level, rng: np.random.Generator, seconds: float) -> float:
     """Search for reward: look one step ahead on copies, take what pays most, start again with more chance or a good prefix."""
     ends, best, prefix = time.monotonic() + seconds, 0.0, list[Action]()
-    plain = _plain_actions(world.description)
+    plain = plain_actions(world.description)
     while True:
         episode, taken = world.start(level.data), list[Action]()
         chance = float(rng.uniform(0.0, 0.5))

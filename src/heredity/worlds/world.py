@@ -15,6 +15,7 @@ from typing import Any
 from heredity.errors import ConfigError, HeredityError, UnknownNameError
 from heredity.ids import canonical_json, digest_json, generator
 from heredity.plugins import Group
+from heredity.worlds.compose.recipe import Recipe
 from heredity.worlds.contract import Dynamics, Levels, UpperBound
 from heredity.worlds.description import Description, read_description
 from heredity.worlds.episode import Episode
@@ -30,6 +31,7 @@ WORLDS = Group[ModuleType](
 SPLITS = {"test": 10, "validation": 5}
 """How many levels of each split a world ships."""
 DIFFICULTIES = (1, 2, 3)
+_CODE = ("dynamics.py", "levels.py", "env_main.py")
 
 
 @dataclass(frozen=True)
@@ -80,9 +82,15 @@ class World:
         levels: makes levels and bounds; likewise.
     """
 
-    def __init__(self, folder: Path, dynamics: Dynamics[Any] | None = None, levels: Levels | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        dynamics: Dynamics[Any] | None = None,
+        levels: Levels | None = None,
+        description: Description | None = None,
+    ) -> None:
         self.folder = folder
-        self.description: Description = read_description(folder / "world.yaml")
+        self.description: Description = description or read_description(folder / "world.yaml")
         if dynamics is None or levels is None:
             dynamics, levels = from_rules(self.description, folder)
         self.dynamics, self.levels = dynamics, levels
@@ -93,6 +101,11 @@ class World:
     def name(self) -> str:
         """The folder's name."""
         return self.folder.name
+
+    @property
+    def sources(self) -> Mapping[str, bytes]:
+        """Its files, which its scores depend on."""
+        return {path.name: path.read_bytes() for path in self.folder.glob("*.*")}
 
     @cached_property
     def shipped(self) -> Mapping[str, tuple[Level, ...]]:
@@ -188,14 +201,34 @@ def from_rules(description: Description, folder: Path) -> tuple[Dynamics[Any], L
     return dynamics, RulesLevels(dynamics)
 
 
-@cache
+def is_path(name: str) -> bool:
+    """Return whether a name is the path of a folder, and no world's name, which has no slash."""
+    return "/" in name.partition("?")[0] or name in (".", "..")
+
+
+def in_rules(folder: Path) -> bool:
+    """Return whether a folder is a world without code, safe to run whoever wrote it."""
+    return (folder / "world.yaml").is_file() and not any((folder / name).exists() for name in _CODE)
+
+
 def world(name: str) -> World:
-    """Return an installed world.
+    """Return an installed world; a composed one by a name such as `composed-7`, or by its path one whose rules are YAML alone.
 
     Raises:
         UnknownNameError: if there is none of that name.
         ConfigError: if it is faulty.
     """
+    return _world(str(Path(name).resolve()) if is_path(name) else name)
+
+
+@cache
+def _world(name: str) -> World:
+    if is_path(name):
+        return World(Path(name))
+    if (recipe := Recipe.named(name)) is not None:
+        from heredity.worlds.compose.composed import ComposedWorld
+
+        return ComposedWorld(recipe)
     places, faults = _installed()
     if name in faults:
         raise ConfigError(faults[name])

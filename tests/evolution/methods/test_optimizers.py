@@ -240,13 +240,13 @@ def test_code_that_fails_when_it_runs_is_refused(name: str) -> None:
 @every_optimizer
 def test_attempts_that_are_missing_are_not_compared(name: str) -> None:
     def solver(candidate: Candidate, task: int) -> str:
-        if "carry" in all_texts(candidate) and task in (0, 7):
+        if "carry" in all_texts(candidate) and task == 7:
             raise TimeoutError
         return right_if_taught(candidate, task)
 
     session = run(name, proposing(lambda block: {SYSTEM: f"Add and carry. {block['draw']}"}), solver, rounds=1)
     gain = next(d for d in session.decisions[1:] if d.accepted)
-    assert (gain.pairs, gain.difference) == (10, 0.5)
+    assert (gain.pairs, gain.difference) == (11, pytest.approx(5 / 11))
 
 
 @every_optimizer

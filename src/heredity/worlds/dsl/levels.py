@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from heredity.errors import ConfigError
+from heredity.ids import canonical_json
 from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 from heredity.worlds.description import Description, Parameter
 from heredity.worlds.dsl.bounded import MAX_LEVEL_PASSES, RejectedError, RuleError, Turn
@@ -19,8 +20,11 @@ from heredity.worlds.episode import Episode
 TRIES = 500
 """How often a level is drawn anew that its generator rejects."""
 
-MOST_STATES = 60_000
-"""Situations that a search looks at."""
+MOST_SEARCHES = 12
+"""How many levels are searched in vain before a world is said to be wrong."""
+
+KEPT_PLANS = 64
+"""Levels whose search is remembered."""
 
 MOST_ACTIONS = 400
 """Different actions that a search can try in each."""
@@ -33,14 +37,15 @@ class RulesLevels(Levels):
 
     def __init__(self, dynamics: RulesDynamics) -> None:
         self.dynamics, self.compiled = dynamics, dynamics.compiled
-        self._plans: dict[str, Plan] = {}
+        self._plans: dict[bytes, Plan] = {}
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a level.
+        """Return a level; where neither bound nor solution is stated, none on which search shows that nothing can be had.
 
         Raises:
             RuleError: if all of `TRIES` draws are rejected.
         """
+        vain = 0
         for _ in range(TRIES):
             try:
                 made = self.compiled.follow("levels.make", None, None, Turn(MAX_LEVEL_PASSES, rng), difficulty)
@@ -48,7 +53,14 @@ class RulesLevels(Levels):
                 continue
             if not isinstance(made, dict):
                 raise RuleError(f"{self._name}: rules.levels.make returns {made!r:.60}; expected a table")
-            return thawed(made)
+            level = thawed(made)
+            if not self._searched or self._settled(level):
+                return level
+            vain += 1
+            if vain == MOST_SEARCHES:
+                raise RuleError(
+                    f"{self._name}: search fails on {vain} levels of rules.levels.make; make them smaller or easier"
+                )
         raise RuleError(f"{self._name}: rules.levels.make rejects {TRIES} levels in a row; make `require` ask for less")
 
     def upper_bound(self, level: LevelData) -> UpperBound:
@@ -81,21 +93,33 @@ class RulesLevels(Levels):
 
     def plan(self, level: LevelData) -> Plan:
         """Return the most that a search collects on a level, how, and whether nothing better can be."""
-        key = repr(level)
+        key = canonical_json(dict(level))
         if key not in self._plans:
-            self._plans = {key: search(self.compiled.description, self.dynamics, level)}
+            if len(self._plans) == KEPT_PLANS:
+                self._plans.clear()
+            self._plans[key] = search(self.compiled.description, self.dynamics, level)
         return self._plans[key]
+
+    def _settled(self, level: LevelData) -> bool:
+        """Return whether search finds something on a level, and proves that to be all where the rules ask for that."""
+        value, _, kind = self.plan(level)
+        return value > 0 if kind == "exact" else not self.compiled.rules.levels.exact
+
+    @property
+    def _searched(self) -> bool:
+        return self.compiled.rules.levels.bound is None and self.compiled.rules.levels.solve is None
 
     @property
     def _name(self) -> str:
         return self.compiled.description.meta.name
 
 
-def search(description: Description, dynamics: RulesDynamics, level: LevelData, most: int = MOST_STATES) -> Plan:
+def search(description: Description, dynamics: RulesDynamics, level: LevelData) -> Plan:
     """Search for the actions that collect most within the horizon, those first that have collected most so far.
 
-    It is exact if it ends before `most` situations were looked at: of two ways to the same situation after as many steps, the
-    better is kept. A refused action is tried only where time passes by it.
+    It is exact if it ends before `levels.most` situations were looked at. Of two ways to the same situation one is left out
+    that has collected no more and taken no fewer steps (where something is paid at the horizon: as many). A refused action is
+    tried only where time passes by it.
 
     Raises:
         ConfigError: if actions cannot be listed: a parameter is a text or a number with fractions, or there are too many.
@@ -106,22 +130,23 @@ def search(description: Description, dynamics: RulesDynamics, level: LevelData, 
     before: list[tuple[int, Action | None]] = [(-1, None)]
     best, best_at, pushed = 0.0, 0, 0
     queue: list[tuple[float, int, int, int, Episode]] = [(0.0, 0, 0, 0, first)]
-    seen: dict[tuple[int, Any], float] = {}
+    seen: dict[Any, list[tuple[int, float]]] = {}
+    timed = bool(dynamics.compiled.rules.finish)
     looked = 0
     while queue:
         _, _, _, at, episode = heapq.heappop(queue)
         looked += 1
-        if looked > most:
+        if looked > dynamics.compiled.rules.levels.most:
             return best, _back(before, best_at), "declared"
         for action in actions:
             twin = episode.copy()
             step = twin.step(action)
             if step.refused and not dynamics.compiled.rules.refused:
                 continue
-            key = (twin.t, dynamics_key(twin))
-            if not twin.done and seen.get(key, -1e300) >= twin.total:
+            ways = seen.setdefault((twin.t if timed else 0, dynamics_key(twin)), [])
+            if not twin.done and any(t <= twin.t and total >= twin.total for t, total in ways):
                 continue
-            seen[key] = twin.total
+            ways.append((twin.t, twin.total))
             before.append((at, action))
             if twin.total > best or (twin.total == best and best_at == 0 and twin.total > 0):
                 best, best_at = twin.total, len(before) - 1
@@ -136,7 +161,7 @@ def search(description: Description, dynamics: RulesDynamics, level: LevelData, 
 
 def dynamics_key(episode: Episode) -> Any:
     """Return what tells a situation from others, the steps apart."""
-    return State.key(episode.state)
+    return State.key(episode.state)  # a variable may be called `key`
 
 
 def listed_actions(description: Description) -> list[Action]:

@@ -73,11 +73,15 @@ class LevelRules(_Part):
         make: statements with draws that return the level, a table; `difficulty` is 1, 2 or 3. A failed `require` draws anew.
         bound: the most that can be had; None for a search over all that can happen.
         solve: statements that return a list of actions, each [name, {parameter: value}]; None for a search.
+        most: how many situations a search looks at.
+        exact: whether a level that search does not settle by then is drawn anew, instead of its bound being called declared.
     """
 
     make: str
     bound: Bound | None = None
     solve: str | None = None
+    most: Annotated[int, Field(ge=1, le=60_000)] = 60_000
+    exact: bool = False
 
 
 class Rules(_Part):

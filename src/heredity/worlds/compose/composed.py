@@ -1,0 +1,71 @@
+"""A composed world: found by its name, in memory or written as a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+import yaml
+
+from heredity.worlds.compose.composing import Composition, compose
+from heredity.worlds.compose.recipe import Recipe
+from heredity.worlds.description import Description
+from heredity.worlds.world import SPLITS, Level, World
+
+
+class ComposedWorld(World):
+    """A world that exists by its name alone; its shipped levels are made when they are asked for.
+
+    Args:
+        recipe: what it is asked to be.
+
+    Attributes:
+        composition: what was put together.
+
+    Raises:
+        ConfigError: if its rules are not in the language.
+    """
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.composition: Composition = compose(recipe)
+        super().__init__(Path(recipe.name), description=self.composition.description)
+
+    @cached_property
+    def shipped(self) -> Mapping[str, tuple[Level, ...]]:
+        """The levels that are shipped with it."""
+        made = self.make_shipped()
+        return {split: tuple(made[split]) for split in SPLITS}
+
+    @property
+    def sources(self) -> Mapping[str, bytes]:
+        """What its scores depend on: its description, rules included."""
+        return {"world.yaml": description_text(self.description).encode()}
+
+    def write(self, folder: Path) -> None:
+        """Write it as a world folder, `world.yaml` and `levels.json`, of the name that the folder has."""
+        named = self.description.model_copy(
+            update={"meta": self.description.meta.model_copy(update={"name": folder.resolve().name})}
+        )
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "world.yaml").write_text(description_text(named), encoding="utf-8")
+        (folder / "levels.json").write_text(World(folder.resolve()).levels_text(), encoding="utf-8")
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes rules as blocks of lines."""
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in value else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def description_text(description: Description) -> str:
+    """Return a description as a `world.yaml`."""
+    value = json.loads(description.model_dump_json(exclude_defaults=True))
+    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)

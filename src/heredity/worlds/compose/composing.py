@@ -1,0 +1,221 @@
+"""A world's description, put together from mechanics that a seed draws."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heredity.ids import generator
+from heredity.worlds.compose.mechanics import Mechanic, Told, families, mechanics, themes, worded
+from heredity.worlds.compose.recipe import CHOICES, Recipe
+from heredity.worlds.description import CAPABILITIES, Description
+
+MOST_STATES = 4000
+"""Situations that may be looked at for a level's exact bound."""
+_WEIGHTS = {"grid": 5, "works": 2, "trade": 2, "plots": 2}
+_SHARES = {"semantics": (0.75, 0.25)}
+"""How often each of `CHOICES` is drawn where they are not drawn alike."""
+_EARN = re.compile(r"^( *)earn\((.*)\)$", re.MULTILINE)
+_SLOT = re.compile(r"^( *)<(check|enter|tick)>$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """A world that was put together.
+
+    Attributes:
+        description: its description, with rules.
+        mechanics: what it is made of, in words.
+        theme: the vocabulary of its texts.
+    """
+
+    description: Description
+    mechanics: tuple[str, ...]
+    theme: str
+
+
+def compose(recipe: Recipe) -> Composition:
+    """Put a world together. The same recipe gives the same world.
+
+    Raises:
+        ConfigError: if what is put together does not fit the schema.
+    """
+    rng = generator(recipe.seed, "compose")
+    drawn = {key: str(rng.choice(words, p=_SHARES.get(key))) for key, words in CHOICES.items()}
+    chosen = {key: getattr(recipe, key) or value for key, value in drawn.items()}
+    weights = np.array([_WEIGHTS[name] for name in families()], float)
+    family = tuple(families())[int(rng.choice(len(weights), p=weights / weights.sum()))]
+    theme = tuple(themes())[int(rng.integers(len(themes())))]
+    names = _chosen(rng, family, chosen)
+    nouns: dict[str, str] = {**themes()[theme], **_sizes(rng, chosen, family, names)}
+    barriers = [name for name in names if mechanics(family)[name].barrier]
+    parts: dict[str, Mechanic] = {}
+    for name in names:
+        slot = (
+            {"slot": str(len(barriers) - barriers.index(name)), "slots": str(len(barriers) + 1)}
+            if name in barriers
+            else {}
+        )
+        parts[name] = worded(family, name, {**nouns, **slot}, chosen["reward"])
+    parts = {name: _drawn_constants(rng, part) for name, part in parts.items()}
+    called = tuple(part.mechanic for part in parts.values() if part.mechanic)
+    return Composition(_described(recipe, chosen, parts, nouns, called), called, theme)
+
+
+def _chosen(rng: np.random.Generator, family: str, chosen: Mapping[str, str]) -> list[str]:
+    """Draw which mechanics a world is made of: the stage, what pays, and others that stand in the way or make it harder."""
+    known = mechanics(family)
+    fits = [
+        name
+        for name, part in known.items()
+        if part.reward in (None, chosen["reward"]) and not (part.hidden and chosen["observation"] == "full")
+    ]
+    order = [fits[int(i)] for i in rng.permutation(len(fits))]
+    count = {"1": 2, "2": 2 + int(rng.integers(2)), "3": 3}[chosen["difficulty"]]
+    names = [name for name in known if known[name].stage]
+    if goals := [name for name in order if known[name].goal]:
+        names.append(goals[0])
+    if chosen["semantics"] == "inverse":
+        names.append(next(name for name in order if known[name].inverse))
+    others = [name for name in order if not (known[name].stage or known[name].goal or known[name].inverse)]
+    if chosen["observation"] == "partial" and not any(_hides(known[name]) for name in names):
+        first = next(name for name in others if _hides(known[name]))
+        others = [first, *(name for name in others if name != first)]
+    for name in others:
+        if sum(bool(known[n].mechanic) and not known[n].inverse for n in names) >= count and (
+            chosen["observation"] == "full" or any(_hides(known[n]) for n in names)
+        ):
+            break
+        if not (known[name].barrier and sum(known[n].barrier for n in names) == 2):
+            names.append(name)
+    return [name for name in names if not known[name].barrier] + [name for name in names if known[name].barrier]
+
+
+def _hides(part: Mechanic) -> bool:
+    return part.hidden or bool(part.hides)
+
+
+def _sizes(rng: np.random.Generator, chosen: Mapping[str, str], family: str, names: Sequence[str]) -> dict[str, str]:
+    """Return what numbers stand in the rules: how large and how long, by the world's difficulty."""
+    level = int(chosen["difficulty"])
+    loops = 0.6 if any(mechanics(family)[name].loops for name in names) else float(rng.choice([0.0, 0.1, 0.2]))
+    slack = int(rng.integers(2, 7))
+    return {"loops": f"{loops:g}", "few": str(1 + (level > 1)), "tempo": str(5 - level), "slack": str(slack)}
+
+
+def _drawn_constants(rng: np.random.Generator, part: Mechanic) -> Mechanic:
+    if not part.inverse:
+        return part
+    one = {name: values[int(rng.integers(len(values)))] for name, values in part.constants.items()}
+    return part.model_copy(update={"constants": one})
+
+
+def _described(
+    recipe: Recipe,
+    chosen: Mapping[str, str],
+    parts: Mapping[str, Mechanic],
+    nouns: Mapping[str, str],
+    called: Sequence[str],
+) -> Description:
+    every = list(parts.values())
+    partial = chosen["observation"] == "partial"
+    told = [] if partial else [part.told for part in every]
+    hiding = [part.hides for part in every if part.hides] if partial else []
+    told_of = [text for part in every for text in (part.instruction, part.hides if partial else "") if text]
+    rules, words = _rules(every, told, chosen["reward"])
+    actions = {
+        name: {key: value for key, value in action.items() if key != "do"}
+        for name, action in _merged(every, "actions").items()
+    }
+    asks = {word for part in every for word in part.capabilities}
+    lines = [*(part.line for part in every), *(part.line for part in told), "{message}"]
+    return Description.model_validate(
+        {
+            "meta": {
+                "name": recipe.name,
+                "title": f"{nouns['place'].capitalize()}: {', '.join(called)}",
+                **{key: chosen[key] for key in ("reward", "observation", "semantics")},
+                "capabilities": [word for word in CAPABILITIES if word in asks],
+                "summary": f"In a {nouns['place']}: {'; '.join(called)}.",
+            },
+            "instruction": " ".join(told_of),
+            "state": words,
+            "actions": actions,
+            "observation": " ".join([*(part.observation for part in every if part.observation), *hiding]),
+            "reward": " ".join(part.pays for part in every if part.pays),
+            "termination": " ".join(part.termination for part in every if part.termination),
+            "max_steps": 60,
+            "skin": {
+                "text": "\n".join(filter(None, lines)),
+                **{key: _merged(every, key) for key in ("legend", "colours", "mirror")},
+                "swap": [pair for part in every for pair in part.swap],
+            },
+            "generator": " ".join(part.generator for part in every if part.generator),
+            "rules": rules,
+        }
+    )
+
+
+def _rules(every: Sequence[Mechanic], told: Sequence[Told], reward: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the rules, and what each variable of the state is in words."""
+    state = {key: dict(value) for part in every for key, value in part.state.items()}
+    words = {key: value.pop("words") for key, value in state.items()}
+    if reward == "binary":
+        state["score"] = {"type": "integer", "start": "0"}
+        words["score"] = "what was earned so far"
+    slots = {key: _joined(getattr(part, key) for part in every) for key in ("check", "enter", "tick")}
+    gain = next((part.gain for part in every if part.gain != "1"), "1")
+    view = next((part.view for part in every if part.view), "shown")
+    observe = {key: str(value) for part in (*every, *told) for key, value in part.observe.items()}
+    level = ", ".join(f'"{key}": {value}' for part in every for key, value in part.level.items())
+    rules = {
+        "constants": _merged(every, "constants"),
+        "state": state,
+        "functions": _merged(every, "functions"),
+        "actions": {
+            name: _paid(_put(action["do"], slots).replace("<gain>", gain), reward)
+            for name, action in _merged(every, "actions").items()
+        },
+        "let": _joined([*(part.let for part in every), *(part.last for part in every), *(part.let for part in told)]),
+        "observe": {key: view if value == "<view>" else value for key, value in observe.items()},
+        "levels": {
+            "most": MOST_STATES,
+            "exact": True,
+            "make": _joined(part.make for part in every) + f"return {{{level}}}\n",
+        },
+    }
+    return rules, words
+
+
+def _merged(parts: Sequence[Mechanic], key: str) -> dict[str, Any]:
+    return {name: value for part in parts for name, value in getattr(part, key).items()}
+
+
+def _joined(texts: Any) -> str:
+    return "".join(text if text.endswith("\n") else text + "\n" for text in texts if text)
+
+
+def _put(rule: str, slots: Mapping[str, str]) -> str:
+    """Put what other mechanics do in its place in a rule."""
+
+    def put(match: re.Match[str]) -> str:
+        return "\n".join(match.group(1) + line for line in slots[match.group(2)].splitlines())
+
+    return _SLOT.sub(put, rule)
+
+
+def _paid(rule: str, reward: str) -> str:
+    """Put payment in the place of `earn`, or what counts towards the success that pays."""
+    if reward == "accumulative":
+        return _EARN.sub(r"\1pay(\2)", rule)
+    lines = (
+        r"\1score += \2",
+        r"\1if score >= level.need and score - (\2) < level.need:",
+        r"\1  pay(1)",
+        r'\1  end("You have done it.")',
+    )
+    return _EARN.sub("\n".join(lines), rule)

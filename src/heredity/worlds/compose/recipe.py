@@ -1,0 +1,70 @@
+"""What a composed world is asked to be, and its name, which says all of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from heredity.errors import ConfigError
+
+COMPOSED = "composed"
+CHOICES = {
+    "reward": ("binary", "accumulative"),
+    "observation": ("full", "partial"),
+    "semantics": ("aligned", "inverse"),
+    "difficulty": ("1", "2", "3"),
+}
+"""What may be asked for; what is not is drawn by the seed."""
+_NAME = re.compile(r"composed-(\d{1,9})((?:-[a-z0-9]+)*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A world that can be composed.
+
+    Attributes:
+        seed: from 0 to 999,999,999.
+        reward: `binary` or `accumulative`; None leaves it to the seed, as with the others.
+        observation: `full` or `partial`.
+        semantics: `aligned` or `inverse`.
+        difficulty: `1` to `3`: two mechanics, two or three, three; and how much of each.
+    """
+
+    seed: int
+    reward: str | None = None
+    observation: str | None = None
+    semantics: str | None = None
+    difficulty: str | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed < 10**9:
+            raise ConfigError(f"seed is {self.seed}; expected 0 to 999999999")
+        for key, words in CHOICES.items():
+            if getattr(self, key) not in (None, *words):
+                raise ConfigError(f"{key} is {getattr(self, key)!r}; expected {' or '.join(words)}")
+
+    @property
+    def name(self) -> str:
+        """The world's name, such as `composed-7-binary-2`."""
+        return "-".join((COMPOSED, str(self.seed), *(value for key in CHOICES if (value := getattr(self, key)))))
+
+    @classmethod
+    def named(cls, name: str) -> Recipe | None:
+        """Return what a name says; None if it is not of a composed world.
+
+        Raises:
+            ConfigError: if it says what cannot be asked for.
+        """
+        match = _NAME.fullmatch(name)
+        if match is None:
+            return None
+        recipe = cls(int(match.group(1)))
+        for word in filter(None, match.group(2).split("-")):
+            keys = [key for key, words in CHOICES.items() if word in words]
+            if not keys:
+                known = ", ".join(word for words in CHOICES.values() for word in words)
+                raise ConfigError(f"{name}: a composed world is none of {word!r}; expected some of {known}")
+            recipe = replace(recipe, **{keys[0]: word})
+        if recipe.name != name:
+            raise ConfigError(f"{name} is not how that world is named; write {recipe.name}")
+        return recipe

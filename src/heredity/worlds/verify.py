@@ -24,7 +24,7 @@ from heredity.worlds.episode import Episode
 from heredity.worlds.world import Level, World, world
 
 SLACK = 1e-9
-_WRONG: tuple[object, ...] = (
+MALFORMED: tuple[object, ...] = (
     None,
     7,
     "",
@@ -33,6 +33,7 @@ _WRONG: tuple[object, ...] = (
     {"action": 3},
     {"action": None, "params": None},
 )
+"""What is no action of any world."""
 _ENDS = 3
 
 
@@ -86,11 +87,11 @@ def verify_level(world: World, level: Level, *, seconds: float = 1.0, random_age
     reference = world.play(level.data)
     rng = generator(level.seed, "verify", world.name, level.id)
     randoms = [_play(world, level, _random_actions(rng, world.description)) for _ in range(random_agents)]
-    once_more = [(a, _play(world, level, itertools.repeat(a.to_json()))) for a in _plain_actions(world.description)]
+    once_more = [(a, _play(world, level, itertools.repeat(a.to_json()))) for a in plain_actions(world.description)]
     idle = max((total for a, total in once_more if world.description.actions[a.name].idle), default=0.0)
     repeated = max(total for _, total in once_more)
     invalid = max(
-        _play(world, level, itertools.repeat(wrong)) for wrong in (*_WRONG, *_out_of_range(world.description))
+        _play(world, level, itertools.repeat(wrong)) for wrong in (*MALFORMED, *out_of_range(world.description))
     )
     greedy = _greedy(world, level, rng, seconds)
     faults = _faults(
@@ -178,7 +179,7 @@ def _random_actions(rng: np.random.Generator, description: Description) -> Itera
         yield sample_action(rng, description.actions).to_json()
 
 
-def _plain_actions(description: Description) -> list[Action]:
+def plain_actions(description: Description) -> list[Action]:
     """Return each action with the ends and the middle of its parameters' ranges: what an idle agent might repeat."""
     actions: list[Action] = []
     for name, action in description.actions.items():
@@ -197,7 +198,8 @@ def _values(kind: Parameter, most: int) -> Sequence[Any]:
     return sorted({int(p) for p in points}) if kind.type == "integer" else [float(p) for p in points]
 
 
-def _out_of_range(description: Description) -> list[object]:
+def out_of_range(description: Description) -> list[object]:
+    """Return each action with parameters that it does not take: of wrong types, beyond their ranges, or unknown."""
     wrong: list[object] = []
     for name, action in description.actions.items():
         plain = {key: _values(kind, 2)[0] for key, kind in action.params.items()}
@@ -213,7 +215,7 @@ def _out_of_range(description: Description) -> list[object]:
 def _greedy(world: World, level: Level, rng: np.random.Generator, seconds: float) -> float:
     """Search for reward: look one step ahead on copies, take what pays most, start again with more chance or a good prefix."""
     ends, best, prefix = time.monotonic() + seconds, 0.0, list[Action]()
-    plain = _plain_actions(world.description)
+    plain = plain_actions(world.description)
     while True:
         episode, taken = world.start(level.data), list[Action]()
         chance = float(rng.uniform(0.0, 0.5))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heredity.cli import world_folders, worlds_bench, worlds_play
+from heredity.cli import world_folders, worlds_admit, worlds_bench, worlds_play
 from heredity.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.command("play")(worlds_play.play)
 app.command("bench")(worlds_bench.bench)
 app.command("audit")(world_folders.audit)
+app.command("admit")(worlds_admit.admit)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Name = Annotated[str, typer.Argument(help="A world, such as grid_treasure.", show_default=False)]

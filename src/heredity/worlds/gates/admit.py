@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import platform
 from collections.abc import Callable, Mapping
@@ -18,6 +20,7 @@ from heredity.worlds.gates.form import form
 from heredity.worlds.gates.leak import leak
 from heredity.worlds.gates.levels import levels
 from heredity.worlds.gates.novelty import novelty
+from heredity.worlds.gates.plays import StuckError
 from heredity.worlds.gates.reliability import reliability
 from heredity.worlds.gates.reward import reward
 from heredity.worlds.world import World
@@ -87,7 +90,7 @@ class Admission:
 def admit(subject: Subject, done: Callable[[str], None] = lambda gate: None, *, first: bool = False) -> Admission:
     """Execute the gates on a world.
 
-    A gate that the world's own code breaks rejects it: what was raised is the finding.
+    A gate that the world's own code breaks rejects it: what was raised is the finding. After a hang no other gate is executed.
 
     Args:
         subject: the world with its levels. Its code is run in this process, and in the main thread, so that hangs are ended.
@@ -95,17 +98,22 @@ def admit(subject: Subject, done: Callable[[str], None] = lambda gate: None, *, 
         first: whether to stop at the first gate that rejects.
     """
     reports: list[GateReport] = []
+    stuck = False
     for name, gate in GATES.items():
         findings = Findings()
         figures: dict[str, Any] = {}
         try:
-            figures = gate(subject, findings)
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                figures = gate(subject, findings)
+        except StuckError as error:
+            stuck = True
+            findings.add("hang", f"{error}; every action needs an answer", error.level, error.actions)
         # Whatever the code of somebody's world raises, where a gate did not expect it.
         except Exception as error:
             findings.add("crash", f"the world raises {type(error).__name__}: {error}")
         reports.append(GateReport(name, findings.all(), figures))
         done(name)
-        if first and not reports[-1].passed:
+        if stuck or (first and not reports[-1].passed):
             break
     return Admission(subject.world.name, folder_digest(subject.world), subject.seed, tuple(reports))
 

@@ -14,7 +14,7 @@ from heredity.worlds.gates.states import leaves
 from heredity.worlds.world import SPLITS, Level
 
 _WORDS = re.compile(r"[a-z]+")
-_LEVELS = 6
+_LEVELS = 4
 
 
 def form(subject: Subject, findings: Findings) -> Figures:

@@ -27,7 +27,14 @@ _WALL = 30
 
 
 class StuckError(HeredityError):
-    """An episode that does not come back."""
+    """An episode that does not come back; no gate goes on after it.
+
+    Attributes:
+        level: where; `actions`: what led there, the last the cause.
+    """
+
+    level = ""
+    actions: Sequence[Any] = ()
 
 
 @dataclass(slots=True)
@@ -39,7 +46,7 @@ class Play:
         actions: what was given.
         steps: what each led to.
         shown: the texts, the first before any action.
-        error: what the world's code raised, or that it hangs; empty if neither. The last of the actions is then the cause.
+        error: what the world's code raised; the last of the actions is the cause.
         total: sum of the rewards.
     """
 
@@ -48,14 +55,13 @@ class Play:
     steps: list[Step] = field(default_factory=list[Step])
     shown: list[str] = field(default_factory=list[str])
     error: str = ""
-    stuck: bool = False
     total: float = 0.0
 
     def report(self, findings: Findings) -> None:
-        """Note it if the world crashed or hung."""
+        """Note it if the world crashed."""
         if self.error:
-            kind = "hang" if self.stuck else "crash"
-            findings.add(kind, f"{self.error}; every well-typed action needs an answer", self.level, self.actions)
+            message = f"{self.error}; every well-typed action needs an answer"
+            findings.add("crash", message, self.level, self.actions)
 
 
 @contextmanager
@@ -85,7 +91,11 @@ def watched(seconds: float) -> Iterator[None]:
 
 
 def play(subject: Subject, level: Level, policy: Policy, most: int | None = None) -> Play:
-    """Play a level to its end, or for at most so many steps."""
+    """Play a level to its end, or for at most so many steps.
+
+    Raises:
+        StuckError: if it hangs.
+    """
     played, skin = Play(level.id), subject.world.description.skin
     try:
         with watched(subject.patience):
@@ -98,7 +108,8 @@ def play(subject: Subject, level: Level, policy: Policy, most: int | None = None
                 played.shown.append(render(skin, episode.observe()))
             played.total = episode.total
     except StuckError as error:
-        played.error, played.stuck = str(error), True
+        error.level, error.actions = level.id, played.actions
+        raise
     # Whatever the code of somebody's world raises.
     except Exception as error:
         played.error = f"{type(error).__name__}: {error}"
@@ -112,7 +123,8 @@ def guarded(subject: Subject, findings: Findings, level: Level, what: str) -> It
         with watched(subject.patience):
             yield
     except StuckError as error:
-        findings.add("hang", f"{what}: {error}", level.id)
+        error.level = level.id
+        raise
     except Exception as error:  # whatever the code of somebody's world raises
         findings.add("crash", f"{what}: {type(error).__name__}: {error}", level.id)
 

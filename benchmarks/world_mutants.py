@@ -3,8 +3,8 @@
     python benchmarks/world_mutants.py [--json] [--seed N] [--mutants 320] [--worlds a,b] [--kinds a,b] [--processes 1]
 
 A mutant is a world whose dynamics, levels or description are wrapped such that one fault is in it: kind, world and place are
-drawn by the seed. Where a kind does not fit a world (nothing is hidden in a full one), or players notice nothing of it, another world is drawn. Mutants stop at the
-first gate that rejects; the originals pass all gates or are counted as rejected.
+drawn by the seed. Where a kind does not fit a world (nothing is hidden in a full one), or players notice nothing of it, another
+world is drawn. Mutants stop at the first gate that rejects; the originals go through all gates.
 """
 
 from __future__ import annotations
@@ -57,7 +57,14 @@ def tried(order: tuple[str, str, int]) -> dict[str, Any]:
     admission = admit(subject, first=bool(kind))
     rejecting = [(report.gate, finding.kind) for report in admission.gates for finding in report.findings]
     gate, finding = rejecting[0] if rejecting else ("", "")
-    row = {"kind": kind, "world": name, "seed": own, "rejected": not admission.admitted, "gate": gate, "finding": finding}
+    row = {
+        "kind": kind,
+        "world": name,
+        "seed": own,
+        "rejected": not admission.admitted,
+        "gate": gate,
+        "finding": finding,
+    }
     return {**row, "seconds": time.process_time() - began}
 
 
@@ -114,7 +121,9 @@ def main() -> None:
         return
     for kind, own in came["by_kind"].items():
         print(f"{kind:28} {own['rejected']:3}/{own['mutants']:<3} {', '.join(own['found'])}")
-    print(f"{came['rejected']} of {came['mutants']} mutants and {came['originals_rejected']} of {came['originals']} originals rejected")
+    for what in ("mutants", "originals"):
+        rejected = came["rejected" if what == "mutants" else "originals_rejected"]
+        print(f"{rejected} of {came[what]} {what} rejected")
 
 
 if __name__ == "__main__":

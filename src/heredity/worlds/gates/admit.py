@@ -108,8 +108,7 @@ def admit(subject: Subject, done: Callable[[str], None] = lambda gate: None, *, 
         except StuckError as error:
             stuck = True
             findings.add("hang", f"{error}; every action needs an answer", error.level, error.actions)
-        # Whatever the code of somebody's world raises, where a gate did not expect it.
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
             findings.add("crash", f"the world raises {type(error).__name__}: {error}")
         reports.append(GateReport(name, findings.all(), figures))
         done(name)

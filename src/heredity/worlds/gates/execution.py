@@ -40,7 +40,9 @@ def execution(subject: Subject, findings: Findings) -> Figures:
         if out.getvalue():
             findings.add("output", f"the world prints {out.getvalue()[:60]!r}; return messages instead", level.id)
         if digest_json(dict(level.data)) != digest:
-            findings.add("shared level", "playing changes the level itself; copy in `start` what the state changes", level.id)
+            findings.add(
+                "shared level", "playing changes the level itself; copy in `start` what the state changes", level.id
+            )
     return {"levels": len(subject.levels), "steps": steps}
 
 
@@ -95,7 +97,9 @@ def _refusals(subject: Subject, findings: Findings, level: Level) -> None:
                 except RefusedError:
                     if state_key(twin.state) != before:
                         trace = [*taken, plain[int(index)]]
-                        findings.add("refusal changes", "a refused action changed the state; refuse first", level.id, trace)
+                        findings.add(
+                            "refusal changes", "a refused action changed the state; refuse first", level.id, trace
+                        )
             taken.append(walk(episode))
             episode.step(taken[-1])
 
@@ -114,7 +118,10 @@ def _beside(subject: Subject, findings: Findings, level: Level) -> None:
             twin.step(explorer(twin))
             if state_key(one.state) != held or one.observe() != shown:
                 findings.add(
-                    "shared state", "another episode or a copy changed this one; keep everything in the state", level.id, taken
+                    "shared state",
+                    "another episode or a copy changed this one; keep everything in the state",
+                    level.id,
+                    taken,
                 )
                 return
             taken.append(explorer(one))
@@ -138,7 +145,7 @@ def _each(findings: Findings, level: Level, episode: Any, taken: list[Any], acti
     for action in actions:
         try:
             episode.copy().step(action)
-        except Exception as error:  # whatever the code of somebody's world raises
+        except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
             message = f"{type(error).__name__}: {error}; every well-typed action needs an answer"
             findings.add("crash", message, level.id, [*taken, action])
 
@@ -151,4 +158,6 @@ def _growth(subject: Subject, findings: Findings, level: Level) -> None:
             episode.step(policy(episode))
         grown = len(leaves(episode.state)) - before
         if grown > _GROWTH:
-            findings.add("growth", f"the state grew by {grown} values in an episode; keep only what is needed", level.id)
+            findings.add(
+                "growth", f"the state grew by {grown} values in an episode; keep only what is needed", level.id
+            )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 import random
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -252,7 +252,7 @@ def prints(world: World, rng: np.random.Generator) -> World:
     """What was meant for its author is printed."""
 
     def act(dynamics: Around, state: Held, action: Action) -> Outcome:
-        print("debug", action.name)
+        sys.stdout.write(f"debug {action.name}\n")
         return _sound(dynamics, state, action)
 
     return _acting(world, act)

@@ -14,7 +14,8 @@ from heredity.worlds.gates.states import leaves
 from heredity.worlds.world import SPLITS, Level
 
 _WORDS = re.compile(r"[a-z]+")
-_LEVELS = 4
+_RANGE = re.compile(r"(-?\d+) to (-?\d+)")
+_LEVELS = 6
 
 
 def form(subject: Subject, findings: Findings) -> Figures:
@@ -41,7 +42,9 @@ def form(subject: Subject, findings: Findings) -> Figures:
         )
     actions = subject.world.description.actions
     for name in sorted(set(actions) - accepted) if accepted else ():
-        findings.add("impossible action", f"{name!r} is described, and was refused wherever it was tried; mend or remove it")
+        findings.add(
+            "impossible action", f"{name!r} is described, and was refused wherever it was tried; mend or remove it"
+        )
     return {"actions": len(actions), "actions_accepted": len(accepted), "levels": len(subject.levels)}
 
 
@@ -95,7 +98,10 @@ def _shown(subject: Subject, findings: Findings, played: Play) -> None:
         if not set(text) <= set(string.printable):
             odd = sorted(set(text) - set(string.printable))[0]
             findings.add(
-                "unreadable", f"the observation holds {odd!r}; use printable ASCII", played.level, played.actions[:index]
+                "unreadable",
+                f"the observation holds {odd!r}; use printable ASCII",
+                played.level,
+                played.actions[:index],
             )
     episode = subject.world.start(next(level for level in subject.levels if level.id == played.level).data)
     for index in range(len(played.actions) + 1):
@@ -117,9 +123,7 @@ def _values(findings: Findings, omega: dict[str, Any], played: Play, index: int)
     try:
         json.dumps(omega, allow_nan=False)
     except (TypeError, ValueError) as error:
-        findings.add(
-            "no JSON", f"observe returns what JSON cannot hold: {error}", played.level, played.actions[:index]
-        )
+        findings.add("no JSON", f"observe returns what JSON cannot hold: {error}", played.level, played.actions[:index])
 
 
 def _follows(subject: Subject, findings: Findings, level: Level, played: Play) -> None:
@@ -132,14 +136,31 @@ def _follows(subject: Subject, findings: Findings, level: Level, played: Play) -
     for index in range(len(played.actions) + 1):
         if index:
             episode.step(played.actions[index - 1])
-        state = {path[-1].strip("'"): value for path, value in leaves(episode.state).items() if 0 < len(path) <= 2}
-        for name, value in episode.observe().items():
-            held = state.get(name)
-            if _number(value) and _number(held) and name not in ("t", "steps"):
+        omega, held_by = episode.observe(), _by_name(episode.state)
+        for name, value in omega.items():
+            gauge = omega.get("gauges", {}).get(name)
+            if _number(value) and gauge is not None and gauge[0] != value:
+                message = f"{name!r} is shown as {value:g}, and its gauge as {gauge[0]:g}; show one of them in both"
+                findings.add("mislabelled", message, level.id, played.actions[:index])
+            limits = _RANGE.search(subject.world.description.state.get(name, ""))
+            if _number(value) and limits and not float(limits[1]) - 1 <= value <= float(limits[2]) + 1:
+                message = f"{name!r} is shown as {value:g}, and state.{name} says {limits[0]}; show what its name says"
+                findings.add("mislabelled", message, level.id, played.actions[:index])
+            held = held_by.get(name)
+            if _number(value) and isinstance(held, int | float) and name not in ("t", "steps"):
                 before = apart.setdefault(name, {}).setdefault(held, value)
                 if before != value:
                     message = f"{name!r} is shown as {value:g}, and as {before:g} before, where the state holds {held:g} both times"
                     findings.add("mislabelled", message, level.id, played.actions[:index])
+
+
+def _by_name(state: Any) -> dict[str, Any]:
+    """Return the values of a state by name, of names that stand in it once."""
+    named: dict[str, list[Any]] = {}
+    for path, value in leaves(state).items():
+        if path:
+            named.setdefault(path[-1].strip("'"), []).append(value)
+    return {name: values[0] for name, values in named.items() if len(values) == 1}
 
 
 def _number(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The gate "leak": what is to be found out is not told before anything was done, nor in errors, nor in values that no skin shows."""
+"""The gate "leak": what is to be found out is not told at the beginning, nor in errors, nor in values that no skin shows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _PARTS = 4
 """Values that a list or table must have to count as written out."""
 _ALWAYS = {"t", "steps", "message", "grid", "gauges"}
 _OPPOSITE = re.compile(
-    r"\b(invers\w*|invert\w*|revers\w*|swapped|mirrored|opposite of what|the opposite|mean the contrary|misleading|lies about)\b", re.I
+    r"\b(invers\w*|invert\w*|revers\w*|swapped|mirrored|opposite of what|the opposite|mean the contrary|misleading|lies about)\b",
+    re.I,
 )
 
 
@@ -74,7 +75,9 @@ def _written_out(findings: Findings, level: Level, played: Play) -> None:
         whole = f"{text}\n{message}"
         for written, where in wanted.items():
             if written in whole:
-                found = f"{where} of the level stands in the text as {written[:40]!r}; show what an agent may see, in words"
+                found = (
+                    f"{where} of the level stands in the text as {written[:40]!r}; show what an agent may see, in words"
+                )
                 findings.add("written out", found, level.id, played.actions[:index])
                 return
 

@@ -54,14 +54,16 @@ def _solution(subject: Subject, findings: Findings, level: Level) -> Play:
     plan: Sequence[Action] = ()
     try:
         plan = subject.world.levels.solve(level.data)
-    except Exception as error:  # whatever the code of somebody's world raises
+    except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
         findings.add("crash", f"`solve` raises {type(error).__name__}: {error}", level.id)
     played = play(subject, level, given([action.to_json() for action in plan]))
     played.report(findings)
     bound, binary = level.upper_bound, subject.world.description.meta.reward == "binary"
     trace = played.actions
     if played.total <= 0 or (binary and played.total < 1.0 - SLACK):
-        findings.add("unsolvable", f"the reference solution gets {played.total:g}; show a way to the goal", level.id, trace)
+        findings.add(
+            "unsolvable", f"the reference solution gets {played.total:g}; show a way to the goal", level.id, trace
+        )
     if bound.kind == "exact" and played.total < bound.value - SLACK:
         message = f"the bound is called exact, and its solution gets {played.total:g} of {bound.value:g}"
         findings.add("bound not reached", message, level.id, trace)
@@ -93,13 +95,15 @@ def _remade(subject: Subject, findings: Findings, level: Level) -> None:
         for _ in range(2):
             rng = generator(level.seed, "world", subject.world.name, level.difficulty)
             made.append(json.loads(canonical_json(subject.world.levels.generate(rng, level.difficulty))))
-    except Exception as error:  # whatever the code of somebody's world raises
+    except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
         findings.add("crash", f"`generate` raises {type(error).__name__}: {error}", level.id)
         return
     if made[0] != made[1]:
         findings.add("seed", "one seed gives two different levels; take all chance from the generator given", level.id)
     elif made[0] != dict(level.data):
-        findings.add("seed", f"seed {level.seed} gives another level than is shipped; generate the levels anew", level.id)
+        findings.add(
+            "seed", f"seed {level.seed} gives another level than is shipped; generate the levels anew", level.id
+        )
 
 
 def _distinct(subject: Subject, findings: Findings, solutions: dict[str, Play]) -> None:

@@ -33,7 +33,8 @@ def bound_low(world: World, rng: np.random.Generator) -> World:
     """Bounds are less than what can be had."""
     share = float(rng.uniform(0.5, 0.95))
     return changed_levels(
-        world, lambda level: replace(level, upper_bound=replace(level.upper_bound, value=share * level.upper_bound.value))
+        world,
+        lambda level: replace(level, upper_bound=replace(level.upper_bound, value=share * level.upper_bound.value)),
     )
 
 
@@ -152,7 +153,11 @@ def given_away(world: World, rng: np.random.Generator) -> World:
     """The instruction says that words mean the opposite."""
     if world.description.meta.semantics != "inverse":
         raise UnfitError("words mean what they say")
-    said = ("Beware: signs mean the opposite of what they say.", "All meanings are inverted.", "The names are misleading.")
+    said = (
+        "Beware: signs mean the opposite of what they say.",
+        "All meanings are inverted.",
+        "The names are misleading.",
+    )
     return described(world, instruction=f"{world.description.instruction} {said[int(rng.integers(3))]}")
 
 
@@ -229,7 +234,9 @@ def _differs(world: World, made: World) -> bool:
         for policy in policies:
             one = play(sound, level, policy)
             again = play(faulty, other, given(one.actions), len(one.actions))
-            if (one.steps, one.shown, one.error) != (again.steps, again.shown, again.error) or _exposes(world, made, level):
+            if (one.steps, one.shown, one.error) != (again.steps, again.shown, again.error) or _exposes(
+                world, made, level
+            ):
                 return True
     return False
 

@@ -13,11 +13,11 @@ import numpy as np
 from heredity.worlds.gates.contract import Figures, Findings, Subject
 from heredity.worlds.gates.plays import drawn, given, play
 from heredity.worlds.verify import plain_actions
-from heredity.worlds.world import World, world
+from heredity.worlds.world import world
 
 _DIGITS = re.compile(r"\d+")
 NEAR = 0.33
-"""Worlds that are less far apart than this are copies: two sets of plays of one world are up to 0.26 apart, worlds of the library at least 0.41."""
+"""Worlds less far apart are copies. Other plays of one world are up to 0.26 apart, two worlds of the library at least 0.41."""
 _PLAYS = 3
 
 Fingerprint = Mapping[str, float]
@@ -32,7 +32,8 @@ def novelty(subject: Subject, findings: Findings) -> Figures:
     distances = {name: distance(mine, other, others.values()) for name, other in others.items()}
     nearest = min(distances, key=distances.__getitem__)
     if distances[nearest] < NEAR:
-        message = f"it behaves like {nearest} ({distances[nearest]:.2f} apart; a world of its own is at least {NEAR:g}); change its rules"
+        apart = f"{distances[nearest]:.2f} apart, and a world of its own is at least {NEAR:g}"
+        message = f"it behaves like {nearest} ({apart}); change its rules"
         findings.add("near copy", message)
     return {"compared": len(others), "nearest": nearest, "distance": round(distances[nearest], 4), "near": NEAR}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,7 +65,7 @@ class Play:
 
 
 @contextmanager
-def watched(seconds: float) -> Iterator[None]:
+def watched(seconds: float) -> Generator[None]:
     """Interrupt what takes more than so many processor seconds, or, if it sleeps, thirty times as many on the clock.
 
     Only the main thread can be watched.
@@ -110,14 +110,13 @@ def play(subject: Subject, level: Level, policy: Policy, most: int | None = None
     except StuckError as error:
         error.level, error.actions = level.id, played.actions
         raise
-    # Whatever the code of somebody's world raises.
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
         played.error = f"{type(error).__name__}: {error}"
     return played
 
 
 @contextmanager
-def guarded(subject: Subject, findings: Findings, level: Level, what: str) -> Iterator[None]:
+def guarded(subject: Subject, findings: Findings, level: Level, what: str) -> Generator[None]:
     """Turn whatever a world raises inside into a finding; what was begun there is given up."""
     try:
         with watched(subject.patience):
@@ -125,7 +124,7 @@ def guarded(subject: Subject, findings: Findings, level: Level, what: str) -> It
     except StuckError as error:
         error.level = level.id
         raise
-    except Exception as error:  # whatever the code of somebody's world raises
+    except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
         findings.add("crash", f"{what}: {type(error).__name__}: {error}", level.id)
 
 
@@ -156,17 +155,22 @@ class Explorer:
     """Plays what is possible: of the actions that are not refused, one whose name was played least."""
 
     def __init__(self, description: Description, rng: np.random.Generator) -> None:
-        self._plain, self._actions, self._rng = plain_actions(description), description.actions, rng
+        self._actions, self._rng = description.actions, rng
+        plain = plain_actions(description)
+        self._plain = {name: [action for action in plain if action.name == name] for name in self._actions}
         self.accepted = dict.fromkeys(description.actions, 0)
 
     def __call__(self, episode: Episode) -> object:
         """Return an action."""
-        tried = [sample_action(self._rng, self._actions) for _ in range(_CANDIDATES // 2)]
-        tried += [self._plain[int(i)] for i in self._rng.permutation(len(self._plain))[:_CANDIDATES]]
-        for action in sorted(tried, key=lambda action: self.accepted[action.name]):
-            if not episode.copy().step(action).refused:
-                self.accepted[action.name] += 1
-                return action.to_json()
+        tried: list[Action] = []
+        for name in sorted(self.accepted, key=self.accepted.__getitem__):
+            own = self._plain[name]
+            tried = [own[int(i)] for i in self._rng.permutation(len(own))[:_CANDIDATES]]
+            tried.append(sample_action(self._rng, {name: self._actions[name]}))
+            for action in tried:
+                if not episode.copy().step(action).refused:
+                    self.accepted[name] += 1
+                    return action.to_json()
         return tried[0].to_json()
 
 
@@ -179,7 +183,7 @@ class Greedy:
     def __call__(self, episode: Episode) -> Action:
         """Return an action."""
         tried = [sample_action(self._rng, self._actions) for _ in range(_CANDIDATES // 2)]
-        tried += [self._plain[int(i)] for i in self._rng.permutation(len(self._plain))[: _CANDIDATES]]
+        tried += [self._plain[int(i)] for i in self._rng.permutation(len(self._plain))[:_CANDIDATES]]
         worth: list[tuple[float, bool]] = []
         for action in tried:
             step = episode.copy().step(action)

@@ -15,7 +15,7 @@ from heredity.worlds.gates.plays import Greedy, drawn, given, play, rng_of
 from heredity.worlds.world import Level
 
 PLAYERS = ("random", "greedy", "search-little", "search-much", "solution")
-"""From weak to strong: blind; one step ahead; the best of a few such episodes, and of many, that go on from good ones; all-seeing."""
+"""From weak to strong: blind; one step ahead; the best of a few such episodes that go on from the best, of many; all-seeing."""
 LITTLE, MUCH = 3, 16
 """Episodes of the searches."""
 _LEVELS = 8
@@ -33,7 +33,9 @@ def reliability(subject: Subject, findings: Findings) -> Figures:
         gaps = scores[strong] - scores[weak]
         low, high = _interval(gaps, generator(subject.seed, "gates", weak, strong))
         verdict = "better" if low > 0 else "worse" if high < 0 else "tie"
-        rows.append({"weak": weak, "strong": strong, "gap": float(gaps.mean()), "low": low, "high": high, "verdict": verdict})
+        rows.append(
+            {"weak": weak, "strong": strong, "gap": float(gaps.mean()), "low": low, "high": high, "verdict": verdict}
+        )
         if verdict == "worse" and (weak, strong) != ("random", "greedy"):
             message = f"{strong} is worse than {weak} by {-gaps.mean():.3f} of the bound ({low:.3f} to {high:.3f})"
             findings.add("order reversed", message, chosen[int(gaps.argmin())].id)
@@ -48,7 +50,10 @@ def reliability(subject: Subject, findings: Findings) -> Figures:
 def _score(subject: Subject, level: Level, name: str) -> float:
     world, bound = subject.world, level.upper_bound.value or 1.0
     if name == "random":
-        return float(np.mean([play(subject, level, drawn(subject, level, f"ladder-{n}")).total for n in range(_RANDOM)])) / bound
+        return (
+            float(np.mean([play(subject, level, drawn(subject, level, f"ladder-{n}")).total for n in range(_RANDOM)]))
+            / bound
+        )
     if name == "greedy":
         return play(subject, level, Greedy(world.description, rng_of(subject, level, "ladder"))).total / bound
     if name == "solution":
@@ -57,7 +62,7 @@ def _score(subject: Subject, level: Level, name: str) -> float:
 
 
 def _searched(subject: Subject, level: Level, episodes: int, name: str) -> float:
-    """Return the best of so many episodes: the greedy one, then the beginning of the best and on one step ahead, with some chance."""
+    """Return the best of so many episodes: the greedy one; then each begins as the best did, and looks ahead, with some chance."""
     rng, described = rng_of(subject, level, name), subject.world.description
     first = play(subject, level, Greedy(described, rng_of(subject, level, "ladder")))
     best, most = first.actions, first.total

@@ -17,7 +17,9 @@ from heredity.worlds.world import Level
 _LEVELS = 4
 _PAIRS = 80
 _ROUNDS = 4
-_LOSS = re.compile(r"\b(less|minus|los[est]\w*|cost\w*|negative|penalt\w*|fine[sd]?|taken|tak(e|ing)|subtract\w*|-\s?\d)", re.I)
+_LOSS = re.compile(
+    r"\b(less|minus|los[est]\w*|cost\w*|negative|penalt\w*|fine[sd]?|taken|tak(e|ing)|subtract\w*|-\s?\d)", re.I
+)
 
 
 def reward(subject: Subject, findings: Findings) -> Figures:
@@ -44,7 +46,9 @@ def _contract(subject: Subject, findings: Findings, played: Play) -> None:
             findings.add("no number", f"a step pays {paid}; pay a number", played.level, trace)
         elif described.meta.reward == "binary":
             if paid not in (0.0, 1.0) or (paid and index != last):
-                message = f"a step pays {paid:g}; binary worlds pay 1 for success, which ends the episode, and nothing else"
+                message = (
+                    f"a step pays {paid:g}; binary worlds pay 1 for success, which ends the episode, and nothing else"
+                )
                 findings.add("not binary", message, played.level, trace)
         elif paid < 0 and not _LOSS.search(words):
             message = f"a step pays {paid:g}, and neither `reward` nor `instruction` speaks of a loss; say so there"
@@ -58,11 +62,18 @@ def _nothing(subject: Subject, findings: Findings, level: Level) -> None:
     """Look for income of what is refused, and of what is described as idle."""
     described = subject.world.description
     idle = [[a.to_json()] for a in plain_actions(described) if described.actions[a.name].idle]
-    for what, actions in [("refused", [None]), ("refused", [*MALFORMED, *out_of_range(described)]), *(("idle", a) for a in idle)]:
+    for what, actions in [
+        ("refused", [None]),
+        ("refused", [*MALFORMED, *out_of_range(described)]),
+        *(("idle", a) for a in idle),
+    ]:
         played = play(subject, level, repeated(*actions))
         if played.total > SLACK:
             findings.add(
-                "income for nothing", f"{what} actions earn {played.total:g}; they must not pay", level.id, played.actions
+                "income for nothing",
+                f"{what} actions earn {played.total:g}; they must not pay",
+                level.id,
+                played.actions,
             )
 
 
@@ -133,4 +144,4 @@ def _again(
             return
     if state_key(episode.state, without) == key:
         message = f"{len(actions)} actions pay {episode.total - total:g} each time and lead back to where they began"  # pyright: ignore[reportPossiblyUnboundVariable]
-        findings.add("farmable", message, level.id, [*before, *actions * 2])
+        findings.add("farmable", message, level.id, [*before, *actions, *actions])

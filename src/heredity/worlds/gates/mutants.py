@@ -200,7 +200,15 @@ KINDS: Mapping[str, Fault] = {
 }
 """All kinds of faults."""
 
-_SELDOM = ("idling pays", "random rewards", "farmable cycle", "mislabelled observation", "hidden state shown")
+_SELDOM = (
+    "refused actions pay",
+    "refusal changes the state",
+    "idling pays",
+    "random rewards",
+    "farmable cycle",
+    "mislabelled observation",
+    "hidden state shown",
+)
 """Kinds that may come to nothing in a world."""
 _LEVELS = 4
 

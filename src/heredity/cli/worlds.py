@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heredity.cli import world_folders, worlds_bench, worlds_compose, worlds_play
+from heredity.cli import world_folders, worlds_admit, worlds_bench, worlds_compose, worlds_play
 from heredity.cli.whole_help import WholeHelp
 from heredity.errors import ConfigError
 
@@ -26,6 +26,7 @@ app.command("play")(worlds_play.play)
 app.command("bench")(worlds_bench.bench)
 app.command("compose")(worlds_compose.compose)
 app.command("audit")(world_folders.audit)
+app.command("admit")(worlds_admit.admit)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Name = Annotated[str, typer.Argument(help="A world, such as grid_treasure.", show_default=False)]

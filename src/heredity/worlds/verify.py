@@ -24,7 +24,7 @@ from heredity.worlds.episode import Episode
 from heredity.worlds.world import Level, World, world
 
 SLACK = 1e-9
-_WRONG: tuple[object, ...] = (
+MALFORMED: tuple[object, ...] = (
     None,
     7,
     "",
@@ -33,6 +33,7 @@ _WRONG: tuple[object, ...] = (
     {"action": 3},
     {"action": None, "params": None},
 )
+"""What is no action of any world."""
 _ENDS = 3
 
 
@@ -90,7 +91,7 @@ def verify_level(world: World, level: Level, *, seconds: float = 1.0, random_age
     idle = max((total for a, total in once_more if world.description.actions[a.name].idle), default=0.0)
     repeated = max(total for _, total in once_more)
     invalid = max(
-        _play(world, level, itertools.repeat(wrong)) for wrong in (*_WRONG, *_out_of_range(world.description))
+        _play(world, level, itertools.repeat(wrong)) for wrong in (*MALFORMED, *out_of_range(world.description))
     )
     greedy = _greedy(world, level, rng, seconds)
     faults = _faults(
@@ -197,7 +198,8 @@ def _values(kind: Parameter, most: int) -> Sequence[Any]:
     return sorted({int(p) for p in points}) if kind.type == "integer" else [float(p) for p in points]
 
 
-def _out_of_range(description: Description) -> list[object]:
+def out_of_range(description: Description) -> list[object]:
+    """Return each action with parameters that it does not take: of wrong types, beyond their ranges, or unknown."""
     wrong: list[object] = []
     for name, action in description.actions.items():
         plain = {key: _values(kind, 2)[0] for key, kind in action.params.items()}

@@ -1,0 +1,98 @@
+"""`heredity worlds admit`: a world at the gates, and its certificate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heredity.errors import ConfigError
+
+if TYPE_CHECKING:
+    from heredity.worlds.gates.admit import Admission
+    from heredity.worlds.world import World
+
+
+def admit(
+    place: Annotated[
+        str,
+        typer.Argument(
+            help="A world, such as grid_treasure, or the path of a folder whose world.yaml has rules.",
+            metavar="NAME|FOLDER",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where the certificate is written; the folder itself by default.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="What all chance of the gates comes from.")] = 0,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the certificate.")] = False,
+) -> None:
+    """Execute the seven gates on a world and write a certificate; the exit code is 1 if it is rejected.
+
+    Example: heredity worlds admit ./my-world --out certificates
+    """
+    from heredity.cli.bars import bar
+    from heredity.worlds.gates.admit import GATES
+    from heredity.worlds.gates.admit import admit as execute
+    from heredity.worlds.gates.contract import Subject
+    from heredity.worlds.world import sound_worlds, world
+
+    made = _of_folder(Path(place)) if "/" in place or place in (".", "..") else world(place)
+    installed = "/" not in place and place not in (".", "..")
+    if installed and out is None:
+        raise ConfigError(f"{place} is installed, and its folder is left as it is; name a folder with --out")
+    subject = Subject.of(made, seed=seed, library=sound_worlds()[0])
+    with bar("gates", len(GATES)) as advance:
+        admission = execute(subject, lambda gate: advance())
+    target = out or made.folder
+    target.mkdir(parents=True, exist_ok=True)
+    path = admission.write(target)
+    typer.echo(json.dumps(admission.to_json(), indent=1) if as_json else _text(admission, path))
+    if not admission.admitted:
+        raise typer.Exit(1)
+
+
+def _of_folder(folder: Path) -> World:
+    """Return the world of a plain folder, whose rules are YAML; its levels are generated where none are shipped.
+
+    Raises:
+        ConfigError: if it has Python, which is never run here, or is in another form.
+    """
+    from heredity.worlds.gates.wrapping import set_shipped
+    from heredity.worlds.world import World
+
+    if (folder / "env_main.py").exists():
+        raise ConfigError(
+            f"{folder} is in the AutoEnv-36 format, which the gates do not execute; use `heredity worlds audit {folder}`"
+        )
+    if (folder / "dynamics.py").exists():
+        raise ConfigError(
+            f"{folder} has dynamics.py, and the Python of a plain folder is not run here; install its package and give its name"
+        )
+    made = World(folder.resolve())
+    if not (folder / "levels.json").exists():
+        set_shipped(made, made.make_shipped())
+    return made
+
+
+def _text(admission: Admission, path: Path) -> str:
+    from heredity.cli.columns import columns
+
+    rows = [
+        [report.gate, "passed" if report.passed else "REJECTED", ", ".join(finding.kind for finding in report.findings)]
+        for report in admission.gates
+    ]
+    lines = [columns(("gate", "verdict", "findings"), rows), ""]
+    for report in admission.gates:
+        for finding in report.findings:
+            times = f" ({finding.count} times)" if finding.count > 1 else ""
+            lines.append(f"{report.gate}: {finding.kind}{times}: {finding.message}")
+            if finding.level:
+                trace = json.dumps(finding.to_json()["trace"]["actions"])
+                lines.append(f"  to see it: {finding.level}, actions {trace}")
+    verdict = "admitted" if admission.admitted else "rejected"
+    return "\n".join([*lines, f"{admission.world} is {verdict}; {path} says so"])

@@ -1,0 +1,1 @@
+"""Gates: what a world has to pass before agents are measured in it, executed."""

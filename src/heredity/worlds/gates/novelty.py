@@ -1,0 +1,90 @@
+"""The gate "novelty": how a world behaves, without its words, compared with the library."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from heredity.worlds.gates.contract import Figures, Findings, Subject
+from heredity.worlds.gates.plays import drawn, given, play
+from heredity.worlds.verify import plain_actions
+from heredity.worlds.world import world
+
+_DIGITS = re.compile(r"\d+")
+NEAR = 0.33
+"""Worlds less far apart are copies. Other plays of one world are up to 0.26 apart, two worlds of the library at least 0.41."""
+_PLAYS = 3
+
+Fingerprint = Mapping[str, float]
+
+
+def novelty(subject: Subject, findings: Findings) -> Figures:
+    """Find the nearest world of the library, the world itself apart, and reject a near copy."""
+    others = {name: of_library(name) for name, other in subject.library.items() if other.folder != subject.world.folder}
+    if not others:
+        return {"compared": 0, "nearest": None, "distance": None}
+    mine = fingerprint(subject)
+    distances = {name: distance(mine, other, others.values()) for name, other in others.items()}
+    nearest = min(distances, key=distances.__getitem__)
+    if distances[nearest] < NEAR:
+        apart = f"{distances[nearest]:.2f} apart, and a world of its own is at least {NEAR:g}"
+        message = f"it behaves like {nearest} ({apart}); change its rules"
+        findings.add("near copy", message)
+    return {"compared": len(others), "nearest": nearest, "distance": round(distances[nearest], 4), "near": NEAR}
+
+
+def fingerprint(subject: Subject) -> Fingerprint:
+    """Return figures of how a world behaves: blind players and the solution on its levels; no word of it counts."""
+    described, levels, subject = subject.world.description, subject.levels, replace(subject, seed=0)
+    blind = [play(subject, level, drawn(subject, level, f"novelty-{n}")) for level in levels for n in range(_PLAYS)]
+    known = [play(subject, level, given(subject.world.levels.solve(level.data))) for level in levels]
+    steps = [(action["action"], step) for one in blind for action, step in zip(one.actions, one.steps, strict=False)]
+    count = max(1, len(steps))
+    refused = sorted(
+        np.mean([step.refused for name, step in steps if name == action] or [0.0]) for action in described.actions
+    )
+    bounds = np.array([level.upper_bound.value for level in levels])
+    bound = {level.id: level.upper_bound.value or 1.0 for level in levels}
+    horizon = {level.id: level.data.get("steps", described.max_steps) for level in levels}
+    told = {_DIGITS.sub("#", step.message) for _, step in steps}
+    paid = [step.reward for _, step in steps if step.reward]
+    used = [len({a.name for a in one.actions if a is not None}) / max(1, len(described.actions)) for one in known]
+    return {
+        "actions": math.log(len(described.actions) + 1),
+        "parameters": math.log(1 + sum(len(action.params) for action in described.actions.values())),
+        "choices": math.log(len(plain_actions(described)) + 1),
+        "binary": float(described.meta.reward == "binary"),
+        "horizon": math.log(np.mean([*horizon.values()])),
+        "bound": math.log(1 + bounds.mean()),
+        "bound_spread": float(bounds.std() / (bounds.mean() or 1.0)),
+        "refused_least": float(refused[0]),
+        "refused_middle": float(np.median(refused)),
+        "refused_most": float(refused[-1]),
+        "blind_share": float(np.mean([one.total / bound[one.level] for one in blind])),
+        "paid_steps": len(paid) / count,
+        "losses": sum(pay < 0 for pay in paid) / count,
+        "blind_length": float(np.mean([len(one.steps) / horizon[one.level] for one in blind])),
+        "texts": len({text for one in blind for text in one.shown}) / (count + len(blind)),
+        "messages": math.log(1 + len(told)),
+        "solution_length": float(np.mean([len(one.steps) / horizon[one.level] for one in known])),
+        "solution_pays": float(np.mean([np.mean([step.reward > 0 for step in one.steps] or [0]) for one in known])),
+        "solution_actions": float(np.mean(used)),
+        "beginnings": len({one.shown[0] for one in known if one.shown}) / max(1, len(known)),
+    }
+
+
+@cache
+def of_library(name: str) -> Fingerprint:
+    """Return the fingerprint of an installed world."""
+    return fingerprint(Subject.of(world(name), library={}))
+
+
+def distance(one: Fingerprint, other: Fingerprint, library: Collection[Fingerprint]) -> float:
+    """Return how far two worlds are apart: the root mean square of differences, each in the library's standard deviations."""
+    spreads = {key: float(np.std([print_[key] for print_ in library])) or 1.0 for key in one}
+    return math.sqrt(float(np.mean([((one[key] - other[key]) / spreads[key]) ** 2 for key in one])))

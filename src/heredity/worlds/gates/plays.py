@@ -1,0 +1,193 @@
+"""Episodes played for evidence: any actions, every step kept, crashes and hangs as facts."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from heredity.errors import HeredityError
+from heredity.ids import generator
+from heredity.worlds.actions import sample_action
+from heredity.worlds.contract import Action
+from heredity.worlds.description import Description
+from heredity.worlds.episode import Episode, Step
+from heredity.worlds.gates.contract import Findings, Subject
+from heredity.worlds.skins import render
+from heredity.worlds.verify import plain_actions
+from heredity.worlds.world import Level
+
+Policy = Callable[[Episode], object]
+_CANDIDATES = 24
+_WALL = 30
+
+
+class StuckError(HeredityError):
+    """An episode that does not come back; no gate goes on after it.
+
+    Attributes:
+        level: where; `actions`: what led there, the last the cause.
+    """
+
+    level = ""
+    actions: Sequence[Any] = ()
+
+
+@dataclass(slots=True)
+class Play:
+    """An episode with what was given and what came back.
+
+    Attributes:
+        level: the level's name.
+        actions: what was given.
+        steps: what each led to.
+        shown: the texts, the first before any action.
+        error: what the world's code raised; the last of the actions is the cause.
+        total: sum of the rewards.
+    """
+
+    level: str
+    actions: list[Any] = field(default_factory=list[Any])
+    steps: list[Step] = field(default_factory=list[Step])
+    shown: list[str] = field(default_factory=list[str])
+    error: str = ""
+    total: float = 0.0
+
+    def report(self, findings: Findings) -> None:
+        """Note it if the world crashed."""
+        if self.error:
+            message = f"{self.error}; every well-typed action needs an answer"
+            findings.add("crash", message, self.level, self.actions)
+
+
+@contextmanager
+def watched(seconds: float) -> Generator[None]:
+    """Interrupt what takes more than so many processor seconds, or, if it sleeps, thirty times as many on the clock.
+
+    Only the main thread can be watched.
+
+    Raises:
+        StuckError: from inside of what was interrupted.
+    """
+
+    def interrupt(number: int, frame: object) -> None:
+        raise StuckError(f"no answer within {seconds:g} s of processor time")
+
+    numbers = (signal.SIGPROF, signal.SIGALRM)
+    before = [signal.signal(number, interrupt) for number in numbers]
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, _WALL * seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def play(subject: Subject, level: Level, policy: Policy, most: int | None = None) -> Play:
+    """Play a level to its end, or for at most so many steps.
+
+    Raises:
+        StuckError: if it hangs.
+    """
+    played, skin = Play(level.id), subject.world.description.skin
+    try:
+        with watched(subject.patience):
+            episode = subject.world.start(level.data)
+            played.shown.append(render(skin, episode.observe()))
+            while not episode.done and (most is None or episode.t < most):
+                action = policy(episode)
+                played.actions.append(action)
+                played.steps.append(episode.step(action))
+                played.shown.append(render(skin, episode.observe()))
+            played.total = episode.total
+    except StuckError as error:
+        error.level, error.actions = level.id, played.actions
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
+        played.error = f"{type(error).__name__}: {error}"
+    return played
+
+
+@contextmanager
+def guarded(subject: Subject, findings: Findings, level: Level, what: str) -> Generator[None]:
+    """Turn whatever a world raises inside into a finding; what was begun there is given up."""
+    try:
+        with watched(subject.patience):
+            yield
+    except StuckError as error:
+        error.level = level.id
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
+        findings.add("crash", f"{what}: {type(error).__name__}: {error}", level.id)
+
+
+def given(actions: Sequence[object]) -> Policy:
+    """Play these actions, then nothing."""
+    rest = iter(actions)
+    return lambda episode: next(rest, None)
+
+
+def repeated(*actions: object) -> Policy:
+    """Play these actions over and over."""
+    return lambda episode: actions[episode.t % len(actions)]
+
+
+def drawn(subject: Subject, level: Level, name: str) -> Policy:
+    """Play actions drawn blindly."""
+    rng = rng_of(subject, level, name)
+    actions = subject.world.description.actions
+    return lambda episode: sample_action(rng, actions).to_json()
+
+
+def rng_of(subject: Subject, level: Level, name: str) -> np.random.Generator:
+    """Return the generator of a gate's choices on a level."""
+    return generator(subject.seed, "gates", name, level.id)
+
+
+class Explorer:
+    """Plays what is possible: of the actions that are not refused, one whose name was played least."""
+
+    def __init__(self, description: Description, rng: np.random.Generator) -> None:
+        self._actions, self._rng = description.actions, rng
+        plain = plain_actions(description)
+        self._plain = {name: [action for action in plain if action.name == name] for name in self._actions}
+        self.accepted = dict.fromkeys(description.actions, 0)
+
+    def __call__(self, episode: Episode) -> object:
+        """Return an action."""
+        tried: list[Action] = []
+        for name in sorted(self.accepted, key=self.accepted.__getitem__):
+            own = self._plain[name]
+            tried = [own[int(i)] for i in self._rng.permutation(len(own))[:_CANDIDATES]]
+            tried.append(sample_action(self._rng, {name: self._actions[name]}))
+            for action in tried:
+                if not episode.copy().step(action).refused:
+                    self.accepted[name] += 1
+                    return action.to_json()
+        return tried[0].to_json()
+
+
+class Greedy:
+    """Looks one step ahead on copies and takes what pays most; a refused action only where there is nothing else."""
+
+    def __init__(self, description: Description, rng: np.random.Generator) -> None:
+        self._plain, self._actions, self._rng = plain_actions(description), description.actions, rng
+
+    def __call__(self, episode: Episode) -> Action:
+        """Return an action."""
+        tried = [sample_action(self._rng, self._actions) for _ in range(_CANDIDATES // 2)]
+        tried += [self._plain[int(i)] for i in self._rng.permutation(len(self._plain))[:_CANDIDATES]]
+        worth: list[tuple[float, bool]] = []
+        for action in tried:
+            step = episode.copy().step(action)
+            worth.append((step.reward, not step.refused))
+        most = max(worth)
+        best = [action for action, value in zip(tried, worth, strict=True) if value == most]
+        return best[int(self._rng.integers(len(best)))]

@@ -1,0 +1,88 @@
+"""The gate "reliability": players of different strength on the same levels, compared in pairs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from heredity.ids import generator
+from heredity.worlds.actions import sample_action
+from heredity.worlds.episode import Episode
+from heredity.worlds.gates.contract import Figures, Findings, Subject
+from heredity.worlds.gates.plays import Greedy, drawn, given, play, rng_of
+from heredity.worlds.world import Level
+
+PLAYERS = ("random", "greedy", "search-little", "search-much", "solution")
+"""From weak to strong: blind; one step ahead; the best of a few such episodes that go on from the best, of many; all-seeing."""
+LITTLE, MUCH = 3, 16
+"""Episodes of the searches."""
+_LEVELS = 8
+_RANDOM = 4
+_RESAMPLES = 4000
+_CONFIDENCE = 0.95
+
+
+def reliability(subject: Subject, findings: Findings) -> Figures:
+    """Play the ladder of players; a stronger one that is worse beyond noise rejects, and so does a ladder without steps."""
+    chosen = subject.some(_LEVELS)
+    scores = {name: np.array([_score(subject, level, name) for level in chosen]) for name in PLAYERS}
+    rows: list[Figures] = []
+    for weak, strong in (*pairwise(PLAYERS), ("random", "solution")):
+        gaps = scores[strong] - scores[weak]
+        low, high = _interval(gaps, generator(subject.seed, "gates", weak, strong))
+        verdict = "better" if low > 0 else "worse" if high < 0 else "tie"
+        rows.append(
+            {"weak": weak, "strong": strong, "gap": float(gaps.mean()), "low": low, "high": high, "verdict": verdict}
+        )
+        if verdict == "worse" and (weak, strong) != ("random", "greedy"):
+            message = f"{strong} is worse than {weak} by {-gaps.mean():.3f} of the bound ({low:.3f} to {high:.3f})"
+            findings.add("order reversed", message, chosen[int(gaps.argmin())].id)
+    if rows[-1]["verdict"] != "better":
+        low, high = rows[-1]["low"], rows[-1]["high"]
+        message = f"the solution is not better than chance beyond noise ({low:.3f} to {high:.3f}): the world tells nobody apart"
+        findings.add("no difference", message, chosen[0].id)
+    means = {name: float(values.mean()) for name, values in scores.items()}
+    return {"levels": [level.id for level in chosen], "means": means, "pairs": rows}
+
+
+def _score(subject: Subject, level: Level, name: str) -> float:
+    world, bound = subject.world, level.upper_bound.value or 1.0
+    if name == "random":
+        return (
+            float(np.mean([play(subject, level, drawn(subject, level, f"ladder-{n}")).total for n in range(_RANDOM)]))
+            / bound
+        )
+    if name == "greedy":
+        return play(subject, level, Greedy(world.description, rng_of(subject, level, "ladder"))).total / bound
+    if name == "solution":
+        return play(subject, level, given(world.levels.solve(level.data))).total / bound
+    return _searched(subject, level, LITTLE if name == "search-little" else MUCH, name) / bound
+
+
+def _searched(subject: Subject, level: Level, episodes: int, name: str) -> float:
+    """Return the best of so many episodes: the greedy one; then each begins as the best did, and looks ahead, with some chance."""
+    rng, described = rng_of(subject, level, name), subject.world.description
+    first = play(subject, level, Greedy(described, rng_of(subject, level, "ladder")))
+    best, most = first.actions, first.total
+    for number in range(1, episodes):
+        rest = iter(best[: int(rng.integers(len(best) + 1))])
+        greedy = Greedy(described, rng)
+        chance = 0.5 * number / episodes
+
+        def policy(episode: Episode, rest: Any = rest, greedy: Greedy = greedy, chance: float = chance) -> object:
+            blind = rng.random() < chance
+            return next(rest, None) or (sample_action(rng, described.actions) if blind else greedy(episode))
+
+        played = play(subject, level, policy)
+        if played.total > most:
+            best, most = played.actions, played.total
+    return most
+
+
+def _interval(gaps: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the percentile interval of a mean of paired gaps by bootstrap over levels."""
+    means = gaps[rng.integers(len(gaps), size=(_RESAMPLES, len(gaps)))].mean(axis=1)
+    low, high = np.quantile(means, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2])
+    return float(low), float(high)

@@ -88,6 +88,7 @@ class _Check:
         self.path, self.scope, self.effects = path, scope, effects
         self.locals = set(parameters)
         self.calls: set[str] = set()
+        self.reads: set[str] = set()
         self.changed = False
         self.depth = 0
 
@@ -96,7 +97,7 @@ class _Check:
         arguments = [ast.arg("__s"), ast.arg("level"), ast.arg("__turn"), *map(ast.arg, parameters)]
         signature = ast.arguments([], arguments, None, [], [], None, [])
         tree = ast.FunctionDef("rule", signature, made, [], lineno=1, col_offset=0)
-        return Rule(self.path, tree, frozenset(self.calls), self.changed)
+        return Rule(self.path, tree, frozenset(self.calls), self.changed, frozenset(self.reads))
 
     def wrong(self, node: ast.AST, said: str) -> ConfigError:
         line = getattr(node, "lineno", 0)
@@ -122,7 +123,10 @@ class _Check:
                 return self.assigned(target, made)
             case ast.AugAssign(target=target, op=op, value=value):
                 # The target is read before it is written.
+                before = set(self.reads)
                 now = self.expr(_as_load(target))
+                if isinstance(target, ast.Name):
+                    self.reads = before
                 return self.assigned(target, self.binary(node, now, op, self.expr(value)))
             case ast.If():
                 test = self.expr(node.test)
@@ -277,6 +281,7 @@ class _Check:
         if name in self.locals:
             return node
         if name in self.scope.state:
+            self.reads.add(name)
             return ast.Attribute(ast.Name("__s", ast.Load()), name, ast.Load())
         if name in self.scope.constants:
             return ast.Name("__k_" + name, ast.Load())

@@ -148,7 +148,7 @@ def _shl(a: int, b: int) -> int:
 
 def _put(held: Any, places: tuple[Any, ...], value: Any) -> Any:
     place, *rest = places
-    if isinstance(place, tuple) and len(place) == 2:
+    if isinstance(place, tuple) and len(place) == 2 and not isinstance(held, Mapping):
         place, rest = place[0], [place[1], *rest]
     inner = _put(held[place], tuple(rest), value) if rest else value
     if isinstance(held, Mapping):

@@ -15,6 +15,9 @@ from heredity.worlds.dsl.search import Plan, search
 TRIES = 500
 """How often a level is drawn anew that its generator rejects."""
 
+REMEMBERED = 8
+"""Levels whose plans are kept."""
+
 
 class RulesLevels(Levels):
     """A world's levels from its rules."""
@@ -71,7 +74,9 @@ class RulesLevels(Levels):
         """Return the most that a search collects on a level, how, and whether nothing better can be."""
         key = repr(level)
         if key not in self._plans:
-            self._plans = {key: search(self.compiled.description, self.dynamics, level)}
+            if len(self._plans) >= REMEMBERED:
+                self._plans.clear()
+            self._plans[key] = search(self.compiled.description, self.dynamics, level)
         return self._plans[key]
 
     def _solution(self, draft: LevelData) -> Any:

@@ -165,7 +165,7 @@ def test_copies_of_a_state_go_on_by_themselves() -> None:
         ({"actions__wait": "say((lambda: 1)())"}, "only functions can be called"),
         ({"actions__wait": "say(open('/etc/passwd'))"}, "there is no function 'open'"),
         ({"actions__wait": "say(f'{oil:999999999d}')"}, "the format after the colon"),
-        ({"actions__wait": "oil = draw(1, 2)"}, "draws by chance, which only the making of levels does"),
+        ({"actions__wait": "oil = draw(1, 2)"}, "draw is called only where levels are made"),
         ({"actions__wait": "say([x async for x in poured])"}, "with `for` alone|outside"),
         ({"actions__wait": "say(" + "(" * 300 + "1" + ")" * 300 + ")"}, "rules.actions.wait"),
         ({"actions__wait": "say(" + "-" * 60 + "1)"}, "more than 40 expressions"),

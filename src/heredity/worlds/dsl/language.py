@@ -309,7 +309,7 @@ class _Check:
             return _call("__own_" + name, state, ast.Name("level", ast.Load()), turn, *given)
         if name in DRAWS:
             if not self.scope.draws:
-                raise self.wrong(node, f"{name} draws by chance, which only the making of levels does")
+                raise self.wrong(node, f"{name} is called only where levels are made")
             return _call("__" + name, turn, *given)
         if name not in FUNCTIONS:
             known = {*FUNCTIONS, *self.scope.functions}

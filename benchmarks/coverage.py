@@ -27,9 +27,9 @@ import numpy as np
 
 from heredity.analysis import statistics as stats
 from heredity.analysis.bounds import SHARE, Interval
+from heredity.analysis.claims import LEVEL, of_evolvers
 from heredity.analysis.paired import compare_cases, compare_runs, holm, verdict
 from heredity.analysis.samples import LEAST_RUNS
-from heredity.analysis.suite_comparisons import LEVEL, of_evolvers
 from heredity.analysis.suite_spread import THRESHOLDS, suite_spread
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
 from heredity.ids import generator

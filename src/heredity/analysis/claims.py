@@ -72,18 +72,24 @@ def claims(family: Sequence[Both]) -> list[tuple[Claim, Claim]]:
     evolvers = holm([both.evolvers.p if both.evolvers.enough else None for both in family])
     candidates = holm([both.candidates.p for both in family])
     return [
-        (_of_evolvers(both, p), _claim(both.candidates, p_cases, LEVEL))
+        (of_evolvers(both.evolvers, p, marked=both.marked), _claim(both.candidates, p_cases, LEVEL))
         for both, p, p_cases in zip(family, evolvers, candidates, strict=True)
     ]
 
 
-def _of_evolvers(both: Both, p: float | None) -> Claim:
-    """Return what can be told of evolvers: nothing of few runs, nor of runs that lie all as far from a mark, without bounds."""
-    compared, interval = both.evolvers, both.evolvers.interval
-    if not compared.enough or (both.marked and interval is None):
+def of_evolvers(compared: Comparison, p: float | None, *, marked: bool) -> Claim:
+    """Return what can be told of evolvers: nothing of few runs, nor of runs that lie all as far from a mark, without bounds.
+
+    Args:
+        compared: runs are the sample.
+        p: its p-value, corrected.
+        marked: as in `Both`.
+    """
+    interval = compared.interval
+    if not compared.enough or (marked and interval is None):
         return Claim(unit=Unit.RUN, ci=interval, p=None, p_holm=None, mde=compared.mde, verdict=Verdict.CANNOT_TELL)
-    claim = _claim(compared, p, MARK_LEVEL if both.marked else LEVEL)
-    within = both.marked and interval is not None and interval[0] <= 0.0 <= interval[1]
+    claim = _claim(compared, p, MARK_LEVEL if marked else LEVEL)
+    within = marked and interval is not None and interval[0] <= 0.0 <= interval[1]
     told = claim.verdict in (Verdict.BETTER, Verdict.WORSE)
     return claim.model_copy(update={"verdict": Verdict.WITHIN_NOISE}) if within and told else claim
 

@@ -23,6 +23,9 @@ MAX_PASSES = 20_000
 MAX_LEVEL_PASSES = 50 * MAX_PASSES
 """The same where a level is made, bounded or solved."""
 
+SEARCH_PASSES = 10 * MAX_PASSES
+"""What a search counts while a level is made: there are four at most."""
+
 
 class RuleError(HeredityError):
     """A rule that went wrong while it was followed: a place that is not in a list, too long a text, too many passes."""
@@ -254,6 +257,22 @@ def _maze(turn: Turn, rows: int, columns: int, loops: float) -> tuple[str, ...]:
     return tuple(grids.maze(_rng(turn), rows, columns, loops))
 
 
+class Making(Turn):
+    """The turn in which a level is made: `solve` searches for the best actions on a draft of it."""
+
+    __slots__ = ("solve",)
+
+    def __init__(self, rng: np.random.Generator, solve: Callable[[Mapping[str, Any]], Any]) -> None:
+        super().__init__(MAX_LEVEL_PASSES, rng)
+        self.solve = solve
+
+
+def _solution(turn: Turn, level: Mapping[str, Any]) -> Any:
+    assert isinstance(turn, Making), "rules that search are only compiled for levels"
+    turn.count(SEARCH_PASSES)
+    return turn.solve(level)
+
+
 def _require(turn: Turn, holds: bool) -> None:
     if not holds:
         raise RejectedError("rejected")
@@ -262,8 +281,8 @@ def _require(turn: Turn, holds: bool) -> None:
 CHECKED: Mapping[str, Callable[..., Any]] = {
     "__it": _it, "__counted": _counted, "__add": _add, "__mul": _mul, "__shl": _shl, "__put": _put, "__text": _text,
     "__refuse": _refuse, "__pay": _pay, "__end": _end, "__say": _say, "__draw": _draw, "__choose": _choose,
-    "__shuffle": _shuffle, "__chance": _chance, "__maze": _maze, "__require": _require,
+    "__shuffle": _shuffle, "__chance": _chance, "__maze": _maze, "__solution": _solution, "__require": _require,
     "__list": listed, "__whole": whole, "__mod": _mod, "__doubled": _doubled,
     "__numbered": _numbered, "__pairs": _pairs,
 }  # fmt: skip
-DRAWS = ("draw", "choose", "shuffle", "chance", "maze", "require")
+DRAWS = ("draw", "choose", "shuffle", "chance", "maze", "require", "solution")

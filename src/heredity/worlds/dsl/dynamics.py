@@ -42,16 +42,13 @@ class State:
     def __deepcopy__(self, memo: object) -> State:
         return State(self.level, self.__dict__)
 
-    def key(self) -> tuple[Any, ...]:
-        """Return all values, to know a state by that was met before."""
-        return tuple(frozenset(v.items()) if isinstance(v, dict) else v for v in self.__dict__.values())
-
 
 class Compiled:
     """The rules of a description, checked and compiled.
 
     Attributes:
         run: what each rule is called by: `state.NAME`, `actions.NAME`, `refused`, `observe`, `finish`, `levels.make` and so on.
+        matters: variables of the state on which it depends what can still happen; the others are only shown.
 
     Raises:
         ConfigError: if a rule is not in the language, or names what is not there; the message has path and line.
@@ -90,6 +87,7 @@ class Compiled:
             made["levels.bound"] = language.expression(levels.bound.value, "rules.levels.bound.value", making)
         if levels.solve is not None:
             made["levels.solve"] = language.statements(levels.solve, "rules.levels.solve", making, (), effects=False)
+        self.matters = _mattering(made, rules)
         self.run = link(made, constants, {name: fitting(name, v) for name, v in rules.state.items()})
 
     @staticmethod
@@ -182,6 +180,18 @@ class RulesDynamics(Dynamics[State]):
             return thawed(self._run["observe"](state, state.level, Turn()))
         except FAILURES as error:
             raise self.compiled.fault("observe", error) from error
+
+
+def _mattering(made: Mapping[str, Rule], rules: Rules) -> tuple[str, ...]:
+    waiting = ["refused", *(f"actions.{name}" for name in rules.actions), *(["finish"] if rules.finish else [])]
+    seen: set[str] = set()
+    while waiting:
+        rule = waiting.pop()
+        if rule not in seen:
+            seen.add(rule)
+            waiting += [f"functions.{name}" for name in made[rule].calls]
+    read = {name for rule in seen for name in made[rule].reads}
+    return tuple(name for name, variable in rules.state.items() if name in read and not variable.fixed)
 
 
 def fitting(name: str, variable: Variable) -> Callable[[Any], Any]:

@@ -91,6 +91,7 @@ class _Check:
         self.path, self.scope, self.effects = path, scope, effects
         self.locals = set(parameters)
         self.calls: set[str] = set()
+        self.reads: set[str] = set()
         self.changed = False
         self.depth = 0
         self.held = 0
@@ -100,7 +101,7 @@ class _Check:
         arguments = [ast.arg("__s"), ast.arg("level"), ast.arg("__turn"), *map(ast.arg, parameters)]
         signature = ast.arguments([], arguments, None, [], [], None, [])
         tree = ast.FunctionDef("rule", signature, made, [], lineno=1, col_offset=0)
-        return Rule(self.path, tree, frozenset(self.calls), self.changed)
+        return Rule(self.path, tree, frozenset(self.calls), self.changed, frozenset(self.reads))
 
     def wrong(self, node: ast.AST, said: str) -> ConfigError:
         line = getattr(node, "lineno", 0)
@@ -126,7 +127,10 @@ class _Check:
                 return self.assigned(target, made)
             case ast.AugAssign(target=target, op=op, value=value):
                 # The target is read before it is written.
+                before = set(self.reads)
                 now = self.expr(as_load(target))
+                if isinstance(target, ast.Name):
+                    self.reads = before
                 return self.assigned(target, self.binary(node, now, op, self.expr(value)))
             case ast.If():
                 test = self.expr(node.test)
@@ -303,6 +307,7 @@ class _Check:
         if name in self.locals:
             return node
         if name in self.scope.state:
+            self.reads.add(name)
             return ast.Attribute(ast.Name("__s", ast.Load()), name, ast.Load())
         if name in self.scope.constants:
             return ast.Name("__k_" + name, ast.Load())
@@ -330,7 +335,7 @@ class _Check:
             return calling("__own_" + name, state, ast.Name("level", ast.Load()), turn, *given)
         if name in DRAWS:
             if not self.scope.draws:
-                raise self.wrong(node, f"{name} draws by chance, which only the making of levels does")
+                raise self.wrong(node, f"{name} is called only where levels are made")
             return calling("__" + name, turn, *given)
         if name not in FUNCTIONS:
             known = {*FUNCTIONS, *self.scope.functions}

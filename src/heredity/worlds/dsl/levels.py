@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import heapq
-import itertools
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from heredity.errors import ConfigError
 from heredity.ids import canonical_json
 from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
-from heredity.worlds.description import Description, Parameter
-from heredity.worlds.dsl.bounded import MAX_LEVEL_PASSES, RejectedError, RuleError, Turn
-from heredity.worlds.dsl.dynamics import RulesDynamics, State, frozen, thawed
-from heredity.worlds.episode import Episode
+from heredity.worlds.dsl.bounded import MAX_LEVEL_PASSES, Making, RejectedError, RuleError, Turn
+from heredity.worlds.dsl.dynamics import RulesDynamics, frozen, thawed
+from heredity.worlds.dsl.search import Plan, search
 
 TRIES = 500
 """How often a level is drawn anew that its generator rejects."""
@@ -25,11 +21,6 @@ MOST_SEARCHES = 12
 
 KEPT_PLANS = 64
 """Levels whose search is remembered."""
-
-MOST_ACTIONS = 400
-"""Different actions that a search can try in each."""
-
-Plan = tuple[float, list[Action], Literal["exact", "declared"]]
 
 
 class RulesLevels(Levels):
@@ -48,7 +39,7 @@ class RulesLevels(Levels):
         vain = 0
         for _ in range(TRIES):
             try:
-                made = self.compiled.follow("levels.make", None, None, Turn(MAX_LEVEL_PASSES, rng), difficulty)
+                made = self.compiled.follow("levels.make", None, None, Making(rng, self._solution), difficulty)
             except RejectedError:
                 continue
             if not isinstance(made, dict):
@@ -109,88 +100,10 @@ class RulesLevels(Levels):
     def _searched(self) -> bool:
         return self.compiled.rules.levels.bound is None and self.compiled.rules.levels.solve is None
 
+    def _solution(self, draft: LevelData) -> Any:
+        actions = search(self.compiled.description, self.dynamics, draft)[1]
+        return frozen([[action.name, action.params] for action in actions], "the solution")
+
     @property
     def _name(self) -> str:
         return self.compiled.description.meta.name
-
-
-def search(description: Description, dynamics: RulesDynamics, level: LevelData) -> Plan:
-    """Search for the actions that collect most within the horizon, those first that have collected most so far.
-
-    It is exact if it ends before `levels.most` situations were looked at. Of two ways to the same situation one is left out
-    that has collected no more and taken no fewer steps (where something is paid at the horizon: as many). A refused action is
-    tried only where time passes by it.
-
-    Raises:
-        ConfigError: if actions cannot be listed: a parameter is a text or a number with fractions, or there are too many.
-    """
-    actions = listed_actions(description)
-    binary = description.meta.reward == "binary"
-    first = Episode(description, dynamics, level)
-    before: list[tuple[int, Action | None]] = [(-1, None)]
-    best, best_at, pushed = 0.0, 0, 0
-    queue: list[tuple[float, int, int, int, Episode]] = [(0.0, 0, 0, 0, first)]
-    seen: dict[Any, list[tuple[int, float]]] = {}
-    timed = bool(dynamics.compiled.rules.finish)
-    looked = 0
-    while queue:
-        _, _, _, at, episode = heapq.heappop(queue)
-        looked += 1
-        if looked > dynamics.compiled.rules.levels.most:
-            return best, _back(before, best_at), "declared"
-        for action in actions:
-            twin = episode.copy()
-            step = twin.step(action)
-            if step.refused and not dynamics.compiled.rules.refused:
-                continue
-            ways = seen.setdefault((twin.t if timed else 0, dynamics_key(twin)), [])
-            if not twin.done and any(t <= twin.t and total >= twin.total for t, total in ways):
-                continue
-            ways.append((twin.t, twin.total))
-            before.append((at, action))
-            if twin.total > best or (twin.total == best and best_at == 0 and twin.total > 0):
-                best, best_at = twin.total, len(before) - 1
-                if binary and best >= 1.0:
-                    return best, _back(before, best_at), "exact"
-            if not twin.done:
-                pushed += 1
-                # Without rewards on the way, the shortest way is found first.
-                heapq.heappush(queue, (twin.t - 1000.0 * twin.total, pushed, twin.t, len(before) - 1, twin))
-    return best, _back(before, best_at), "exact"
-
-
-def dynamics_key(episode: Episode) -> Any:
-    """Return what tells a situation from others, the steps apart."""
-    return State.key(episode.state)  # a variable may be called `key`
-
-
-def listed_actions(description: Description) -> list[Action]:
-    """Return every action with every value of its parameters. Raises as `search`."""
-    listed: list[Action] = []
-    for name, action in description.actions.items():
-        values = [[(key, value) for value in _values(f"{name}.{key}", kind)] for key, kind in action.params.items()]
-        listed += [
-            Action(name, dict(chosen)) for chosen in itertools.islice(itertools.product(*values), MOST_ACTIONS + 1)
-        ]
-    if len(listed) > MOST_ACTIONS:
-        raise ConfigError(
-            f"more than {MOST_ACTIONS} different actions cannot be searched; write rules.levels.bound and solve"
-        )
-    return listed
-
-
-def _values(where: str, kind: Parameter) -> Iterator[Any]:
-    if kind.type == "choice":
-        return iter(kind.of)
-    if kind.type == "integer":
-        return iter(range(int(kind.low or 0), int(kind.high or 0) + 1))
-    raise ConfigError(f"{where} is a {kind.type}, whose values cannot be listed; write rules.levels.bound and solve")
-
-
-def _back(before: list[tuple[int, Action | None]], at: int) -> list[Action]:
-    actions: list[Action] = []
-    while at > 0:
-        at, action = before[at]
-        assert action is not None
-        actions.append(action)
-    return actions[::-1]

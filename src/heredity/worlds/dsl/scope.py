@@ -37,9 +37,11 @@ class Rule:
         tree: what it is compiled from.
         calls: the world's own functions that it calls.
         changes: whether it assigns to the state.
+        reads: variables of the state on which it depends; one that it only adds to is none of them.
     """
 
     path: str
     tree: ast.FunctionDef
     calls: frozenset[str]
     changes: bool
+    reads: frozenset[str]

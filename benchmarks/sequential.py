@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from heredity.analysis.anytime import LEAST_SEEDS, LEVEL, look
-from heredity.analysis.paired import LEAST_RUNS, compare_runs
+from heredity.analysis.paired import compare_runs
+from heredity.analysis.samples import LEAST_RUNS
 from heredity.ids import generator
 
 LAWS = ("normal", "skewed", "heavy", "Bernoulli", "bimodal", "one-sided")

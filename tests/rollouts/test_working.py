@@ -522,7 +522,7 @@ async def test_cancelling_leaves_neither_processes_nor_folders(
         for _ in range(400):
             if sandboxes() < 2 * 2:
                 await asyncio.sleep(0.05)
-        assert [name.startswith("heredity-harnesses-") for name in os.listdir(tmp_path)] == [True]
+        assert [name.startswith("heredity-engine-") for name in os.listdir(tmp_path)] == [True]
         assert sandboxes() == 2 * 2  # bubblewrap itself and the first process
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)

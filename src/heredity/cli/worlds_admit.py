@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def admit(
-    place: Annotated[
+    name: Annotated[
         str,
         typer.Argument(
             help="A world, such as grid_treasure, or the path of a folder whose world.yaml has rules.",
@@ -41,10 +41,10 @@ def admit(
     from heredity.worlds.gates.contract import Subject
     from heredity.worlds.world import sound_worlds, world
 
-    made = _of_folder(Path(place)) if "/" in place or place in (".", "..") else world(place)
-    installed = "/" not in place and place not in (".", "..")
+    made = _of_folder(Path(name)) if "/" in name or name in (".", "..") else world(name)
+    installed = "/" not in name and name not in (".", "..")
     if installed and out is None:
-        raise ConfigError(f"{place} is installed, and its folder is left as it is; name a folder with --out")
+        raise ConfigError(f"{name} is installed, and its folder is left as it is; name a folder with --out")
     subject = Subject.of(made, seed=seed, library=sound_worlds()[0])
     with bar("gates", len(GATES)) as advance:
         admission = execute(subject, lambda gate: advance())

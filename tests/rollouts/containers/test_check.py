@@ -135,7 +135,7 @@ async def test_a_task_runs_in_a_container(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("test", "warned"),
     [
-        ("cd /app && python3 work.py; echo 1 > /logs/verifier/reward.txt\n", True),
+        ("cd /app; python3 work.py; [ -e work.py ]; echo $((1 - $?)) > /logs/verifier/reward.txt\n", True),
         ("cd /app && python3 -c 'import work'; [ -e work.py ]; echo $((1 - $?)) > /logs/verifier/reward.txt\n", True),
         ("[ -e /app/work.py ]; echo $((1 - $?)) > /logs/verifier/reward.txt\n", False),
         (

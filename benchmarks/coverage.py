@@ -174,7 +174,7 @@ def _taskset(rng: Rng, shape: str, runs: int) -> TasksetScores:
         for e, level in LEVELS.items()
     }
     cells = {e: Cell([], table) for e, table in scores.items()}
-    return TasksetScores("t", "", "", cells, cases + rng.normal(0.0, 0.2, CASES), returns=True)
+    return TasksetScores("t", "", "", cells, {REFERENCE: cases + rng.normal(0.0, 0.2, CASES)}, returns=True)
 
 
 def family(tasksets: int, runs: int, evolvers: int, shape: str, simulations: int, seed: int) -> float:

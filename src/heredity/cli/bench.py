@@ -119,6 +119,25 @@ def metrics(
     typer.echo(f"inspecting a split of {benchmark.TASKS} tasks: {figures['inspect_s']} s; load {figures['load']}")
 
 
+@app.command("bus")
+def bus(
+    json_output: bool = _JSON,
+    participants: int = typer.Option(50, "--participants", min=4, help="How many take part."),
+    messages: int = typer.Option(10_000, "--messages", min=100, help="Requests and answers of each repeat."),
+    repeats: int = typer.Option(3, "--repeats", min=1, help="How often each side is timed; figures are medians."),
+) -> None:
+    """Time durable messages between the participants of a team against bare queues, beside some who misbehave."""
+    from heredity.bench import bus as benchmark
+
+    figures = benchmark.measure(participants, messages, repeats)
+    if json_output:
+        typer.echo(json.dumps(figures, indent=1))
+        return
+    faults = {f"faults: {key}": value for key, value in figures["faults"].items()}
+    rows = [[key, str(value)] for key, value in (figures | faults).items() if key not in ("baseline", "faults")]
+    _table(f"Bus of a team, baseline: {figures['baseline']}", ["figure", "value"], rows)
+
+
 def _table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     from rich.console import Console
     from rich.table import Table

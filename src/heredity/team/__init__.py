@@ -1,0 +1,8 @@
+"""Teams: agents that plan and work in parallel over a bus, and improve what they are made of (Autogenesis, sections 4 and 5)."""
+
+from heredity.team.bus import Bus
+from heredity.team.messages import Kind, Message, Outcome
+from heredity.team.participant import Context, EffectInDoubtError, Participant
+from heredity.team.record import Record, open_record
+
+__all__ = ["Bus", "Context", "EffectInDoubtError", "Kind", "Message", "Outcome", "Participant", "Record", "open_record"]

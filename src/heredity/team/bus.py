@@ -1,0 +1,338 @@
+"""The bus of a team: participants by name, typed messages, requests that always end (Autogenesis, section 4).
+
+    async with Bus(record) as bus:
+        bus.register(Participant("adder", add))
+        answer = await bus.outside.request("adder", {"numbers": [1, 2]})     # a message with an outcome, never a stuck caller
+
+Whatever a participant does - raises, hangs, leaves, floods - is a result for its caller and concerns nobody else. Every
+message is durable before it is delivered. A bus that is opened on the record of an earlier one answers a request that is asked
+again from that record, and delivers again what had no answer yet.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from heredity.errors import ConfigError, RecordError, UnknownNameError
+from heredity.team.mailbox import Delivery, Mailbox
+from heredity.team.messages import Kind, Message, Outcome, answer, checked_body
+from heredity.team.participant import Context, Participant
+from heredity.team.record import Record
+
+OUTSIDE = "user"
+"""The sender of what no participant sent."""
+
+_GRACE = 1.0
+_ERROR = 2000
+
+
+@dataclass(slots=True, eq=False)
+class _Request:
+    """A request that is under way."""
+
+    message: Message
+    result: asyncio.Future[Message]
+    handler: asyncio.Future[Any] | None = None
+    statuses: asyncio.Queue[Message] | None = None
+    settling: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class _Seat:
+    participant: Participant
+    mailbox: Mailbox
+    workers: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+
+
+class Bus:
+    """Carries the messages of one session.
+
+    Attributes:
+        record: what has been sent and answered.
+        session, task: what its messages say they belong to.
+        timeout: seconds that a request may take where it does not say.
+        outside: sends what belongs to no other message, in the name of `user`.
+        abandoned: how many handlers ignored their cancellation and were left behind.
+    """
+
+    def __init__(
+        self, record: Record | None = None, *, session: str = "", task: str = "", timeout: float = 600.0
+    ) -> None:
+        self.record = record or Record()
+        self.session = session
+        self.task = task
+        self.timeout = timeout
+        self.abandoned = 0
+        self._seats: dict[str, _Seat] = {}
+        self._open: dict[str, _Request] = {}
+        self.outside = Context(self, OUTSIDE, None)
+        self._settlers: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    # Participants.
+
+    @property
+    def participants(self) -> list[Participant]:
+        """Who is registered, in that order."""
+        return [seat.participant for seat in self._seats.values()]
+
+    def register(self, participant: Participant) -> None:
+        """Let a participant take part from now on.
+
+        Raises:
+            ConfigError: if the name is taken.
+        """
+        if participant.name in self._seats or participant.name == OUTSIDE:
+            raise ConfigError(
+                f"name: {participant.name!r} is taken; unregister that participant first, or use another name"
+            )
+        self._seats[participant.name] = seat = _Seat(participant, Mailbox(participant.capacity))
+        for _ in range(participant.concurrency):
+            self._hire(seat)
+
+    async def unregister(self, name: str) -> None:
+        """Let a participant leave: what it has not answered is refused.
+
+        Raises:
+            UnknownNameError: if there is none of this name.
+        """
+        seat = self._seats.pop(name, None)
+        if seat is None:
+            raise UnknownNameError("participant", name, self._seats)
+        for request in [r for r in self._open.values() if r.message.to == (name,)]:
+            await self._settle(request, answer(request.message, name, Outcome.REFUSED, error=f"{name} has left"))
+        await _end(seat.workers)
+
+    # Sending.
+
+    async def cancel(self, request_id: str, reason: str = "cancelled", sender: str = OUTSIDE) -> bool:
+        """End a request: its handler is cancelled, and with it what that waits for.
+
+        Returns:
+            False if it had ended before.
+        """
+        request = self._open.get(request_id)
+        if request is None or request.settling:
+            return False
+        notice = replace(
+            request.message,
+            id=f"{request_id}?",
+            kind=Kind.CANCEL,
+            sender=sender,
+            body={"reason": reason},
+            parent=request_id,
+        )
+        await self.record.add(notice)
+        await self._settle(request, answer(request.message, request.message.to[0], Outcome.CANCELLED, error=reason))
+        return True
+
+    # What contexts use.
+
+    def numbered(self, message: Message) -> Message:
+        """Return a message under an id of its own: what was recorded under its id must have asked for the same."""
+        number, named = 1, message
+        while named.id in self.record.messages and self.record.messages[named.id].asks() != message.asks():
+            number += 1
+            named = replace(message, id=f"{message.id}~{number}")
+        return named
+
+    async def post(self, message: Message) -> Message:
+        """Record a note and deliver it to whoever it is for; who is not there or does not accept it is told nothing.
+
+        Raises:
+            UnknownNameError: if it names somebody who is not registered.
+        """
+        for name in message.to:
+            if name not in self._seats:
+                raise UnknownNameError("participant", name, self._seats)
+        if message.id not in self.record.messages:
+            await self.record.add(message)
+        names = message.to or tuple(self._seats)
+        seats = [self._seats[name] for name in names if name in self._seats and name != message.sender]
+        for seat in seats:
+            if message.kind in seat.participant.accepts:
+                await seat.mailbox.put(Delivery(message))
+        return message
+
+    async def ask(self, message: Message, statuses: asyncio.Queue[Message] | None = None) -> Message:
+        """Record a request, deliver it, and return its result; of one that is recorded with a result, that result."""
+        recorded = self.record.result(message.id)
+        if recorded is not None:
+            return recorded
+        if self._closed:
+            raise ConfigError("this bus is closed; open another one on its record")
+        if message.id in self._open:
+            return await asyncio.shield(self._open[message.id].result)
+        request = _Request(message, asyncio.get_running_loop().create_future(), statuses=statuses)
+        self._open[message.id] = request
+        try:
+            if message.id not in self.record.messages:
+                await self.record.add(message)
+            async with asyncio.timeout(message.timeout or self.timeout):
+                await self._deliver(request)
+                return await asyncio.shield(request.result)
+        except TimeoutError:
+            late = f"no answer within {message.timeout or self.timeout:g} s"
+            return await self._settle(request, answer(message, message.to[0], Outcome.TIMED_OUT, error=late))
+        except asyncio.CancelledError:
+            if message.id in self.record.messages and not self._closed:
+                given_up = answer(message, message.to[0], Outcome.CANCELLED, error="whoever asked was cancelled")
+                self._in_background(self._settle(request, given_up))
+            raise
+        finally:
+            if not request.settling:
+                self._open.pop(message.id, None)
+
+    async def report(self, status: Message) -> None:
+        """Record what a request has come to so far, and hand it to whoever follows it."""
+        if status.id not in self.record.messages:
+            await self.record.add(status)
+        request = self._open.get(status.parent)
+        if request is not None and request.statuses is not None:
+            await request.statuses.put(status)
+
+    # Delivering.
+
+    async def _deliver(self, request: _Request) -> None:
+        message = request.message
+        seat = self._seats.get(message.to[0])
+        if seat is None:
+            error = str(UnknownNameError("participant", message.to[0], self._seats))
+        elif message.kind not in seat.participant.accepts:
+            error = f"{message.to[0]} accepts {', '.join(sorted(seat.participant.accepts))}, and not {message.kind!r}"
+        else:
+            return await seat.mailbox.put(Delivery(message, request))
+        await self._settle(request, answer(message, message.to[0], Outcome.REFUSED, error=error))
+        return None
+
+    def _hire(self, seat: _Seat) -> None:
+        worker = asyncio.create_task(self._work(seat), name=f"{seat.participant.name} at work")
+        seat.workers.add(worker)
+        worker.add_done_callback(seat.workers.discard)
+
+    async def _work(self, seat: _Seat) -> None:
+        while True:
+            delivery = await seat.mailbox.take()
+            request: _Request | None = delivery.request
+            if request is None:
+                await self._take_note(seat.participant, delivery.message)
+            elif not request.settling:
+                await self._answer(seat.participant, request)
+
+    async def _answer(self, participant: Participant, request: _Request) -> None:
+        context = Context(self, participant.name, request.message)
+        handler = asyncio.ensure_future(_shielded(participant.handler(request.message, context)))
+        request.handler = handler
+        try:
+            await asyncio.wait({handler, request.result}, return_when=asyncio.FIRST_COMPLETED)
+            if handler.done():
+                result = _result_of(request.message, participant.name, handler)
+                await self._settle(request, result)
+            else:
+                await self._stop(handler)
+        except RecordError as error:
+            _fail(request, error)
+        except asyncio.CancelledError:
+            await self._stop(handler)
+            raise
+
+    async def _take_note(self, participant: Participant, message: Message) -> None:
+        try:
+            await _shielded(participant.handler(message, Context(self, participant.name, message)))
+        except RecordError:
+            return
+        except Exception as error:  # noqa: BLE001  (whatever a participant raises is its own fault, and goes on record)
+            with suppress(RecordError):
+                await self.record.add_fault(message.id, participant.name, describe(error))
+
+    async def _stop(self, handler: asyncio.Future[Any]) -> None:
+        handler.cancel()
+        await asyncio.wait({handler}, timeout=_GRACE)
+        if not handler.done():
+            self.abandoned += 1
+            handler.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    async def _settle(self, request: _Request, result: Message) -> Message:
+        """End a request with this result, or wait for the one that it is ending with."""
+        if request.settling:
+            return await asyncio.shield(request.result)
+        request.settling = True
+        try:
+            await self.record.add(result)
+        except RecordError as error:
+            _fail(request, error)
+            raise
+        if not request.result.done():
+            request.result.set_result(result)
+        self._open.pop(request.message.id, None)
+        return result
+
+    def _in_background(self, work: Coroutine[Any, Any, Any]) -> None:
+        async def quietly() -> None:
+            with suppress(RecordError):
+                await work
+
+        task = asyncio.create_task(quietly())
+        self._settlers.add(task)
+        task.add_done_callback(self._settlers.discard)
+
+    async def close(self) -> None:
+        """Stop everybody. What has no answer yet stays without one on record, and is asked again when the team goes on."""
+        if self._settlers:
+            await asyncio.wait(set(self._settlers), timeout=_GRACE)
+        self._closed = True
+        for seat in self._seats.values():
+            await _end(seat.workers)
+        self._seats.clear()
+
+
+def describe(error: BaseException) -> str:
+    """Return what went wrong in one bounded line."""
+    return f"{type(error).__name__}: {error}"[:_ERROR]
+
+
+async def _shielded(handling: Awaitable[Any]) -> Any:
+    """Await a handler; a program that exits is one that failed."""
+    try:
+        return await handling
+    except (SystemExit, GeneratorExit, StopIteration) as error:
+        raise RuntimeError(f"the participant ended with {describe(error)}") from error
+
+
+def _result_of(request: Message, name: str, handler: asyncio.Future[Any]) -> Message:
+    if handler.cancelled():
+        return answer(request, name, Outcome.CANCELLED, error=f"{name} cancelled it")
+    error = handler.exception()
+    if error is None:
+        try:
+            checked_body({"value": handler.result()}, f"what {name} answered")
+        except ConfigError as unusable:
+            error = unusable
+        else:
+            return answer(request, name, Outcome.OK, handler.result())
+    if isinstance(error, RecordError):
+        raise error
+    return answer(request, name, Outcome.FAILED, error=describe(error))
+
+
+def _fail(request: _Request, error: RecordError) -> None:
+    if not request.result.done():
+        request.result.set_exception(error)
+        request.result.exception()
+
+
+async def _end(tasks: set[asyncio.Task[None]]) -> None:
+    for task in list(tasks):
+        task.cancel()
+    if tasks:
+        await asyncio.wait(set(tasks))

@@ -1,0 +1,113 @@
+"""What a team remembers: its messages and effects, each durable before anybody acts on it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+from heredity.errors import RecordError
+from heredity.records import BlobStore, Committer, Event, Journal
+from heredity.records.journal import Line
+from heredity.records.lock import RunLock
+from heredity.team.events import EFFECT_DONE, EFFECT_STARTED, FAULT, MESSAGE, MessageSent
+from heredity.team.messages import Kind, Message
+
+
+class Record:
+    """The messages and effects of one team, in the order in which they became durable.
+
+    With a `committer` each is written and synced before `add` returns, many in one sync; without one they are kept in memory
+    alone, for a team that need not outlive its process.
+    """
+
+    def __init__(self, committer: Committer | None = None, events: Iterable[Event] = ()) -> None:
+        self.messages: dict[str, Message] = {}
+        self._results: dict[str, Message] = {}
+        self._effects: dict[str, Any] = {}
+        self._in_doubt: set[str] = set()
+        self._committer = committer
+        for event in events:
+            self._take_in(event)
+
+    @property
+    def blobs(self) -> BlobStore | None:
+        """Where what is too large for a message is kept; None in memory."""
+        return self._committer.blobs if self._committer else None
+
+    def result(self, request_id: str) -> Message | None:
+        """Return the recorded result of a request."""
+        return self._results.get(request_id)
+
+    def effect(self, effect_id: str) -> tuple[bool, Any]:
+        """Return whether an effect is recorded as done, and what it gave."""
+        return effect_id in self._effects, self._effects.get(effect_id)
+
+    def in_doubt(self, effect_id: str) -> bool:
+        """Return whether an effect was started and is not known to have been done."""
+        return effect_id in self._in_doubt and effect_id not in self._effects
+
+    async def add(self, message: Message) -> None:
+        """Record a message.
+
+        Raises:
+            RecordError: if the disk is full or fails.
+        """
+        await self._commit([MESSAGE.line(cast("MessageSent", message.to_json()))])
+        self._keep(message)
+
+    async def start_effect(self, effect_id: str) -> None:
+        """Record that an effect is about to be done."""
+        await self._commit([EFFECT_STARTED.line({"id": effect_id})])
+        self._in_doubt.add(effect_id)
+
+    async def add_effect(self, effect_id: str, value: Any) -> None:
+        """Record that an effect has been done, and what it gave, a JSON value."""
+        await self._commit([EFFECT_DONE.line({"id": effect_id, "value": value})])
+        self._effects[effect_id] = value
+
+    async def add_fault(self, message_id: str, participant: str, error: str) -> None:
+        """Record that a participant could not handle a message."""
+        await self._commit([FAULT.line({"message": message_id, "participant": participant, "error": error})])
+
+    async def _commit(self, lines: Sequence[Line]) -> None:
+        if self._committer:
+            await self._committer.commit(lines)
+
+    def _take_in(self, event: Event) -> None:
+        if (message := MESSAGE.of(event)) is not None:
+            self._keep(Message.from_json(message))
+        elif (done := EFFECT_DONE.of(event)) is not None:
+            self._effects[done["id"]] = done["value"]
+        elif (started := EFFECT_STARTED.of(event)) is not None:
+            self._in_doubt.add(started["id"])
+
+    def _keep(self, message: Message) -> None:
+        self.messages[message.id] = message
+        if message.kind == Kind.RESULT:
+            self._results[message.parent] = message
+
+
+@contextmanager
+def open_record(folder: Path) -> Generator[Record]:
+    """Open the record of a team, `journal.jsonl` and `blobs/` in a folder, for this process alone.
+
+    Raises:
+        RunLockedError: if another process has it open.
+        DamagedRecordError: if a line of the journal was changed.
+        RecordError: if the folder cannot be used.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordError(f"{folder} cannot be made: {error.strerror}; give the team another folder") from error
+    lock = RunLock.acquire(folder / "lock")
+    try:
+        journal = Journal.open(folder / "journal.jsonl")
+        try:
+            yield Record(Committer(journal, BlobStore(folder / "blobs")), journal.events)
+        finally:
+            journal.close()
+    finally:
+        lock.release()

@@ -24,7 +24,7 @@ from heredity.resources.tree import AnyPath
 FOLDER_VARIABLE = "HEREDITY_EMBEDDINGS"
 """Environment variable with the folder of the model, where none is given."""
 
-_WORD = re.compile(r"[a-z]+|[0-9]+")
+_WORD = re.compile(r"[^\W\d_]+|\d+")
 _K1 = 1.5
 _B = 0.75
 

@@ -72,7 +72,13 @@ class Context:
         self._sent = 0
 
     async def send(
-        self, to: str | Sequence[str], body: Mapping[str, Any], *, kind: str = Kind.NOTE, priority: int = 5
+        self,
+        to: str | Sequence[str],
+        body: Mapping[str, Any],
+        *,
+        kind: str = Kind.NOTE,
+        priority: int = 5,
+        key: str = "",
     ) -> Message:
         """Send a message that asks for no answer, once everybody it is for has room for it.
 
@@ -81,12 +87,13 @@ class Context:
             body: JSON values.
             kind: `"note"`, or a kind of the participants' own.
             priority: 0 to 9.
+            key: as of `request`. What is sent inside of `once` needs one, since it is not sent again.
 
         Raises:
             UnknownNameError: if it names somebody who is not registered.
             ConfigError: if the body cannot be recorded.
         """
-        return await self._bus.post(self._draft(to, body, kind=kind, priority=priority, key=""))
+        return await self._bus.post(self._draft(to, body, kind=kind, priority=priority, key=key))
 
     def request(
         self,
@@ -197,7 +204,7 @@ class Context:
         priority: int = 5,
         timeout: float | None = None,
     ) -> Message:
-        self._sent += 1
+        self._sent += not key
         own = f"{self._own_id}." if self.message else ""
         message = Message(
             id=f"{own}{key or self._sent}",

@@ -1,0 +1,172 @@
+"""Sub-agents: participants that do a step with a language model and tools (Autogenesis, section 4).
+
+A sub-agent is a candidate of resources - prompts, tools, memories - that a `Solver` drives for at most 20 steps. Everything that
+it does and that costs or changes something goes on record once: model calls, tools, programs. So a team that was killed says
+and does again what it had said and done, without asking or doing it again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from heredity.actors.contract import Problem, Programs, ProvidedTool, Service, Solving, ToolResult
+from heredity.actors.conversation import Conversation
+from heredity.actors.solver import build
+from heredity.errors import HeredityError
+from heredity.gateway import Model, Reply, Request
+from heredity.resources import Candidate, SourceTree
+from heredity.results.status import AnswerStatus
+from heredity.team.messages import Message
+from heredity.team.participant import Context
+
+GIVEN = 4_000
+"""Characters of each earlier result that a step is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class TeamTool:
+    """A tool that the team provides to agents.
+
+    Attributes:
+        tool: what a model is told of it, and what it does.
+        repeatable: whether a call that was not recorded as done may be made again after a kill.
+    """
+
+    tool: ProvidedTool
+    repeatable: bool = True
+
+
+class AgentFailedError(HeredityError):
+    """A sub-agent ended without an answer; the message says how."""
+
+
+@dataclass(frozen=True)
+class SubAgent:
+    """What handles the tasks of one sub-agent.
+
+    Attributes:
+        candidate: its prompts, tools and memories (see `heredity.actors.contract`).
+        model: the language model that drives it.
+        tools: makes what the team provides to it, for the message that is handled.
+        programs: runs the candidate's own tools; None if it has none.
+        settings: turns, seconds, lengths.
+    """
+
+    candidate: Candidate
+    model: Model
+    tools: Callable[[Context], Sequence[TeamTool]] = lambda _: ()
+    programs: Programs | None = None
+    settings: Solving = field(default_factory=Solving)
+
+    async def __call__(self, message: Message, context: Context) -> dict[str, Any]:
+        """Do a step and return its answer with what it used.
+
+        Raises:
+            AgentFailedError: if there is no answer: out of turns, refused, empty.
+            ProviderError: if the model does not answer.
+        """
+        once = Numbered(context)
+        conversation = Conversation(RecordedModel(self.model, once), self.settings)
+        provided = [_recorded_tool(tool, once) for tool in self.tools(context)]
+        programs = self.programs and _RecordedPrograms(self.programs, once)
+        answer = await build(self.candidate).attempt(
+            Problem(asked(message.body)), conversation, programs, provided=provided
+        )
+        if answer.status != AnswerStatus.OK:
+            raise AgentFailedError(f"{answer.status}: {answer.detail}")
+        usage = answer.usage.to_json()
+        return {"answer": answer.text, "calls": answer.calls, "tool_calls": answer.tool_calls, "usage": usage}
+
+
+def asked(body: Mapping[str, Any]) -> str:
+    """Return what an agent is asked, from the body of a task: the step, what it is for, and what earlier steps gave."""
+    parts = [str(body.get("task", ""))]
+    if goal := str(body.get("goal", "")):
+        parts.append(f"This is one step of a larger task, for your information:\n{goal}")
+    given: Mapping[str, Any] = body.get("given") or {}
+    parts += [f"Result of step {step}:\n{shortened(str(result), GIVEN)}" for step, result in given.items()]
+    if files := body.get("files"):
+        parts.append("Files of the task: " + ", ".join(map(str, files)))
+    return "\n\n".join(parts)
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most about `most` characters, with a word on what was cut."""
+    return (
+        text
+        if len(text) <= most
+        else f"{text[:most]}\n[cut: {len(text) - most} of {len(text)} characters are not shown]"
+    )
+
+
+class Numbered:
+    """Does things once in the handling of a message, each under its kind and number, in the order in which they are started."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._counts: dict[str, int] = {}
+
+    def __call__(self, kind: str, effect: Callable[[], Awaitable[Any]], *, repeatable: bool = True) -> Awaitable[Any]:
+        """Return what the effect gives, or gave (see `Context.once`)."""
+        self._counts[kind] = number = self._counts.get(kind, 0) + 1
+        return self._context.once(f"{kind}{number}", effect, repeatable=repeatable)
+
+
+class RecordedModel:
+    """A model whose replies are on record: one that was given is given again, to the same request alone."""
+
+    def __init__(self, model: Model, once: Numbered) -> None:
+        self._model = model
+        self._once = once
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+        return self._model.name
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer a request; raises as the model does."""
+
+        async def ask() -> Any:
+            return (await self._model.reply(request)).to_json()
+
+        return Reply.from_json(await self._once(f"model-{request.digest[:12]}-", ask))
+
+
+class _RecordedPrograms:
+    """Programs whose results are on record."""
+
+    def __init__(self, programs: Programs, once: Numbered) -> None:
+        self._programs = programs
+        self._once = once
+
+    async def call(
+        self,
+        tree: SourceTree,
+        function: str,
+        arguments: Mapping[str, Any],
+        *,
+        seconds: float,
+        services: Mapping[str, Service] | None = None,
+    ) -> ToolResult:
+        """Call a function in the sandbox, or return what the call gave (see `Programs.call`)."""
+
+        async def run() -> Any:
+            result = await self._programs.call(tree, function, arguments, seconds=seconds, services=services)
+            return asdict(replace(result, seconds=round(result.seconds, 3)))
+
+        return ToolResult(**await self._once("program-", run))
+
+
+def _recorded_tool(tool: TeamTool, once: Numbered) -> ProvidedTool:
+    async def run(arguments: Mapping[str, Any]) -> str:
+        async def use() -> str:
+            return await tool.tool.run(arguments)
+
+        name = f"{tool.tool.spec.name}-{json.dumps(arguments, sort_keys=True, default=str)[:200]}-"
+        return str(await once(name, use, repeatable=tool.repeatable))
+
+    return ProvidedTool(tool.tool.spec, run)

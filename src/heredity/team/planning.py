@@ -1,0 +1,270 @@
+"""The planning agent: it plans, hands out steps over the bus, collects results, and plans again (Autogenesis, section 4).
+
+It does nothing itself. In a round every step whose dependencies are done is under way at once; the round ends when nothing is
+under way and nothing can start. Then the plan is revised, until the planner says that it has finished, or after 30 rounds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, cast
+
+from heredity.actors.react import loads
+from heredity.errors import ConfigError, HeredityError
+from heredity.gateway import Message as Said
+from heredity.gateway import Model, Request
+from heredity.team.agent import Numbered, RecordedModel, shortened
+from heredity.team.messages import Message
+from heredity.team.participant import Context
+from heredity.team.plan import Plan, PlanError, State, Step, checked
+
+ROUNDS = 30
+_TRIES = 3
+_RESULT = 2_000
+_RESULTS = 24_000
+_ANSWER = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What a planner decides when a round is over.
+
+    Attributes:
+        steps: what is to be done now; steps that have ended need not be repeated.
+        finished: whether the task is done.
+        result: the answer, where it is.
+        note: why, for the history.
+    """
+
+    steps: tuple[Step, ...] = ()
+    finished: bool = False
+    result: str = ""
+    note: str = ""
+
+
+class Planner(Protocol):
+    """Decides what is to be done, from the plan so far."""
+
+    async def revise(self, plan: Plan, agents: Mapping[str, str], context: Context) -> Revision:
+        """Return the next revision.
+
+        Args:
+            plan: the plan with what has happened; without steps at first.
+            agents: who can be given steps, with what each can do.
+            context: for what goes on record.
+        """
+        ...
+
+
+class PlanningFailedError(HeredityError):
+    """A team ends without an answer; the message says why."""
+
+
+class PlanningAgent:
+    """What handles the tasks that are given to a team.
+
+    Args:
+        planner: decides.
+        agents: names and descriptions of who can be given steps, asked before each round: agents may join.
+        keep: takes each version of the plan, for plan.md.
+        review: shown the plan before each round, returns it as a person has edited it; None for no review.
+        between: called after each round with the plan, before it is revised: where a team improves itself.
+        rounds: most rounds.
+        timeout: seconds for each step; None for the bus's default.
+    """
+
+    def __init__(
+        self,
+        planner: Planner,
+        agents: Callable[[], Mapping[str, str]],
+        *,
+        keep: Callable[[Plan], None] = lambda _: None,
+        review: Callable[[Plan], Awaitable[Plan]] | None = None,
+        between: Callable[[Plan, Context], Awaitable[None]] | None = None,
+        rounds: int = ROUNDS,
+        timeout: float | None = None,
+    ) -> None:
+        self._planner = planner
+        self._agents = agents
+        self._keep = keep
+        self._review = review
+        self._between = between
+        self._rounds = rounds
+        self._timeout = timeout
+
+    async def __call__(self, message: Message, context: Context) -> dict[str, Any]:
+        """Do a task: plan, dispatch, collect, plan again.
+
+        Raises:
+            PlanningFailedError: if there is no answer after the last round, or no plan that can be carried out.
+        """
+        plan = Plan(str(message.body.get("task", "")))
+        for number in range(1, self._rounds + 1):
+            revision = await self._planner.revise(plan, self._agents(), context)
+            if revision.finished:
+                plan = replace(plan, result=shortened(revision.result, _ANSWER))
+                self._keep(plan)
+                return {"answer": plan.result, "rounds": number - 1, "plan": plan.to_markdown()}
+            plan = checked(plan.revised(revision.steps, revision.note), self._agents())
+            plan = await self._reviewed(plan, number, context)
+            plan = await self._work_off(plan, number, message, context)
+            if self._between is not None:
+                await self._between(plan, context)
+        raise PlanningFailedError(
+            f"no answer after {self._rounds} rounds; give the team more rounds, or a smaller task"
+        )
+
+    async def _reviewed(self, plan: Plan, number: int, context: Context) -> Plan:
+        self._keep(plan)
+        if self._review is None:
+            return plan
+        review = self._review
+
+        async def ask() -> str:
+            return (await review(plan)).to_markdown()
+
+        return checked(plan.edited(str(await context.once(f"review{number}", ask))), self._agents())
+
+    async def _work_off(self, plan: Plan, number: int, message: Message, context: Context) -> Plan:
+        """Run all steps that can run, each as soon as it can, and return the plan with what came of them."""
+        running: dict[asyncio.Task[Message], str] = {}
+        try:
+            while True:
+                for step in plan.ready():
+                    running[self._start(step, plan, number, message, context)] = step.id
+                    plan = plan.marked(step.id, State.RUNNING)
+                self._keep(plan)
+                if not running:
+                    return plan
+                done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                # In the order in which they were started, so that what follows does not hang on the clock.
+                for task in [task for task in running if task in done]:
+                    plan = _ended(plan, running.pop(task), task.result())
+        finally:
+            for task in running:
+                task.cancel()
+
+    def _start(self, step: Step, plan: Plan, number: int, message: Message, context: Context) -> asyncio.Task[Message]:
+        given = {before: plan.step(before).result for before in step.after if plan.step(before).result}
+        body: dict[str, Any] = {"task": step.task, "goal": plan.task, "step": step.id}
+        if given:
+            body["given"] = {name: shortened(result, _RESULT * 4) for name, result in given.items()}
+        if files := message.body.get("files"):
+            body["files"] = files
+        return asyncio.ensure_future(
+            context.request(step.agent, body, timeout=self._timeout, key=f"round{number}.{step.id}")
+        )
+
+
+def _ended(plan: Plan, step_id: str, result: Message) -> Plan:
+    if not result.ok:
+        return plan.marked(step_id, State.FAILED, f"{result.outcome}: {result.error}")
+    value = result.value
+    answer = cast("Mapping[str, Any]", value).get("answer", value) if isinstance(value, Mapping) else value
+    return plan.marked(step_id, State.DONE, str(answer))
+
+
+def shown(plan: Plan, agents: Mapping[str, str]) -> str:
+    """Return what a planner is told: the task, the agents, the steps with what they gave, bounded in length."""
+    listed = "\n".join(f"- {name}: {what}" for name, what in agents.items())
+    each = max(200, min(_RESULT, _RESULTS // max(1, len(plan.steps))))
+    lines = [
+        f"- {s.id} ({s.agent}), {s.state}{', after ' + ', '.join(s.after) if s.after else ''}: {shortened(s.task, 500)}"
+        + (f"\n  gave: {shortened(s.result, each)}" if s.result else "")
+        for s in plan.steps
+    ]
+    steps = "\n".join(lines) or "None so far."
+    return f"Task:\n{plan.task}\n\nAgents:\n{listed}\n\nSteps so far, after {len(plan.rounds)} rounds:\n{steps}"
+
+
+INSTRUCTIONS = """\
+You lead a team. You do not work on the task yourself: you cut it into steps and give each to one agent. Steps that do not need
+each other run at the same time. Reply with one JSON object and nothing else, either
+
+{"note": "why", "steps": [{"id": "s1", "agent": "NAME", "task": "what to do, complete in itself", "after": []}]}
+
+to have steps done ("after" lists the ids of steps whose results a step needs; give new ids to new steps), or
+
+{"note": "why", "finished": true, "result": "the answer to the task, in the form that it asks for"}
+
+as soon as the results of the steps answer the task."""
+
+
+class ModelPlanner:
+    """A planner that is a language model.
+
+    Args:
+        model: who is asked.
+        prompt: the system message; `INSTRUCTIONS` by default, which says the form of the reply.
+    """
+
+    def __init__(self, model: Model, prompt: str = INSTRUCTIONS) -> None:
+        self._model = model
+        self._prompt = prompt
+
+    async def revise(self, plan: Plan, agents: Mapping[str, str], context: Context) -> Revision:
+        """Ask the model; a reply that is no plan is told what is wrong with it, twice.
+
+        Raises:
+            PlanningFailedError: if there is no plan after that.
+        """
+        model = RecordedModel(self._model, Numbered(context))
+        said = [Said("system", self._prompt), Said("user", shown(plan, agents))]
+        problem = ""
+        for _ in range(_TRIES):
+            reply = await model.reply(Request(tuple(said)))
+            try:
+                revision = read_revision(reply.text)
+                if not revision.finished:
+                    checked(plan.revised(revision.steps), agents)
+                return revision
+            except ConfigError as error:
+                problem = str(error)
+                said += [
+                    reply.message,
+                    Said("user", f"This cannot be carried out: {problem}. Reply with the JSON object alone."),
+                ]
+        raise PlanningFailedError(
+            f"the planner gave no plan that can be carried out, {_TRIES} times; the last: {problem}"
+        )
+
+
+def read_revision(text: str) -> Revision:
+    """Return the revision that a model's reply holds, in a fence or among words.
+
+    Raises:
+        PlanError: if it holds none; the message names what is missing or of the wrong type.
+    """
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        data: Any = loads(text[start : end + 1]) if start >= 0 else None
+    except (ValueError, RecursionError) as error:
+        raise PlanError(f"the reply is not JSON: {error}") from None
+    if not isinstance(data, dict):
+        raise PlanError("the reply holds no JSON object")
+    fields = cast("dict[str, Any]", data)
+    note = str(fields.get("note", ""))[:_RESULT]
+    if fields.get("finished"):
+        result = fields.get("result", "")
+        if result in ("", None):
+            raise PlanError('"finished" is true and "result" is empty; give the answer')
+        return Revision((), True, str(result), note)
+    steps = fields.get("steps")
+    if not isinstance(steps, list) or not steps:
+        raise PlanError('"steps" is empty; give at least one step, or "finished" and "result"')
+    return Revision(
+        tuple(_step(number, step) for number, step in enumerate(cast("Sequence[Any]", steps), 1)), note=note
+    )
+
+
+def _step(number: int, data: Any) -> Step:
+    if not isinstance(data, dict):
+        raise PlanError(f"steps[{number}] is no object with id, agent, task and after")
+    fields = cast("dict[str, Any]", data)
+    after: Any = fields.get("after") or []
+    if not isinstance(after, list):
+        raise PlanError(f"steps[{number}].after is {after!r:.60}; give a list of ids")
+    step_id, agent, task = (str(fields.get(name, "")) for name in ("id", "agent", "task"))
+    return Step(step_id, agent, task, tuple(map(str, cast("Sequence[Any]", after))))

@@ -1,0 +1,183 @@
+"""A team: a planning agent, sub-agents, a shared memory, and the folder in which everything that they do is kept.
+
+    async with open_team(folder, {"researcher": agent}, ModelPlanner(model)) as team:
+        result = await team.run("In which year was the bridge built?")
+
+A folder holds one session: `journal.jsonl`, `plan.md` as it stands, `memory.jsonl` as it ends. Running the same task in the folder
+again after a kill goes on where it was.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heredity.errors import RecordError
+from heredity.ids import digest_json
+from heredity.team.agent import SubAgent
+from heredity.team.bus import Bus
+from heredity.team.memory import Entry, SharedMemory, to_jsonl
+from heredity.team.messages import Kind, Message, Outcome
+from heredity.team.participant import Context, Handler, Participant
+from heredity.team.plan import Plan
+from heredity.team.planning import ROUNDS, Planner, PlanningAgent
+from heredity.team.record import open_record
+
+PLANNER = "planner"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A sub-agent of a team.
+
+    Attributes:
+        description: what it can do, for the planner.
+        handler: what does its steps, mostly a `SubAgent`.
+        concurrency: how many steps it does at once.
+    """
+
+    description: str
+    handler: Handler | SubAgent
+    concurrency: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TeamResult:
+    """What came of a task.
+
+    Attributes:
+        outcome: how it ended.
+        answer: the answer; empty where there is none.
+        error: why there is none.
+        rounds: how often the plan was made or revised before it was done.
+        plan: the last plan.md.
+        seconds: wall time in this process.
+    """
+
+    outcome: Outcome
+    answer: str = ""
+    error: str = ""
+    rounds: int = 0
+    plan: str = ""
+    seconds: float = 0.0
+
+
+class Team:
+    """A team at work; made by `open_team`.
+
+    Attributes:
+        bus: what its messages go over.
+        memory: what it has written down.
+        folder: where it is kept.
+    """
+
+    def __init__(self, bus: Bus, memory: SharedMemory, folder: Path) -> None:
+        self.bus = bus
+        self.memory = memory
+        self.folder = folder
+
+    async def run(self, task: str, files: Sequence[str] = (), seconds: float = 3600.0) -> TeamResult:
+        """Do a task, or go on with it where an earlier process was stopped.
+
+        Args:
+            task: what is to be done, in words.
+            files: names of what is given with it.
+            seconds: how long it may take in all.
+
+        Raises:
+            RecordError: if the disk fails.
+        """
+        started = time.monotonic()
+        body: dict[str, Any] = {"task": task, **({"files": list(files)} if files else {})}
+        key = f"task-{digest_json(body)[:12]}"
+        result = await self.bus.outside.request(PLANNER, body, key=key, timeout=seconds)
+        write_whole(self.folder / "memory.jsonl", to_jsonl(self.memory.entries.values()))
+        return _result(result, self._plan(), time.monotonic() - started)
+
+    def _plan(self) -> str:
+        path = self.folder / "plan.md"
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+@asynccontextmanager
+async def open_team(
+    folder: Path,
+    members: Mapping[str, Member],
+    planner: Planner,
+    *,
+    earlier: Iterable[Entry] = (),
+    rounds: int = ROUNDS,
+    step_seconds: float = 600.0,
+    review: Callable[[Plan], Awaitable[Plan]] | None = None,
+    between: Callable[[Plan, Context], Awaitable[None]] | None = None,
+    watch: Callable[[Plan], None] = lambda _: None,
+    memory: SharedMemory | None = None,
+) -> AsyncGenerator[Team]:
+    """Open a team in a folder, for this process alone.
+
+    Args:
+        folder: made if it is not there.
+        members: sub-agents by name.
+        planner: decides what is done.
+        earlier: what the team remembers from before.
+        rounds: most rounds of planning.
+        step_seconds: how long each step may take.
+        review: shows the plan of each round to a person and returns it as edited.
+        between: called after each round, where a team improves itself.
+        watch: is given each version of the plan.
+        memory: the memory that the members' tools use; a new one by default. It takes in what the folder's record holds.
+
+    Raises:
+        RunLockedError: if another process works in the folder.
+        RecordError: if the folder cannot be used.
+    """
+    with open_record(folder) as record:
+        shared = memory or SharedMemory()
+        shared.begin(earlier, record.messages.values())
+
+        def keep(plan: Plan) -> None:
+            write_whole(folder / "plan.md", plan.to_markdown())
+            watch(plan)
+
+        async with Bus(record, session=folder.name, timeout=step_seconds) as bus:
+            bus.register(shared.participant())
+            for name, member in members.items():
+                bus.register(Participant(name, member.handler, member.description, concurrency=member.concurrency))
+
+            def agents() -> dict[str, str]:
+                # Whoever accepts tasks can be given steps, those who joined later among them.
+                return {p.name: p.description for p in bus.participants if Kind.TASK in p.accepts and p.name != PLANNER}
+
+            lead = PlanningAgent(
+                planner, agents, keep=keep, review=review, between=between, rounds=rounds, timeout=step_seconds
+            )
+            bus.register(Participant(PLANNER, lead, "plans, and gives steps to agents"))
+            yield Team(bus, shared, folder)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replace a file so that nobody reads half of it.
+
+    Raises:
+        RecordError: if it cannot be written.
+    """
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+    except OSError as error:
+        raise RecordError(
+            f"{path} cannot be written: {error.strerror}; free some space, then run the task again"
+        ) from error
+
+
+def _result(result: Message, plan: str, seconds: float) -> TeamResult:
+    if not result.ok:
+        return TeamResult(result.outcome or Outcome.FAILED, "", result.error, plan=plan, seconds=seconds)
+    value = result.value
+    return TeamResult(Outcome.OK, value["answer"], "", value["rounds"], value["plan"], seconds)

@@ -231,3 +231,31 @@ def test_a_bench_without_a_player_or_with_a_wrong_one_says_what_to_give() -> Non
 
 def test_columns_put_words_to_the_left_and_numbers_to_the_right() -> None:
     assert columns(("name", "n"), [["a", "5"], ["bcdef", "10"]]).splitlines() == ["name    n", "a       5", "bcdef  10"]
+
+
+@pytest.mark.parametrize(
+    ("form", "file"),
+    [
+        ("autoenv", "env_main.py"),
+        ("gymnasium", "src/world_valley_farm_gymnasium/loaded.py"),
+        ("verifiers", "src/world_valley_farm_verifiers/loaded.py"),
+    ],
+)
+def test_a_world_is_exported_in_each_format(form: str, file: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    summary = as_json("export", "valley_farm", str(out), "--format", form)
+    written = [path for path in out.rglob("*") if path.is_file()]
+    assert (out / file).is_file()
+    assert summary["files"] == len(written)
+    assert summary["bytes"] == sum(path.stat().st_size for path in written)
+    with pytest.raises(ConfigError, match="does not exist yet"):
+        run("export", "valley_farm", str(out))
+
+
+def test_what_cannot_be_exported_is_refused_with_what_can(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean autoenv"):
+        run("export", NAME, str(tmp_path / "out"), "--format", "autonv")
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "env_main.py").write_text("")
+    with pytest.raises(ConfigError, match="a folder in rules alone"):
+        run("export", str(tmp_path / "code"), str(tmp_path / "out"))

@@ -12,9 +12,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from heredity.gateway import ToolSpec
+if TYPE_CHECKING:
+    from heredity.gateway import ToolSpec
 
 _NAME_KEYS = ("action", "name", "tool")
 _ARGUMENT_KEYS = ("params", "parameters", "arguments", "args")

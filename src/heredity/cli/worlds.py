@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heredity.cli import world_folders, worlds_admit, worlds_bench, worlds_compose, worlds_play
+from heredity.cli import world_folders, worlds_admit, worlds_bench, worlds_compose, worlds_export, worlds_play
 from heredity.cli.whole_help import WholeHelp
 from heredity.errors import ConfigError
 
@@ -27,6 +27,7 @@ app.command("bench")(worlds_bench.bench)
 app.command("compose")(worlds_compose.compose)
 app.command("audit")(world_folders.audit)
 app.command("admit")(worlds_admit.admit)
+app.command("export")(worlds_export.export)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Name = Annotated[str, typer.Argument(help="A world, such as grid_treasure.", show_default=False)]
@@ -110,9 +111,10 @@ def show(
 ) -> None:
     """Show a world, or a world folder by its path: instruction, actions, symbols, and what an agent sees first."""
     from heredity.worlds.folder import is_folder
+    from heredity.worlds.listing import actions_text
     from heredity.worlds.pictures import png
     from heredity.worlds.skins import SKINS, look
-    from heredity.worlds.taskset import WorldTaskset, actions_text
+    from heredity.worlds.taskset import WorldTaskset
     from heredity.worlds.world import world
 
     if is_folder(name):

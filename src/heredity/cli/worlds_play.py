@@ -33,7 +33,8 @@ def play(
 ) -> None:
     """Play a world by hand: `move direction=north` or JSON; `help` lists the actions, `quit` or Ctrl-D ends."""
     from heredity.worlds.folder import is_folder
-    from heredity.worlds.taskset import WorldTaskset, actions_text
+    from heredity.worlds.listing import actions_text
+    from heredity.worlds.taskset import WorldTaskset
     from heredity.worlds.world import world
 
     if level is not None and seed is not None:
@@ -65,7 +66,7 @@ def play(
 
 def _turn(described: Description, skin: str, episode: Episode, line: str) -> None:
     if line in HELP:
-        from heredity.worlds.taskset import actions_text
+        from heredity.worlds.listing import actions_text
 
         typer.echo(actions_text(described))
         return

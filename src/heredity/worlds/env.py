@@ -15,7 +15,7 @@ from heredity.worlds.episode import Episode
 from heredity.worlds.pictures import SIZE
 from heredity.worlds.skins import check_skin, inverted, picture, render
 from heredity.worlds.spaces import ActionSpace
-from heredity.worlds.world import DIFFICULTIES, Level, world
+from heredity.worlds.world import DIFFICULTIES, Level, World, world
 
 _MAX_TEXT = 20_000
 
@@ -29,7 +29,7 @@ class WorldEnv(gymnasium.Env[Any, dict[str, Any]]):
     hard). `info` holds the level's name and bound, what is exposed as values (`omega`), and whether the action was refused.
 
     Args:
-        name: the world.
+        name: the world, or its name.
         skin: one of `SKINS`.
 
     Raises:
@@ -37,12 +37,14 @@ class WorldEnv(gymnasium.Env[Any, dict[str, Any]]):
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # pyright: ignore[reportIncompatibleVariableOverride] - as gymnasium's own environments do
-        "render_modes": ["ansi", "rgb_array"]
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": 4,
     }
 
-    def __init__(self, name: str, skin: str = "text", render_mode: str | None = None) -> None:
-        self.world, self.skin, self.render_mode = world(name), skin, render_mode
-        check_skin(name, self.world.description.skin, skin)
+    def __init__(self, name: str | World, skin: str = "text", render_mode: str | None = None) -> None:
+        self.world = name if isinstance(name, World) else world(name)
+        self.skin, self.render_mode = skin, render_mode
+        check_skin(self.world.name, self.world.description.skin, skin)
         self.action_space = ActionSpace(self.world.description.actions)
         picture = spaces.Box(0, 255, (SIZE, SIZE, 3), np.uint8)
         self.observation_space: gymnasium.Space[Any] = (

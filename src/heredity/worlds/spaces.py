@@ -8,9 +8,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from heredity.worlds.actions import expected, read_action, sample_action
+from heredity.worlds.actions import read_action, sample_action
 from heredity.worlds.contract import RefusedError
 from heredity.worlds.description import ActionDescription
+from heredity.worlds.listing import listed_actions
 
 
 class ActionSpace(gymnasium.Space[dict[str, Any]]):
@@ -48,13 +49,4 @@ class ActionSpace(gymnasium.Space[dict[str, Any]]):
 
     def describe(self) -> list[dict[str, Any]]:
         """Return the actions as an agent is told of them: name, description, parameters."""
-        return [
-            {
-                "name": name,
-                "description": action.description,
-                "parameters": {
-                    key: f"{expected(kind)}; {kind.description}".strip("; ") for key, kind in action.params.items()
-                },
-            }
-            for name, action in self.actions.items()
-        ]
+        return listed_actions(self.actions)

@@ -19,6 +19,7 @@ from heredity.tasks.registry import taskset
 from heredity.worlds.compose.recipe import COMPOSED, Recipe
 from heredity.worlds.description import Description
 from heredity.worlds.folder import FOLDERS, is_folder
+from heredity.worlds.listing import actions_text
 from heredity.worlds.skins import check_skin
 from heredity.worlds.spaces import ActionSpace
 from heredity.worlds.world import DIFFICULTIES, Level, World, descriptions, in_rules, is_path, world, world_names
@@ -208,17 +209,6 @@ class WorldTasksets:
 
 SOURCE = WorldTasksets()
 """What `heredity.tasks.registry` loads."""
-
-
-def actions_text(described: Description) -> str:
-    """Return a world's actions and the symbols of its grids as an agent is told of them, one to a line."""
-    lines = ["Actions:"]
-    for action in ActionSpace(described.actions).describe():
-        lines.append(f"- {action['name']}: {action['description']}")
-        lines += [f"    {key}: {kind}" for key, kind in action["parameters"].items()]
-    if described.skin.legend:
-        lines += ["", "Symbols:", *(f"  {symbol!r}: {words}" for symbol, words in described.skin.legend.items())]
-    return "\n".join(lines)
 
 
 @cache

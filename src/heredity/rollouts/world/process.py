@@ -9,10 +9,10 @@ from typing import Any, Protocol
 from heredity.actors.player import Sight
 from heredity.rollouts.rollout import RolloutError
 from heredity.worlds.episode import Step
+from heredity.worlds.listing import actions_text
 from heredity.worlds.pictures import png
 from heredity.worlds.skins import look
 from heredity.worlds.spaces import ActionSpace
-from heredity.worlds.taskset import actions_text
 from heredity.worlds.world import world
 
 

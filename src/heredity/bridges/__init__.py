@@ -1,0 +1,1 @@
+"""Worlds for other people's programs: exported so that they run without Heredity."""

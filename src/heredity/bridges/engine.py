@@ -1,0 +1,159 @@
+"""The part of Heredity that a world runs on, copied under another name: an exported world needs no Heredity.
+
+Copied are the modules that a world's code imports, directly or through others, as they are; only the names of the package in
+import statements change. The descriptions' schema (pydantic) is replaced by plain classes (`heredity.bridges.plain`), since
+what is exported was checked before. So a world plays in another place by the very code that it plays by here.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from heredity.errors import ConfigError
+from heredity.worlds.world import World
+
+ENGINE = "engine"
+"""The subpackage that the copy is."""
+_OWN = "heredity"
+_PLAIN = "heredity.bridges.plain"
+_REPLACED = {"heredity.worlds.description": _PLAIN, "heredity.worlds.dsl.schema": _PLAIN}
+_LEFT_OUT = frozenset({"heredity.worlds.compose.composed"})
+"""What is imported in functions alone, for worlds that exist by their names; an exported one never is such."""
+_BASE = (_PLAIN, "heredity.worlds.world", "heredity.worlds.skins")
+
+
+def engine(world: World, package: str, roots: Sequence[str] = ()) -> dict[str, bytes]:
+    """Return the files of the copy, by path within `package`.
+
+    Args:
+        world: what it is for; the modules of a world in Python are among them.
+        package: the full name of the package that the files will lie in.
+        roots: further modules of Heredity that the export needs.
+
+    Raises:
+        ConfigError: if a module that the world needs has no source.
+    """
+    code = [] if world.description.rules is not None else _code_of(world)
+    owners = tuple({_OWN, *(name.partition(".")[0] for name in code)})
+    files: dict[str, bytes] = {}
+    for name, path in _closure((*_BASE, *roots, *code), owners).items():
+        place = f"{ENGINE}/{_place(name)}" + ("/__init__.py" if path.name == "__init__.py" else ".py")
+        files[place] = _renamed(path.read_text(encoding="utf-8"), owners, f"{package}.{ENGINE}").encode()
+    for place in list(files):
+        for parent in list(Path(place).parents)[:-1]:
+            files.setdefault(f"{parent}/__init__.py", b"")
+    return files
+
+
+def loading(world: World, package: str) -> bytes:
+    """Return the module that loads the world from the `world.yaml` in its folder: `WORLD`."""
+    lines = [
+        '"""The world, from its description and its rules."""',
+        "",
+        "from pathlib import Path",
+        "",
+        f"from {package}.{ENGINE}.bridges.plain import read_description",
+    ]
+    if world.description.rules is not None:
+        lines += [
+            f"from {package}.{ENGINE}.worlds.dsl.dynamics import Compiled, RulesDynamics",
+            f"from {package}.{ENGINE}.worlds.dsl.levels import RulesLevels",
+        ]
+        made = ["DYNAMICS = RulesDynamics(Compiled(DESCRIPTION, DESCRIPTION.rules))", "LEVELS = RulesLevels(DYNAMICS)"]
+    else:
+        rules, levels = _code_of(world)
+        lines += [
+            f"from {package}.{ENGINE}.{_place(rules).replace('/', '.')} import DYNAMICS",
+            f"from {package}.{ENGINE}.{_place(levels).replace('/', '.')} import LEVELS",
+        ]
+        made = []
+    lines += [f"from {package}.{ENGINE}.worlds.world import World", ""]
+    lines += [f"FOLDER = Path(__file__).parent / {world.name!r}"]
+    lines += ['DESCRIPTION = read_description(FOLDER / "world.yaml")', *made]
+    lines += ["WORLD = World(FOLDER, DYNAMICS, LEVELS, DESCRIPTION)", ""]
+    return "\n".join(lines).encode()
+
+
+def description_yaml(world: World) -> bytes:
+    """Return the description with every field, as `heredity.bridges.plain.read_description` reads it."""
+    whole = _listed(world.description.model_dump())
+    return yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=120).encode()
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _listed(inner) for key, inner in cast(Mapping[Any, Any], value).items()}
+    return [_listed(inner) for inner in cast(list[Any], value)] if isinstance(value, list | tuple) else value
+
+
+def _code_of(world: World) -> list[str]:
+    """Return the modules that hold the rules and the levels of a world in Python."""
+    return [type(world.dynamics).__module__, type(world.levels).__module__]
+
+
+def _place(name: str) -> str:
+    own = name.removeprefix(f"{_OWN}.")
+    return own.replace(".", "/")
+
+
+def _closure(roots: Sequence[str], owners: Sequence[str]) -> Mapping[str, Path]:
+    """Return the modules that `roots` import, themselves included, by name: those of the packages in `owners` alone."""
+    modules: dict[str, Path] = {}
+    waiting = list(roots)
+    while waiting:
+        asked = waiting.pop()
+        name = _REPLACED.get(asked, asked)
+        if name in modules or name in _LEFT_OUT:
+            continue
+        modules[name] = _source(name)
+        waiting += _imported(modules[name].read_text(encoding="utf-8"), owners)
+    return dict(sorted(modules.items()))
+
+
+def _source(name: str) -> Path:
+    origin = getattr(importlib.import_module(name), "__file__", None)
+    if origin is None or not origin.endswith(".py"):
+        raise ConfigError(f"the module {name} has no Python source to export; install its package from sources")
+    return Path(origin)
+
+
+def _imported(text: str, owners: Sequence[str]) -> Iterator[str]:
+    tree = ast.parse(text)
+    for_types = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING"
+        for node in ast.walk(block)
+    }
+    for node in ast.walk(tree):
+        if id(node) in for_types:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.partition(".")[0] in owners)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] in owners:
+            if node.level:
+                raise ConfigError(f"relative imports cannot be exported: from {'.' * node.level}{node.module}")
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from ((name if _is_module(name) else node.module) for name in names)
+
+
+def _is_module(name: str) -> bool:
+    parent = name.rpartition(".")[0]
+    return hasattr(importlib.import_module(parent), "__path__") and find_spec(name) is not None
+
+
+def _renamed(text: str, owners: Sequence[str], package: str) -> str:
+    for name, replacement in _REPLACED.items():
+        text = re.sub(rf"^(\s*from ){re.escape(name)}( import )", rf"\g<1>{replacement}\g<2>", text, flags=re.MULTILINE)
+    for owner in owners:
+        inside = package if owner == _OWN else f"{package}.{owner}"
+        text = re.sub(rf"^(\s*(?:from|import) ){owner}(?=[. ])", rf"\g<1>{inside}", text, flags=re.MULTILINE)
+    return text

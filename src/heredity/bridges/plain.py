@@ -1,0 +1,168 @@
+"""A world's description as plain values, for exported worlds: what the schema has checked is read without it.
+
+The classes have the names and fields of those in `heredity.worlds.description` and `heredity.worlds.dsl.schema`, which they
+stand for where there is no pydantic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+
+@dataclass(frozen=True)
+class Meta:
+    """What the world is."""
+
+    name: str
+    title: str
+    paper: Any
+    reward: Literal["binary", "accumulative"]
+    observation: str
+    semantics: str
+    capabilities: tuple[str, ...]
+    summary: str
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an action."""
+
+    type: str
+    low: float | None
+    high: float | None
+    of: tuple[str, ...]
+    max_length: int
+    description: str
+
+
+@dataclass(frozen=True)
+class ActionDescription:
+    """An action."""
+
+    description: str
+    params: Mapping[str, Parameter]
+    idle: bool
+
+
+@dataclass(frozen=True)
+class SkinDescription:
+    """How an observation becomes text or a picture."""
+
+    text: str
+    legend: Mapping[str, str]
+    colours: Mapping[str, str]
+    swap: tuple[tuple[str, str], ...]
+    mirror: Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of the state of a world in rules."""
+
+    type: str
+    start: str
+    low: float
+    high: float
+    of: tuple[str | int, ...]
+    most: int
+    optional: bool
+    fixed: bool
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of a world in rules."""
+
+    takes: tuple[str, ...]
+    do: str
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A stated bound."""
+
+    value: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class LevelRules:
+    """How levels are made, bounded and solved."""
+
+    make: str
+    bound: Bound | None
+    solve: str | None
+    most: int
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What makes a world run without code."""
+
+    constants: Mapping[str, Any]
+    state: Mapping[str, Variable]
+    functions: Mapping[str, Function]
+    actions: Mapping[str, str]
+    refused: str
+    let: str
+    observe: Mapping[str, str]
+    finish: str
+    levels: LevelRules
+
+
+@dataclass(frozen=True)
+class Description:
+    """A whole description."""
+
+    meta: Meta
+    instruction: str
+    state: Mapping[str, str]
+    actions: Mapping[str, ActionDescription]
+    observation: str
+    reward: str
+    termination: str
+    max_steps: int
+    skin: SkinDescription
+    generator: str
+    rules: Rules | None
+
+
+def read_description(path: Path) -> Description:
+    """Read a `world.yaml` in which no field is left out."""
+    return description_of(yaml.safe_load(path.read_text(encoding="utf-8")))
+
+
+def description_of(value: Mapping[str, Any]) -> Description:
+    """Return a description from its value, every field present."""
+    given = dict(value)
+    given["meta"] = Meta(**_tuples(given["meta"]))
+    given["actions"] = {name: _action(action) for name, action in given["actions"].items()}
+    skin: dict[str, Any] = dict(given["skin"])
+    skin["swap"] = tuple(map(tuple, skin["swap"]))
+    given["skin"] = SkinDescription(**skin)
+    given["rules"] = None if given["rules"] is None else _rules(given["rules"])
+    return Description(**given)
+
+
+def _action(value: Mapping[str, Any]) -> ActionDescription:
+    params = {name: Parameter(**_tuples(parameter)) for name, parameter in value["params"].items()}
+    return ActionDescription(value["description"], params, value["idle"])
+
+
+def _rules(value: Mapping[str, Any]) -> Rules:
+    given, levels = dict(value), dict(value["levels"])
+    given["state"] = {name: Variable(**_tuples(variable)) for name, variable in value["state"].items()}
+    given["functions"] = {name: Function(**_tuples(function)) for name, function in value["functions"].items()}
+    levels["bound"] = None if levels["bound"] is None else Bound(**levels["bound"])
+    given["levels"] = LevelRules(**levels)
+    return Rules(**given)
+
+
+def _tuples(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(inner) if isinstance(inner, list) else inner for key, inner in value.items()}

@@ -27,7 +27,7 @@ from heredity.protocols.registry import PROTOCOLS
 from heredity.tasks.registry import expand
 
 _LONGEST_NAME = 80
-_VARIED = ("gateway.execution", "engine.lockstep")
+_VARIED = ("gateway.execution", "gateway.optimisation", "engine.lockstep")
 """What a matrix may vary beside the sections that say so: tasksets and seeds are lists of their own, and every run is judged on
 the same views."""
 
@@ -101,7 +101,9 @@ def cells(config: Config) -> list[Cell]:
     runs: dict[str, Cell] = {}
     for taskset, (label, variant), seed in itertools.product(config.run.tasksets, variants, config.run.seed_list):
         resolved = _set(variant, {"run.tasksets": [taskset], "run.seeds": [seed]})
-        cell_id = "--".join((_short(slug(taskset.removeprefix("gymnasium/"))), _short(slug(label)), f"s{seed}"))
+        # What stands behind # is one of a file's tasksets, and name enough.
+        about = taskset.rpartition("#")[2].removeprefix("gymnasium/")
+        cell_id = "--".join((_short(slug(about)), _short(slug(label)), f"s{seed}"))
         if cell_id in runs:
             raise ConfigError(f"two runs of the suite would both be called {cell_id}; remove the repeated entry")
         runs[cell_id] = Cell(id=cell_id, taskset=taskset, seed=seed, label=label, config=resolved)

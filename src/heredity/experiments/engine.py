@@ -51,4 +51,5 @@ class Engine(engine.Engine):
         if cell.evolver.outside:
             name = agent_model(cell)
             return self.model(name) if name else None
-        return self.model("optimisation") if cell.config.gateway.optimisation else None
+        name = cell.config.gateway.optimisation  # which a matrix may vary
+        return self.model(name) if name else None

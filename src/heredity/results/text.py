@@ -144,11 +144,11 @@ def shorten(value: str, limit: int) -> str:
 
 
 def short_task(name: str) -> str:
-    """Return a taskset's name without its source: `gymnasium/Acrobot-v1` becomes `Acrobot-v1`.
+    """Return a taskset's name without its source: `gymnasium/Acrobot-v1` becomes `Acrobot-v1`, `themes/offline#reef` `reef`.
 
     A mix is named by its members, `gcd + lcm`, or by the first two and how many more there are.
     """
-    members = [part.rsplit("/", 1)[-1] for part in name.split("+")]
+    members = [part.rsplit("/", 1)[-1].rpartition("#")[2] for part in name.split("+")]
     if not all(members):
         return name
     return " + ".join(members if len(members) <= 3 else [*members[:2], f"{len(members) - 2} more"])

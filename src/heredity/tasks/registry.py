@@ -69,7 +69,8 @@ def located_taskset(name: str, base: Path) -> str:
 def expand(names: Iterable[str]) -> list[str]:
     """Return names with those of groups, such as `"worlds/six"`, replaced by their members.
 
-    A source offers groups by a method `groups()`, name to the names of its members. Any other name is returned as it is.
+    A source offers groups by a method `groups()`, name to the names of its members, or by `members(name)`, where any file is a
+    group. Any other name is returned as it is.
 
     Raises:
         ConfigError: if a package that offers tasksets fails to load.
@@ -77,8 +78,11 @@ def expand(names: Iterable[str]) -> list[str]:
     expanded: list[str] = []
     for name in names:
         first = name.partition("/")[0]
-        groups = getattr(SOURCES.load(first), "groups", None) if first in SOURCES else None
-        expanded += groups().get(name, (name,)) if groups is not None else (name,)
+        source = SOURCES.load(first) if first in SOURCES else None
+        groups, members = getattr(source, "groups", None), getattr(source, "members", None)
+        expanded += (
+            members(name) if members is not None else groups().get(name, (name,)) if groups is not None else (name,)
+        )
     return expanded
 
 

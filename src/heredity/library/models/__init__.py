@@ -4,6 +4,7 @@ They are honest about what they can do: `offline/rule-follower` answers by the r
 else, `offline/rule-inducer` writes such rules from the rollouts it is shown, by search over a fixed list of skills, and
 `offline/world-learner` does the like for players of worlds. `offline/shell-worker` works on the container tasks that come
 with Heredity, with habits that its harness has to mend, and `offline/harness-writer` mends them by what rollouts have shown.
+`offline/world-author` writes worlds from themes in its vocabulary.
 What they show is that a method, a session and a judge work as they should. What they cannot show is how well a method does
 with a language model.
 """
@@ -19,6 +20,7 @@ from heredity.library.models.harness_writer import CarelessHarnessWriter, Harnes
 from heredity.library.models.inducer import RuleInducer
 from heredity.library.models.shell_worker import NarrowShellWorker, ShellWorker
 from heredity.library.models.world_learner import WorldLearner
+from heredity.library.models.world_writer import CarelessWorldWriter, WorldWriter
 
 _MODELS: Mapping[str, Callable[[], Model]] = {
     "rule-follower": RuleFollower,
@@ -26,6 +28,8 @@ _MODELS: Mapping[str, Callable[[], Model]] = {
     "world-learner": WorldLearner,
     "shell-worker": ShellWorker,
     "shell-worker-narrow": NarrowShellWorker,
+    "world-author": WorldWriter,
+    "world-author-careless": CarelessWorldWriter,
     "harness-writer": HarnessWriter,
     "harness-writer-careless": CarelessHarnessWriter,
 }

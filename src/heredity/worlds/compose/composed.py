@@ -67,5 +67,9 @@ _Dumper.add_representer(str, _text)
 
 def description_text(description: Description) -> str:
     """Return a description as a `world.yaml`."""
-    value = json.loads(description.model_dump_json(exclude_defaults=True))
+    return yaml_text(json.loads(description.model_dump_json(exclude_defaults=True)))
+
+
+def yaml_text(value: object) -> str:
+    """Return a value as YAML, its texts of several lines as blocks."""
     return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)

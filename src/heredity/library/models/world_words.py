@@ -1,0 +1,134 @@
+"""The vocabulary of the offline authors of worlds: which words of a theme ask for which mechanics, and worlds that have them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from heredity.ids import generator
+from heredity.worlds.compose.composing import Composition, compose
+from heredity.worlds.compose.recipe import Recipe
+
+MECHANICS: Mapping[str, str] = {
+    "keys and doors": "key keys door doors lock locks locked licence permit keycard",
+    "guards and tools": "guard guards troll watchman sentry clerk nomad goat bribe tool tools gift gifts",
+    "a machine with a law to be found": "machine machines engine lever levers dial dials law clockwork mill pump reactor",
+    "sequences to be remembered": "sequence sequences password melody song order orders remember remembers inscription code",
+    "things that are pushed": "push pushes pushed crate crates boulder boulders trolley stones",
+    "bridges that decay": "bridge bridges plank planks decay decays rotten gangway arch",
+    "an opponent that moves by a rule": "opponent rival rivals patrol bear dog drone wolf raider thief jackal gander meddler",
+    "timers and fuel": "fuel oil oxygen candle heat breath strength lamp lamps water errand",
+    "passages to somewhere else": "portal portals tunnel tunnels mirror mirrors hatch passage passages shaft",
+    "sight that ends": "fog dark darkness dim mist night gloom",
+    "signals with noise": "rumour rumours noise noisy hearsay signal signals whisper whispers",
+    "crops that ripen": "crop crops ripen ripens harvest melon melons mushrooms farm orchard dates plots garden",
+    "prices that drift": "price prices trade trades trader market merchant bazaar sell sells buy buys auction",
+    "things that wear out": "wear wears spoil spoils rot rust worn",
+    "a hidden process in time": "rain weather season tide clouds",
+    "words that mean the contrary": "contrary opposite inverted liar lies misleading backwards",
+}
+"""Words that ask for a mechanic, as `heredity.worlds.compose` calls it."""
+_PLACES: Mapping[str, str] = {
+    "cavern": "cavern cave caves mine troll crystal miner",
+    "harbour": "harbour port ship ships quay ferry sea sailor lighthouse",
+    "station": "station space robot astronaut oxygen drone airlock orbit",
+    "garden": "garden gardener hedge orchard farm beehive farmer",
+    "library": "library books scroll scribe candle archive monk",
+    "desert": "desert caravan oasis ruin sand nomad bazaar tomb",
+}
+_ASKED: Mapping[str, Mapping[str, str]] = {
+    "reward": {
+        "accumulative": "coins coin profit collect collects gather gathers many much earn earns score",
+        "binary": "escape escapes reach reaches deliver delivers open opens win once",
+    },
+    "observation": {
+        "partial": "hidden unknown secret secrets unseen fog dark rumour rumours hearsay noisy",
+        "full": "visible posted plain shown",
+    },
+    "semantics": {"inverse": MECHANICS["words that mean the contrary"]},
+}
+ABSTRACT = frozenset(
+    word
+    for words in (
+        "surreal strange weird mystery beauty harmony essence consciousness",
+        "meaning dream dreams feeling feelings soul truth infinite",
+    )
+    for word in words.split()
+)
+"""Words that name nothing that rules could hold on to."""
+_WORDS = re.compile(r"[a-z]+")
+_LOOKED_AT = 48
+KEPT = 4
+"""How many worlds are chosen for a theme, best first: the next one where one cannot be mended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a theme asks for, as far as its words are known.
+
+    Attributes:
+        mechanics: by name.
+        place: the vocabulary of nouns; empty if no word tells.
+        asked: kind of reward, observation and semantics, where a word tells.
+        unknown: words of more than three letters that mean nothing here.
+    """
+
+    mechanics: tuple[str, ...]
+    place: str
+    asked: Mapping[str, str]
+    unknown: tuple[str, ...]
+
+    @property
+    def nothing(self) -> bool:
+        """Whether no word of the theme is known."""
+        return not (self.mechanics or self.place)
+
+
+def words_of_theme(theme: str) -> list[str]:
+    """Return the words of a theme in order."""
+    return _WORDS.findall(theme.lower())
+
+
+def wishes(theme: str) -> Wishes:
+    """Return what a theme asks for."""
+    words = words_of_theme(theme)
+    present = set(words)
+    mechanics = tuple(name for name, asking in MECHANICS.items() if present & set(asking.split()))
+    hits = {place: len(present & set(asking.split())) for place, asking in _PLACES.items()}
+    place = max(hits, key=hits.__getitem__)
+    asked: dict[str, str] = {}
+    for key, values in _ASKED.items():
+        counts = {value: len(present & set(asking.split())) for value, asking in values.items()}
+        best = max(counts, key=counts.__getitem__)
+        if counts[best]:
+            asked[key] = best
+    known = set(
+        " ".join([*MECHANICS.values(), *_PLACES.values(), *(t for v in _ASKED.values() for t in v.values())]).split()
+    )
+    unknown = tuple(dict.fromkeys(word for word in words if len(word) > 3 and word not in known))
+    return Wishes(mechanics, place if hits[place] else "", asked, unknown)
+
+
+@lru_cache(maxsize=256)
+def chosen(theme: str, seed: int) -> Sequence[Composition]:
+    """Return the worlds that have most of what a theme asks for, best first; none if no word of it is known.
+
+    A number of compositions are looked at, drawn by the theme's words and a seed, each put together from two or three mechanics.
+    """
+    wanted = wishes(theme)
+    if wanted.nothing:
+        return ()
+    asked = dict(wanted.asked)
+    if "fog" in words_of_theme(theme) or "signals with noise" in wanted.mechanics:
+        asked["observation"] = "partial"
+    rng = generator(seed, "offline", "world-author", " ".join(words_of_theme(theme)))
+    drawn = [int(number) for number in rng.integers(10**9, size=_LOOKED_AT)]
+    made = [compose(Recipe(number, **asked, difficulty="1")) for number in drawn]
+    return sorted(made, key=lambda one: -_fit(one, wanted))[:KEPT]
+
+
+def _fit(made: Composition, wanted: Wishes) -> float:
+    asked, has = set(wanted.mechanics), set(made.mechanics)
+    return len(asked & has) - 0.3 * len(has - asked) + 0.5 * (made.theme == wanted.place)

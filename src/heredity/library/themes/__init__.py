@@ -1,0 +1,1 @@
+"""Themes that come with Heredity: `themes/offline` names those of a file."""

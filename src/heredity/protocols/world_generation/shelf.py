@@ -1,0 +1,37 @@
+"""A library of admitted worlds: a folder with a folder for each, complete with levels, certificate and what it was made from."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from heredity.errors import RecordError
+from heredity.resources import SourceTree
+from heredity.rollouts.world_build.runner import CERTIFICATE, LEVELS
+
+
+def shelve(folder: Path, files: SourceTree, levels: bytes, certificate: bytes) -> None:
+    """Write an admitted world; one that is there already is left as it is.
+
+    Args:
+        folder: the world's own, of its name.
+        files: what its author wrote.
+        levels: its `levels.json`.
+        certificate: its `certificate.json`.
+
+    Raises:
+        RecordError: if the disk is full or fails.
+    """
+    if (folder / CERTIFICATE).exists():
+        return
+    part = folder.with_name(f".part-{folder.name}")
+    try:
+        shutil.rmtree(part, ignore_errors=True)
+        files.write_to(part)
+        (part / LEVELS).write_bytes(levels)
+        (part / CERTIFICATE).write_bytes(certificate)
+        shutil.rmtree(folder, ignore_errors=True)  # what a kill left without a certificate
+        os.rename(part, folder)
+    except OSError as error:
+        raise RecordError(f"{folder} cannot be written: {error.strerror}; make room and resume") from error

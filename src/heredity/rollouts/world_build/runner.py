@@ -1,0 +1,190 @@
+"""`BuildRunner`: builds at the same time, each in a process that is ended with what takes too long."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from heredity.errors import HostError
+from heredity.results.status import FailureSource, Status
+from heredity.rollouts.contract import Job
+from heredity.rollouts.rollout import RolloutError, attributed
+from heredity.rollouts.streams import as_completed
+from heredity.rollouts.trajectory import Column, Failure, Trajectory
+from heredity.sandbox.limits import Limits
+from heredity.worlds.gates.build import ALL, SHOWN
+
+CERTIFICATE, LEVELS = "certificate.json", "levels.json"
+"""What a build on a hidden task leaves in `Trajectory.media`."""
+_LINE = 256 << 20
+_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+class BuildProcess:
+    """A process that builds one world after the other."""
+
+    def __init__(self) -> None:
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return what came of a build.
+
+        Raises:
+            RolloutError: if the process ended over it.
+            HostError: if none can be started.
+        """
+        process = self._process or await self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            await process.stdin.drain()
+            line = await process.stdout.readline()
+        except (ConnectionError, ValueError) as error:
+            raise RolloutError(
+                f"the build gave no answer that can be read ({error})",
+                status=Status.OOM,
+                failure_source=FailureSource.CANDIDATE,
+            ) from error
+        if not line.endswith(b"\n"):
+            raise RolloutError(
+                "the process that built ended over it; make levels, lists and searches smaller",
+                status=Status.OOM,
+                failure_source=FailureSource.CANDIDATE,
+            )
+        return json.loads(line)
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "heredity.rollouts.world_build.worker"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                env={**os.environ, **_ENVIRONMENT},
+                start_new_session=True,
+                limit=_LINE,
+            )
+        except OSError as error:
+            raise HostError(f"no process can be started that builds: {error}") from error
+        return self._process
+
+    async def end(self) -> None:
+        """End the process."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+            await self._process.wait()
+        self._process = None
+
+
+@dataclass(slots=True)
+class _Record:
+    """A build while it lasts."""
+
+    job: Job
+    started: float = field(default_factory=time.monotonic)
+
+    def failed(self, status: str, failure_source: FailureSource, message: str, trace: str = "") -> Trajectory:
+        """Return the record of a build that something ended before its time."""
+        failure = Failure(status, message, trace)
+        return self._trajectory(status, failure_source, 0.0, [], failure=failure, stdout=message)
+
+    def built(self, answer: dict[str, Any]) -> Trajectory:
+        """Return the record of a build."""
+        reports: list[dict[str, Any]] = answer["reports"]
+        hidden = self.job.task.split != "train"
+        passed = sum(report["passed"] for report in reports)
+        share = passed / len(gates_of(self.job))
+        score = float(share == 1.0) if hidden else share
+        kept = {CERTIFICATE: json.dumps(answer["certificate"], indent=1), LEVELS: answer["levels"]} if hidden else {}
+        media = {name: text.encode() for name, text in kept.items()}
+        said = findings_text(reports, len(gates_of(self.job)))
+        return self._trajectory(Status.OK, FailureSource.NONE, score, reports, stdout=said, media=media)
+
+    def _trajectory(
+        self, status: str, source: FailureSource, score: float, reports: Sequence[dict[str, Any]], **fields: Any
+    ) -> Trajectory:
+        count = len(reports)
+        columns: dict[str, Column] = {
+            "obs": [*(f"gate {report['gate']}" for report in reports), "the end"],
+            "action": [report["gate"] for report in reports],
+            "reward": [float(report["passed"]) for report in reports],
+            "terminated": [index == count - 1 for index in range(count)],
+            "truncated": [False] * count,
+            "info/findings": [report["findings"] for report in reports],
+            "info/figures": [report["figures"] for report in reports],
+        }
+        ids = self.job.task.id, self.job.candidate.digest
+        seconds = time.monotonic() - self.started
+        return Trajectory(*ids, status, source, score, count, True, columns, seconds=seconds, **fields)
+
+
+class BuildRunner:
+    """Builds worlds and executes gates on them: on train tasks those whose findings may be shown, on hidden tasks all.
+
+    Args:
+        workers: builds at the same time.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._places = asyncio.Semaphore(workers)
+        self._idle: list[BuildProcess] = []
+
+    def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
+        """Attempt jobs; a build may take `limits.episode_s` (see `Runner.run`)."""
+
+        async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
+            async with self._places:
+                record = _Record(job)
+                return position, await attributed(record, self._built(record), limits.episode_s)
+
+        return as_completed(attempt(position, job) for position, job in enumerate(jobs))
+
+    async def close(self) -> None:
+        """End the processes."""
+        while self._idle:
+            await self._idle.pop().end()
+
+    async def _built(self, record: _Record) -> Trajectory:
+        process = self._idle.pop() if self._idle else BuildProcess()
+        try:
+            answer = await process.ask(_request(record.job))
+        except BaseException:
+            await process.end()
+            raise
+        self._idle.append(process)
+        return record.built(answer)
+
+
+def gates_of(job: Job) -> Sequence[str]:
+    """Return the gates that a build meets."""
+    return SHOWN if job.task.split == "train" else ALL
+
+
+def _request(job: Job) -> dict[str, Any]:
+    files = {path: base64.b64encode(data).decode() for path, data in job.candidate.agent.items()}
+    return {**job.task.spec, "files": files, "gates": list(gates_of(job))}
+
+
+def findings_text(reports: Sequence[dict[str, Any]], gates: int) -> str:
+    """Return what gates came to, as an author reads it."""
+    lines: list[str] = []
+    for report in reports:
+        lines.append(f"{report['gate']}: {'passed' if report['passed'] else 'REJECTED'}")
+        for finding in report["findings"]:
+            times = f" ({finding['count']} times)" if finding["count"] > 1 else ""
+            lines.append(f"- {finding['kind']}{times}: {finding['message']}")
+            if finding["trace"]:
+                lines.append(
+                    f"  seen in level {finding['trace']['level']} after {json.dumps(finding['trace']['actions'])[:600]}"
+                )
+    passed = sum(report["passed"] for report in reports)
+    unmet = f"; {gates - len(reports)} more follow when it builds" if len(reports) < gates else ""
+    return "\n".join([*lines, f"{passed} of {gates} gates passed{unmet}", ""])

@@ -1,0 +1,84 @@
+"""Builds in processes of their own: what is shown and what is hidden, and processes that end or do not."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from heredity.resources import Candidate, SourceTree
+from heredity.rollouts.contract import Job
+from heredity.rollouts.trajectory import Trajectory
+from heredity.rollouts.world_build.runner import BuildProcess, BuildRunner, findings_text
+from heredity.sandbox.limits import Limits
+from heredity.worlds.compose.composed import description_text
+from heredity.worlds.compose.composing import compose
+from heredity.worlds.compose.recipe import Recipe
+from heredity.worlds.themes.taskset import ThemeTaskset
+from heredity.worlds.themes.theme import Theme
+
+TASKSET = ThemeTaskset("themes/mine.toml#composed-12", "composed-12", Theme(theme="A maze"))
+
+
+def jobs(text: str, count: int = 1) -> list[Job]:
+    candidate = Candidate.program(SourceTree({"world.yaml": text}))
+    return [Job(TASKSET.info, candidate, TASKSET.draw("train", 1, 3)[0])] * count
+
+
+async def run(given: list[Job], limits: Limits | None = None) -> list[Trajectory]:
+    runner = BuildRunner(2)
+    try:
+        return [trajectory async for _, trajectory in runner.run(given, limits or Limits())]
+    finally:
+        await runner.close()
+
+
+def test_a_build_is_a_trajectory_of_gates() -> None:
+    one, again = asyncio.run(run(jobs(description_text(compose(Recipe(12)).description), 2)))
+    assert (one.status, one.total_reward, next(iter(one.columns["action"]))) == ("ok", 1.0, "build")
+    assert "6 of 6 gates passed" in one.stdout
+    assert [row["reward"] for row in one.rows()] == [1.0] * 6
+    assert not one.media, "levels and certificates are the judge's"
+    assert one.columns == again.columns
+    assert Trajectory.decode(one.encode()).columns["info/findings"] == one.columns["info/findings"]
+
+
+def test_what_takes_too_long_is_ended_and_the_next_one_is_built() -> None:
+    async def both() -> tuple[list[Trajectory], list[Trajectory]]:
+        runner = BuildRunner(1)
+        try:
+            late = [t async for _, t in runner.run(jobs("a: 1"), Limits(episode_s=0.01))]
+            return late, [t async for _, t in runner.run(jobs("a: 1"), Limits())]
+        finally:
+            await runner.close()
+
+    (late,), (next_one,) = asyncio.run(both())
+    assert (late.status, late.failure_source) == ("rollout_timeout", "candidate")
+    assert (next_one.status, next_one.total_reward) == ("ok", 0.0)
+    assert "0 of 6 gates passed; 5 more follow when it builds" in next_one.stdout
+
+
+def test_a_process_that_dies_is_the_worlds_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Dying(BuildProcess):
+        async def _start(self) -> asyncio.subprocess.Process:
+            process = await super()._start()
+            process.kill()
+            return process
+
+    monkeypatch.setattr("heredity.rollouts.world_build.runner.BuildProcess", Dying)
+    (died,) = asyncio.run(run(jobs("a: 1")))
+    assert (died.status, died.failure_source) == ("oom", "candidate")
+    assert died.failure is not None
+    assert "smaller" in died.failure.message
+
+
+def test_findings_are_told_with_the_way_to_see_them() -> None:
+    finding = {
+        "kind": "crash",
+        "message": "it fell",
+        "count": 3,
+        "trace": {"level": "test-01", "actions": [{"action": "go"}]},
+    }
+    told = findings_text([{"gate": "execution", "passed": False, "findings": [finding]}], 6)
+    assert "execution: REJECTED\n- crash (3 times): it fell\n" in told
+    assert 'seen in level test-01 after [{"action": "go"}]' in told

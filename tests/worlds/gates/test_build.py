@@ -1,0 +1,92 @@
+"""Builds: files become a world with levels, or a finding says why not; planted faults meet their gates."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+
+from heredity.ids import generator
+from heredity.library.models.world_faults import FAULTS, planted
+from heredity.worlds.compose.composed import yaml_text
+from heredity.worlds.compose.composing import compose
+from heredity.worlds.compose.recipe import Recipe
+from heredity.worlds.gates.build import MAX_FILES, SHOWN, Built, build
+
+
+@cache
+def sound(seed: int = 12) -> dict[str, Any]:
+    value = json.loads(compose(Recipe(seed, difficulty="1")).description.model_dump_json(exclude_defaults=True))
+    return {**value, "meta": {**value["meta"], "name": "mine"}}
+
+
+def text(**changes: Any) -> bytes:
+    return yaml_text({**sound(), **changes}).encode()
+
+
+def kinds(built: Built) -> set[tuple[str, str]]:
+    return {(report.gate, finding.kind) for report in built.reports for finding in report.findings}
+
+
+def test_a_sound_world_passes_what_is_shown_and_has_levels() -> None:
+    built = build({"world.yaml": text(), "design.md": b"a page"}, "mine", 7, SHOWN)
+    assert kinds(built) == set()
+    assert [report.gate for report in built.reports] == list(SHOWN)
+    assert len(json.loads(built.levels)["test"]) == 10
+    assert built.certificate is None, "a part of the gates certifies nothing"
+    assert built == build({"world.yaml": text(), "design.md": b"a page"}, "mine", 7, SHOWN)
+
+
+def test_all_gates_leave_a_certificate() -> None:
+    built = build({"world.yaml": text()}, "mine", 7)
+    assert built.certificate is not None
+    assert (built.certificate["admitted"], built.certificate["seed"]) == (True, 7)
+
+
+@pytest.mark.parametrize(
+    ("files", "kind", "said"),
+    [
+        ({}, "files", "no world.yaml"),
+        ({"world.yaml": b""}, "files", "it is empty"),
+        ({"world.yaml": b" \n"}, "files", "it is empty"),
+        ({"world.yaml": text(), "dynamics.py": b"import os"}, "files", "dynamics.py is code"),
+        ({"world.yaml": text(), "sub/hook.py": b""}, "files", "code"),
+        ({"world.yaml": text(), "levels.json": b"{}"}, "files", "levels.json"),
+        ({"world.yaml": text(), **{f"{n}.md": b"" for n in range(MAX_FILES)}}, "files", "at most"),
+        ({"world.yaml": b"#" * (2 << 20)}, "files", "at most"),
+        ({"world.yaml": b"\xff\x00"}, "schema", "not YAML"),
+        ({"world.yaml": b"a: &a [*a]\n"}, "schema", ""),
+        ({"world.yaml": b"- a list"}, "schema", "world.yaml"),
+        ({"world.yaml": text(rules=None)}, "rules", "neither dynamics.py nor"),
+        ({"world.yaml": text(meta={**sound()["meta"], "name": "../../mine"})}, "name", "call it mine"),
+    ],
+)
+def test_what_is_no_world_is_told_so(files: dict[str, bytes], kind: str, said: str) -> None:
+    built = build(files, "mine", 7, SHOWN)
+    (finding,) = built.reports[0].findings
+    assert (len(built.reports), finding.kind, built.levels) == (1, kind, "")
+    assert said in finding.message
+    assert "/tmp" not in finding.message, "where it was built is nobody's business"
+
+
+@pytest.mark.parametrize(
+    "kind", ["unknown variable", "action that is never possible", "value without a place", "pay on the way"]
+)
+def test_a_planted_fault_meets_its_gate(kind: str) -> None:
+    faulty, fits = planted(sound(), [kind], generator(0, kind))
+    assert fits == [kind]
+    assert kinds(build({"world.yaml": faulty.encode()}, "mine", 7, SHOWN)) & set(FAULTS[kind].meets)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 3, 4, 11, 12, 13])
+@pytest.mark.parametrize("kind", FAULTS)
+def test_every_kind_of_fault_meets_its_gate(kind: str, seed: int) -> None:
+    faulty, fits = planted(sound(seed), [kind], generator(0, kind))
+    if not fits:
+        pytest.skip("there is no room for it")
+    hidden = "reliability" in {gate for gate, _ in FAULTS[kind].meets}
+    built = build({"world.yaml": faulty.encode()}, "mine", 7, (*SHOWN, "reliability") if hidden else SHOWN)
+    assert kinds(built) & set(FAULTS[kind].meets)

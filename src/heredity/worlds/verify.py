@@ -34,7 +34,8 @@ MALFORMED: tuple[object, ...] = (
     {"action": None, "params": None},
 )
 """What is no action of any world."""
-_ENDS = 3
+ENDS = 3
+"""Values of a number that `plain_actions` takes: the ends and the middle of its range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,7 @@ def plain_actions(description: Description) -> list[Action]:
     """Return each action with the ends and the middle of its parameters' ranges: what an idle agent might repeat."""
     actions: list[Action] = []
     for name, action in description.actions.items():
-        choices = [[(key, value) for value in _values(kind, _ENDS)] for key, kind in action.params.items()]
+        choices = [[(key, value) for value in _values(kind, ENDS)] for key, kind in action.params.items()]
         actions += [Action(name, dict(chosen)) for chosen in itertools.islice(itertools.product(*choices), 64)]
     return actions
 

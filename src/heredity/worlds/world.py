@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -105,7 +105,7 @@ class World:
     @property
     def sources(self) -> Mapping[str, bytes]:
         """Its files, which its scores depend on."""
-        return {path.name: path.read_bytes() for path in self.folder.glob("*.*")}
+        return {path.name: path.read_bytes() for path in sorted(self.folder.glob("*.*")) if path.is_file()}
 
     @cached_property
     def shipped(self) -> Mapping[str, tuple[Level, ...]]:
@@ -177,10 +177,14 @@ class World:
 
     def levels_text(self) -> str:
         """Return what `levels.json` is to hold."""
-        made = self.make_shipped()
-        rows = {split: [json.dumps(level.to_json(), sort_keys=True) for level in made[split]] for split in SPLITS}
-        parts = [f' "{split}": [\n  ' + ",\n  ".join(lines) + "\n ]" for split, lines in rows.items()]
-        return "{\n" + ",\n".join(parts) + "\n}\n"
+        return levels_text(self.make_shipped())
+
+
+def levels_text(shipped: Mapping[str, Sequence[Level]]) -> str:
+    """Return a world's levels as a `levels.json`."""
+    rows = {split: [json.dumps(level.to_json(), sort_keys=True) for level in shipped[split]] for split in SPLITS}
+    parts = [f' "{split}": [\n  ' + ",\n  ".join(lines) + "\n ]" for split, lines in rows.items()]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def from_rules(description: Description, folder: Path) -> tuple[Dynamics[Any], Levels]:

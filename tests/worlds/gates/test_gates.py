@@ -6,18 +6,20 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from heredity.cli.worlds import app
 from heredity.worlds.gates.admit import GATES, Admission, admit
-from heredity.worlds.gates.contract import Findings, Subject
+from heredity.worlds.gates.contract import Findings, Subject, files_digest
 from heredity.worlds.gates.mutants import KINDS, mutant
-from heredity.worlds.gates.novelty import novelty
-from heredity.worlds.gates.plays import StuckError, watched
+from heredity.worlds.gates.novelty import STORED, fingerprint, novelty, of_library, rounded, stored_text
+from heredity.worlds.gates.plays import Greedy, StuckError, watched
 from heredity.worlds.gates.states import clocks, state_key
 from heredity.worlds.gates.wrapping import UnfitError, set_shipped
-from heredity.worlds.world import World, world
+from heredity.worlds.verify import plain_actions
+from heredity.worlds.world import World, world, world_names
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "worlds"
 SLOW = ("near copy",)
@@ -123,3 +125,33 @@ def test_folders_with_python_are_refused_with_what_to_do(tmp_path: Path, file: s
     result = CliRunner().invoke(app, ["admit", str(tmp_path)])
     assert result.exit_code != 0
     assert remedy in str(result.exception)
+
+
+def test_the_stored_fingerprints_are_of_the_worlds_as_they_are() -> None:
+    stored = json.loads(STORED.read_text(encoding="utf-8"))
+    assert {name: row["digest"] for name, row in stored.items()} == {
+        n: files_digest(world(n)) for n in world_names()
+    }, (
+        "write them anew: python -c 'from heredity.worlds.gates import novelty as n; n.STORED.write_text(n.stored_text())'"
+    )
+    taken = rounded(fingerprint(Subject.of(world("field_probe"), library={})))
+    assert of_library("field_probe") == stored["field_probe"]["fingerprint"] == pytest.approx(taken)
+
+
+@pytest.mark.slow
+def test_every_stored_fingerprint_is_what_is_taken_anew() -> None:
+    anew = json.loads(stored_text())
+    for name, row in json.loads(STORED.read_text(encoding="utf-8")).items():
+        assert row["fingerprint"] == pytest.approx(anew[name]["fingerprint"]), name
+
+
+def test_a_greedy_player_takes_what_pays_most_in_one_step() -> None:
+    made = world("composed-12-accumulative-full")
+    level = made.level("test-01")
+    greedy = Greedy(made.description, np.random.default_rng(1))
+    episode = made.start(level.data)
+    while not episode.done:
+        action = greedy(episode)
+        pays = [episode.copy().step(other).reward for other in plain_actions(made.description)]
+        assert episode.copy().step(action).reward == max(pays)
+        episode.step(action)

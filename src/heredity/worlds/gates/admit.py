@@ -13,8 +13,7 @@ from typing import Any
 
 import heredity
 from heredity.errors import ConfigError
-from heredity.ids import digest_bytes, digest_json
-from heredity.worlds.gates.contract import Findings, Gate, GateReport, Subject
+from heredity.worlds.gates.contract import CERTIFICATE, Findings, Gate, GateReport, Subject, files_digest
 from heredity.worlds.gates.execution import execution
 from heredity.worlds.gates.form import form
 from heredity.worlds.gates.leak import leak
@@ -23,9 +22,7 @@ from heredity.worlds.gates.novelty import novelty
 from heredity.worlds.gates.plays import StuckError
 from heredity.worlds.gates.reliability import reliability
 from heredity.worlds.gates.reward import reward
-from heredity.worlds.world import World
 
-CERTIFICATE = "certificate.json"
 FORMAT = 1
 
 GATES: Mapping[str, Gate] = {
@@ -121,10 +118,4 @@ def admit(
         done(name)
         if stuck or (first and not reports[-1].passed):
             break
-    return Admission(subject.world.name, folder_digest(subject.world), subject.seed, tuple(reports))
-
-
-def folder_digest(world: World) -> str:
-    """Return the digest of the files of a world, without its certificate."""
-    paths = sorted(path for path in world.folder.glob("*.*") if path.is_file() and path.name != CERTIFICATE)
-    return digest_json({path.name: digest_bytes(path.read_bytes()) for path in paths})
+    return Admission(subject.world.name, files_digest(subject.world), subject.seed, tuple(reports))

@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from heredity.ids import digest_bytes, digest_json
 from heredity.worlds.contract import Action
 from heredity.worlds.world import SPLITS, Level, World
+
+CERTIFICATE = "certificate.json"
 
 Figures = dict[str, Any]
 
@@ -120,3 +123,8 @@ class Subject:
 
 Gate = Callable[[Subject, Findings], Figures]
 """Looks at a subject, notes what it finds, and returns its figures."""
+
+
+def files_digest(world: World) -> str:
+    """Return the digest of the files of a world, without its certificate."""
+    return digest_json({name: digest_bytes(data) for name, data in world.sources.items() if name != CERTIFICATE})

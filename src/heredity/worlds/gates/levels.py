@@ -27,10 +27,10 @@ def levels(subject: Subject, findings: Findings) -> Figures:
         _stored(subject, findings, level)
         most = solutions[level.id].total
         for name in ("levels-1", "levels-2"):
-            most = max(most, _beaten(findings, level, play(subject, level, drawn(subject, level, name))))
+            most = max(most, _beaten(findings, level, play(subject, level, drawn(subject, level, name), shown=False)))
         for player in (Explorer, Greedy):
             policy = player(subject.world.description, rng_of(subject, level, "levels"))
-            most = max(most, _beaten(findings, level, play(subject, level, policy)))
+            most = max(most, _beaten(findings, level, play(subject, level, policy, shown=False)))
         if level.upper_bound.value > 0:
             shares.append(most / level.upper_bound.value)
     if shares and max(shares) < _APPROACHED:
@@ -56,7 +56,7 @@ def _solution(subject: Subject, findings: Findings, level: Level) -> Play:
         plan = subject.world.levels.solve(level.data)
     except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
         findings.add("crash", f"`solve` raises {type(error).__name__}: {error}", level.id)
-    played = play(subject, level, given([action.to_json() for action in plan]))
+    played = play(subject, level, given([action.to_json() for action in plan]), shown=False)
     played.report(findings)
     bound, binary = level.upper_bound, subject.world.description.meta.reward == "binary"
     trace = played.actions
@@ -117,7 +117,7 @@ def _distinct(subject: Subject, findings: Findings, solutions: dict[str, Play]) 
         key = canonical_json([level.upper_bound.value, [one.shown for one in blind], steps])
         for other in seen.setdefault(key, []):
             plays = [(solutions[level.id], other), (solutions[other.id], level)]
-            if all(play(subject, on, given(way.actions)).steps == way.steps for way, on in plays):
+            if all(play(subject, on, given(way.actions), shown=False).steps == way.steps for way, on in plays):
                 message = f"nothing tells {level.id} from {other.id}; ship different levels"
                 findings.add("duplicate", message, level.id, solutions[level.id].actions)
                 break

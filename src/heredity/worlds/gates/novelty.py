@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from heredity.worlds.gates.contract import Figures, Findings, Subject
+from heredity.worlds.gates.contract import Figures, Findings, Subject, files_digest
 from heredity.worlds.gates.plays import drawn, given, play
 from heredity.worlds.verify import plain_actions
-from heredity.worlds.world import world
+from heredity.worlds.world import world, world_names
 
 _DIGITS = re.compile(r"\d+")
 NEAR = 0.33
 """Worlds less far apart are copies. Other plays of one world are up to 0.26 apart, two worlds of the library at least 0.41."""
+STORED = Path(__file__).with_name("fingerprints.json")
+"""Fingerprints of the installed worlds, which take half a second each."""
 _PLAYS = 3
+_PLACES = 6
 
 Fingerprint = Mapping[str, float]
 
@@ -35,7 +41,8 @@ def novelty(subject: Subject, findings: Findings) -> Figures:
         apart = f"{distances[nearest]:.2f} apart, and a world of its own is at least {NEAR:g}"
         message = f"it behaves like {nearest} ({apart}); change its rules"
         findings.add("near copy", message)
-    return {"compared": len(others), "nearest": nearest, "distance": round(distances[nearest], 4), "near": NEAR}
+    figures: Figures = {"compared": len(others), "nearest": nearest, "distance": round(distances[nearest], 4)}
+    return {**figures, "near": NEAR, "fingerprint": rounded(mine)}
 
 
 def fingerprint(subject: Subject) -> Fingerprint:
@@ -80,8 +87,31 @@ def fingerprint(subject: Subject) -> Fingerprint:
 
 @cache
 def of_library(name: str) -> Fingerprint:
-    """Return the fingerprint of an installed world."""
-    return fingerprint(Subject.of(world(name), library={}))
+    """Return the fingerprint of an installed world: the stored one, if the world is what it was then."""
+    made, stored = world(name), _stored().get(name)
+    if stored is not None and stored["digest"] == files_digest(made):
+        return stored["fingerprint"]
+    return rounded(fingerprint(Subject.of(made, library={})))
+
+
+def stored_text() -> str:
+    """Return what `fingerprints.json` is to hold: a fingerprint of every installed world, taken anew."""
+    lines: list[str] = []
+    for name in world_names():
+        made = world(name)
+        taken = {"digest": files_digest(made), "fingerprint": rounded(fingerprint(Subject.of(made, library={})))}
+        lines.append(f" {json.dumps(name)}: {json.dumps(taken)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+@cache
+def _stored() -> Mapping[str, Any]:
+    return json.loads(STORED.read_text(encoding="utf-8"))
+
+
+def rounded(figures: Fingerprint) -> Fingerprint:
+    """Return a fingerprint as it is stored."""
+    return {key: round(value, _PLACES) for key, value in figures.items()}
 
 
 def distance(one: Fingerprint, other: Fingerprint, library: Collection[Fingerprint]) -> float:

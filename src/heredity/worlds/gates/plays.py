@@ -14,11 +14,11 @@ from heredity.errors import HeredityError
 from heredity.ids import generator
 from heredity.worlds.actions import sample_action
 from heredity.worlds.contract import Action
-from heredity.worlds.description import Description
+from heredity.worlds.description import Description, Parameter
 from heredity.worlds.episode import Episode, Step
 from heredity.worlds.gates.contract import Findings, Subject
 from heredity.worlds.skins import render
-from heredity.worlds.verify import plain_actions
+from heredity.worlds.verify import ENDS, plain_actions
 from heredity.worlds.world import Level
 
 Policy = Callable[[Episode], object]
@@ -90,8 +90,8 @@ def watched(seconds: float) -> Generator[None]:
             signal.signal(number, handler)
 
 
-def play(subject: Subject, level: Level, policy: Policy, most: int | None = None) -> Play:
-    """Play a level to its end, or for at most so many steps.
+def play(subject: Subject, level: Level, policy: Policy, most: int | None = None, *, shown: bool = True) -> Play:
+    """Play a level to its end, or for at most so many steps; texts are made where they are `shown`.
 
     Raises:
         StuckError: if it hangs.
@@ -100,12 +100,14 @@ def play(subject: Subject, level: Level, policy: Policy, most: int | None = None
     try:
         with watched(subject.patience):
             episode = subject.world.start(level.data)
-            played.shown.append(render(skin, episode.observe()))
+            if shown:
+                played.shown.append(render(skin, episode.observe()))
             while not episode.done and (most is None or episode.t < most):
                 action = policy(episode)
                 played.actions.append(action)
                 played.steps.append(episode.step(action))
-                played.shown.append(render(skin, episode.observe()))
+                if shown:
+                    played.shown.append(render(skin, episode.observe()))
             played.total = episode.total
     except StuckError as error:
         error.level, error.actions = level.id, played.actions
@@ -179,11 +181,12 @@ class Greedy:
 
     def __init__(self, description: Description, rng: np.random.Generator) -> None:
         self._plain, self._actions, self._rng = plain_actions(description), description.actions, rng
+        few = len(self._plain) <= _CANDIDATES
+        self._all = few and all(_listed(kind) for action in self._actions.values() for kind in action.params.values())
 
     def __call__(self, episode: Episode) -> Action:
         """Return an action."""
-        tried = [sample_action(self._rng, self._actions) for _ in range(_CANDIDATES // 2)]
-        tried += [self._plain[int(i)] for i in self._rng.permutation(len(self._plain))[:_CANDIDATES]]
+        tried = self._plain if self._all else self._some()
         worth: list[tuple[float, bool]] = []
         for action in tried:
             step = episode.copy().step(action)
@@ -191,3 +194,13 @@ class Greedy:
         most = max(worth)
         best = [action for action, value in zip(tried, worth, strict=True) if value == most]
         return best[int(self._rng.integers(len(best)))]
+
+    def _some(self) -> list[Action]:
+        drawn = [sample_action(self._rng, self._actions) for _ in range(_CANDIDATES // 2)]
+        return drawn + [self._plain[int(i)] for i in self._rng.permutation(len(self._plain))[:_CANDIDATES]]
+
+
+def _listed(kind: Parameter) -> bool:
+    """Return whether `plain_actions` has every value of a parameter."""
+    few = kind.type == "integer" and (kind.high or 0) - (kind.low or 0) < ENDS
+    return kind.type == "choice" or few

@@ -11,7 +11,7 @@ from heredity.ids import generator
 from heredity.worlds.actions import sample_action
 from heredity.worlds.episode import Episode
 from heredity.worlds.gates.contract import Figures, Findings, Subject
-from heredity.worlds.gates.plays import Greedy, drawn, given, play, rng_of
+from heredity.worlds.gates.plays import Greedy, Play, drawn, given, play, rng_of
 from heredity.worlds.world import Level
 
 PLAYERS = ("random", "greedy", "search-little", "search-much", "solution")
@@ -27,7 +27,8 @@ _CONFIDENCE = 0.95
 def reliability(subject: Subject, findings: Findings) -> Figures:
     """Play the ladder of players; a stronger one that is worse beyond noise rejects, and so does a ladder without steps."""
     chosen = subject.some(_LEVELS)
-    scores = {name: np.array([_score(subject, level, name) for level in chosen]) for name in PLAYERS}
+    by_level = np.array([_scores(subject, level) for level in chosen])
+    scores: dict[str, np.ndarray] = dict(zip(PLAYERS, by_level.T, strict=True))
     rows: list[Figures] = []
     for weak, strong in (*pairwise(PLAYERS), ("random", "solution")):
         gaps = scores[strong] - scores[weak]
@@ -47,24 +48,21 @@ def reliability(subject: Subject, findings: Findings) -> Figures:
     return {"levels": [level.id for level in chosen], "means": means, "pairs": rows}
 
 
-def _score(subject: Subject, level: Level, name: str) -> float:
-    world, bound = subject.world, level.upper_bound.value or 1.0
-    if name == "random":
-        return (
-            float(np.mean([play(subject, level, drawn(subject, level, f"ladder-{n}")).total for n in range(_RANDOM)]))
-            / bound
-        )
-    if name == "greedy":
-        return play(subject, level, Greedy(world.description, rng_of(subject, level, "ladder"))).total / bound
-    if name == "solution":
-        return play(subject, level, given(world.levels.solve(level.data))).total / bound
-    return _searched(subject, level, LITTLE if name == "search-little" else MUCH, name) / bound
+def _scores(subject: Subject, level: Level) -> list[float]:
+    """Return the share of the bound that each of `PLAYERS` gets on a level."""
+    described, world = subject.world.description, subject.world
+    blind = [play(subject, level, drawn(subject, level, f"ladder-{n}"), shown=False).total for n in range(_RANDOM)]
+    greedy = play(subject, level, Greedy(described, rng_of(subject, level, "ladder")), shown=False)
+    little, much = (_searched(subject, level, greedy, episodes) for episodes in (LITTLE, MUCH))
+    solution = play(subject, level, given(world.levels.solve(level.data)), shown=False).total
+    bound = level.upper_bound.value or 1.0
+    return [total / bound for total in (float(np.mean(blind)), greedy.total, little, much, solution)]
 
 
-def _searched(subject: Subject, level: Level, episodes: int, name: str) -> float:
+def _searched(subject: Subject, level: Level, first: Play, episodes: int) -> float:
     """Return the best of so many episodes: the greedy one; then each begins as the best did, and looks ahead, with some chance."""
-    rng, described = rng_of(subject, level, name), subject.world.description
-    first = play(subject, level, Greedy(described, rng_of(subject, level, "ladder")))
+    described = subject.world.description
+    rng = rng_of(subject, level, "search-little" if episodes == LITTLE else "search-much")
     best, most = first.actions, first.total
     for number in range(1, episodes):
         rest = iter(best[: int(rng.integers(len(best) + 1))])
@@ -75,7 +73,7 @@ def _searched(subject: Subject, level: Level, episodes: int, name: str) -> float
             blind = rng.random() < chance
             return next(rest, None) or (sample_action(rng, described.actions) if blind else greedy(episode))
 
-        played = play(subject, level, policy)
+        played = play(subject, level, policy, shown=False)
         if played.total > most:
             best, most = played.actions, played.total
     return most

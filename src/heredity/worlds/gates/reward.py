@@ -26,9 +26,9 @@ def reward(subject: Subject, findings: Findings) -> Figures:
     """Look for income without progress, and for pay that the description does not allow."""
     cycles = 0
     for level in subject.levels:
-        solution = play(subject, level, given([a.to_json() for a in subject.world.levels.solve(level.data)]))
-        _contract(subject, findings, solution)
-        _contract(subject, findings, play(subject, level, drawn(subject, level, "reward")))
+        solution = given([a.to_json() for a in subject.world.levels.solve(level.data)])
+        for policy in (solution, drawn(subject, level, "reward")):
+            _contract(subject, findings, play(subject, level, policy, shown=False))
         _nothing(subject, findings, level)
     for level in subject.some(_LEVELS):
         with guarded(subject, findings, level, "cycles"):
@@ -67,7 +67,7 @@ def _nothing(subject: Subject, findings: Findings, level: Level) -> None:
         ("refused", [*MALFORMED, *out_of_range(described)]),
         *(("idle", a) for a in idle),
     ]:
-        played = play(subject, level, repeated(*actions))
+        played = play(subject, level, repeated(*actions), shown=False)
         if played.total > SLACK:
             findings.add(
                 "income for nothing",
@@ -82,10 +82,16 @@ def _cycles(subject: Subject, findings: Findings, level: Level) -> int:
     described, rng = subject.world.description, rng_of(subject, level, "cycles")
     explorer = Explorer(described, rng)
     start = subject.world.start(level.data)
-    walked = play(subject, level, explorer)
+    walked = play(subject, level, explorer, shown=False)
     without = clocks(start, walked.actions)
     _along(findings, level, start.copy(), walked.actions, without)
-    _along(findings, level, start.copy(), play(subject, level, drawn(subject, level, "cycles")).actions, without)
+    _along(
+        findings,
+        level,
+        start.copy(),
+        play(subject, level, drawn(subject, level, "cycles"), shown=False).actions,
+        without,
+    )
     plain = [action.to_json() for action in plain_actions(described)]
     pairs: list[list[Any]] = [[action] for action in plain]
     pairs += [[plain[int(i)] for i in rng.integers(len(plain), size=2)] for _ in range(_PAIRS)]

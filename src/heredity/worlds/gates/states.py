@@ -12,18 +12,21 @@ from heredity.worlds.episode import Episode
 
 Leaves = dict[tuple[str, ...], Hashable]
 _STEPS = 4
+_PLAIN = frozenset((type(None), bool, int, float, str, bytes))
 
 
 def leaves(value: Any) -> Leaves:
     """Return every plain value in a state by its path."""
     collected: Leaves = {}
-    _collect(value, (), collected, ())
+    _collect(value, (), collected, (), apart=True)
     return collected
 
 
 def state_key(value: Any, without: frozenset[tuple[str, ...]] = frozenset()) -> Hashable:
     """Return what is equal for equal states; paths in `without` do not count."""
-    return frozenset((path, leaf) for path, leaf in leaves(value).items() if path not in without)
+    collected: Leaves = {}
+    _collect(value, (), collected, (), apart=bool(without))
+    return frozenset((path, leaf) for path, leaf in collected.items() if path not in without)
 
 
 def clocks(episode: Episode, actions: list[object]) -> frozenset[tuple[str, ...]]:
@@ -58,8 +61,9 @@ def _ticking(episode: Episode, actions: list[Any]) -> frozenset[tuple[str, ...]]
     return frozenset(ticking or ())
 
 
-def _collect(value: Any, path: tuple[str, ...], into: Leaves, above: tuple[int, ...]) -> None:
-    if value is None or isinstance(value, bool | int | float | str | bytes):
+def _collect(value: Any, path: tuple[str, ...], into: Leaves, above: tuple[int, ...], *, apart: bool) -> None:
+    """Collect leaves; tuples that never change count as one, unless they are to be taken apart."""
+    if _is_leaf(value) or (not apart and _never_changes(value)):
         into[path] = value
         return
     if id(value) in above or len(above) > 40:
@@ -73,16 +77,26 @@ def _collect(value: Any, path: tuple[str, ...], into: Leaves, above: tuple[int, 
     into[path] = type(value).__name__
     if isinstance(value, Mapping):
         for key, item in cast(Mapping[Any, Any], value).items():
-            _collect(item, (*path, repr(key)), into, inner)
+            _collect(item, (*path, repr(key)), into, inner, apart=apart)
     elif isinstance(value, list | tuple):
         for index, item in enumerate(cast(list[Any], value)):
-            _collect(item, (*path, str(index)), into, inner)
+            _collect(item, (*path, str(index)), into, inner, apart=apart)
     elif isinstance(value, set | frozenset):
         into[path] = repr(sorted(map(repr, cast(set[Any], value))))
     else:
         for name in _parts(value):
             if hasattr(value, name):
-                _collect(getattr(value, name), (*path, name), into, inner)
+                _collect(getattr(value, name), (*path, name), into, inner, apart=apart)
+
+
+def _is_leaf(value: Any) -> bool:
+    return type(value) in _PLAIN or isinstance(value, bool | int | float | str | bytes)
+
+
+def _never_changes(value: Any) -> bool:
+    if type(value) is not tuple:
+        return False
+    return all(type(v) in _PLAIN or _never_changes(v) for v in cast(tuple[Any, ...], value))
 
 
 def _parts(value: Any) -> list[str]:

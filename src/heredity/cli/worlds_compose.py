@@ -14,7 +14,7 @@ import typer
 from heredity.errors import ConfigError
 
 if TYPE_CHECKING:
-    from heredity.worlds.compose.admission import Admission
+    from heredity.worlds.compose.admission import Composed
 
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 
@@ -33,37 +33,40 @@ def compose(
         int | None, typer.Option("--difficulty", min=1, max=3, help="Of the world: how many mechanics, how tight.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write admitted worlds into this folder, each in a folder of its name.")
+        Path | None,
+        typer.Option(
+            "--out", help="Write admitted worlds here, each in its folder; what is known there is not redone."
+        ),
     ] = None,
+    processes: Annotated[int | None, typer.Option("--processes", min=1, show_default="one per core")] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Compose new worlds from mechanics, without a model: `heredity worlds compose --seed 7 --out worlds`.
 
-    Every world is checked: it reads as rules, its 15 levels differ and are solvable, bounds are exact, nothing is paid for
-    idling or for invalid actions. The exit code is 1 if the one that was asked for is rejected.
+    Every world goes through the seven gates of `heredity worlds admit`. The exit code is 1 if the one that was asked for is
+    rejected.
     """
     from heredity.cli.bars import bar
-    from heredity.worlds.compose.admission import admit
+    from heredity.worlds.compose.admission import admissions
     from heredity.worlds.compose.recipe import Recipe
 
     wanted = _seeds(seed, seeds)
+    hardness = None if difficulty is None else str(difficulty)
+    recipes = [Recipe(number, reward, observation, semantics, hardness) for number in wanted]
     started = time.monotonic()
-    admissions: list[Admission] = []
-    with bar("worlds", len(wanted)) as done:
-        for number in wanted:
-            recipe = Recipe(number, reward, observation, semantics, None if difficulty is None else str(difficulty))
-            admission, world = admit(recipe)
-            admissions.append(admission)
-            if world is not None and out is not None:
-                world.write(out / world.name)
+    rows: list[Composed] = []
+    with bar("worlds", len(recipes)) as done:
+        for one in admissions(recipes, out, processes):
+            rows.append(one)
             done()
-    summary = _summary(admissions, time.monotonic() - started)
+    rows.sort(key=lambda one: one.seed)
+    summary = _summary(rows, time.monotonic() - started)
     if as_json:
-        typer.echo(json.dumps({**summary, "worlds": [one.to_json() for one in admissions]}, indent=1))
+        typer.echo(json.dumps({**summary, "worlds": [one.to_json() for one in rows]}, indent=1))
     else:
-        _print(admissions, summary, out)
-    if seed is not None and admissions[0].reason:
+        _print(rows, summary, out)
+    if seed is not None and not rows[0].admitted:
         raise typer.Exit(1)
 
 
@@ -78,32 +81,35 @@ def _seeds(seed: int | None, seeds: str | None) -> range:
     return range(int(match.group(1)), int(match.group(2)) + 1)
 
 
-def _summary(admissions: list[Admission], seconds: float) -> dict[str, Any]:
-    from heredity.worlds.compose.novelty import novelty
+def _summary(rows: list[Composed], seconds: float) -> dict[str, Any]:
+    from heredity.worlds.compose.novelty import copies, novelty
 
-    admitted = {one.name: one.fingerprint for one in admissions if one.fingerprint is not None}
-    reasons = Counter(one.reason for one in admissions if one.reason)
+    admitted = [one for one in rows if one.admitted]
+    alike = copies(admitted)
     return {
-        "composed": len(admissions),
+        "composed": len(rows),
         "admitted": len(admitted),
-        "rejected": dict(sorted(reasons.items())),
+        "distinct": len(admitted) - len(alike),
+        "rejected": dict(sorted(Counter(one.reason for one in rows if not one.admitted).items())),
         "seconds": round(seconds, 2),
-        "novelty": novelty(admitted) if len(admissions) > 1 else {},
+        "processor_seconds": round(sum(one.seconds for one in rows), 2),
+        "novelty": novelty(admitted) if len(rows) > 1 else {},
+        "copies": alike,
     }
 
 
-def _print(admissions: list[Admission], summary: dict[str, Any], out: Path | None) -> None:
+def _print(rows: list[Composed], summary: dict[str, Any], out: Path | None) -> None:
     from heredity.cli.columns import columns
 
     heads = ("world", "reward", "observation", "semantics", "random", "greedy", "made of")
     cells = [
         [
-            one.name,
-            *(str(one.meta.get(key, "-")) for key in heads[1:4]),
+            one.world,
+            *(str(one.meta[key]) for key in heads[1:4]),
             *(f"{one.players[key]:.2f}" if one.players else "-" for key in heads[4:6]),
-            f"REJECTED ({one.reason}): {one.detail}" if one.reason else ", ".join(one.meta["mechanics"]),
+            ", ".join(one.meta["mechanics"]) if one.admitted else f"REJECTED ({one.reason}): {one.detail}",
         ]
-        for one in admissions
+        for one in rows
     ]
     typer.echo(columns(heads, cells))
     rejected = ", ".join(f"{count} {reason}" for reason, count in summary["rejected"].items())
@@ -111,6 +117,8 @@ def _print(admissions: list[Admission], summary: dict[str, Any], out: Path | Non
         f"{summary['composed']} composed, {summary['admitted']} admitted"
         + (f"; rejected: {rejected}" if rejected else "")
     )
+    if len(rows) > 1:
+        typer.echo(f"{summary['distinct']} of them are distinct: {len(summary['copies'])} behave like one before them")
     for words, distances in summary["novelty"].items():
         typer.echo(f"{words}: {', '.join(f'{key} {value}' for key, value in distances.items())}")
     if out is not None and summary["admitted"]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+import string
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -13,13 +12,15 @@ from typer.testing import CliRunner
 from heredity.cli.main import app
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.tasks.registry import taskset
-from heredity.worlds.compose import admission, novelty
+from heredity.worlds.compose import admission
 from heredity.worlds.compose.composed import ComposedWorld, description_text
 from heredity.worlds.compose.composing import compose
-from heredity.worlds.compose.fingerprint import fingerprint, play_greedy
 from heredity.worlds.compose.mechanics import families, mechanics, themes
+from heredity.worlds.compose.novelty import copies
 from heredity.worlds.compose.recipe import Recipe
-from heredity.worlds.contract import Action, Outcome
+from heredity.worlds.contract import Action
+from heredity.worlds.gates.admit import GATES
+from heredity.worlds.gates.contract import files_digest
 from heredity.worlds.world import World, world
 
 SEED = 9
@@ -67,14 +68,20 @@ def test_every_mechanic_is_drawn_and_every_vocabulary_has_every_noun() -> None:
     assert len({frozenset(words) for words in themes().values()}) == 1
 
 
-def test_a_seed_gives_the_same_world_levels_and_admission_every_time() -> None:
+def test_a_seed_gives_the_same_world_levels_and_admission_every_time(folder: Path) -> None:
     first, second = (ComposedWorld(Recipe(SEED)) for _ in range(2))
     assert description_text(first.description) == description_text(second.description)
     assert first.levels_text() == second.levels_text()
-    assert fingerprint(first) == fingerprint(second)
-    assert fingerprint(first).distance(fingerprint(second)) == 0
-    level = first.level("test-01")
-    assert play_greedy(first, level, 3) == play_greedy(second, level, 3)
+    (known,) = (json.loads(line) for line in (folder.parent / admission.KNOWN).read_text().splitlines())
+    again = admission.judged(Recipe(SEED))
+    assert {**again.to_json(), "seconds": 0} == {**known, "seconds": 0}
+
+
+def test_a_composed_world_passes_every_gate_and_its_certificate_says_so(folder: Path) -> None:
+    certificate = json.loads((folder / "certificate.json").read_text())
+    assert certificate["admitted"]
+    assert [gate["gate"] for gate in certificate["gates"] if gate["passed"]] == list(GATES)
+    assert certificate["digest"] == files_digest(World(folder))
 
 
 def test_a_composed_folder_is_a_world_for_every_command(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,37 +129,100 @@ def test_wrong_requests_are_refused_with_what_is_meant() -> None:
     assert CliRunner().invoke(app, ["worlds", "compose"]).exit_code != 0
 
 
-def test_many_are_counted_with_reasons_and_distances(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = {name: world(name) for name in ("grid_treasure", "shifting_pairs")}
-
-    def installed() -> tuple[dict[str, World], dict[str, str]]:
-        return few, {}
-
-    monkeypatch.setattr(novelty, "sound_worlds", installed)
+def test_many_are_counted_with_reasons_and_distances() -> None:
     result = CliRunner().invoke(
-        app, ["worlds", "compose", "--seeds", f"{SEED}..{SEED + 1}", "--reward", "binary", "--json"]
+        app, ["worlds", "compose", "--seeds", f"{SEED}..{SEED + 1}", "--reward", "binary", "--processes", "1", "--json"]
     )
     said = json.loads(result.output)
     assert said["composed"] == said["admitted"] + sum(said["rejected"].values()) == 2
+    assert said["distinct"] == said["admitted"] - len(said["copies"])
     assert said["novelty"]["nearest_installed"]["min"] > 0
-    assert len(said["worlds"]) == 2
+    assert said["novelty"]["installed"]["min"] > 0.33
+    assert [row["seed"] for row in said["worlds"]] == [SEED, SEED + 1]
 
 
-def test_a_world_that_pays_for_everything_is_rejected_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    def paying(recipe: Recipe) -> ComposedWorld:
-        made = ComposedWorld(recipe)
-        act = made.dynamics.act
+def test_what_is_known_of_a_world_is_not_found_out_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
 
-        def generous(state: Any, action: Action) -> Outcome:
-            return replace(act(state, action), reward=0.5)
+    def judged(recipe: Recipe, out: Path | None) -> admission.Composed:
+        asked.append(recipe.seed)
+        return admission.Composed(recipe.name, recipe.seed, admission.digest(ComposedWorld(recipe)))
 
-        monkeypatch.setattr(made.dynamics, "act", generous)
-        return made
+    monkeypatch.setattr(admission, "judged", judged)
+    recipes = [Recipe(seed) for seed in range(4)]
+    first = list(admission.admissions(recipes[:2], tmp_path))
+    known = tmp_path / admission.KNOWN
+    known.write_text(known.read_text() + known.read_text()[:40])  # killed while it wrote
+    assert list(admission.admissions(recipes, tmp_path))[:2] == first
+    stale = known.read_text().replace(first[0].digest, "rules of yesterday")
+    known.write_text(stale)
+    list(admission.admissions(recipes, tmp_path))
+    assert asked == [0, 1, 2, 3, 0]
 
-    monkeypatch.setattr(admission, "ComposedWorld", paying)
-    found, made = admission.admit(Recipe(SEED))
-    assert made is None
-    assert found.reason in ("levels", "verification")
+
+def test_worlds_that_behave_alike_are_told_from_those_that_do_not(folder: Path) -> None:
+    figures = json.loads((folder.parent / admission.KNOWN).read_text())["fingerprint"]
+    rows = [
+        admission.Composed(f"composed-{seed}", seed, "", fingerprint={**figures, "horizon": figures["horizon"] + far})
+        for seed, far in enumerate((0.0, 0.01, 5.0))
+    ]
+    assert copies(rows) == {"composed-1": "composed-0"}
+
+
+def test_a_world_that_a_gate_rejects_is_not_written_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(families()["grid"]["ground"], "legend", {"#": "wall"})
+    row = admission.judged(Recipe(SEED), tmp_path)
+    assert (row.admitted, row.reason) == (False, "format: unexplained symbol")
+    assert "legend" in row.detail
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_everything_that_is_exposed_has_a_place_in_the_text_and_the_chests_their_symbols() -> None:
+    for seed in range(60):
+        made = compose(Recipe(seed)).description
+        assert made.rules is not None
+        places = {place for _, place, _, _ in string.Formatter().parse(made.skin.text) if place}
+        assert set(made.rules.observe) - places <= {"grid", "gauges"}, seed
+        assert places - set(made.rules.observe) <= {"t", "steps", "message"}, seed
+        assert "listen" not in made.actions or {"a", "b", "c"} <= set(made.skin.legend), seed
+
+
+def test_hidden_prices_are_not_announced_as_seen() -> None:
+    asking = [made for seed in range(60) if "ask" in (made := compose(Recipe(seed)).description).actions]
+    assert asking
+    assert not any("What things cost now" in made.observation for made in asking)
+
+
+def test_where_nothing_is_hidden_the_rounds_of_prices_opponents_and_orders_are_told() -> None:
+    told = {"prices that drift": "ahead", "guards and tools": "wanted", "an opponent that moves by a rule": "beat"}
+    seen: set[str] = set()
+    for seed in range(60):
+        composition = compose(Recipe(seed, observation="full"))
+        rules = composition.description.rules
+        assert rules is not None
+        if "grid" in rules.observe:
+            seen |= (asked := set(told) & set(composition.mechanics))
+            assert all(told[name] in rules.observe for name in asked), seed
+        if "orders" in rules.observe:
+            assert "asked" in rules.observe
+            seen.add("orders")
+    assert seen == {*told, "orders"}
+
+
+def test_a_plant_however_young_is_overripe_when_its_time_has_passed() -> None:
+    made = next(
+        made
+        for seed in range(60)
+        if "clock" in (made := ComposedWorld(Recipe(seed, "accumulative", "full"))).description.state
+    )
+    level = made.make(1, 1)
+    state = made.dynamics.start({**level.data, "plants": [[level.data["at"], -4]]})
+    state.clock = 12
+    assert made.dynamics.observe(state)["ages"].startswith("8 at row")
+    state.clock = 13
+    assert made.dynamics.act(state, Action("gather", {})).reward == 2.0
 
 
 def test_levels_of_a_composed_world_are_exact_or_not_drawn() -> None:

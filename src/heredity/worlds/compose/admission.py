@@ -1,108 +1,181 @@
-"""What a composed world has to pass before it is used: everything that a careless or a cunning player would try, on every level."""
+"""Composed worlds at the gates, several at a time; what is known of them is not found out again."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+import multiprocessing
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from heredity.errors import HeredityError
+from heredity.ids import digest_bytes, digest_json
 from heredity.worlds.compose.composed import ComposedWorld
-from heredity.worlds.compose.fingerprint import Fingerprint, fingerprint, play_greedy
 from heredity.worlds.compose.recipe import Recipe
-from heredity.worlds.verify import LevelReport, verify_level
-from heredity.worlds.world import DIFFICULTIES, Level
+from heredity.worlds.gates.admit import Admission, admit
+from heredity.worlds.gates.contract import Subject, files_digest
+from heredity.worlds.gates.novelty import Fingerprint
+from heredity.worlds.world import World, sound_worlds
 
-EASY = 0.6
-"""A world whose random players get more than this share of the bounds asks for nothing."""
-
-_RANDOM = 8
-_OPEN = "the search of {} did not end: no exact bound"
+KNOWN = "composed.jsonl"
+"""What is known, a line for each world, in the folder where worlds are written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Admission:
+class Composed:
     """What came of a recipe.
 
     Attributes:
-        name: the world's name.
+        world: the world's name.
         seed: its seed.
-        reason: why it was rejected, one word; empty if it was admitted.
+        digest: of its description and of the code that judged it.
+        reason: why it was rejected, as gate and finding; empty if it was admitted.
         detail: the same in words.
-        meta: kind of reward, observation, semantics, mechanics and theme, where it could be put together.
-        players: mean shares of the bounds: `random`, `greedy`, `reference`.
-        fingerprint: how it behaves; None where it was rejected before.
+        meta: `reward`, `observation`, `semantics`, `mechanics` and `theme`.
+        players: mean shares of the bounds, by player of the reliability gate.
+        nearest: the installed world that is nearest by behaviour; `distance`: how far, in standard deviations.
+        fingerprint: the figures that distances are taken of.
+        seconds: of processor time that it took.
     """
 
-    name: str
+    world: str
     seed: int
+    digest: str
     reason: str = ""
     detail: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
     players: Mapping[str, float] = field(default_factory=dict[str, float])
-    fingerprint: Fingerprint | None = None
+    nearest: str = ""
+    distance: float = 0.0
+    fingerprint: Fingerprint = field(default_factory=dict[str, float])
+    seconds: float = 0.0
+
+    @property
+    def admitted(self) -> bool:
+        """Whether it passed every gate."""
+        return not self.reason
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        head = {"world": self.name, "seed": self.seed, "admitted": not self.reason}
-        why = {"reason": self.reason, "detail": self.detail} if self.reason else {}
-        marks = {} if self.fingerprint is None else {"fingerprint": self.fingerprint.to_json()}
-        return {**head, **why, **self.meta, "players": dict(self.players), **marks}
+        return {**asdict(self), "admitted": self.admitted}
 
 
-def admit(recipe: Recipe) -> tuple[Admission, ComposedWorld | None]:
-    """Compose a world and check it; the world is None where it was rejected."""
-    meta: dict[str, Any] = {}
-    try:
-        world = ComposedWorld(recipe)
-    except HeredityError as error:
-        return Admission(recipe.name, recipe.seed, "rules", str(error)), None
-    made, said = world.composition, world.description.meta
+def judged(recipe: Recipe, out: Path | None = None) -> Composed:
+    """Compose a world and execute the gates on it, up to the first that rejects; write it where it is admitted.
+
+    Args:
+        recipe: what it is asked to be.
+        out: where its folder is written, with its certificate; nothing is written if None.
+    """
+    began = time.process_time()
+    made = ComposedWorld(recipe)
+    composition, said = made.composition, made.description.meta
     kinds = {"reward": said.reward, "observation": said.observation, "semantics": said.semantics}
-    meta = {**kinds, "mechanics": list(made.mechanics), "theme": made.theme}
+    meta = {**kinds, "mechanics": list(composition.mechanics), "theme": composition.theme}
+    one = Composed(recipe.name, recipe.seed, digest(made), meta=meta)
     try:
-        hardest = world.make(1, DIFFICULTIES[-1])
-        if hardest.upper_bound.kind != "exact":  # seen before fifteen such levels are searched
-            return Admission(recipe.name, recipe.seed, "bound", _OPEN.format(hardest.id), meta), None
-        levels = [level for shipped in world.shipped.values() for level in shipped]
-        reports = [verify_level(world, level, seconds=0.0, random_agents=_RANDOM) for level in levels]
-        players = _players(world, levels, reports)
-        reason, detail = _fault(levels, reports, players)
-    except HeredityError as error:
-        return Admission(recipe.name, recipe.seed, "levels", str(error), meta), None
-    if reason:
-        return Admission(recipe.name, recipe.seed, reason, detail, meta, players), None
-    return Admission(recipe.name, recipe.seed, "", "", meta, players, fingerprint(world)), world
+        subject = Subject.of(made, library=sound_worlds()[0])
+    except HeredityError as error:  # no levels, or none that search settles
+        one = replace(one, reason="levels: generator", detail=str(error))
+    else:
+        admission = admit(subject, first=True)
+        one = _of(one, admission)
+        if out is not None and admission.admitted:
+            folder = out / made.name
+            made.write(folder)
+            replace(admission, digest=files_digest(World(folder.resolve()))).write(folder)
+    return replace(one, seconds=round(time.process_time() - began, 3))
 
 
-def _players(world: ComposedWorld, levels: Sequence[Level], reports: Sequence[LevelReport]) -> dict[str, float]:
-    greedy = [
-        max(0.0, play_greedy(world, level, seed).total / level.upper_bound.value)
-        for level, seed in itertools.product(levels, range(2))
-    ]
-    return {
-        "random": float(np.mean([max(0.0, report.random) for report in reports])),
-        "greedy": float(np.mean(greedy)),
-        "reference": float(np.mean([report.reference for report in reports])),
-    }
+def _of(one: Composed, admission: Admission) -> Composed:
+    figures = {report.gate: report.figures for report in admission.gates}
+    found = next(((report.gate, finding) for report in admission.gates for finding in report.findings), None)
+    reason, detail = ("", "") if found is None else (f"{found[0]}: {found[1].kind}", found[1].message)
+    novelty = figures.get("novelty", {})
+    return replace(
+        one,
+        reason=reason,
+        detail=detail,
+        players={name: round(share, 4) for name, share in figures.get("reliability", {}).get("means", {}).items()},
+        nearest=novelty.get("nearest") or "",
+        distance=novelty.get("distance") or 0.0,
+        fingerprint=novelty.get("fingerprint", {}),
+    )
 
 
-def _fault(levels: Sequence[Level], reports: Sequence[LevelReport], players: Mapping[str, float]) -> tuple[str, str]:
-    """Return the first reason against a world, and what was seen; both empty if there is none."""
-    for report in reports:
-        if report.faults:
-            return "verification", f"{report.level}: {report.faults[0]}"
-    open_bounds = [level.id for level in levels if level.upper_bound.kind != "exact"]
-    if open_bounds:
-        return "bound", _OPEN.format(", ".join(open_bounds))
-    idle = max(report.repeated for report in reports)
-    if idle >= 1.0 - 1e-9:
-        return "repeating", "one action, done over and over, gets all that can be had"
-    if players["random"] > EASY:
-        return "easy", f"random players get {players['random']:.2f} of the bounds"
-    if players["random"] > players["greedy"] + 0.1:
-        return "order", f"random players get {players['random']:.2f}, and one that looks ahead {players['greedy']:.2f}"
-    return "", ""
+def digest(made: ComposedWorld) -> str:
+    """Return the digest of a world and of the code that judges it: what is known of another is not what is known of this one."""
+    return digest_json([files_digest(made), _code()])
+
+
+@cache
+def _code() -> str:
+    root = Path(__file__).parents[1]
+    paths = sorted(path for folder in ("compose", "dsl", "gates") for path in (root / folder).glob("*.py"))
+    return digest_json({str(path.relative_to(root)): digest_bytes(path.read_bytes()) for path in paths})
+
+
+def admissions(recipes: Sequence[Recipe], out: Path | None = None, processes: int | None = 1) -> Iterator[Composed]:
+    """Judge many, and yield what came of each as it is ready.
+
+    With `out`, each is noted in `composed.jsonl` there, and those that stand there already are not judged again, unless their
+    rules, the gates or the language have changed since.
+
+    Args:
+        recipes: what they are asked to be.
+        out: where worlds are written.
+        processes: how many at a time; None for one per core.
+    """
+    known = {} if out is None else _known(out)
+    waiting: list[Recipe] = []
+    for recipe in recipes:
+        one = known.get(recipe.name)
+        if one is not None and one.digest == digest(ComposedWorld(recipe)):
+            yield one
+        else:
+            waiting.append(recipe)
+    workers = min(processes or len(os.sched_getaffinity(0)), len(waiting))
+    for one in _in_this_process(waiting, out) if workers < 2 else _in_processes(waiting, out, workers):
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+            with (out / KNOWN).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(one.to_json()) + "\n")
+        yield one
+
+
+def _known(out: Path) -> dict[str, Composed]:
+    """Read what is known; a line that was cut off is passed over."""
+    if not (out / KNOWN).exists():
+        return {}
+    rows: list[dict[str, Any]] = []
+    text = (out / KNOWN).read_text(encoding="utf-8")
+    if not text.endswith("\n"):
+        with (out / KNOWN).open("a", encoding="utf-8") as file:
+            file.write("\n")
+    for line in text.splitlines():
+        try:
+            rows.append(json.loads(line))
+        except ValueError:
+            continue
+    names = Composed.__slots__
+    return {row["world"]: Composed(**{name: row[name] for name in names}) for row in rows if {*names} <= {*row}}
+
+
+def _in_this_process(recipes: Sequence[Recipe], out: Path | None) -> Iterator[Composed]:
+    for recipe in recipes:
+        yield judged(recipe, out)
+
+
+def _in_processes(recipes: Sequence[Recipe], out: Path | None, workers: int) -> Iterator[Composed]:
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        running = [pool.submit(judged, recipe, out) for recipe in recipes]
+        try:
+            for future in as_completed(running):
+                yield future.result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)

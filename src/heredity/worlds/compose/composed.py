@@ -12,7 +12,7 @@ import yaml
 from heredity.worlds.compose.composing import Composition, compose
 from heredity.worlds.compose.recipe import Recipe
 from heredity.worlds.description import Description
-from heredity.worlds.world import SPLITS, Level, World
+from heredity.worlds.world import SPLITS, Level, World, levels_text
 
 
 class ComposedWorld(World):
@@ -50,7 +50,9 @@ class ComposedWorld(World):
         )
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "world.yaml").write_text(description_text(named), encoding="utf-8")
-        (folder / "levels.json").write_text(World(folder.resolve()).levels_text(), encoding="utf-8")
+        same = named.meta.name == self.name  # levels are drawn by a world's name
+        text = levels_text(self.shipped) if same else World(folder.resolve()).levels_text()
+        (folder / "levels.json").write_text(text, encoding="utf-8")
 
 
 class _Dumper(yaml.SafeDumper):

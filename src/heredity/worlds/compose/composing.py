@@ -170,7 +170,7 @@ def _rules(every: Sequence[Mechanic], told: Sequence[Told], reward: str) -> tupl
     slots = {key: _joined(getattr(part, key) for part in every) for key in ("check", "enter", "tick")}
     gain = next((part.gain for part in every if part.gain != "1"), "1")
     view = next((part.view for part in every if part.view), "shown")
-    observe = {key: str(value) for part in (*every, *told) for key, value in part.observe.items()}
+    observe = {key: str(value) for part in (*every, *told) for key, value in part.observe.items() if value != ""}
     level = ", ".join(f'"{key}": {value}' for part in every for key, value in part.level.items())
     rules = {
         "constants": _merged(every, "constants"),

@@ -106,6 +106,7 @@ def themes() -> Mapping[str, Mapping[str, str]]:
     return yaml.safe_load((FOLDER / "themes.yaml").read_text(encoding="utf-8"))
 
 
+@cache
 def mechanics(family: str) -> Mapping[str, Mechanic]:
     """Return the mechanics of a family, nouns not yet put in."""
     return {name: Mechanic.model_validate(fields) for name, fields in families()[family].items()}

@@ -1,0 +1,55 @@
+"""Python for agents that compute: code that a model has written runs in the sandbox, in a fresh process for each call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from heredity.actors.contract import Programs, ProvidedTool
+from heredity.gateway import ToolSpec
+from heredity.resources import SourceTree
+from heredity.team.agent import TeamTool
+
+_SECONDS = 20.0
+_MOST = 200_000
+
+_RUNNER = SourceTree(
+    {
+        "run_code.py": """
+import ast
+
+
+def run(code: str) -> str:
+    tree, scope = ast.parse(code, "<code>"), {"__name__": "__main__"}
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "<code>", "exec"), scope)
+    value = eval(compile(ast.Expression(last.value), "<code>", "eval"), scope) if last else None
+    return "" if value is None else repr(value)[:20000]
+"""
+    }
+)
+
+_SPEC = ToolSpec(
+    "python",
+    "Runs Python code in a fresh process without network or files, numpy at hand; returns what it printed and the value of its "
+    "last expression.",
+    {
+        "type": "object",
+        "properties": {"code": {"type": "string", "maxLength": _MOST}},
+        "required": ["code"],
+        "additionalProperties": False,
+    },
+)
+
+
+def python_tool(programs: Programs) -> TeamTool:
+    """Return the tool `python`, which runs code with these programs."""
+
+    async def run(arguments: Mapping[str, Any]) -> str:
+        result = await programs.call(_RUNNER, "run_code:run", {"code": arguments["code"]}, seconds=_SECONDS)
+        said = [part for part in (result.stdout.rstrip(), result.value) if part]
+        if result.error:
+            said.append(f"error: {result.error}: {result.message}\n{result.traceback}".rstrip())
+        return "\n".join(said) or "(no output)"
+
+    return TeamTool(ProvidedTool(_SPEC, run))

@@ -64,7 +64,7 @@ async def test_a_page_that_would_take_minutes_to_parse_is_given_up_in_the_sandbo
     monkeypatch.setattr("heredity.team.tools.documents._SECONDS", 0.2)
     async with SandboxedPrograms(1) as programs:
         reader = DocumentReader(programs)
-        with pytest.raises(UnreadableDocumentError, match="page.html cannot be read: timeout"):
+        with pytest.raises(UnreadableDocumentError, match=r"page\.html cannot be read: timeout"):
             await reader.text("page.html", b"<!" * 400_000)
         with pytest.raises(UnreadableDocumentError, match=r"end in \.exe cannot be read"):
             await reader.text("a.exe", b"MZ")

@@ -1,0 +1,201 @@
+"""`heredity team`: give a task to a team, go on with it, look at what was said."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from heredity.cli.signals import InterruptedRunError, run_interruptibly
+from heredity.cli.whole_help import WholeHelp
+from heredity.errors import ConfigError
+
+if TYPE_CHECKING:
+    from heredity.team.plan import Plan
+    from heredity.team.team import TeamResult
+
+app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
+
+_JSON = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout.")
+_APPROVE = typer.Option(False, "--approve", help="Stop before each round, to read and edit plan.md.")
+_UNSAFE = typer.Option(False, "--unsafe", help="Run programs with the isolation that works here, rather than refuse.")
+
+
+@app.command("run")
+def run(
+    task: str = typer.Argument(help="What the team is to do, in words."),
+    team: Path = typer.Option(Path("team.toml"), "--team", help="What the team consists of."),
+    files: list[str] = typer.Option(
+        [], "--file", help="The name of a file that belongs to the task; as often as needed."
+    ),
+    model: str = typer.Option("", "--model", help="The model of whoever names none, in place of team.model."),
+    out: Path | None = typer.Option(
+        None, "--out", help="The folder to work in; by default a new one under team-runs/."
+    ),
+    approve: bool = _APPROVE,
+    json_output: bool = _JSON,
+    unsafe: bool = _UNSAFE,
+) -> None:
+    """Give a task to a team and wait for the answer; the plan as it stands is in plan.md.
+
+    Example: heredity team run "When was the old bridge built?" --team office/team.toml
+    """
+    from heredity.team.settings import load_team
+    from heredity.team.team import write_whole
+
+    if not task.strip():
+        raise ConfigError("the task is empty; say what the team is to do")
+    settings = load_team(team, {"model": model} if model else None)
+    folder = out or Path("team-runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{_slug(task)}"
+    if (folder / "task.json").exists():
+        raise ConfigError(
+            f"{folder} holds a task already; go on with it with `heredity team resume {folder}`, or give another --out"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    asked = {"task": task, "files": files, "settings": settings.model_dump(mode="json")}
+    write_whole(folder / "task.json", json.dumps(asked, indent=1, ensure_ascii=False))
+    _work(folder, approve=approve, json_output=json_output, unsafe=unsafe)
+
+
+@app.command("resume")
+def resume(
+    folder: Path = typer.Argument(help="The folder that `team run` worked in."),
+    approve: bool = _APPROVE,
+    json_output: bool = _JSON,
+    unsafe: bool = _UNSAFE,
+) -> None:
+    """Go on with a task that was stopped; what was said and done is not said and done again.
+
+    Example: heredity team resume team-runs/20260101-120000-when-was-the-old
+    """
+    _work(folder, approve=approve, json_output=json_output, unsafe=unsafe)
+
+
+@app.command("replay")
+def replay(
+    folder: Path = typer.Argument(help="The folder that `team run` worked in."), json_output: bool = _JSON
+) -> None:
+    """Show who said what to whom, in order, as it was recorded.
+
+    Example: heredity team replay team-runs/20260101-120000-when-was-the-old
+    """
+    from heredity.records import read_journal
+    from heredity.results.text import clean
+    from heredity.team.events import EFFECT_DONE, MESSAGE
+
+    events = read_journal(folder / "journal.jsonl")
+    if json_output:
+        typer.echo(json.dumps([event.to_json() for event in events], ensure_ascii=False))
+        return
+    start = events[0].at if events else 0.0
+    for event in events:
+        message = MESSAGE.of(event)
+        effect = EFFECT_DONE.of(event)
+        if message is not None:
+            depth = "  " * re.sub(r"[!?]$", "", message.get("id", "")).count(".")
+            what = _line_of(message)
+            typer.echo(clean(f"{event.at - start:8.2f} s  {depth}{what}"))
+        elif effect is not None:
+            typer.echo(
+                clean(
+                    f"{event.at - start:8.2f} s  {'  ' * effect['id'].count('.')}  · {effect['id'].rpartition('#')[2]}"
+                )
+            )
+
+
+def _work(folder: Path, *, approve: bool, json_output: bool, unsafe: bool) -> None:
+    from heredity.results.text import clean
+    from heredity.team.assembly import work
+    from heredity.team.settings import TeamSettings
+
+    try:
+        asked: dict[str, Any] = json.loads((folder / "task.json").read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(
+            f"{folder} holds no task ({error.strerror}); give a folder that `heredity team run` worked in"
+        ) from error
+    watch = _Progress(quiet=json_output)
+
+    async def review(plan: Plan) -> Plan:
+        return await asyncio.to_thread(_edited, plan, folder)
+
+    settings = TeamSettings.model_validate(asked["settings"])
+    how: dict[str, Any] = {"review": review if approve else None, "watch": watch, "unsafe": unsafe}
+    try:
+        result = run_interruptibly(work(settings, folder, asked["task"], asked["files"], **how))
+    except InterruptedRunError:
+        typer.echo(f"go on with: heredity team resume {folder}", err=True)
+        raise
+    if json_output:
+        typer.echo(json.dumps(_as_json(result, folder), ensure_ascii=False))
+    else:
+        typer.echo(
+            clean(result.answer) if result.outcome == "ok" else f"no answer ({result.outcome}): {clean(result.error)}"
+        )
+        typer.echo(f"plan: {folder / 'plan.md'}; all that was said: heredity team replay {folder}", err=True)
+    if result.outcome != "ok":
+        raise typer.Exit(1)
+
+
+def _as_json(result: TeamResult, folder: Path) -> dict[str, Any]:
+    usage: Any = json.loads((folder / "usage.json").read_text(encoding="utf-8"))
+    return {
+        "outcome": result.outcome,
+        "answer": result.answer,
+        "error": result.error,
+        "rounds": result.rounds,
+        "seconds": round(result.seconds, 3),
+        "usage": usage,
+        "folder": str(folder),
+    }
+
+
+def _edited(plan: Plan, folder: Path) -> Plan:
+    """Let a person edit plan.md, until it can be carried out."""
+    path = folder / "plan.md"
+    while True:
+        typer.prompt(f"Read and edit {path}, then press Enter", default="", show_default=False, err=True)
+        try:
+            return plan.edited(path.read_text(encoding="utf-8"))
+        except ConfigError as error:
+            typer.echo(str(error), err=True)
+
+
+class _Progress:
+    """Says on stderr when a step starts or ends, and how many are left."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._states: dict[str, str] = {}
+
+    def __call__(self, plan: Plan) -> None:
+        from heredity.results.text import clean
+
+        changed = [step for step in plan.steps if self._states.get(step.id) != step.state]
+        self._states |= {step.id: step.state for step in plan.steps}
+        over = sum(step.state in ("done", "failed", "skipped") for step in plan.steps)
+        for step in changed:
+            if not self._quiet and step.state != "pending":
+                said = " ".join((step.result or step.task).split())[:100]
+                line = f"round {len(plan.rounds)}, {over}/{len(plan.steps)} over: {step.id} ({step.agent}) {step.state}: {said}"
+                typer.echo(clean(line), err=True)
+
+
+def _line_of(message: Any) -> str:
+    said = message.get("body", {})
+    text = message.get("error") or said.get("value") or said.get("task") or said.get("text") or said
+    if isinstance(text, dict):
+        text = text.get("answer", text)
+    flat = " ".join(str(text).split())
+    to = ", ".join(message["to"]) or "all"
+    outcome = f" {message['outcome']}" if message.get("outcome") else ""
+    return f"{message['sender']} → {to} [{message['kind']}{outcome}] {flat[:160]}{'…' if len(flat) > 160 else ''}"
+
+
+def _slug(task: str) -> str:
+    return "-".join(re.findall(r"[a-z0-9]+", task.lower())[:5]) or "task"

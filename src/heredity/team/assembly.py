@@ -1,0 +1,146 @@
+"""From a team.toml to a team at work."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from heredity.actors.contract import Solving
+from heredity.errors import ConfigError
+from heredity.gateway.gateway import Gateway
+from heredity.outside import read_text
+from heredity.resources import Candidate, SourceTree
+from heredity.rollouts.programs import SandboxedPrograms
+from heredity.team.agent import SubAgent, TeamTool
+from heredity.team.memory import Entry, SharedMemory, to_jsonl
+from heredity.team.participant import Context
+from heredity.team.plan import Plan
+from heredity.team.planning import INSTRUCTIONS, ModelPlanner
+from heredity.team.settings import AgentSection, TeamSettings
+from heredity.team.team import PLANNER, Member, Team, TeamResult, open_team, write_whole
+from heredity.team.tools.asking import asking
+from heredity.team.tools.corpus import Corpus
+from heredity.team.tools.documents import DocumentReader
+from heredity.team.tools.python import python_tool
+
+PARTS = ("prompt", "tool", "memory", "agent")
+
+
+@asynccontextmanager
+async def assembled(
+    settings: TeamSettings,
+    folder: Path,
+    *,
+    review: Callable[[Plan], Awaitable[Plan]] | None = None,
+    watch: Callable[[Plan], None] = lambda _: None,
+    unsafe: bool = False,
+) -> AsyncGenerator[tuple[Team, Gateway]]:
+    """Open everything that a team needs, and the team; everything is closed afterwards.
+
+    Args:
+        settings: what the team consists of.
+        folder: where it works; the same folder again goes on with the same task.
+        review: see `open_team`.
+        watch: see `open_team`.
+        unsafe: run programs with the isolation that works here.
+
+    Raises:
+        ConfigError: if a model, folder or memory that is named is not there.
+        IsolationError: if programs cannot be confined here.
+        RunLockedError: if another process works in the folder.
+    """
+    async with Gateway(settings.gateway) as gateway, SandboxedPrograms(unsafe=unsafe) as programs:
+        corpus = (
+            await Corpus.load(Path(settings.corpus.folder), DocumentReader(programs))
+            if settings.corpus.folder
+            else None
+        )
+        memory, models = SharedMemory(), settings.models()
+
+        def tools_of(agent: AgentSection, context: Context) -> list[TeamTool]:
+            offered = {
+                tool.tool.spec.name: tool for tool in (*(corpus.tools() if corpus else ()), python_tool(programs))
+            }
+            asked = [asking(name, settings.agents[name].description, context) for name in agent.asks]
+            return [*(offered[name] for name in agent.tools), *asked, *memory.tools(context)]
+
+        def member(name: str, agent: AgentSection) -> Member:
+            handler = SubAgent(
+                candidate_of(agent),
+                gateway.model(models[name]),
+                partial(tools_of, agent),
+                programs,
+                Solving(max_turns=agent.turns, seconds=settings.team.step_seconds),
+            )
+            return Member(agent.description, handler, agent.concurrency)
+
+        planner = ModelPlanner(gateway.model(models[PLANNER]), settings.planner.prompt or INSTRUCTIONS)
+        async with open_team(
+            folder,
+            {name: member(name, agent) for name, agent in settings.agents.items()},
+            planner,
+            earlier=read_memory(settings.team.memory),
+            rounds=settings.team.rounds,
+            step_seconds=settings.team.step_seconds,
+            review=review,
+            watch=watch,
+            memory=memory,
+        ) as team:
+            yield team, gateway
+
+
+async def work(settings: TeamSettings, folder: Path, task: str, files: Sequence[str] = (), **how: Any) -> TeamResult:
+    """Do one task with a team, and keep what it noted for later tasks (arguments as of `assembled`, raises likewise)."""
+    async with assembled(settings, folder, **how) as (team, gateway):
+        result = await team.run(task, files, settings.team.seconds)
+        write_whole(folder / "usage.json", json.dumps(gateway.meter.to_json(), indent=1))
+        if settings.team.memory:
+            write_whole(Path(settings.team.memory), to_jsonl(team.memory.general()))
+        return result
+
+
+def candidate_of(agent: AgentSection) -> Candidate:
+    """Return what an agent is made of: the parts of its folder, and its prompt.
+
+    Raises:
+        ConfigError: if there is no such folder, or something else than parts lies in it.
+    """
+    parts: dict[str, SourceTree] = {}
+    if agent.resources:
+        folder = Path(agent.resources)
+        if not folder.is_dir():
+            raise ConfigError(
+                f"resources: {folder} is no folder; give one with {', '.join(f'{p}/NAME' for p in PARTS)}"
+            )
+        for kind in sorted(folder.iterdir()):
+            if kind.name not in PARTS:
+                raise ConfigError(f"resources: {kind} is no part of an agent; expected {', '.join(PARTS)}")
+            parts |= {f"{kind.name}/{part.name}": SourceTree.from_folder(part) for part in sorted(kind.iterdir())}
+    if agent.prompt:
+        parts["prompt/system"] = SourceTree({"prompt.md": agent.prompt})
+    return Candidate(parts)
+
+
+def read_memory(path: str) -> list[Entry]:
+    """Return what a memory file holds; nothing where there is none yet.
+
+    Raises:
+        ConfigError: if a line of it is no note.
+    """
+    if not path or not Path(path).exists():
+        return []
+    entries: list[Entry] = []
+    for number, line in enumerate(read_text(Path(path)).splitlines(), 1):
+        try:
+            data: Any = json.loads(line)
+            note = cast("dict[str, Any]", data)
+            entries.append(
+                Entry(str(note["text"]), str(note.get("author", "")), "general", str(note.get("kind", "insight")))
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ConfigError(f"{path}, line {number} is no note: {error}; each is an object with `text`") from error
+    return entries

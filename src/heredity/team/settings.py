@@ -1,0 +1,203 @@
+"""team.toml: what a team consists of.
+
+    [team]
+    model = "openai/gpt-5-mini"          # whoever names no model of its own
+    memory = "memory.jsonl"              # general notes of earlier tasks; added to in the end
+
+    [corpus]
+    folder = "documents"                 # what the tools `search` and `read` work on
+
+    [agents.researcher]
+    description = "finds things in the documents and names its sources"
+    prompt = "You find things in documents."
+    tools = ["search", "read"]
+
+    [agents.coder]
+    description = "computes with Python"
+    tools = ["python"]
+    asks = ["researcher"]                # other agents as tools
+
+Paths are seen from the folder of the file. `[gateway]` is that of every configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from heredity.errors import ConfigError, UnknownNameError, nearest
+from heredity.gateway.settings import GatewaySettings
+from heredity.ids import NAME_PATTERN
+from heredity.outside import read_text, toml_table
+from heredity.team.memory import NAME as MEMORY
+from heredity.team.planning import ROUNDS
+from heredity.team.team import PLANNER
+
+TOOLS = ("search", "read", "python")
+"""Tools that agents name; every agent has `remember` and `recall` beside them."""
+
+Count = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class TeamSection(_Table):
+    """The team as a whole.
+
+    Attributes:
+        model: the model of whoever names none.
+        rounds: most rounds of planning.
+        seconds: how long a task may take in all; `step_seconds`: each of its steps.
+        memory: a file with what the team remembers from earlier tasks, to which general notes are added; empty for none.
+    """
+
+    model: str = ""
+    rounds: Count = ROUNDS
+    seconds: Seconds = 3600.0
+    step_seconds: Seconds = 600.0
+    memory: str = ""
+
+
+class PlannerSection(_Table):
+    """The planning agent: its model, and a system message in place of the usual one."""
+
+    model: str = ""
+    prompt: str = ""
+
+
+class AgentSection(_Table):
+    """One sub-agent.
+
+    Attributes:
+        description: what it can do, for the planner and for who asks it.
+        model: its model.
+        prompt: its system message.
+        resources: a folder with more of what it is made of, as `tool/NAME`, `prompt/NAME`, `memory/NAME` below it.
+        tools: some of `TOOLS`.
+        asks: agents that it may ask as tools.
+        turns: most model calls of a step.
+        concurrency: how many steps it does at once.
+    """
+
+    description: Annotated[str, Field(min_length=1)]
+    model: str = ""
+    prompt: str = ""
+    resources: str = ""
+    tools: tuple[str, ...] = Field(default=(), strict=False)
+    asks: tuple[str, ...] = Field(default=(), strict=False)
+    turns: Count = 20
+    concurrency: Count = 4
+
+    @model_validator(mode="after")
+    def _known_tools(self) -> AgentSection:
+        for tool in self.tools:
+            if tool not in TOOLS:
+                raise ValueError(str(UnknownNameError("tool", tool, TOOLS)))
+        return self
+
+
+class CorpusSection(_Table):
+    """The folder of documents that `search` and `read` work on."""
+
+    folder: str = ""
+
+
+class TeamSettings(_Table):
+    """A whole team.toml."""
+
+    team: TeamSection = Field(default_factory=TeamSection)
+    planner: PlannerSection = Field(default_factory=PlannerSection)
+    agents: dict[str, AgentSection] = Field(min_length=1)
+    corpus: CorpusSection = Field(default_factory=CorpusSection)
+    gateway: GatewaySettings = Field(default_factory=GatewaySettings)
+
+    @model_validator(mode="after")
+    def _agreed(self) -> TeamSettings:
+        for name, agent in self.agents.items():
+            if not NAME_PATTERN.fullmatch(name) or name in (PLANNER, MEMORY):
+                raise ValueError(
+                    f"agents.{name}: agents have names of letters, digits, '.', '_', '-', and not {PLANNER!r} or {MEMORY!r}"
+                )
+            for other in agent.asks:
+                if other not in self.agents or other == name:
+                    raise ValueError(
+                        f"agents.{name}.asks: {UnknownNameError('other agent', other, set(self.agents) - {name})}"
+                    )
+            if {"search", "read"} & set(agent.tools) and not self.corpus.folder:
+                raise ValueError(f"agents.{name}.tools: 'search' and 'read' need documents; set corpus.folder")
+        for name in [name for name, model in self.models().items() if not model]:
+            raise ValueError(f"{name} has no model; set team.model, or its own")
+        return self
+
+    def models(self) -> dict[str, str]:
+        """Return the model of the planner and of each agent, by name."""
+        own = {PLANNER: self.planner.model} | {name: agent.model for name, agent in self.agents.items()}
+        return {name: model or self.team.model for name, model in own.items()}
+
+
+def load_team(path: Path, changes: Mapping[str, Any] | None = None) -> TeamSettings:
+    """Read a team.toml; its paths are absolute afterwards.
+
+    Args:
+        path: the file.
+        changes: values that take the place of those of the `[team]` section, such as `{"model": "local/smollm2"}`.
+
+    Raises:
+        ConfigError: if it cannot be read, or a key or value is wrong; the message names it.
+    """
+    try:
+        data = toml_table(read_text(path))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; give the path of a team.toml") from error
+    except ValueError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}") from error
+    team: Any = data.get("team", {})
+    if changes and isinstance(team, dict):
+        data["team"] = {**team, **changes}
+    base = path.absolute().parent
+    for section, key in (("team", "memory"), ("corpus", "folder")):
+        _locate(data.get(section), key, base)
+    agents: Any = data.get("agents")
+    for agent in agents.values() if isinstance(agents, dict) else ():
+        _locate(agent, "resources", base)
+    try:
+        return TeamSettings.model_validate(data)
+    except ValidationError as error:
+        raise ConfigError(f"{path}: " + "; ".join(map(_explain, error.errors()))) from error
+
+
+def _locate(section: Any, key: str, base: Path) -> None:
+    if isinstance(section, dict) and isinstance(section.get(key), str) and section[key]:
+        section[key] = str(base / section[key])
+
+
+_SECTIONS: dict[str, type[BaseModel]] = {
+    "team": TeamSection,
+    "planner": PlannerSection,
+    "agents": AgentSection,
+    "corpus": CorpusSection,
+    "gateway": GatewaySettings,
+}
+
+
+def _explain(error: Any) -> str:
+    where = [str(part) for part in error["loc"]]
+    field = ".".join(where)
+    if error["type"] == "missing":
+        return f"{field} is missing; add it"
+    if error["type"] == "extra_forbidden":
+        model = _SECTIONS.get(where[0], TeamSettings) if len(where) > 1 else TeamSettings
+        keys = sorted(model.model_fields)
+        near = nearest(where[-1], keys)
+        return f"unknown key {field}; " + (
+            f"did you mean {' or '.join(near)}?" if near else f"known keys: {', '.join(keys)}"
+        )
+    message = error["msg"].removeprefix("Value error, ")
+    given = error.get("input")
+    return message if not field or isinstance(given, dict | BaseModel) else f"{field} = {given!r:.80}: {message}"

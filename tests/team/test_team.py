@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from heredity.actors.contract import ProvidedTool, Solving
+from heredity.actors.solver import build
 from heredity.gateway import Reply, Request, ToolCall, ToolSpec
 from heredity.gateway.scripted import Scripted
 from heredity.resources import Candidate, SourceTree
@@ -143,7 +144,7 @@ def _adder(calls: list[str], memory: SharedMemory) -> SubAgent:
     tool = TeamTool(ProvidedTool(ToolSpec("add", "adds", schema), add))
     candidate = Candidate({"prompt/system": SourceTree({"prompt.md": b"You add numbers."})})
     return SubAgent(
-        candidate, Scripted(_agent_model), lambda c: (tool, *memory.tools(c)), settings=Solving(max_turns=5)
+        build(candidate), Scripted(_agent_model), lambda c: (tool, *memory.tools(c)), settings=Solving(max_turns=5)
     )
 
 
@@ -158,7 +159,7 @@ async def test_models_plan_and_work_with_tools_and_memory(tmp_path: Path) -> Non
     # Once more in the same folder: everything is on record, and nothing is asked or done again.
     refusing = Scripted(lambda _: pytest.fail("asked again"))
     again = SharedMemory()
-    members = {"adder": Member("adds numbers", SubAgent(Candidate({}), refusing))}
+    members = {"adder": Member("adds numbers", SubAgent(build(Candidate({})), refusing))}
     async with open_team(tmp_path, members, ModelPlanner(refusing), memory=again) as team:
         assert (await team.run("What is 2 + 3?")).answer == "5"
     assert [entry.text for entry in again.entries.values()] == ["2 + 3 is 5"]
@@ -191,7 +192,7 @@ def test_replies_that_are_no_plan_say_what_is_wrong(reply: str, said: str) -> No
 
 async def test_an_agent_without_an_answer_is_a_failed_step_with_its_reason(tmp_path: Path) -> None:
     loop = SubAgent(
-        Candidate({}), Scripted(lambda _: Reply("", (ToolCall("1", "recall", '{"query": "x"}'),))),
+        build(Candidate({})), Scripted(lambda _: Reply("", (ToolCall("1", "recall", '{"query": "x"}'),))),
         SharedMemory().tools, settings=Solving(max_turns=3),
     )  # fmt: skip
     async with open_team(tmp_path, {"looper": Member("", loop)}, Fixed((Step("a", "looper", "x"),))) as team:
@@ -211,7 +212,7 @@ async def test_a_tool_of_the_candidate_runs_in_the_sandbox_and_is_on_record(tmp_
         return results[0] if results else Reply("", (ToolCall("1", "square", '{"n": 12}'),))
 
     async with SandboxedPrograms(1) as programs:
-        agent = SubAgent(candidate, Scripted(model), programs=programs)
+        agent = SubAgent(build(candidate), Scripted(model), programs=programs)
         async with open_team(tmp_path, {"coder": Member("", agent)}, Fixed((Step("a", "coder", "x"),))) as team:
             assert (await team.run("t")).answer == "144"
 

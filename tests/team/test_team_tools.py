@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from heredity.actors.solver import build
 from heredity.errors import ConfigError
 from heredity.gateway import Reply, Request, ToolCall
 from heredity.gateway.scripted import Scripted
@@ -103,7 +104,7 @@ async def test_an_agent_asks_another_as_it_calls_a_tool() -> None:
     async with Bus() as bus:
         bus.register(Participant("one", one))
         bus.register(Participant("broken", broken))
-        lead = SubAgent(Candidate({}), Scripted(model), lambda c: [asking(n, "", c) for n in ("one", "broken")])
+        lead = SubAgent(build(Candidate({})), Scripted(model), lambda c: [asking(n, "", c) for n in ("one", "broken")])
         bus.register(Participant("lead", lead))
         answer = await bus.outside.request("lead", {"task": "t"})
     assert answer.value["answer"] == "1 / error: broken did not answer (failed): OSError: no"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from heredity.actors.contract import Answer, Problem, Programs, ProvidedTool, Solving
+from heredity.actors.contract import SOLVER, Answer, Problem, Programs, ProvidedTool, Solving
 from heredity.actors.conversation import Conversation, NoAnswerError
 from heredity.actors.parts import Parts, read_parts
 from heredity.actors.program import Earlier, run_program
@@ -16,9 +16,15 @@ from heredity.actors.rounds import Feedback, revision
 from heredity.actors.tools import Toolbox
 from heredity.errors import ConfigError
 from heredity.gateway import Image, Message, Model, Reply, ToolCall
+from heredity.plugins import Group
 from heredity.resources import Candidate
 from heredity.results.status import AnswerStatus
 from heredity.spans import span
+
+SOLVERS = Group[Callable[[Candidate], "Solver"]](
+    "heredity.solvers", "form of solver", "a callable of a candidate that returns a solver", callable
+)
+"""What candidates describe beside a conversation with one model: one with the part `agent/NAME` is built by the entry NAME."""
 
 
 def build(candidate: Candidate) -> Solver:
@@ -27,6 +33,10 @@ def build(candidate: Candidate) -> Solver:
     Raises:
         ConfigError: if a part cannot be built, or is none that a solver has; the message names it.
     """
+    for name in candidate.parts:
+        type_, _, own = name.partition("/")
+        if type_ == "agent" and name != SOLVER and own in SOLVERS:
+            return SOLVERS.load(own)(candidate)
     return Solver(read_parts(candidate))
 
 

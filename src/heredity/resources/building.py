@@ -93,7 +93,7 @@ def _prompt(label: str, tree: SourceTree, _: Manifest) -> str:
 
 
 def _agent(label: str, tree: SourceTree, _: Manifest) -> SourceTree:
-    return _with_one_of(label, tree, "policy.py", "agent.py")
+    return _with_one_of(label, tree, "policy.py", "agent.py", "agent.json")
 
 
 def _memory(label: str, tree: SourceTree, _: Manifest) -> SourceTree:

@@ -14,10 +14,10 @@ from typing import Any
 
 from heredity.actors.contract import Problem, Programs, ProvidedTool, Service, Solving, ToolResult
 from heredity.actors.conversation import Conversation
-from heredity.actors.solver import build
+from heredity.actors.solver import Solver
 from heredity.errors import HeredityError
 from heredity.gateway import Model, Reply, Request
-from heredity.resources import Candidate, SourceTree
+from heredity.resources import SourceTree
 from heredity.results.status import AnswerStatus
 from heredity.team.messages import Message
 from heredity.team.participant import Context
@@ -48,14 +48,14 @@ class SubAgent:
     """What handles the tasks of one sub-agent.
 
     Attributes:
-        candidate: its prompts, tools and memories (see `heredity.actors.contract`).
+        solver: what it is made of; `Solver(read_parts(candidate))`.
         model: the language model that drives it.
         tools: makes what the team provides to it, for the message that is handled.
         programs: runs the candidate's own tools; None if it has none.
         settings: turns, seconds, lengths.
     """
 
-    candidate: Candidate
+    solver: Solver
     model: Model
     tools: Callable[[Context], Sequence[TeamTool]] = lambda _: ()
     programs: Programs | None = None
@@ -72,9 +72,7 @@ class SubAgent:
         conversation = Conversation(RecordedModel(self.model, once), self.settings)
         provided = [_recorded_tool(tool, once) for tool in self.tools(context)]
         programs = self.programs and _RecordedPrograms(self.programs, once)
-        answer = await build(self.candidate).attempt(
-            Problem(asked(message.body)), conversation, programs, provided=provided
-        )
+        answer = await self.solver.attempt(Problem(asked(message.body)), conversation, programs, provided=provided)
         if answer.status != AnswerStatus.OK:
             raise AgentFailedError(f"{answer.status}: {answer.detail}")
         usage = answer.usage.to_json()

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from heredity.actors.contract import Solving
+from heredity.actors.solver import build
 from heredity.errors import ConfigError
 from heredity.gateway.gateway import Gateway
 from heredity.outside import read_text
 from heredity.resources import Candidate, SourceTree
+from heredity.resources.assembly import candidate_from_folder
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.team.agent import SubAgent, TeamTool
 from heredity.team.memory import Entry, SharedMemory, to_jsonl
@@ -26,8 +28,6 @@ from heredity.team.tools.asking import asking
 from heredity.team.tools.corpus import Corpus
 from heredity.team.tools.documents import DocumentReader
 from heredity.team.tools.python import python_tool
-
-PARTS = ("prompt", "tool", "memory", "agent")
 
 
 @asynccontextmanager
@@ -70,7 +70,7 @@ async def assembled(
 
         def member(name: str, agent: AgentSection) -> Member:
             handler = SubAgent(
-                candidate_of(agent),
+                build(candidate_of(agent)),
                 gateway.model(models[name]),
                 partial(tools_of, agent),
                 programs,
@@ -107,19 +107,9 @@ def candidate_of(agent: AgentSection) -> Candidate:
     """Return what an agent is made of: the parts of its folder, and its prompt.
 
     Raises:
-        ConfigError: if there is no such folder, or something else than parts lies in it.
+        ConfigError: if there is no such folder, or a part of it cannot be built.
     """
-    parts: dict[str, SourceTree] = {}
-    if agent.resources:
-        folder = Path(agent.resources)
-        if not folder.is_dir():
-            raise ConfigError(
-                f"resources: {folder} is no folder; give one with {', '.join(f'{p}/NAME' for p in PARTS)}"
-            )
-        for kind in sorted(folder.iterdir()):
-            if kind.name not in PARTS:
-                raise ConfigError(f"resources: {kind} is no part of an agent; expected {', '.join(PARTS)}")
-            parts |= {f"{kind.name}/{part.name}": SourceTree.from_folder(part) for part in sorted(kind.iterdir())}
+    parts = dict(candidate_from_folder(Path(agent.resources)).parts) if agent.resources else {}
     if agent.prompt:
         parts["prompt/system"] = SourceTree({"prompt.md": agent.prompt})
     return Candidate(parts)

@@ -1,8 +1,9 @@
 """Questions as tasks: benchmarks, files and generated ones, each answer checked by a rule or by a judge.
 
-The tasksets are named `questions/gsm8k`, `questions/aime24`, `questions/aime25`, `questions/gpqa`, `questions/file:PATH` and
-`questions/reasoning-gym/NAME`; the last two take options, such as `?min_digits=2&max_digits=3`. `questions/mix/A+B` asks questions
-of several in turn, such as `questions/mix/gsm8k+reasoning-gym/gcd`.
+The tasksets are named `questions/gsm8k`, `questions/aime24`, `questions/aime25`, `questions/gpqa`, `questions/gaia`,
+`questions/hle`, `questions/file:PATH` and `questions/reasoning-gym/NAME`; the last four take options, such as
+`?min_digits=2&max_digits=3`. `questions/mix/A+B` asks questions of several in turn, such as
+`questions/mix/gsm8k+reasoning-gym/gcd`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.plugins import located
 from heredity.tasks.contract import Taskset
-from heredity.tasks.questions import aime, gpqa, gsm8k, mixed, reasoning
+from heredity.tasks.questions import aime, gaia, gpqa, gsm8k, hle, mixed, reasoning
 from heredity.tasks.questions.contract import Presented, Question, Verification, option_lines, present
 from heredity.tasks.questions.files import read_pool
 from heredity.tasks.questions.judge import Comparison, Judgement, grade, pairwise
@@ -39,6 +40,7 @@ __all__ = [
 
 _OWN = "questions/"
 _FILE = "questions/file:"
+_WITH_OPTIONS = {gaia.NAME: gaia.read_gaia, hle.NAME: hle.read_hle}
 
 
 class QuestionTasksets:
@@ -46,7 +48,8 @@ class QuestionTasksets:
 
     def names(self) -> tuple[str, ...]:
         """Return all names but those of files; generated ones only if reasoning-gym is installed."""
-        return (gsm8k.NAME, *aime.NAMES, gpqa.NAME, *(reasoning.PREFIX + name for name in reasoning.dataset_names()))
+        generated = (reasoning.PREFIX + name for name in reasoning.dataset_names())
+        return (gsm8k.NAME, *aime.NAMES, gpqa.NAME, *_WITH_OPTIONS, *generated)
 
     def taskset(self, name: str) -> Taskset:
         """Return the taskset with a full name; files are read when its questions are first needed.
@@ -65,6 +68,8 @@ class QuestionTasksets:
             return PoolTaskset(name, partial(read_pool, Path(base.removeprefix(_FILE)).expanduser(), options))
         if base.startswith(reasoning.PREFIX):
             return reasoning.ReasoningTaskset(base.removeprefix(reasoning.PREFIX), options)
+        if base in _WITH_OPTIONS:
+            return PoolTaskset(name, partial(_WITH_OPTIONS[base], options))
         if options:
             raise ConfigError(f"{base} takes no options; leave out ?{query}")
         if base == gsm8k.NAME:

@@ -21,6 +21,7 @@ VERIFIER_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "integer": ("minimum", "maximum"),
     "choice": (),
     "exact": ("ignore",),
+    "gaia": (),
     "judge": ("rubric", "pass_at"),
     "reasoning-gym": ("dataset", "config", "seed"),
 }

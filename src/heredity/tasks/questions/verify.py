@@ -6,6 +6,7 @@
 | `integer` | a whole number | `minimum`, `maximum` (none) |
 | `choice` | the letter of an option, or its words | |
 | `exact` | the words where answers stand, else the whole text | `ignore` (`["case", "whitespace"]`; also `"punctuation"`) |
+| `gaia` | the words where answers stand, else the last line; compared by the benchmark's rule | |
 | `judge` | the whole text, for a model that knows the reference | `rubric` (ours), `pass_at` (0.5) |
 | `reasoning-gym` | `<answer>…</answer>`, for the scorer of the package | `dataset`, `config`, `seed` |
 """
@@ -22,6 +23,7 @@ from heredity.gateway import Model
 from heredity.tasks.questions.choice import read_choice
 from heredity.tasks.questions.contract import Question, Verification
 from heredity.tasks.questions.extract import final_text, marked_answers, unfenced
+from heredity.tasks.questions.gaia_rule import matches
 from heredity.tasks.questions.judge import DEFAULT_RUBRIC, grade
 from heredity.tasks.questions.numbers import Number, numbers, read_number
 
@@ -61,7 +63,7 @@ async def verify(spec: Mapping[str, Any], text: str, *, judge: Model | None = No
         from heredity.tasks.questions.reasoning import score
 
         return await asyncio.to_thread(score, question, _whole(said))
-    check = {"numeric": _numeric, "integer": _integer, "choice": _choice, "exact": _exact}[kind]
+    check = {"numeric": _numeric, "integer": _integer, "choice": _choice, "exact": _exact, "gaia": _gaia}[kind]
     return check(question, said)
 
 
@@ -129,6 +131,12 @@ def _exact(question: Question, said: str) -> Verification:
     if not wanted.endswith("."):
         extracted = extracted.removesuffix(".")
     return _compared(extracted, normalised(extracted, ignore) == wanted, question.answer)
+
+
+def _gaia(question: Question, said: str) -> Verification:
+    stated = marked_answers(said)
+    extracted = stated[0] if stated else unfenced(said).rpartition("\n")[2].strip()
+    return _compared(extracted, matches(extracted, question.answer), question.answer)
 
 
 async def _judged(question: Question, said: str, judge: Model | None, seed: int) -> Verification:

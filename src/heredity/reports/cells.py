@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heredity.results import text
-from heredity.results.base import MissingBounds
+from heredity.results.claims import missing_note
 from heredity.results.page import Fact, Facts, Mean, Number
 from heredity.results.suite import CellResults, SuiteResults, TasksetResults, Unit
 from heredity.results.words import Words
@@ -46,17 +46,6 @@ def cell_notes(cell: CellResults, places: int) -> tuple[str, ...]:
     interval = unknown if cell.ci is None else "" if cell.reference or few_seeds(cell) else about
     missing = (missing_note(cell.missing, cell.if_missing),) if cell.if_missing else ()
     return tuple(note for note in (interval, *seeds_note(cell, places), *missing) if note)
-
-
-def missing_note(missing: int, bounds: MissingBounds) -> str:
-    """Say between what a mean lies, whatever the missing scores are."""
-    return f"{text.number(missing)} missing: {between(bounds)}"
-
-
-def between(bounds: MissingBounds) -> str:
-    """Return the bounds of a mean, and what they are made with."""
-    ends = "of the range" if bounds.declared else "seen"
-    return f"{text.interval(bounds.low, bounds.high)} with the least and the greatest {ends} for what is missing"
 
 
 def places_of(taskset: TasksetResults) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from heredity.reports.cells import between
 from heredity.reports.mechanisms import bare, notice, plain
 from heredity.reports.sections import Head, arranged, failure_parts, headed, token_words, versions
 from heredity.reports.sentences import run_summary, state_of
 from heredity.results import text
 from heredity.results.charts import Reference, Strip
+from heredity.results.claims import between
 from heredity.results.page import (
     Code,
     Fact,

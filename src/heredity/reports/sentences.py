@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from heredity.reports.cells import FEW, best_cells, cell_digits, few_seeds, missing_note
+from heredity.reports.cells import FEW, best_cells, cell_digits, few_seeds
 from heredity.results import text
+from heredity.results.claims import missing_note
 from heredity.results.run import RunResults, RunStatus, Verdict
 from heredity.results.suite import (
     CellResults,

@@ -1,11 +1,11 @@
-"""The two claims of a difference as tables show them: of evolvers, over new runs, and of what is at hand, over new cases."""
+"""What a number claims, as tables show it: of evolvers, over new runs; of what is at hand, over new cases; whatever is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from heredity.results import text
-from heredity.results.base import Interval
+from heredity.results.base import Interval, MissingBounds
 from heredity.results.page import Cell, Column, Mean, Number, Value, Verdict
 from heredity.results.run import Verdict as Judged
 from heredity.results.suite import Claim
@@ -75,3 +75,14 @@ def told(claims: Sequence[tuple[Claim | None, Claim | None]]) -> list[Interval |
 def of_runs(claims: Sequence[tuple[Claim | None, Claim | None]]) -> bool:
     """Return whether all of these claims can be made of evolvers, so that a chart shows intervals over runs."""
     return all(evolvers is not None and evolvers.verdict != Judged.CANNOT_TELL for evolvers, _ in claims)
+
+
+def missing_note(missing: int, bounds: MissingBounds) -> str:
+    """Say between what a mean lies, whatever the missing scores are."""
+    return f"{text.number(missing)} missing: {between(bounds)}"
+
+
+def between(bounds: MissingBounds) -> str:
+    """Return the bounds of a mean, and what they are made with."""
+    ends = "of the range" if bounds.declared else "seen"
+    return f"{text.interval(bounds.low, bounds.high)} with the least and the greatest {ends} for what is missing"

@@ -172,6 +172,7 @@ class Process(Result):
         last_submit_gap_s: from the last request to its end.
         revisions, checkpoints_kept, checkpoints_dropped: what is on record.
         tokens, cost_usd: what it is known to have used.
+        calls: of its model, where a broker counted them.
     """
 
     requests: int
@@ -195,6 +196,7 @@ class Process(Result):
     checkpoints_dropped: int
     tokens: int | None
     cost_usd: float | None
+    calls: int | None = None
 
 
 class Scaling(Result):
@@ -295,6 +297,7 @@ class TrainingRunResults(Result):
         mode: what the agent was allowed.
         metric, structure, labels: of the task.
         base_model: name of the base model.
+        driver: the model that the agent asks, where it was configured.
         grading_counts: whether grading takes of the agent's time.
         baseline: scores of the base model.
         best: the best graded submission.
@@ -326,3 +329,4 @@ class TrainingRunResults(Result):
     audit: Audit
     tasks: list[TaskGain]
     agent: AgentEnd | None
+    driver: str | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from heredity.protocols.post_training.results import FailureKind
+from heredity.protocols.post_training.tables import TrainingTables
 from heredity.results.base import Result
 from heredity.results.suite import Claim
 
@@ -128,9 +129,10 @@ class Shortcut(Result):
 
 
 class TrainingSuiteResults(Result):
-    """Runs of post-training compared: each agent on each task, modes by tasks, curves, and competence that did not carry over."""
+    """Runs of post-training compared: agents on tasks, modes by tasks, curves, what did not carry over, and how agents worked."""
 
     entries: list[Entry]
     heatmap: list[HeatmapCell]
     scaling: SuiteScaling
     shortcuts: list[Shortcut]
+    tables: TrainingTables

@@ -16,6 +16,7 @@ from heredity.protocols.post_training.suite_results import (
     TrainingSuiteResults,
 )
 from heredity.protocols.post_training.summaries import results_csv
+from heredity.protocols.post_training.table_sections import table_sections
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Lines, Reference, Series
 from heredity.results.claims import claimed, of_runs, told
@@ -46,7 +47,7 @@ def suite_sections(suite: SuiteResults, part: TrainingSuiteResults, runs: Sequen
 
 class _Sections:
     def __init__(self, suite: SuiteResults, part: TrainingSuiteResults, runs: Sequence[RunResults]) -> None:
-        self._part, self._runs = part, runs
+        self._part, self._runs, self._ranked = part, runs, suite.ranked
         self._tones = tones(suite, runs)
         self._interval = f"{text.percent(suite.confidence)} intervals"
         self._names = text.task_names(entry.taskset for entry in part.entries)
@@ -59,6 +60,7 @@ class _Sections:
             Section("scaling", "Scaling", self._scaling(), "lead", "page"),
             Section("repeated", "Repeated runs and process", self._repeated(), "lead", navigation="Repeated runs"),
             Section("routes", "Routes and failures", self._routes(), "lead"),
+            *table_sections(self._part.tables, self._names, self._tones, ranked=self._ranked),
         ]
 
     def _named(self, entry: Entry) -> Named:

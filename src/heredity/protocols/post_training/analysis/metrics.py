@@ -89,6 +89,7 @@ def posttraining_metrics(events: Sequence[Json], load: LoadBlob = no_blob) -> Tr
         ),
         tasks=by_task(record, best),
         agent=_ended(record.ended),
+        driver=about.get("model"),
     )
 
 

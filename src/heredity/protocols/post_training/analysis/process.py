@@ -46,6 +46,7 @@ def process_metrics(record: PostTraining) -> Process:
         checkpoints_dropped=sum(not c["kept"] for c in record.checkpoints.values()),
         tokens=record.tokens,
         cost_usd=record.cost_usd,
+        calls=record.calls,
     )
 
 

@@ -106,6 +106,7 @@ class PostTraining:
         clock_s: run clock at the agent's end, or at the last thing that says it.
         tokens: all that the agent is known to have used; None if nothing is known.
         cost_usd: the same in US dollars.
+        calls: of its model, where a broker counted them.
     """
 
     started: Json = field(default_factory=dict[str, Any])
@@ -122,6 +123,7 @@ class PostTraining:
     clock_s: float = 0.0
     tokens: int | None = None
     cost_usd: float | None = None
+    calls: int | None = None
 
     @property
     def about(self) -> Json:
@@ -265,6 +267,7 @@ class _Reader:
             self.broker, record.tokens, record.cost_usd = True, None, None
         if self.broker and data.get("source") != "broker":
             return
+        record.calls = (record.calls or 0) + 1 if self.broker else None
         counts = [finite(data.get(name)) for name in _COUNTS]
         if any(count is not None for count in counts):
             record.tokens = (record.tokens or 0) + int(sum(count or 0 for count in counts))

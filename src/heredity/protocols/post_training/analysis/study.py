@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import comb
 
 import numpy as np
@@ -14,8 +13,10 @@ from heredity.analysis.claims import Both, claims, compare
 from heredity.analysis.run_record import mean
 from heredity.analysis.statistics import Floats
 from heredity.protocols.post_training.analysis.failures import RULES
+from heredity.protocols.post_training.analysis.tables import training_tables
+from heredity.protocols.post_training.analysis.trained import Groups, Trained
 from heredity.protocols.post_training.code_results import AuditVerdict
-from heredity.protocols.post_training.results import FailureKind, Points, Scores, TrainingRunResults
+from heredity.protocols.post_training.results import FailureKind, Points, TrainingRunResults
 from heredity.protocols.post_training.suite_results import (
     BestOfRuns,
     Entry,
@@ -28,54 +29,7 @@ from heredity.protocols.post_training.suite_results import (
     SuiteScaling,
     TrainingSuiteResults,
 )
-from heredity.results.run import RunResults, RunStatus, Verdict
-
-
-@dataclass(frozen=True)
-class Trained:
-    """A run's results, and what of them is post-training's own."""
-
-    run: RunResults
-    part: TrainingRunResults
-
-    @property
-    def taskset(self) -> str:
-        """What it was trained for."""
-        return str(self.run.taskset)
-
-    @property
-    def improvement(self) -> float | None:
-        """The best graded score less the base model's, 0 of copies of it; None where nothing was graded, or without baseline."""
-        graded, best = self.part.baseline.graded, self.part.best
-        if graded is None or graded.mean is None or self.ungraded:
-            return None
-        score = best.score.mean if best and best.score else None
-        return 0.0 if score is None else score - graded.mean
-
-    @property
-    def ungraded(self) -> bool:
-        """Whether nothing was graded, not even a copy of the base model: then nothing is known of it."""
-        return self.part.best is None and not self.part.process.copies
-
-    @property
-    def better(self) -> bool:
-        """Whether its best graded score is above the base model's beyond noise."""
-        best = self.part.best
-        return best is not None and best.gain is not None and best.gain.verdict == Verdict.BETTER
-
-    @property
-    def graded_gaps(self) -> list[float]:
-        """Gains of its best checkpoint by item of the graded view, 0 of copies; none where nothing was graded."""
-        best, graded = self.part.best, self.part.baseline.graded
-        if best is None:
-            return [0.0] * (graded.n if graded and not self.ungraded else 0)
-        return _gaps(best.scores, best.baseline_scores)
-
-    @property
-    def heldout_gaps(self) -> list[float]:
-        """Gains of what it ended with by item of the held-out slice."""
-        heldout, reference = self.run.heldout, self.run.reference
-        return _gaps(heldout.scores if heldout else [], reference.heldout_scores if reference else [])
+from heredity.results.run import RunResults, RunStatus
 
 
 def posttraining_study(
@@ -114,11 +68,8 @@ def posttraining_study(
             ),
         ),
         shortcuts=_shortcuts(groups),
+        tables=training_tables(groups, ranked=ranked),
     )
-
-
-Groups = Mapping[tuple[str, str], Sequence[Trained]]
-"""Runs by agent and task."""
 
 
 def _entries(groups: Groups, ranked: bool) -> list[Entry]:
@@ -176,10 +127,6 @@ def _process(parts: Sequence[TrainingRunResults]) -> ProcessMeans:
         tokens=mean(p.tokens for p in processes),
         cost_usd=mean(p.cost_usd for p in processes),
     )
-
-
-def _gaps(after: Scores, before: Scores) -> list[float]:
-    return [float("nan") if a is None or b is None else a - b for a, b in zip(after, before, strict=False)]
 
 
 def _gains(

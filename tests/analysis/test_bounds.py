@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from heredity.analysis import paired
 from heredity.analysis import statistics as stats
-from heredity.analysis.bounds import GAP, SHARE, missing_bounds, share
+from heredity.analysis.bounds import GAP, SHARE, mean_bounds, missing_bounds, missing_gap, share
 from heredity.analysis.commits import gain
 from heredity.ids import generator
 from heredity.protocols.harness_evolution.analysis.paired import estimate
@@ -87,3 +89,21 @@ def test_what_is_missing_is_bounded_by_the_range_or_by_what_was_seen():
 def test_gaps_that_all_agree_have_an_interval_and_a_p_value_of_one_mind(gap: float, pairs: int):
     compared = paired.compare_cases([np.full((1, pairs), gap)], bounds=GAP)
     assert (compared.interval[0] > 0.0) is (compared.p < 0.05)
+
+
+def test_a_difference_with_missing_scores_lies_where_every_way_to_fill_them_puts_it():
+    after, before = np.array([1.0, np.nan, 0.5, np.nan]), np.array([0.0, 0.25, np.nan, np.nan])
+    bounds = missing_gap(after, before)
+    filled = [
+        float(np.mean(np.array([1.0, a, 0.5, b]) - np.array([0.0, 0.25, c, d])))
+        for a, b, c, d in product((0.0, 0.3, 1.0), repeat=4)
+    ]
+    assert (bounds.low, bounds.high) == pytest.approx((min(filled), max(filled)))
+    assert missing_gap(after[:1], before[:1]) is None, "nothing is missing"
+    assert missing_gap(after[1:2], before[1:2]) is None, "nothing is known"
+
+
+def test_the_bounds_of_a_mean_of_runs_count_runs_in_which_nothing_is_missing():
+    part = MissingBounds(low=-0.5, high=0.5, declared=True)
+    assert mean_bounds([0.2, 0.4], [None, part]) == MissingBounds(low=-0.15, high=0.35, declared=True)
+    assert mean_bounds([0.2, 0.4], [None, None]) is None

@@ -80,6 +80,39 @@ def missing_bounds(scores: ArrayLike, bounds: Interval | None = None) -> Missing
     return MissingBounds(low=low, high=high, declared=bounds is not None)
 
 
+def missing_gap(after: ArrayLike, before: ArrayLike, bounds: Interval = SHARE) -> MissingBounds | None:
+    """Return what the mean difference would be, had all that is missing of either side been worst for `after`, and best.
+
+    Args:
+        after: scores of any shape, NaN where missing.
+        before: those they are compared with, of the same shape.
+        bounds: what scores can lie between.
+
+    Returns:
+        The bounds; None where nothing is missing, or nothing is paired.
+    """
+    later, earlier = np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64)
+    gone = np.isnan(later - earlier)
+    if not gone.any() or gone.all():
+        return None
+    low, high = (
+        float((np.where(np.isnan(later), mine, later) - np.where(np.isnan(earlier), theirs, earlier)).mean())
+        for mine, theirs in (bounds, bounds[::-1])
+    )
+    return MissingBounds(low=low, high=high, declared=True)
+
+
+def mean_bounds(means: Sequence[float], parts: Sequence[MissingBounds | None]) -> MissingBounds | None:
+    """Return the bounds of a mean of means, each with its own where it has any; None where none has."""
+    if not any(parts):
+        return None
+    low, high = (
+        sum(mean if part is None else getattr(part, end) for mean, part in zip(means, parts, strict=True)) / len(means)
+        for end in ("low", "high")
+    )
+    return MissingBounds(low=low, high=high, declared=all(part is None or part.declared for part in parts))
+
+
 def wilson(hits: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Return Wilson's score interval of a proportion (Wilson 1927), which stays inside [0, 1] for few trials."""
     z = NormalDist().inv_cdf(0.5 + confidence / 2)

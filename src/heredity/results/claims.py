@@ -77,6 +77,11 @@ def of_runs(claims: Sequence[tuple[Claim | None, Claim | None]]) -> bool:
     return all(evolvers is not None and evolvers.verdict != Judged.CANNOT_TELL for evolvers, _ in claims)
 
 
+def bounds_note(bounds: MissingBounds) -> str:
+    """Say between what a mean or a difference lies, whatever the missing scores are, in a few words."""
+    return f"{text.interval(bounds.low, bounds.high, 3)} with what is missing"
+
+
 def missing_note(missing: int, bounds: MissingBounds) -> str:
     """Say between what a mean lies, whatever the missing scores are."""
     return f"{text.number(missing)} missing: {between(bounds)}"

@@ -225,6 +225,12 @@ def test_missing_scores_are_left_out() -> None:
     results = posttraining_metrics(lines, journal.blob)
     assert (results.iterations[0].score, results.iterations[0].missing) == (1.0, 1)
     assert results.best.gain.pairs == 59
+    # The base model, which answers nothing, has that item's score; the checkpoint may have had 0 or 1 there.
+    bounds = results.best.gain.if_missing
+    assert (bounds.low, bounds.high) == pytest.approx((59 / 60, 1.0))
+    score = results.best.score.if_missing
+    assert (score.low, score.high) == pytest.approx((59 / 60, 1.0))
+    assert results.baseline.graded.if_missing is None
 
 
 def test_a_folder_on_disk_gives_the_same_metrics(tmp_path: Path) -> None:

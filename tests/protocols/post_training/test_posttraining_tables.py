@@ -20,6 +20,7 @@ from heredity.protocols.post_training.metrics import METRICS
 from heredity.protocols.post_training.report import REPORT
 from heredity.protocols.post_training.tables import Stability, TrainingTables
 from heredity.reports import html, markdown, write_reports
+from heredity.reports.run_page import run_page
 from heredity.reports.suite_page import suite_page
 from heredity.results.base import Unknown
 from heredity.results.run import RunResults
@@ -98,6 +99,30 @@ def test_the_best_workspace_is_described_as_it_was() -> None:
     assert row.zero_rate == pytest.approx(1 / 3), "a grading that fails counts as a score of 0"
     assert row.routes == ["SFT-only", "SFT+RL"]
     assert tables([results(Told(()))]).workspaces == []
+
+
+def test_items_without_a_score_bound_the_gains_on_pages() -> None:
+    journal = PostTrainingJournal(Told((SFT,)))
+    lines = journal.lines
+    for line in lines:
+        if line["kind"] == "judging.scored":
+            line["data"]["scores"][:6] = [None] * 6
+    short = run_results(RunEvidence(lines, journal.load, journal.blob), METRICS)
+    runs = [short, results(Told((SFT,), seed=1))]
+    suite = suite_results(runs, lambda _: METRICS)
+    gain = suite.part.entries[0].heldout
+    gaps = [
+        [a - b if a is not None else None for a, b in zip(r.heldout.scores, r.reference.heldout_scores, strict=True)]
+        for r in runs
+    ]
+    before = short.reference.heldout_scores[:6]
+    known = sum(gap for gap in gaps[0] if gap is not None)
+    least, most = ((known + sum(end - b for b in before)) / 60 for end in (0.0, 1.0))
+    whole = mean(gaps[1])
+    assert (gain.if_missing.low, gain.if_missing.high) == pytest.approx(((least + whole) / 2, (most + whole) / 2))
+    assert suite.part.entries[0].graded.if_missing is None
+    assert "with what is missing" in markdown.render(suite_page(suite, runs, REPORT))
+    assert "with what is missing" in markdown.render(run_page(short, REPORT))
 
 
 class Set(PostTrainingJournal):

@@ -8,6 +8,7 @@ from itertools import groupby
 from heredity.protocols.harness_evolution.results import Collapse, HarnessRunResults
 from heredity.protocols.harness_evolution.task_results import Cost, Difference, Gain, Transfer
 from heredity.results import text
+from heredity.results.claims import bounds_note
 from heredity.results.page import (
     Cell,
     Column,
@@ -184,7 +185,7 @@ def _transfer(listed: Sequence[Transfer]) -> Table:
             (
                 Cell(MEASURES[row.metric], (view_name(row.view),) if ":" in row.view else ()),
                 Cell(row.after, (", and ".join(of),)),
-                gained(row.micro),
+                Cell(gained(row.micro), (bounds_note(row.if_missing),) if row.if_missing else ()),
                 _verdict(row.micro),
                 Number(row.macro.difference if row.macro else None, 3, "signed"),
                 Number(row.forgetting.micro if row.forgetting else None, 3),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from heredity.protocols.harness_evolution.task_results import Names, Of, TaskMetrics
-from heredity.results.base import Interval, Result
+from heredity.results.base import Interval, MissingBounds, Result
 from heredity.results.run import ChangeStatus, RunResults, Verdict
 from heredity.results.suite import Claim
 
@@ -159,6 +159,7 @@ class Measured(Result):
         evolvers: what it says of the method: of new runs, on new tasks.
         candidates: what it says of the harnesses that these runs ended with, on new tasks. Both None where nothing is ranked.
         forgetting: of FR alone.
+        if_missing: bounds of the mean over tasks that were asked and have no gain; None where none lacks, or nobody can say.
     """
 
     measure: str
@@ -170,6 +171,7 @@ class Measured(Result):
     forgetting: float | None
     tasks: int
     runs: tuple[RunGain, ...]
+    if_missing: MissingBounds | None = None
 
 
 class Collapsed(Result):

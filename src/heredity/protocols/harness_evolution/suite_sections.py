@@ -20,7 +20,7 @@ from heredity.protocols.harness_evolution.run_sections import VIEWS, over_batche
 from heredity.protocols.harness_evolution.task_results import Of
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Key, Lines, Mark, Reference, Series, Tone
-from heredity.results.claims import claim_cells, claim_columns, claimed, of_runs, told
+from heredity.results.claims import bounds_note, claim_cells, claim_columns, claimed, of_runs, told
 from heredity.results.page import (
     Cell,
     Column,
@@ -133,7 +133,8 @@ def _cell(measured: Measured | None) -> Cell | None:
         return None
     counts = f"{text.plural(len(measured.runs), 'run')}, {text.plural(measured.tasks, 'task')}"
     forgot = [f"FR {text.number(measured.forgetting, 3)}"] if measured.forgetting else []
-    return claimed(measured.mean, measured.evolvers, measured.candidates, OF_WHAT, [counts, *forgot])
+    missing = [bounds_note(measured.if_missing)] if measured.if_missing else []
+    return claimed(measured.mean, measured.evolvers, measured.candidates, OF_WHAT, [counts, *forgot, *missing])
 
 
 def _named(method: str, tones: Tones) -> Named:

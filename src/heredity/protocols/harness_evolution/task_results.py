@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from heredity.results.base import Interval, Result
+from heredity.results.base import Interval, MissingBounds, Result
 from heredity.results.run import Verdict
 
 Of = Literal["final", "best_validation"]
@@ -143,7 +143,10 @@ class Difference(Result):
 
 
 class Gain(Result):
-    """How much better the snapshot `after` does than `before`, on the tasks that both attempted."""
+    """How much better the snapshot `after` does than `before`, on the tasks that both attempted.
+
+    `if_missing` are bounds of `micro` over the tasks that were asked and that either lacks; None where none is, or nobody can say.
+    """
 
     before: str
     after: str
@@ -152,6 +155,7 @@ class Gain(Result):
     one_task: float | None
     macro: Difference | None
     micro: Difference | None
+    if_missing: MissingBounds | None = None
 
 
 class UpdateValidation(Result):

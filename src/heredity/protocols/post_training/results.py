@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from heredity.protocols.post_training.code_results import Audit, Excerpt, Revision
-from heredity.results.base import Interval, Result
+from heredity.results.base import Interval, MissingBounds, Result
 from heredity.results.run import Verdict
 
 Scores = list[float | None]
@@ -32,16 +32,20 @@ class FailureKind(StrEnum):
 
 
 class ScoreSummary(Result):
-    """Mean score over the items of a view; `n` were scored, `missing` were not."""
+    """Mean score over the items of a view; `n` were scored, `missing` were not, `if_missing` bounds the mean over these."""
 
     mean: float | None
     ci: Interval | None
     n: int
     missing: int
+    if_missing: MissingBounds | None = None
 
 
 class Gain(Result):
-    """A paired difference to the base model over `pairs` items, positive where it is beaten; `mde` is the least they could show."""
+    """A paired difference to the base model over `pairs` items, positive where it is beaten; `mde` is the least they could show.
+
+    `if_missing` are its bounds over the items that either has no score of; None where there are none.
+    """
 
     difference: float
     ci: Interval | None
@@ -49,6 +53,7 @@ class Gain(Result):
     mde: float | None
     pairs: int
     verdict: Verdict
+    if_missing: MissingBounds | None = None
 
 
 class ViewGain(Result):

@@ -15,6 +15,7 @@ from heredity.protocols.post_training.results import (
     LengthControlled,
     Noise,
     Process,
+    ScoreSummary,
     TrainingRunResults,
     ViewGain,
 )
@@ -22,6 +23,7 @@ from heredity.protocols.post_training.sentences import summary, views
 from heredity.protocols.post_training.summaries import summary_files
 from heredity.results import text
 from heredity.results.charts import Lines, Mark, Reference, Series
+from heredity.results.claims import bounds_note
 from heredity.results.page import (
     Cell,
     Code,
@@ -30,6 +32,7 @@ from heredity.results.page import (
     Facts,
     Folded,
     Group,
+    Mean,
     Mono,
     Number,
     Part,
@@ -183,8 +186,14 @@ def _gains(part: TrainingRunResults) -> tuple[Part, ...]:
 
 def _gain_row(name: str | Cell, view: ViewGain) -> Row:
     gain = view.gain
-    shown = (level(view.baseline), level(view.best), difference(gain), Verdict(gain.verdict if gain else None))
+    scores = (_bounded(level(summary), summary) for summary in (view.baseline, view.best))
+    shown = (*scores, _bounded(difference(gain), gain), Verdict(gain.verdict if gain else None))
     return Row((name, *shown, Number(gain.mde if gain else None, 3), gain.pairs if gain else None))
+
+
+def _bounded(shown: Mean, of: ScoreSummary | Gain | None) -> Cell:
+    """Return a mean with what missing scores might make of it."""
+    return Cell(shown, (bounds_note(of.if_missing),) if of and of.if_missing else ())
 
 
 def _lengths(controlled: LengthControlled) -> tuple[Part, ...]:

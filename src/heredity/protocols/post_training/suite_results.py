@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heredity.protocols.post_training.results import FailureKind
 from heredity.protocols.post_training.tables import TrainingTables
-from heredity.results.base import Result
+from heredity.results.base import MissingBounds, Result
 from heredity.results.suite import Claim
 
 
@@ -14,6 +14,7 @@ class GainOverRuns(Result):
     Attributes:
         evolvers: what it says of the agent: of new runs, on new items.
         candidates: what it says of the checkpoints that these runs ended with, on new items. Both None where nothing is ranked.
+        if_missing: bounds of the mean over items without a score, of the runs that graded anything; None where there are none.
     """
 
     difference: float
@@ -21,6 +22,7 @@ class GainOverRuns(Result):
     candidates: Claim | None
     runs: int
     cases: int
+    if_missing: MissingBounds | None = None
 
 
 class Success(Result):

@@ -19,7 +19,7 @@ from heredity.protocols.post_training.summaries import results_csv
 from heredity.protocols.post_training.table_sections import table_sections
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Lines, Reference, Series
-from heredity.results.claims import claimed, of_runs, told
+from heredity.results.claims import bounds_note, claimed, of_runs, told
 from heredity.results.page import (
     Cell,
     Column,
@@ -257,4 +257,5 @@ def _gain(gain: GainOverRuns | None) -> Cell | None:
     if gain is None:
         return None
     counts = f"{plural(gain.runs, 'run')}, {plural(gain.cases, 'item')}"
-    return claimed(gain.difference, gain.evolvers, gain.candidates, ("agent", "checkpoints", "item"), [counts])
+    notes = [counts, *([bounds_note(gain.if_missing)] if gain.if_missing else [])]
+    return claimed(gain.difference, gain.evolvers, gain.candidates, ("agent", "checkpoints", "item"), notes)

@@ -385,6 +385,17 @@ def test_a_missing_score_is_not_a_zero() -> None:
     assert (level.perf.micro, level.attempted, level.missing) == (1.0, 1, 1)
 
 
+def test_a_gain_with_missing_scores_has_bounds_over_what_was_asked() -> None:
+    names = [f"t{i}" for i in range(10)]
+    rows = judged("id", "A_0", dict.fromkeys(names, 0.0), 0)
+    rows += judged("id", "A_T", {**dict.fromkeys(names[:8], 1.0), "t8": 0.0, "t9": None}, 3)
+    (final,) = [row for row in metrics(rows).transfer if row.of == "final"]
+    assert final.micro.difference == pytest.approx(8 / 9)
+    assert (final.if_missing.low, final.if_missing.high) == pytest.approx((0.8, 0.9))
+    whole = [row for row in rows if row["task_id"] != "t9"]
+    assert metrics(whole).transfer[0].if_missing is None
+
+
 def test_a_domain_of_one_task_gives_no_interval() -> None:
     rows = judged("update_validation", "E_0", {"a": 1.0, "b": 0.0}, 0)
     rows += judged("update_validation", "E_0", {"c": 0.0}, 0, attributes={"domain": "text"})

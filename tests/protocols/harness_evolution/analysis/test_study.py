@@ -9,7 +9,11 @@ from journals import HarnessJournal, Told
 from heredity.analysis.suite_results import suite_results
 from heredity.protocols.harness_evolution.analysis.study import harness_study
 from heredity.protocols.harness_evolution.metrics import METRICS
+from heredity.protocols.harness_evolution.report import REPORT
 from heredity.protocols.harness_evolution.results import Collapsed, GateCounts, HarnessSuiteResults, SpentPart
+from heredity.reports import markdown
+from heredity.reports.suite_page import suite_page
+from heredity.results.base import MissingBounds
 from heredity.results.run import RunResults
 
 REASON = "middleware/guard.py: after_model gave None, and a Reply was expected"
@@ -55,6 +59,24 @@ def test_a_methods_gain_is_the_mean_over_its_runs_of_its_tasks() -> None:
     assert row.mean == pytest.approx(np.mean(gains))
     assert (row.evolvers.verdict, row.candidates.verdict, row.tasks) == ("cannot tell yet", "better", 16)
     assert row.candidates.ci[0] < row.mean < row.candidates.ci[1]
+
+
+def test_what_is_missing_of_one_run_bounds_the_gain_of_the_method() -> None:
+    first, second = (r for r in runs() if r.evolver.name == "ace")
+    lacking = MissingBounds(low=-0.5, high=0.5, declared=True)
+    rows = [
+        row.model_copy(update={"if_missing": lacking}) if (row.metric, row.of) == ("IDG", "final") else row
+        for row in first.part.transfer
+    ]
+    short = first.model_copy(update={"part": first.part.model_copy(update={"transfer": tuple(rows)})})
+    measures = study((short, second)).methods[0].measures
+    row = next(m for m in measures if (m.measure, m.of) == ("IDG", "final"))
+    whole = row.runs[1].gain
+    assert (row.if_missing.low, row.if_missing.high) == pytest.approx(((whole - 0.5) / 2, (whole + 0.5) / 2))
+    assert all(m.if_missing is None for m in measures if m is not row)
+    suite = suite_results((short, second), lambda protocol: METRICS)
+    page = markdown.render(suite_page(suite, [short, second], REPORT))
+    assert page.count("with what is missing") >= 1
 
 
 @pytest.mark.parametrize(("seeds", "told"), [(5, False), (6, True)])

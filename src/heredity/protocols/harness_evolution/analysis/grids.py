@@ -94,9 +94,10 @@ class Grid:
         return self.final(batches) if best.batch is not None and best.batch == batches else None
 
     def pair(self, before: int, after: int) -> Pair:
-        """Return two snapshots as they are compared, with names, scores, domains, and how many tasks both were asked."""
+        """Return two snapshots as they are compared, with names, scores, domains, and which tasks both were asked."""
         first, second = ((self.snapshots[i].name, self.score[:, i]) for i in (before, after))
-        return first, second, self.domain, int((~self.untrained[:, [before, after]].any(axis=1)).sum())
+        asked: Bools = np.logical_not(self.untrained[:, before] | self.untrained[:, after])
+        return first, second, self.domain, asked
 
 
 def train_batches(results: CodedRows) -> int | None:

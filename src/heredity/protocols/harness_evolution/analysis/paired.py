@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from heredity.analysis.bounds import GAP, Interval, share
+from heredity.analysis.bounds import GAP, Interval, missing_gap, share
 from heredity.analysis.paired import Comparison, compare_cases, holm, verdict
 from heredity.analysis.statistics import Estimate, case_mean
-from heredity.protocols.harness_evolution.analysis.coded import Floats, Ints
+from heredity.protocols.harness_evolution.analysis.coded import Bools, Floats, Ints
 from heredity.protocols.harness_evolution.task_results import Difference, Gain
 from heredity.results.coverage import covered
 from heredity.results.run import Verdict
 
-Pair = tuple[tuple[str, Floats], tuple[str, Floats], Ints, int]
-"""Two snapshots of a view, each with its name and its scores, shape (tasks,), NaN where missing; the domain of each task; and how
-many tasks both were asked."""
+Pair = tuple[tuple[str, Floats], tuple[str, Floats], Ints, Bools]
+"""Two snapshots of a view, each with its name and its scores, shape (tasks,), NaN where missing; the domain of each task; and which
+of them both were asked."""
 
 
 def gains(pairs: Sequence[Pair]) -> tuple[Gain, ...]:
@@ -28,14 +28,17 @@ def gains(pairs: Sequence[Pair]) -> tuple[Gain, ...]:
     bounds = [GAP if share(before, after) else None for (_, before), (_, after), *_ in pairs]
     gaps = [after - before for (_, before), (_, after), *_ in pairs]
     domains = [by_domain(gap, domain) for gap, (_, _, domain, _) in zip(gaps, pairs, strict=True)]
-    known = [covered(int((~np.isnan(gap)).sum()), asked) for gap, (*_, asked) in zip(gaps, pairs, strict=True)]
+    known = [
+        covered(int((~np.isnan(gap)).sum()), int(asked.sum())) for gap, (*_, asked) in zip(gaps, pairs, strict=True)
+    ]
     macro = _differences([_compare(*stratum) for stratum in zip(domains, bounds, strict=True)], known)
     micro = _differences([_compare([gap[~np.isnan(gap)]], b) for gap, b in zip(gaps, bounds, strict=True)], known)
     return tuple(_gain(*compared) for compared in zip(pairs, macro, micro, strict=True))
 
 
 def _gain(pair: Pair, macro: Difference | None, micro: Difference | None) -> Gain:
-    (before, first), (after, second), *_ = pair
+    (before, first), (after, second), _, asked = pair
+    told = share(first, second)
     tasks = int((~np.isnan(second - first)).sum())
     return Gain(
         before=before,
@@ -45,6 +48,7 @@ def _gain(pair: Pair, macro: Difference | None, micro: Difference | None) -> Gai
         one_task=1.0 / tasks if tasks else None,
         macro=macro,
         micro=micro,
+        if_missing=missing_gap(second[asked], first[asked]) if told else None,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from heredity.analysis.bounds import GAP, Interval, share
+from heredity.analysis.bounds import GAP, Interval, mean_bounds, share
 from heredity.analysis.claims import Both, claims, compare
 from heredity.ids import canonical_json
 from heredity.protocols.harness_evolution.analysis.coded import Floats
@@ -41,6 +41,7 @@ from heredity.protocols.harness_evolution.results import (
     harness_of,
 )
 from heredity.protocols.harness_evolution.task_results import Cost, Costs, Of
+from heredity.results.base import MissingBounds
 from heredity.results.run import RunResults
 from heredity.results.suite import Claim
 
@@ -205,7 +206,22 @@ def _measured(
             RunGain(run_id=member.run.run_id, seed=member.run.seed, gain=float(np.mean(list(row.values()))))
             for member, row in scored
         ),
+        if_missing=mean_bounds(
+            [float(np.mean(list(row.values()))) for _, row in scored],
+            [_lacking(member, measure) for member, _ in scored],
+        ),
     )
+
+
+def _lacking(member: _Member, measure: _Measure) -> MissingBounds | None:
+    """Return what the missing scores of a run might make of its gain."""
+    harness, view = member.harness, measure.view
+    if measure.name == "UVG":
+        chosen = harness.paired[view].snapshots[measure.of]
+        gains = [gain for gain in harness.uvg[view].base if gain.after == chosen]
+    else:
+        gains = [row for row in harness.transfer if (row.view, row.of) == (view, measure.of)]
+    return gains[0].if_missing if gains else None
 
 
 def _bounds(measure: _Measure, members: Members) -> Interval | None:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from heredity.analysis.bounds import GAP, SHARE
+from heredity.analysis.bounds import GAP, SHARE, Floats, missing_bounds, missing_gap
 from heredity.analysis.paired import compare_paired, verdict
 from heredity.analysis.run_record import mean
 from heredity.analysis.statistics import mean_interval
@@ -29,7 +29,15 @@ def paired(after: Scores, before: Scores) -> Gain | None:
         mde=comparison.mde,
         pairs=len(gaps),
         verdict=verdict(comparison.difference, comparison.p, covered=covered(len(gaps), len(after))),
+        if_missing=missing_gap(*_columns(after, before)),
     )
+
+
+def _columns(after: Scores, before: Scores) -> tuple[Floats, Floats]:
+    """Return scores of the same items as arrays, NaN where missing."""
+    rows = [[math.nan if score is None else score for score in pair] for pair in zip(after, before, strict=False)]
+    later, earlier = np.array(rows, dtype=np.float64).reshape(-1, 2).T
+    return later, earlier
 
 
 def clearly_worse(after: Scores, before: Scores) -> bool:
@@ -47,7 +55,14 @@ def described(scores: Scores) -> ScoreSummary | None:
         return None
     present = [score for score in scores if score is not None]
     interval = mean_interval(present, bounds=SHARE)
-    return ScoreSummary(mean=mean(present), ci=interval, n=len(present), missing=len(scores) - len(present))
+    known = [math.nan if score is None else score for score in scores]
+    return ScoreSummary(
+        mean=mean(present),
+        ci=interval,
+        n=len(present),
+        missing=len(scores) - len(present),
+        if_missing=missing_bounds(known, SHARE),
+    )
 
 
 def best_step(record: PostTraining) -> Step | None:

@@ -8,7 +8,7 @@ from math import comb
 
 import numpy as np
 
-from heredity.analysis.bounds import GAP
+from heredity.analysis.bounds import GAP, mean_bounds
 from heredity.analysis.claims import Both, claims, compare
 from heredity.analysis.run_record import mean
 from heredity.analysis.statistics import Floats
@@ -29,6 +29,7 @@ from heredity.protocols.post_training.suite_results import (
     SuiteScaling,
     TrainingSuiteResults,
 )
+from heredity.results.base import MissingBounds
 from heredity.results.run import RunResults, RunStatus
 
 
@@ -73,8 +74,12 @@ def posttraining_study(
 
 
 def _entries(groups: Groups, ranked: bool) -> list[Entry]:
-    graded = _gains({key: [run.graded_gaps for run in trained] for key, trained in groups.items()}, ranked)
-    heldout = _gains({key: [run.heldout_gaps for run in trained] for key, trained in groups.items()}, ranked)
+    graded = _gains(
+        {key: [(run.graded_gaps, run.missing[0]) for run in trained] for key, trained in groups.items()}, ranked
+    )
+    heldout = _gains(
+        {key: [(run.heldout_gaps, run.missing[1]) for run in trained] for key, trained in groups.items()}, ranked
+    )
     return [_entry(*key, trained, graded.get(key), heldout.get(key)) for key, trained in groups.items()]
 
 
@@ -130,11 +135,12 @@ def _process(parts: Sequence[TrainingRunResults]) -> ProcessMeans:
 
 
 def _gains(
-    groups: Mapping[tuple[str, str], Sequence[Sequence[float]]], ranked: bool
+    groups: Mapping[tuple[str, str], Sequence[tuple[Sequence[float], MissingBounds | None]]], ranked: bool
 ) -> dict[tuple[str, str], GainOverRuns]:
     """Return the mean gain of each agent on each task, tests corrected over the agents of a task."""
     tasks = [task for _, task in groups]
-    both = {key: both for key, rows in groups.items() if (both := _compared(rows, tasks.count(key[1])))}
+    scored = {key: [(row, missing) for row, missing in rows if row] for key, rows in groups.items()}
+    both = {key: both for key, rows in scored.items() if (both := _compared([r for r, _ in rows], tasks.count(key[1])))}
     gains: dict[tuple[str, str], GainOverRuns] = {}
     for task in dict.fromkeys(tasks):
         family = {key: compared for key, compared in both.items() if key[1] == task}
@@ -146,16 +152,18 @@ def _gains(
                 candidates=candidates,
                 runs=compared.candidates.runs,
                 cases=compared.candidates.cases,
+                if_missing=mean_bounds(
+                    [float(np.nanmean(row)) for row, _ in scored[key]], [missing for _, missing in scored[key]]
+                ),
             )
     return gains
 
 
 def _compared(rows: Sequence[Sequence[float]], tests: int) -> Both | None:
     """Compare checkpoints with the base model over runs and items; runs of a suite have the same items, so a column is one."""
-    scored = [row for row in rows if row]
-    width = max(map(len, scored), default=0)
-    table: Floats = np.array([[*row, *[np.nan] * (width - len(row))] for row in scored], dtype=np.float64)
-    return compare([table], tests, GAP, marked=True) if scored else None
+    width = max(map(len, rows), default=0)
+    table: Floats = np.array([[*row, *[np.nan] * (width - len(row))] for row in rows], dtype=np.float64)
+    return compare([table], tests, GAP, marked=True) if rows else None
 
 
 def pass_at_k(gains: Sequence[float]) -> list[BestOfRuns]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from heredity.protocols.post_training.results import Scores, TrainingRunResults
+from heredity.results.base import MissingBounds
 from heredity.results.run import RunResults, Verdict
 
 
@@ -54,6 +55,14 @@ class Trained:
         """Gains of what it ended with by item of the held-out slice."""
         heldout, reference = self.run.heldout, self.run.reference
         return _gaps(heldout.scores if heldout else [], reference.heldout_scores if reference else [])
+
+    @property
+    def missing(self) -> tuple[MissingBounds | None, MissingBounds | None]:
+        """What scores that are missing might make of its gains: on the graded view, and held out."""
+        best, heldout = self.part.best, self.part.heldout
+        gains = (best and best.gain, heldout and heldout.gain)
+        graded, hidden = (gain.if_missing if gain else None for gain in gains)
+        return graded, hidden
 
 
 Groups = Mapping[tuple[str, str], Sequence[Trained]]

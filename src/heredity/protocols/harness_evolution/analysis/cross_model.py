@@ -14,7 +14,7 @@ import numpy as np
 from heredity.analysis.bounds import GAP, share
 from heredity.analysis.claims import Both, claims, compare
 from heredity.gateway.settings import stand_in
-from heredity.protocols.harness_evolution.analysis.study import gains_table, paired_gains
+from heredity.protocols.harness_evolution.analysis.paired import gains_table, paired_gains
 from heredity.protocols.harness_evolution.results import MatrixCell, MatrixRow, Paired, Role, harness_of
 from heredity.results.run import RunResults
 from heredity.results.suite import Claim

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from heredity.analysis.bounds import GAP, Interval, missing_gap, share
 from heredity.analysis.paired import Comparison, compare_cases, holm, verdict
 from heredity.analysis.statistics import Estimate, case_mean
 from heredity.protocols.harness_evolution.analysis.coded import Bools, Floats, Ints
-from heredity.protocols.harness_evolution.task_results import Difference, Gain
+from heredity.protocols.harness_evolution.results import Paired
+from heredity.protocols.harness_evolution.task_results import Difference, Gain, Of
 from heredity.results.coverage import covered
 from heredity.results.run import Verdict
 
@@ -102,3 +104,20 @@ def _compare(strata: Sequence[Floats], bounds: Interval | None) -> Comparison | 
     if compared is not None and len(groups) > 1 and min(g.size for g in groups) == 1:
         return replace(compared, interval=None, p=None, mde=None)
     return compared
+
+
+def paired_gains(table: Paired | None, of: Of) -> dict[str, float]:
+    """Return the gain of each task of a view that both the base and another snapshot attempted."""
+    if table is None or "base" not in table.scores or of not in table.scores:
+        return {}
+    rows = zip(table.tasks, table.scores["base"], table.scores[of], strict=True)
+    return {task: y - x for task, x, y in rows if x is not None and y is not None}
+
+
+def gains_table(rows: Sequence[Mapping[Any, float]]) -> Floats:
+    """Return gains as an array of shape (runs, tasks), NaN where a run has none."""
+    tasks = {task: i for i, task in enumerate(dict.fromkeys(task for row in rows for task in row))}
+    table = np.full((len(rows), len(tasks)), np.nan)
+    for i, row in enumerate(rows):
+        table[i, [tasks[task] for task in row]] = list(row.values())
+    return table

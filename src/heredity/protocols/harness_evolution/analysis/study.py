@@ -18,6 +18,7 @@ from heredity.analysis.claims import Both, claims, compare
 from heredity.ids import canonical_json
 from heredity.protocols.harness_evolution.analysis.coded import Floats
 from heredity.protocols.harness_evolution.analysis.metrics import MEASURES, ROLES
+from heredity.protocols.harness_evolution.analysis.paired import gains_table, paired_gains
 from heredity.protocols.harness_evolution.results import (
     BeforeAfter,
     Collapsed,
@@ -30,7 +31,6 @@ from heredity.protocols.harness_evolution.results import (
     MethodComparison,
     ModelCell,
     ModelRow,
-    Paired,
     Plan,
     RunGain,
     Spent,
@@ -123,25 +123,8 @@ def _measures(members: Members) -> list[_Measure]:
     return [_Measure(_MEASURES[views[view]], view, of) for view in ordered for of in ROLES]
 
 
-def paired_gains(table: Paired | None, of: Of) -> dict[str, float]:
-    """Return the gain of each task of a view that both the base and another snapshot attempted."""
-    if table is None or "base" not in table.scores or of not in table.scores:
-        return {}
-    rows = zip(table.tasks, table.scores["base"], table.scores[of], strict=True)
-    return {task: y - x for task, x, y in rows if x is not None and y is not None}
-
-
 def _gains(member: _Member, measure: _Measure) -> dict[str, float]:
     return paired_gains(member.harness.paired.get(measure.view), measure.of)
-
-
-def gains_table(rows: Sequence[Mapping[Any, float]]) -> Floats:
-    """Return gains as an array of shape (runs, tasks), NaN where a run has none."""
-    tasks = {task: i for i, task in enumerate(dict.fromkeys(task for row in rows for task in row))}
-    table = np.full((len(rows), len(tasks)), np.nan)
-    for i, row in enumerate(rows):
-        table[i, [tasks[task] for task in row]] = list(row.values())
-    return table
 
 
 def _methods(own: Mapping[str, Members], ranked: bool) -> list[Method]:

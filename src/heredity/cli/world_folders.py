@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,29 +16,32 @@ import typer
 from heredity.errors import ConfigError
 
 if TYPE_CHECKING:
-    from heredity.rollouts.world.folder_audit import Finding, FolderReport
+    from heredity.rollouts.world.folder_findings import FolderReport
     from heredity.worlds.folder import WorldFolder
 
 _WIDTH = 400
 
 
 def audit(
-    folder: Annotated[Path, typer.Argument(help="A folder in the AutoEnv-36 format.", show_default=False)],
-    seconds: Annotated[
-        float, typer.Option("--seconds", min=0.0, help="How long to search the levels for solutions and for reward.")
-    ] = 20.0,
+    folders: Annotated[
+        list[Path],
+        typer.Argument(help="Folders in the AutoEnv-36 format, or one that such folders lie in.", show_default=False),
+    ],
+    level: Annotated[str | None, typer.Option("--level", help="Only this level, such as level_03.")] = None,
+    steps: Annotated[
+        int | None, typer.Option("--steps", min=0, help="Steps that the search of a level may take; 5000 by default.")
+    ] = None,
+    processes: Annotated[int | None, typer.Option("--processes", min=1, show_default="one per core")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Write the report of each folder here, as JSON.")] = None,
     unsafe: Annotated[bool, typer.Option("--unsafe", help="Run its code with the isolation that works here.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Find what is wrong with a world folder; the exit code is 1 if there are faults."""
-    report = _audited(folder, seconds, unsafe)
-    typer.echo(json.dumps(report.to_json(), indent=1) if as_json else _text(report))
-    if report.faults:
-        raise typer.Exit(1)
+    """Find what is wrong with world folders, and correct their bounds; the exit code is 1 if there are faults."""
+    _print(_audited(_folders_in(folders), (steps, level, processes), unsafe, out), as_json=as_json)
 
 
-def verify(paths: Sequence[str], seconds: float, *, as_json: bool) -> None:
-    """Audit folders one after the other; the exit code is 1 if any has faults.
+def verify(paths: Sequence[str], *, as_json: bool, processes: int | None = None) -> None:
+    """Audit folders; the exit code is 1 if any has faults.
 
     Raises:
         ConfigError: if one of them is no world folder.
@@ -47,16 +52,37 @@ def verify(paths: Sequence[str], seconds: float, *, as_json: bool) -> None:
         raise ConfigError(
             f"{', '.join(names)}: worlds and world folders are verified apart; leave out one or the other"
         )
-    reports = [_audited(Path(path), seconds, False) for path in paths]
+    _print(_audited([Path(path) for path in paths], (None, None, processes), False, None), as_json=as_json)
+
+
+def _print(reports: Sequence[FolderReport], *, as_json: bool) -> None:
+    faulty = sum(bool(report.faults) for report in reports)
     if as_json:
         rows = [report.to_json() for report in reports]
-        typer.echo(
-            json.dumps({"folders": len(rows), "faulty": sum(bool(r.faults) for r in reports), "rows": rows}, indent=1)
-        )
+        many = {"folders": len(rows), "faulty": faulty, "rows": rows}
+        typer.echo(json.dumps(many if len(rows) > 1 else rows[0], indent=1))
+    elif len(reports) == 1:
+        typer.echo(_text(reports[0]))
     else:
         typer.echo("\n\n".join(f"{report.folder}\n{_text(report)}" for report in reports))
-    if any(report.faults for report in reports):
+        typer.echo(f"\n{len(reports)} folders, {faulty} with faults")
+    if faulty:
         raise typer.Exit(1)
+
+
+def _folders_in(given: Sequence[Path]) -> list[Path]:
+    """Return folders, and for one that is none itself those in it, by the numbers that their names begin with."""
+    folders: list[Path] = []
+    for path in given:
+        inside = [] if (path / "env_main.py").exists() or not path.is_dir() else path.iterdir()
+        within = [inner for inner in inside if (inner / "env_main.py").is_file()]
+        folders += sorted(within, key=_number) or [path]
+    return folders
+
+
+def _number(folder: Path) -> tuple[int, str]:
+    number = re.match(r"\d+", folder.name)
+    return int(number[0]) if number else 0, folder.name
 
 
 def show(path: str, level: str | None, *, as_json: bool) -> None:
@@ -153,36 +179,64 @@ async def _played(folder: WorldFolder, spec: Mapping[str, Any]) -> None:
         )
 
 
-def _audited(folder: Path, seconds: float, unsafe: bool) -> FolderReport:
+def _audited(
+    folders: Sequence[Path], asked: tuple[int | None, str | None, int | None], unsafe: bool, out: Path | None
+) -> list[FolderReport]:
+    from heredity.cli.bars import bar
     from heredity.cli.signals import run_interruptibly
     from heredity.rollouts.programs import SandboxedPrograms
-    from heredity.rollouts.world.folder_audit import audit_folder
+    from heredity.rollouts.world.folder_audit import STEPS, audit_folder
+    from heredity.worlds.folder import TEST, VALIDATION, WorldFolder
 
-    async def run() -> FolderReport:
-        async with SandboxedPrograms(2, unsafe=unsafe) as programs:
-            return await audit_folder(folder, programs, seconds)
+    steps, level, processes = asked
+    opened = [WorldFolder(folder) for folder in folders]
+    levels = sum(1 if level else len(f.levels(split)) for f in opened for split in (TEST, VALIDATION))
+    workers = processes or len(os.sched_getaffinity(0))
 
-    return run_interruptibly(run())
+    async def run(notify: Callable[[], None]) -> list[FolderReport]:
+        searches, audits = asyncio.Semaphore(workers), asyncio.Semaphore(workers)
+
+        async def one(folder: Path, programs: SandboxedPrograms) -> FolderReport:
+            async with audits:
+                report = await audit_folder(
+                    folder, programs, STEPS if steps is None else steps, level=level, gate=searches, notify=notify
+                )
+            if out is not None:
+                _write(out, report)
+            return report
+
+        async with SandboxedPrograms(2 * workers, unsafe=unsafe) as programs:
+            return await asyncio.gather(*(one(folder, programs) for folder in folders))
+
+    with bar("levels", levels) as advance:
+        return run_interruptibly(run(advance))
+
+
+def _write(folder: Path, report: FolderReport) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(report.to_json(), indent=1)
+    (folder / f"{Path(report.folder).name}.json").write_text(text + "\n", encoding="utf-8")
 
 
 def _text(report: FolderReport) -> str:
     from heredity.cli.columns import columns
 
-    alike: dict[tuple[bool, str, str], list[Finding]] = {}
-    for finding in report.findings:
-        alike.setdefault((finding.fault, finding.kind, finding.text), []).append(finding)
     lines: list[str] = []
-    for (fault, kind, text), (first, *others) in alike.items():
-        lines.append(f"{'fault' if fault else 'note'} {kind}: {text}")
-        if first.reproduction:
-            lines.append("    " + textwrap.shorten(first.reproduction, _WIDTH, placeholder=" ... (--json has all)"))
-        if others:
-            lines.append(f"    likewise {', '.join(finding.level for finding in others)}")
-    heads = ("level", "bound", "best", "share", "moments", "solvable")
+    for finding in report.findings:
+        lines.append(f"{'fault' if finding.fault else 'note'} {finding.kind}: {finding.text}")
+        if finding.reproduction:
+            lines.append("    " + textwrap.shorten(finding.reproduction, _WIDTH, placeholder=" ... (--json has all)"))
+        if len(finding.levels) > 1:
+            lines.append(f"    on {len(finding.levels)} levels: {', '.join(finding.levels)}")
+        if finding.others:
+            others = textwrap.shorten("; ".join(finding.others), _WIDTH, placeholder=" ... (--json has all)")
+            lines.append(f"    and {len(finding.others)} more: {others}")
+    heads = ("level", "bound", "best", "share", "abused", "moments", "corrected", "basis", "solvable")
     rows = [
         ["-" if value is None else f"{value:g}" if isinstance(value, float) else str(value) for value in row.values()]
         for row in (row.to_json() for row in report.levels)
     ]
     notes = len(report.findings) - report.faults
-    end = f"{report.faults} faults, {notes} notes; {report.plays} plays in {report.seconds:.0f} s"
+    done = f"{report.plays} plays and {report.steps} steps of searches in {report.seconds:.0f} s"
+    end = f"{report.faults} faults, {notes} notes; {done}"
     return "\n".join([*lines, columns(heads, rows), end])

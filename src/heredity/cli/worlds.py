@@ -229,7 +229,7 @@ def verify(
 
     given = tuple(dict.fromkeys(names or ()))
     if any(map(is_folder, given)):
-        world_folders.verify(given, seconds, as_json=as_json)
+        world_folders.verify(given, as_json=as_json, processes=processes)
         return
     sound, wrong = sound_worlds() if every else ({}, {})
     chosen = (*sound,) or given

@@ -7,22 +7,39 @@ names. Types, ranges and choices are taken from fields of the usual names, or fo
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 _KINDS = {
-    "integer": re.compile(r"\bint(eger)?\b", re.IGNORECASE),
-    "number": re.compile(r"\b(float|number|decimal|real)\b", re.IGNORECASE),
+    "dict": re.compile(r"\b(dict(ionary)?|mapping)\b", re.IGNORECASE),
+    "list": re.compile(r"\b(list|array|tuple|pair)s? of\b|^\W*(list|array|tuple)\b|\[\s*x\d?\s*,\s*y", re.IGNORECASE),
+    "integer": re.compile(r"\b(int(eger)?|index|count)\b|\bnumber of\b", re.IGNORECASE),
     "boolean": re.compile(r"\bbool(ean)?\b", re.IGNORECASE),
-    "list": re.compile(r"\b(list|array|tuple|coordinates?|pair)\b", re.IGNORECASE),
+    "number": re.compile(
+        r"\b(float|number|decimal|real|ratio|fraction|amount|quantity|volume|percent(age)?)\b", re.IGNORECASE
+    ),
     "text": re.compile(r"\b(str|string|text|name)\b", re.IGNORECASE),
 }
-_RANGE = re.compile(r"(?<![\w.])(-?\d+(?:\.\d+)?)\s*(?:-|–|to|through|\.\.\.?|,)\s*(-?\d+(?:\.\d+)?)(?![\w.])")
+_FRACTIONS = re.compile(r"\b(float|decimal|real|ratio|fraction)\b", re.IGNORECASE)
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
+_ASIDE = r"(?:\s*\([^()]*\))?"
+_RANGE = re.compile(
+    rf"(?<![\w.]){_NUMBER}{_ASIDE}\s*(?:-|–|to|through|\.\.\.?)\s*{_NUMBER}(?![\w.])"
+    rf"|between\s+{_NUMBER}\s+and\s+{_NUMBER}|[\[(]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[\])]",
+    re.IGNORECASE,
+)
+_NUMBERS = re.compile(r"(?<![\w.])(-?\d+(?:\s*,\s*-?\d+)*)\s*,?\s*or\s+(-?\d+)(?![\w.])", re.IGNORECASE)
 _QUOTED = re.compile(r"'([^'\n]{1,40})'|\"([^\"\n]{1,40})\"|`([^`\n]{1,40})`")
+_EXAMPLES = re.compile(r"\be\.\s?g\.|\bfor example\b|\bsuch as\b|\betc\b|\blike\b", re.IGNORECASE)
+_IDENTIFIER = r"[A-Za-z][\w-]*"
 _LISTED = re.compile(
-    r"(?:one of|options?|choices|values|allowed)\s*(?:are|is)?\s*[:=]?\s*\[?\(?([\w ,/|-]+)", re.IGNORECASE
+    r"(?:one of|options?|choices|values|allowed|available)\s*(?:are|is)?\s*[:=]\s*\[?\(?"
+    rf"({_IDENTIFIER}(?:\s*(?:,\s*or|,\s*and|,|/|\||\bor\b)\s*{_IDENTIFIER})+)"
+    rf"|\((?:e\.\s?g\.\s*,?\s*|such as\s+)?({_IDENTIFIER}(?:\s*(?:,\s*or|,\s*and|,|/|\||\bor\b)\s*{_IDENTIFIER})+)\)",
+    re.IGNORECASE,
 )
 _ENUMS = ("enum", "options", "choices", "values", "allowed_values", "allowed")
 _LOW, _HIGH = ("minimum", "min", "low"), ("maximum", "max", "high")
@@ -40,6 +57,7 @@ class Values:
         kind: `integer`, `number`, `boolean`, `list`, `text`, or `""` where the file does not say.
         tried: values to try.
         complete: whether these are all that there are.
+        elements: of a list, what may stand in it, where the file says.
         low: least number, where the file says; `high`: greatest.
     """
 
@@ -48,6 +66,7 @@ class Values:
     complete: bool
     low: float | None = None
     high: float | None = None
+    elements: tuple[Any, ...] = ()
 
 
 def parameters_of(action: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,19 +97,42 @@ def values_of(said: Any) -> Values:
         return Values(kind or _kind_of(listed[0]), tuple(listed), True)
     if kind == "boolean":
         return Values(kind, (True, False), True)
-    low, high = _range(fields, text)
-    if kind in ("integer", "number", "") and low is not None and high is not None:
-        return _numbers(kind or "integer", low, high)
-    words = _words(text) if kind in ("text", "") else ()
-    if words:
-        return Values("text", words, True)
+    words = _words(text)
+    if kind == "list":
+        pairs: tuple[Any, ...] = ([[0, 0]], [[0, 0], [0, 1]], [[1, 1], [1, 2], [1, 3]], [[2, 2], [2, 3]])
+        single: tuple[Any, ...] = ([0, 0], [0, 1], [1, 0], [1, 1])
+        return Values(kind, pairs if re.search(r"\bpairs\b", text) else single, False, elements=words)
+    if kind != "dict":
+        numbers = _numbers_in(text) if kind in ("integer", "number", "") else ()
+        if numbers:
+            return Values("integer", numbers, True)
+        low, high = _range(fields, text)
+        if low is not None and high is not None and kind != "text":
+            return _numbers(_kind_of_range(kind, text, low, high), low, high)
+        if words and kind not in ("integer", "number"):
+            return Values("text", words, not _EXAMPLES.search(text))
     guesses: dict[str, tuple[Any, ...]] = {
         "integer": (0, 1, 2, 3),
-        "number": (0.0, 0.5, 1.0),
-        "list": ([0, 0], [0, 1], [1, 0], [1, 1]),
+        "number": (0.0, 0.5, 1.0) if _FRACTIONS.search(text) else (1, 2, 5),
         "text": ("a", "A", "1"),
+        "dict": ({},),
     }
     return Values(kind, guesses.get(kind, (0, 1, "a")), False)
+
+
+def examples_in(text: str, actions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the whole actions that stand in a text as JSON, if they have names of the list."""
+    defined = {action["name"] for action in actions}
+    found: list[dict[str, Any]] = []
+    for start in (match.start() for match in re.finditer(r"\{\s*\"action\"", text)):
+        try:
+            value: Any = json.JSONDecoder().raw_decode(text, start)[0]
+        except (ValueError, RecursionError):
+            continue
+        params = cast(dict[str, Any], value).get("params", {})
+        if value.get("action") in defined and isinstance(params, dict):
+            found.append({"action": value["action"], "params": params})
+    return [example for index, example in enumerate(found) if example not in found[:index]]
 
 
 def enumerate_actions(actions: Sequence[Mapping[str, Any]], most: int = 200) -> tuple[list[dict[str, Any]], bool]:
@@ -123,20 +165,52 @@ def unknown_actions(actions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]
     return [{"action": name, "params": {}} for name in names if name not in defined]
 
 
+def described_actions(actions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the actions as the search of a level asks for them (see `world_folder_choices.Choices` in the guest)."""
+    return [
+        {
+            "name": action["name"],
+            "params": {
+                name: {
+                    "kind": values.kind,
+                    "tried": list(values.tried),
+                    "complete": values.complete,
+                    "closed": values.complete or values.low is not None,
+                    "elements": list(values.elements),
+                    "text": json.dumps(said),
+                }
+                for name, said in parameters_of(action).items()
+                for values in [values_of(said)]
+            },
+        }
+        for action in actions
+    ]
+
+
+def surely_fits(given: Mapping[str, Any], actions: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether an action fits the list, and nothing in it is a guess at prose."""
+    if misfit(given, actions):
+        return False
+    listed = next(action for action in actions if action["name"] == given["action"])
+    possible = [values_of(said) for said in parameters_of(listed).values()]
+    return all(values.complete or values.low is not None for values in possible)
+
+
 def malformed_actions(actions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any], bool]]:
-    """Yield what is wrong, an action with that, and whether it is clear that such an action must not pay."""
-    yield "no keys", {}, True
-    yield "no name", {"params": {}}, True
-    yield "a name that is no text", {"action": None, "params": {}}, True
+    """Yield what is wrong, an action with that, and whether it is clear that such an action must not pay.
+
+    Only what reaches an environment: what has not the form of an action is refused before (`FolderWorldProcess.take`).
+    """
     for action in actions:
         name = action["name"]
         values = {key: values_of(said) for key, said in parameters_of(action).items()}
         plain = {key: possible.tried[0] for key, possible in values.items()}
-        yield "no params", {"action": name}, bool(values)
-        yield "params null", {"action": name, "params": None}, bool(values)
+        if values:
+            yield "no parameters", {"action": name, "params": {}}, True
         yield "an unknown parameter", {"action": name, "params": {**plain, "no_such_parameter": 1}}, False
         for key, possible in values.items():
-            yield f"{key} left out", {"action": name, "params": {k: v for k, v in plain.items() if k != key}}, True
+            if len(values) > 1:
+                yield f"{key} left out", {"action": name, "params": {k: v for k, v in plain.items() if k != key}}, True
             for value in _WRONG:
                 if not _may_be(value, possible):
                     clearly = possible.complete or value in _CLEARLY
@@ -175,6 +249,7 @@ def _may_be(given: object, values: Values) -> bool:
         "integer": number and abs(value) < 10**6 and value == int(value) and value >= 0,
         "number": number and abs(value) < 10**6,
         "list": isinstance(value, list) and bool(value),
+        "dict": isinstance(value, dict),
         "text": isinstance(value, str),
     }
     return fits.get(values.kind, isinstance(value, int | float | str) and not isinstance(value, bool))
@@ -194,8 +269,9 @@ def _range(fields: Mapping[str, Any], text: str) -> tuple[float | None, float | 
     if isinstance(both, list) and len(cast(list[Any], both)) == 2:
         low, high = cast(list[Any], both)
     if low is None or high is None:
-        bounds = _RANGE.search(text)
-        return (float(bounds[1]), float(bounds[2])) if bounds and float(bounds[1]) <= float(bounds[2]) else (None, None)
+        match = _RANGE.search(text)
+        bounds = [float(group) for group in match.groups() if group is not None] if match else []
+        return (bounds[0], bounds[1]) if bounds and bounds[0] <= bounds[1] else (None, None)
     return float(low), float(high)
 
 
@@ -209,9 +285,20 @@ def _numbers(kind: str, low: float, high: float) -> Values:
     return Values(kind, tuple(low + (high - low) * i / 4 for i in range(5)), False, low, high)
 
 
+def _kind_of_range(kind: str, text: str, low: float, high: float) -> str:
+    whole = low == int(low) and high == int(high) and "." not in (_RANGE.search(text) or [""])[0]
+    return "integer" if kind == "integer" or (whole and not _FRACTIONS.search(text)) else "number"
+
+
+def _numbers_in(text: str) -> tuple[int, ...]:
+    """Return the whole numbers of a list that ends with `or`: "10, 20, or 30"."""
+    match = _NUMBERS.search(text)
+    return tuple(int(number) for number in (*match[1].split(","), match[2])) if match else ()
+
+
 def _words(text: str) -> tuple[str, ...]:
-    quoted = ["".join(groups) for groups in _QUOTED.findall(text)]
-    if not quoted:
-        listed = _LISTED.search(text)
-        quoted = re.split(r"\s*[,/|]\s*|\s+or\s+", listed[1].strip()) if listed else []
-    return tuple(dict.fromkeys(word for word in quoted if word))[:_MOST_VALUES]
+    words = ["".join(groups) for groups in _QUOTED.findall(text)]
+    if not words:
+        match = _LISTED.search(text)
+        words = re.split(r"\s*(?:,\s*or\b|,\s*and\b|,|/|\||\bor\b)\s*", match[1] or match[2]) if match else []
+    return tuple(dict.fromkeys(word for word in words if word))[:_MOST_VALUES]

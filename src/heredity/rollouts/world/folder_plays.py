@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
-import itertools
-import math
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -20,6 +16,8 @@ from heredity.worlds.folder import WorldFolder
 Action = Mapping[str, Any]
 PLAY_S = 10.0
 """Seconds that one play may take."""
+EXPLORE_S = 300.0
+"""Seconds that the search of one level may take."""
 _FIELDS = {"first": str, "ended": bool, "steps": list, "failed": str, "moment": str, "still": str}
 
 
@@ -105,14 +103,21 @@ class Plays:
         except RolloutError:
             return []
 
-    async def _call(self, method: str, arguments: Mapping[str, Any]) -> Any:
+    async def explore(self, level: str | None, asked: Mapping[str, Any], seed: int = 0) -> Explored:
+        """Search a level (see `world_folder_explorer.explore` in the guest)."""
+        try:
+            return _explored(await self._call("explore", {"level": level, "seed": seed, "asked": asked}, EXPLORE_S))
+        except RolloutError as error:
+            return Explored(failed=str(error))
+
+    async def _call(self, method: str, arguments: Mapping[str, Any], seconds: float = PLAY_S) -> Any:
         if self._program is None or not self._program.alive:
             await self._stack.aclose()
             given = {"name": self._folder.name, "watch": self._watch, "often": not self._watch}
             self._program = await self._stack.enter_async_context(self._programs.open(self._folder.tree, GUEST, given))
         raise_failure(self._program.opened)
         try:
-            result = await self._program.call(method, arguments, seconds=PLAY_S)
+            result = await self._program.call(method, arguments, seconds=seconds)
         except ConfigError as error:
             raise RolloutError(f"what it is given cannot be sent: {error}") from error
         raise_failure(result)
@@ -126,58 +131,51 @@ class Plays:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a search found.
+class Explored:
+    """What the search of a level claims; the environment runs in the process that answers, so nothing of it is more than that.
 
     Attributes:
-        best: the play that paid most.
-        moments: how many different moments of the level were reached.
-        exhausted: whether these are all that can be reached with the actions that were tried.
-        failed: a play that failed, if one did.
+        best: actions of the play that paid most; `abused`: of one that may also do what should be refused, or None.
+        moments: how many moments an exhaustive search reached; `exhausted`: whether these are all; `most`: what can be had then.
+        steps: how many steps were taken.
+        claims: `kind`, `text`, `actions`, `prefix` (how many actions lead there) and `cycle` (how many make a round) of each.
+        crashes: what was raised, and the actions that led to it; `malformed`: the same with what is wrong with the last of them.
+        failed: why there is nothing of all this; `""` if there is.
     """
 
-    best: Played
-    moments: int
-    exhausted: bool
-    failed: Played | None = None
+    best: tuple[Action, ...] = ()
+    abused: tuple[Action, ...] | None = None
+    moments: int = 0
+    exhausted: bool = False
+    most: float = 0.0
+    steps: int = 0
+    claims: tuple[Mapping[str, Any], ...] = ()
+    crashes: tuple[tuple[str, tuple[Action, ...]], ...] = ()
+    malformed: tuple[tuple[str, str, tuple[Action, ...]], ...] = ()
+    failed: str = ""
 
 
-async def search(
-    plays: Plays, level: str, actions: Sequence[Action], limits: tuple[int, float, float], *, greedy: bool
-) -> Found:
-    """Look for reward: go on from one moment after the other, by playing what led there once more, with seed 0.
+def _explored(value: Any) -> Explored:
+    """Read what `World.explore` claims.
 
-    A moment is tried again when a way to it is found that pays more, so what is exhausted has shown the most that can be had.
-
-    Args:
-        plays: where to play.
-        level: the `world_id`.
-        actions: those to try in every moment.
-        limits: the horizon in steps, the bound at which to stop once more was paid, and `time.monotonic()` at which to give up.
-        greedy: whether to go on from what has paid most, which soon finds reward, rather than from what comes first, which is the
-            shortest way to exhaust a level.
+    Raises:
+        RolloutError: if it is not what it returns.
     """
-    horizon, upper_bound, deadline = limits
-    best = start = await plays.play(level, ())
-    most, order, failed = {start.moment: 0.0}, itertools.count(), start if start.failed else None
-    frontier = [] if start.failed or start.ended else [((0.0, 0.0), next(order), start)]
-    while frontier:
-        here = heapq.heappop(frontier)[-1]
-        if here.total < most[here.moment]:
-            continue
-        for action in actions:
-            if time.monotonic() >= deadline or best.total > upper_bound:
-                return Found(best, len(most), False, failed)
-            there = await plays.play(level, (*here.actions, action))
-            best = max(best, there, key=lambda played: played.total)
-            if there.failed:
-                failed = failed or there
-            elif there.total > most.get(there.moment, -math.inf):
-                most[there.moment] = there.total
-                if not there.ended and len(there.actions) < horizon:
-                    soon, paying = float(len(there.actions)), -there.total
-                    heapq.heappush(frontier, ((paying, soon) if greedy else (soon, paying), next(order), there))
-    return Found(best, len(most), failed is None, failed)
+    try:
+        abused = value["abused"]
+        return Explored(
+            tuple(value["best"]),
+            tuple(abused[1]) if abused else None,
+            int(value["moments"]),
+            value["exhausted"] is True,
+            float(value["most"]),
+            int(value["steps"]),
+            tuple({**claim, "actions": tuple(claim["actions"])} for claim in value["claims"]),
+            tuple((str(failed), tuple(actions)) for failed, actions in value["crashes"]),
+            tuple((str(failed), str(what), tuple(actions)) for failed, what, actions in value["malformed"]),
+        )
+    except (LookupError, TypeError, ValueError) as error:
+        raise RolloutError(f"the world's process answered a search with {str(value)[:80]}") from error
 
 
 def _is_play(value: Any) -> bool:

@@ -42,7 +42,7 @@ class World:
     def __init__(self, name: str, watch: bool = False, often: bool = False) -> None:
         self._name, self._root = name, _unpacked(name)
         self._touched: dict[tuple[str, str], None] = {}
-        self._env: Any = None
+        self.env: Any = None
         sys.path.insert(0, str(self._root))
         os.chdir(self._root)
         own = [str(Path(module.__file__).parent) for module in (sys.modules[__name__], sys.modules["__main__"])]  # type: ignore[arg-type]
@@ -62,23 +62,23 @@ class World:
         """
         os.chdir(self._root)
         _seed(seed)
-        self._env = self._made(env_id=f"{self._name}_benchmark")
+        self.env = self._made(env_id=f"{self._name}_benchmark")
         _seed(seed)
         if level is None:
-            self._env.reset(mode="generate", seed=seed)
+            self.env.reset(mode="generate", seed=seed)
         else:
-            self._env.reset(mode="load", world_id=level)
-        seen = self._env.render_skin(self._env.observe_semantic())
+            self.env.reset(mode="load", world_id=level)
+        seen = self.env.render_skin(self.env.observe_semantic())
         return {
             "observation": _plain(seen),
-            "done": bool(self._env.done()),
-            "state": _digest(getattr(self._env, "_state", None)),
+            "done": bool(self.env.done()),
+            "state": _digest(getattr(self.env, "_state", None)),
         }
 
     def step(self, action: Any) -> dict[str, Any]:
         """Take an action: `observation`, `reward`, `done`, `info`."""
         os.chdir(self._root)
-        _, reward, done, info = self._env.step(action)
+        _, reward, done, info = self.env.step(action)
         paid = float(reward)
         if not math.isfinite(paid):
             raise ValueError(f"the reward of {action!r} is {paid}; expected a finite number")
@@ -102,7 +102,7 @@ class World:
             try:
                 taken = self.step(action)
             except Exception as error:  # noqa: BLE001 - whatever a world raises is what is asked for
-                failed = self._described(error)
+                failed = self.described(error)
                 break
             ended = taken["done"]
             steps.append([taken["reward"], _digest([taken["observation"], taken["info"]])])
@@ -114,6 +114,10 @@ class World:
         """Return the digests of the states in which levels begin, then of those generated from seeds; `""` for a failure."""
         return [self._state_of(level, 0) for level in levels] + [self._state_of(None, seed) for seed in seeds]
 
+    def explore(self, level: str | None, seed: int, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Search a level; see `world_folder_explorer.explore`."""
+        return importlib.import_module("world_folder_explorer").explore(self, level, seed, asked)
+
     def touched(self) -> list[tuple[str, str]]:
         """Return what the folder's code has opened or changed outside itself, and written inside: `(what, path)`."""
         return list(self._touched)
@@ -124,16 +128,21 @@ class World:
         except Exception:  # noqa: BLE001 - a level that cannot be started has no state
             return ""
 
-    def _described(self, error: Exception) -> str:
+    def plain(self, value: Any) -> Any:
+        """Return JSON values for a value."""
+        return _plain(value)
+
+    def described(self, error: Exception) -> str:
+        """Return what was raised, and where in the folder."""
         inside = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(str(self._root))]
         where = f" ({os.path.relpath(inside[-1].filename, self._root)}, line {inside[-1].lineno})" if inside else ""
         return f"{type(error).__name__}: {str(error)[:200]}{where}"
 
     def _moment(self) -> tuple[str, str]:
-        still = _digest({key: value for key, value in vars(self._env).items() if key not in _STEP_KEYS})
+        still = _digest({key: value for key, value in vars(self.env).items() if key not in _STEP_KEYS})
         numpy_state: Any = np.random.get_state()
         chance = repr((random.getstate(), numpy_state[1].tobytes(), numpy_state[2:]))
-        return _digest([still, getattr(self._env, "_t", None), chance]), still
+        return _digest([still, getattr(self.env, "_t", None), chance]), still
 
     def _watch(self, event: str, given: tuple[Any, ...]) -> None:
         # Whatever sys.path names is looked into by the import system; asking for the frame is an event of its own.

@@ -1,0 +1,164 @@
+"""Which actions to try in a moment: those that the host has read from the folder, and values that stand in the state itself.
+
+Types are often prose ("the item to trade", "ID of the stream"): what may be meant lies in the state under words of the same name.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from world_folder_moments import Action, Path, leaves_of
+
+_WORD = re.compile(r"[a-z]+|\d+")
+_NUMBERS = (1, 2, 3, 5, 10, 20, 50)
+_MOST_POOL = 12
+_MOST_FIXED = 48
+_FRESH = 3
+_REMEMBERED = 10
+_DULL = frozenset(
+    (
+        "the",
+        "of",
+        "to",
+        "a",
+        "in",
+        "for",
+        "from",
+        "is",
+        "be",
+        "must",
+        "and",
+        "or",
+        "id",
+        "type",
+        "name",
+        "value",
+        "exact",
+    )
+)
+
+
+class Choices:
+    """Actions to try.
+
+    Args:
+        actions: what the host has read: `name`, and `params`, each with `tried`, `complete` (there are no
+            others), `closed` (others are like them), `kind`, `text` and `elements` of a list.
+        examples: whole actions that the folder's texts give.
+        draws: what chance there is.
+    """
+
+    def __init__(self, actions: Sequence[Mapping[str, Any]], examples: Sequence[Action], draws: random.Random) -> None:
+        self._draws = draws
+        closed = [a for a in actions if all(p["closed"] for p in a["params"].values())]
+        self._all = all(p["complete"] for a in actions for p in a["params"].values())
+        self._open = [a for a in actions if a not in closed]
+        fixed = [action for listed in closed for action in _product(listed)]
+        self.fixed: list[Action] = [*fixed, *(e for e in examples if e not in fixed)]
+        self.useful: dict[str, Action] = {}
+
+    @property
+    def complete(self) -> bool:
+        """Whether the fixed actions are all that there are, and few enough to be tried everywhere."""
+        return self._all and len(self.fixed) <= _MOST_FIXED
+
+    def here(self, state: Any) -> list[Action]:
+        """Return actions to try in a moment: fixed ones, some that have been useful, and fresh ones with values of the state."""
+        fixed = self.fixed if len(self.fixed) <= _MOST_FIXED else self._draws.sample(self.fixed, _MOST_FIXED)
+        if not self._open:
+            return list(fixed)
+        useful = list(self.useful.values())
+        if len(useful) > _REMEMBERED:
+            useful = self._draws.sample(useful, _REMEMBERED)
+        leaves = list(leaves_of(state))
+        fresh = [self._fresh(listed, leaves) for listed in self._open for _ in range(_FRESH)]
+        return [*fixed, *{repr(action): action for action in (*useful, *fresh)}.values()]
+
+    def keep(self, action: Action) -> None:
+        """Remember an action that has done something."""
+        if action not in self.fixed and len(self.useful) < 400:
+            self.useful[repr(action)] = action
+
+    def random(self, state: Any) -> Action:
+        """Return one action."""
+        return self._draws.choice(self.here(state))
+
+    def _fresh(self, listed: Mapping[str, Any], leaves: Sequence[tuple[Path, Any]]) -> Action:
+        given: Mapping[str, Any] = listed["params"]
+        length = self._draws.randint(2, 6)
+        drawn = {name: self._value(name, said, leaves, length) for name, said in given.items()}
+        lists = [value for value in drawn.values() if isinstance(value, list)]
+        if lists and all(isinstance(e, str) for e in lists[0]):
+            drawn.update({name: length for name in drawn if re.search("length|count|number", name)})
+        return {"action": listed["name"], "params": drawn}
+
+    def _value(self, name: str, said: Mapping[str, Any], leaves: Sequence[tuple[Path, Any]], length: int) -> Any:
+        if said["closed"]:
+            return self._draws.choice(said["tried"])
+        kind = said["kind"]
+        if kind == "list" and said["elements"]:
+            return self._list(said["elements"], leaves, length)
+        if kind == "list":
+            return self._draws.choice(said["tried"])
+        if kind == "dict":
+            names = pool(name, said["text"], leaves, str | int)
+            return {str(key): self._draws.choice(_NUMBERS) for key in names[:2]}
+        wanted: Any = {"integer": int, "number": int | float, "text": str}.get(kind, str | int | float)
+        harvested = pool(name, said["text"], leaves, wanted)
+        numbers = (
+            list(_NUMBERS) if kind in ("integer", "number") or re.search("amount|quantity|volume|units", name) else []
+        )
+        tried = [value for value in said["tried"] if kind or not harvested]
+        options = [group for group in (harvested, numbers, tried) if group]
+        return self._draws.choice(self._draws.choice(options)) if options else 1
+
+    def _list(self, elements: Sequence[Any], leaves: Sequence[tuple[Path, Any]], length: int) -> list[Any]:
+        columns: dict[Path, list[Any]] = {}
+        for path, value in leaves:
+            if value in elements and len(path) > 2 and isinstance(path[-2], int):
+                columns.setdefault((*path[:-2], path[-1]), []).append(value)
+        fitting = [column for column in columns.values() if len(column) == length]
+        if fitting and self._draws.random() < 0.7:
+            shift = self._draws.randrange(len(elements))
+            column = self._draws.choice(fitting)
+            return [elements[(list(elements).index(value) + shift) % len(elements)] for value in column]
+        return [self._draws.choice(elements) for _ in range(length)]
+
+
+def pool(name: str, text: str, leaves: Sequence[tuple[Path, Any]], wanted: Any) -> list[Any]:
+    """Return values in a state that a parameter may mean: those under words that stand in its name or description, best first."""
+    words = _words(name) * 2 + _words(text)
+    scored: dict[Any, int] = {}
+    for value, under in _named(leaves):
+        if not isinstance(value, wanted) or isinstance(value, bool) or value == "":
+            continue
+        score = sum(words.count(word) for word in set(under))
+        if score:
+            scored[value] = max(score, scored.get(value, 0))
+    best = sorted(scored, key=lambda value: -scored[value])
+    return best[:_MOST_POOL]
+
+
+def _named(leaves: Sequence[tuple[Path, Any]]) -> Iterator[tuple[Any, list[str]]]:
+    """Yield values with the words that they stand under: the leaves, and the keys of dictionaries."""
+    for path, value in leaves:
+        under = [word for part in path if isinstance(part, str) for word in _words(part)]
+        yield value, under
+        for index, part in enumerate(path[1:], 1):
+            if isinstance(part, str):
+                yield part, [word for above in path[:index] if isinstance(above, str) for word in _words(above)]
+
+
+def _words(text: str) -> list[str]:
+    words = _WORD.findall(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower())
+    return [word.rstrip("s") for word in words if word not in _DULL and len(word) > 1]
+
+
+def _product(listed: Mapping[str, Any]) -> list[Action]:
+    rows: list[dict[str, Any]] = [{}]
+    for name, said in listed["params"].items():
+        rows = [{**row, name: value} for row in rows for value in said["tried"]][:4000]
+    return [{"action": listed["name"], "params": row} for row in rows]

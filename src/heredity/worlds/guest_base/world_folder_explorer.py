@@ -1,0 +1,124 @@
+"""Everything that is tried in a level for the audit: searches of its moments, then probes on the way of what they found."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from world_folder_choices import Choices
+from world_folder_moments import Action, Moments
+from world_folder_probes import Probes, nodes_of, number_places
+from world_folder_search import Extent, Follower, Log, exhaust
+
+_RANDOM = 5
+_NODES = 24
+_PROBES = 10
+_FARMED = 24
+_LARGE = 30
+_PAYERS = 8
+_MOST_CRASHES = 12
+
+
+def explore(world: Any, level: str | None, seed: int, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Search a level.
+
+    Args:
+        world: the guest's `World`.
+        level: the `world_id`; None generates a level.
+        seed: what chance begins with.
+        asked: `actions`, `examples`, `idle`, `refused` (pairs of what is wrong and an action), `horizon`, `upper_bound` (or None),
+            `steps` (how many may be taken).
+
+    Returns:
+        `total` and `best` (what the play that paid most paid, and its actions), `abused` (the same for a play that may also do what
+        should be refused, or None), `moments`, `exhausted`, `most`, `steps`, `chance`, `claims`, `crashes` and `malformed`.
+    """
+    draws = random.Random(f"{level}/{seed}")
+    choices = Choices(asked["actions"], asked["examples"], draws)
+    refused: Sequence[tuple[str, Action]] = [(what, action) for what, action in asked["refused"]]
+    still: list[Action] = [*asked["idle"], *(action for _, action in refused)]
+
+    def idle(_: Any) -> Action:
+        return still[0]
+
+    def any_action(env: Any) -> Action:
+        return choices.random(vars(env).get("_state"))
+
+    plays = [idle] * 2 + [any_action] * _RANDOM
+    moments = Moments(world, level, seed, plays, asked["horizon"])
+    horizon = _horizon(moments, asked["horizon"])
+    log, extent = _searched(moments, choices, horizon, asked, draws)
+    probes = Probes(moments, refused, asked["idle"])
+    _probe(moments, choices, probes, log, asked)
+    abused = _abused(moments, choices, probes, log, horizon, asked["steps"] // 4) if probes.payers else None
+    return {
+        "total": log.total,
+        "best": log.best,
+        "abused": abused,
+        "moments": extent.moments,
+        "exhausted": extent.exhausted,
+        "most": extent.most,
+        "steps": moments.steps,
+        "chance": moments.uses_chance,
+        "claims": list(probes.claims.values()),
+        "crashes": [[failed, actions] for failed, actions in log.crashes.items()][:_MOST_CRASHES],
+        "malformed": [[failed, what, actions] for failed, (what, actions) in probes.crashes.items()][:_MOST_CRASHES],
+    }
+
+
+def _horizon(moments: Moments, most: int) -> int:
+    """Return after how many steps episodes end: where none of several went on for longer, and two ended there, it is that."""
+    lengths = sorted(map(len, moments.played))
+    return lengths[-1] if 0 < lengths[-1] < most and lengths[-2] == lengths[-1] else most
+
+
+def _searched(
+    moments: Moments, choices: Choices, horizon: int, asked: Mapping[str, Any], draws: random.Random
+) -> tuple[Log, Extent]:
+    log, extent, budget = Log(), Extent(0, False), int(asked["steps"])
+    upper_bound = asked["upper_bound"]
+    enough = float("inf") if upper_bound is None else upper_bound * 1.001 if upper_bound > 1 else upper_bound - 1e-9
+    if choices.complete and not moments.uses_chance:
+        extent = exhaust(moments, choices.fixed, horizon, (budget, enough), log, draws)
+    if not extent.exhausted and log.total < enough:
+        Follower(moments, lambda env: choices.here(vars(env).get("_state")), choices, log).run(horizon, budget)
+    return log, extent
+
+
+def _probe(moments: Moments, choices: Choices, probes: Probes, log: Log, asked: Mapping[str, Any]) -> None:
+    nodes = nodes_of(log, moments, moments.played[-2:], _NODES)
+    for node in nodes:
+        probes.income(node, _PROBES)
+    listed = {action["name"]: action["params"] for action in asked["actions"]}
+    paid = [pair for rows in log.paid.values() for pair in rows]
+    for moment, action in paid[:_FARMED]:
+        probes.farm(moment, action, choices.fixed)
+    large = [*paid, *((node, action) for action in [*choices.useful.values()][:_LARGE] for node in nodes[:1])]
+    tried: set[tuple[str, str]] = set()
+    for moment, action in large:
+        for place in number_places(action, listed.get(action["action"], {})):
+            if (action["action"], place) not in tried or len(large) < _LARGE:
+                tried.add((action["action"], place))
+                probes.amounts(moment, action, [place])
+
+
+def _abused(moments: Moments, choices: Choices, probes: Probes, log: Log, horizon: int, steps: int) -> list[Any]:
+    """Return total and actions of a play with what should be refused: put into the best play, or wherever a search puts it."""
+    found, payers = Log(), [*probes.payers.values()][:_PAYERS]
+    for payer in payers:
+        for at in {0, max(0, len(log.best) - 1)}:
+            _replay(moments, [*log.best[:at], *[payer] * (horizon - len(log.best)), *log.best[at:]], found)
+    Follower(moments, lambda env: [*choices.here(vars(env).get("_state")), *payers], choices, found).run(horizon, steps)
+    return [found.total, found.best]
+
+
+def _replay(moments: Moments, actions: Sequence[Action], log: Log) -> None:
+    over, total = moments.begin(), 0.0
+    for index, action in enumerate(actions, 1):
+        if over:
+            return
+        taken = moments.step(action)
+        total += taken.reward
+        log.note(taken, actions[:index], total)
+        over = taken.done or bool(taken.failed)

@@ -1,0 +1,191 @@
+"""What a cunning agent would try in moments of a level: what is none, nothing, the same over and over, and amounts without end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from world_folder_moments import Action, Moment, Moments, Path, Taken
+from world_folder_search import EPSILON, Log
+
+_AGAIN = 5
+_LEAST = 3
+"""So often an action has to be paid for in a row. What comes once may be owed to what was done before; so may what comes while
+the state goes on, as where a harvest ripens: it counts only before anything was done."""
+_HUGE = 10**6
+_NOTED = 10**5
+_OTHERS = 10
+Claim = dict[str, Any]
+
+
+class Probes:
+    """Probes in moments of a level; `claims` are the most telling of each kind, and of each amount.
+
+    Args:
+        moments: the level.
+        refused: actions that an environment has to refuse, each with what is wrong with it.
+        idle: actions that say that they do nothing.
+    """
+
+    def __init__(self, moments: Moments, refused: Sequence[tuple[str, Action]], idle: Sequence[Action]) -> None:
+        self._moments, self._refused, self._idle = moments, refused, idle
+        self.claims: dict[str, Claim] = {}
+        self.payers: dict[str, Action] = {}
+        self.crashes: dict[str, tuple[str, list[Action]]] = {}
+        self._next = 0
+
+    def income(self, moment: Moment, most: int) -> None:
+        """Try some of what has to be refused, and what does nothing, in a moment."""
+        count = min(most, len(self._refused))
+        for offset in range(count):
+            what, action = self._refused[(self._next + offset) % len(self._refused)]
+            self._pays("invalid-income", what, moment, action)
+        self._next += count
+        for action in self._idle:
+            self._pays("idle-income", "", moment, action)
+
+    def farm(self, moment: Moment, action: Action, others: Sequence[Action]) -> None:
+        """Try an action that was paid for over and over, alone and in turn with others, in a moment."""
+        base = self._baseline(moment)
+        for cycle in ([action], *([action, other] for other in others[:_OTHERS] if other != action)):
+            if self._goes_round(moment, cycle, base):
+                return
+
+    def amounts(self, moment: Moment, action: Action, places: Sequence[str]) -> None:
+        """Try amounts of a million in an action that has done something."""
+        for name in places:
+            for amount in (_HUGE, -_HUGE):
+                self._moments.put(moment)
+                before = self._moments.leaves()
+                greedy = {"action": action["action"], "params": {**action["params"], name: amount}}
+                taken = self._moments.step(greedy)
+                if taken.failed:
+                    continue
+                leaf = _leapt(before, self._moments.leaves())
+                if leaf is not None or abs(taken.reward) >= _NOTED:
+                    where = ".".join(map(str, leaf)) if leaf else "the reward"
+                    text = f"{name} of {action['action']} may be {amount}, and {where} leaps by as much"
+                    self._claim("unbounded-amount", text, (*moment.actions, greedy), abs(taken.reward))
+                    self.payers[repr(greedy)] = greedy
+
+    def _pays(self, kind: str, what: str, moment: Moment, action: Action) -> None:
+        moments = self._moments
+        moments.put(moment)
+        paid: list[float] = []
+        ends: list[dict[Path, Any]] = []
+        over = False
+        while len(paid) < _AGAIN and not over:
+            taken = moments.step(action)
+            if taken.failed:
+                path = [*moment.actions, *[action] * (len(paid) + 1)]
+                if kind == "invalid-income" and (
+                    taken.failed not in self.crashes or len(path) < len(self.crashes[taken.failed][1])
+                ):
+                    self.crashes[taken.failed] = (what, path)
+                return
+            if taken.reward <= EPSILON:
+                break
+            paid.append(taken.reward)
+            ends.append(moments.leaves())
+            over = taken.done
+        owed = bool(moment.actions) and not _same_but_for_counts(ends, moments.clock)
+        if len(paid) >= _LEAST and not owed:
+            path = (*moment.actions, *[action] * len(paid))
+            self._claim(kind, what, path, sum(paid), len(moment.actions))
+            if kind == "invalid-income":
+                self.payers[repr(action)] = action
+
+    def _baseline(self, moment: Moment) -> float:
+        """What the first refused action is paid here: living is paid for in some worlds."""
+        if not self._refused:
+            return 0.0
+        self._moments.put(moment)
+        return max(0.0, self._moments.step(self._refused[0][1]).reward)
+
+    def _goes_round(self, moment: Moment, cycle: Sequence[Action], base: float) -> bool:
+        moments = self._moments
+        moments.put(moment)
+        total, rounds = 0.0, list[dict[Path, Any]]()
+        for _ in range(_AGAIN):
+            gain, taken = 0.0, Taken()
+            for action in cycle:
+                taken = moments.step(action)
+                if taken.failed or (taken.done and len(rounds) < _LEAST):
+                    return False
+                gain += taken.reward
+                if taken.done:
+                    break
+            if gain <= base * len(cycle) + EPSILON:
+                return False
+            total += gain
+            rounds.append(moments.leaves())
+            if taken.done:
+                break
+        if len(rounds) < _LEAST or not _same_but_for_counts(rounds[1:], moments.clock):
+            return False
+        path = (*moment.actions, *[action for _ in rounds for action in cycle])
+        names = " and ".join(action["action"] for action in cycle)
+        text = f"{names} over and over is paid for every time, and nothing changes but what counts it"
+        self._claim("farmable", text, path, total / len(rounds), len(moment.actions), len(cycle))
+        return True
+
+    def _claim(
+        self, kind: str, text: str, actions: Sequence[Action], worth: float, prefix: int = 0, cycle: int = 1
+    ) -> None:
+        known = self.claims.get(text if kind == "unbounded-amount" else kind)
+        rank = (-prefix, worth) if kind != "unbounded-amount" else (worth, -len(actions))
+        if known is None or rank > tuple(known["rank"]):
+            claim = {"kind": kind, "text": text, "actions": list(actions), "prefix": prefix, "cycle": cycle}
+            self.claims[text if kind == "unbounded-amount" else kind] = {**claim, "rank": rank}
+
+
+def number_places(action: Action, listed: Mapping[str, Any]) -> list[str]:
+    """Return the parameters of an action that are numbers."""
+    params: Mapping[str, Any] = action["params"]
+    numbers = {name for name, value in params.items() if isinstance(value, int | float) and not isinstance(value, bool)}
+    return [name for name in listed if name in numbers]
+
+
+def nodes_of(log: Log, moments: Moments, plays: Sequence[Sequence[Action]], most: int) -> list[Moment]:
+    """Return moments on the way of the best play, and of others, spread evenly, the beginnings first."""
+    found: list[Moment] = []
+    for actions in (log.best, *plays):
+        over, played = moments.begin(), list[Action]()
+        here: list[Moment] = [] if over else [moments.take(())]
+        for action in actions:
+            taken = moments.step(action)
+            played.append(action)
+            if taken.done or taken.failed:
+                break
+            here.append(moments.take(played))
+        step = max(1, -(-len(here) * (len(plays) + 1) // most))
+        found += here[::step]
+    return found
+
+
+def _leapt(before: Mapping[Path, Any], after: Mapping[Path, Any]) -> Path | None:
+    for path, value in after.items():
+        old = before.get(path)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(old, int | float):
+            continue
+        if _NOTED <= abs(value - old) < float("inf"):
+            return path
+    return None
+
+
+def _same_but_for_counts(rounds: Sequence[Mapping[Path, Any]], clock: frozenset[Path]) -> bool:
+    """Whether the ends of rounds are the same, but for the time and for numbers that only grow."""
+    first = rounds[0] if rounds else {}
+    if any(moment.keys() != first.keys() for moment in rounds):
+        return False
+    for path in first:
+        if path in clock or path == ("_t",):
+            continue
+        values = [moment[path] for moment in rounds]
+        if all(value == values[0] for value in values):
+            continue
+        numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+        if not numbers or any(b <= a for a, b in pairwise(values)):
+            return False
+    return True

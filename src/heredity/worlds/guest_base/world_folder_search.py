@@ -1,0 +1,252 @@
+"""Searches of a level by moments: one that goes everywhere and says what is the most there is, and one that follows reward.
+
+What is found here is claimed by a process that the environment runs in: the host plays it again before it believes it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from world_folder_choices import Choices
+from world_folder_moments import Action, Moment, Moments, Taken
+
+_WALKS = 40
+_EDGE = tuple[float, int]
+_Child = tuple[float, float, Moment, Action]
+_END = -1
+EPSILON = 1e-9
+
+
+@dataclass(slots=True)
+class Log:
+    """What searches have met, whatever they looked for.
+
+    Attributes:
+        best: actions of the play that paid most; `total`: what it paid.
+        crashes: what was raised, to the first actions that led to it.
+        paid: moments and actions there that were paid for: a few of each name.
+    """
+
+    best: list[Action] = field(default_factory=list)
+    total: float = 0.0
+    crashes: dict[str, list[Action]] = field(default_factory=dict)
+    paid: dict[str, list[tuple[Moment, Action]]] = field(default_factory=dict)
+
+    def note(self, taken: Taken, actions: Sequence[Action], total: float) -> None:
+        """Note a step that led to the end of `actions`, and the total then."""
+        if taken.failed:
+            known = self.crashes.get(taken.failed)
+            if known is None or len(actions) < len(known):
+                self.crashes[taken.failed] = list(actions)
+        elif total > self.total + EPSILON:
+            self.total, self.best = total, list(actions)
+
+    def pay(self, moment: Moment, action: Action) -> None:
+        """Note an action that was paid for."""
+        rows = self.paid.setdefault(action["action"], [])
+        if len(rows) < 4:
+            rows.append((moment, action))
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How far a search that goes everywhere has come.
+
+    Attributes:
+        moments: how many it reached, time apart.
+        exhausted: whether there are no others, and time makes no difference as far as it was tried.
+        most: the most that can be had, if exhausted.
+    """
+
+    moments: int
+    exhausted: bool
+    most: float = 0.0
+
+
+def exhaust(
+    moments: Moments, actions: Sequence[Action], horizon: int, limits: tuple[int, float], log: Log, draws: random.Random
+) -> Extent:
+    """Go everywhere, by breadth, and work out the most that can be had within the horizon.
+
+    Args:
+        moments: the level.
+        actions: all that there are.
+        horizon: after how many steps an episode ends at the latest.
+        limits: how many steps may be taken, and a total that ends the search because no more is looked for.
+        log: what is met.
+        draws: chance of the walks that try whether time makes a difference.
+    """
+    budget, enough = limits
+    ends = moments.steps + budget
+    moments.begin()
+    index: dict[bytes, int] = {moments.key(): 0}
+    waiting: deque[tuple[int, Moment, float]] = deque([(0, moments.take(()), 0.0)])
+    table: dict[int, list[_EDGE | None]] = {}
+    while waiting:
+        here, moment, total = waiting.popleft()
+        edges: list[_EDGE | None] = []
+        for action in actions:
+            if moments.steps >= ends:
+                return Extent(len(index), False)
+            moments.put(moment)
+            taken = moments.step(action)
+            path = (*moment.actions, action)
+            log.note(taken, path, total + taken.reward)
+            if taken.failed:
+                edges.append(None)
+                continue
+            if taken.reward > EPSILON:
+                log.pay(moment, action)
+            if log.total >= enough:
+                return Extent(len(index), False)
+            if taken.done or len(path) >= horizon:
+                edges.append((taken.reward, _END))
+                continue
+            key = moments.key()
+            if key not in index:
+                index[key] = len(index)
+                waiting.append((index[key], moments.take(path), total + taken.reward))
+            edges.append((taken.reward, index[key]))
+        table[here] = edges
+    if any(edge is None for edges in table.values() for edge in edges):
+        return Extent(len(index), False)
+    most, plan = _most(table, horizon)
+    if not _timeless(moments, actions, index, table, horizon, draws) or not _pays(moments, actions, plan, most, log):
+        return Extent(len(index), False)
+    return Extent(len(index), True, most)
+
+
+class Follower:
+    """Keeps a number of plays at once, step by step: half of them those that have paid most, the others drawn from the rest.
+
+    Args:
+        moments: the level.
+        choose: from the environment to the actions to try.
+        choices: where useful actions are remembered.
+        log: what is met.
+    """
+
+    def __init__(self, moments: Moments, choose: Callable[[Any], list[Action]], choices: Choices, log: Log) -> None:
+        self._moments, self._choose, self._choices, self._log = moments, choose, choices, log
+        self._draws = random.Random(1)
+        self._seen: set[bytes] = set()
+
+    def run(self, horizon: int, budget: int) -> None:
+        """Search to the horizon, or until so many steps are taken."""
+        moments = self._moments
+        ends = moments.steps + budget
+        beam: list[tuple[Moment, float]] = [] if moments.begin() else [(moments.take(()), 0.0)]
+        for t in range(horizon):
+            children: dict[bytes, _Child] = {}
+            width = 1
+            for moment, total in beam:
+                moments.put(moment)
+                tried = self._choose(moments.env)
+                width = max(width, len(tried))
+                if moments.steps + len(tried) > ends:
+                    return
+                self._expand(moment, total, tried, children)
+            self._seen.update(children)
+            beam = self._chosen(children, max(4, (ends - moments.steps) // (max(1, horizon - t - 1) * (width + 1))))
+
+    def _expand(self, moment: Moment, total: float, tried: Sequence[Action], children: dict[bytes, _Child]) -> None:
+        moments = self._moments
+        before = moments.key()
+        for action in tried:
+            moments.put(moment)
+            taken = moments.step(action)
+            self._log.note(taken, (*moment.actions, action), total + taken.reward)
+            if taken.failed:
+                continue
+            if taken.reward > EPSILON:
+                self._log.pay(moment, action)
+            if taken.done:
+                continue
+            key = moments.key()
+            if key != before or taken.reward > EPSILON:
+                self._choices.keep(action)
+            child = (total + taken.reward, (key not in self._seen) + self._draws.random(), moment, action)
+            if key not in children or child[:2] > children[key][:2]:
+                children[key] = child
+
+    def _chosen(self, children: dict[bytes, _Child], most: int) -> list[tuple[Moment, float]]:
+        ranked = sorted(children.values(), key=lambda child: (-child[0], -child[1]))
+        chosen = ranked[: most // 2]
+        chosen += sorted(ranked[most // 2 :], key=lambda child: -child[1])[: most - len(chosen)]
+        beam: list[tuple[Moment, float]] = []
+        for total, _, moment, action in chosen:
+            self._moments.put(moment)
+            if not self._moments.step(action).failed:
+                beam.append((self._moments.take((*moment.actions, action)), total))
+        return beam
+
+
+def _most(table: dict[int, list[_EDGE | None]], horizon: int) -> tuple[float, list[int]]:
+    """Return the most that can be had from the first moment, and the places of the actions that have it."""
+    values = [0.0] * len(table)
+    plans: list[list[int]] = []
+    for _ in range(horizon):
+        after, plan = [0.0] * len(table), [0] * len(table)
+        for here, edges in table.items():
+            worth = [edge[0] + (values[edge[1]] if edge[1] >= 0 else 0.0) for edge in edges if edge is not None]
+            plan[here] = max(range(len(worth)), key=worth.__getitem__)
+            after[here] = worth[plan[here]]
+        plans.append(plan)
+        if after == values and len(plans) > 1:
+            plans += [plan] * (horizon - len(plans))
+            break
+        values = after
+    here, chosen = 0, list[int]()
+    for plan in reversed(plans):
+        chosen.append(plan[here])
+        edge = table[here][plan[here]]
+        if edge is None or edge[1] < 0:
+            break
+        here = edge[1]
+    return values[0], chosen
+
+
+def _pays(moments: Moments, actions: Sequence[Action], plan: Sequence[int], most: float, log: Log) -> bool:
+    """Whether the plan pays what was worked out, when it is played."""
+    if moments.begin():
+        return most <= EPSILON
+    total, played = 0.0, list[Action]()
+    for place in plan:
+        taken = moments.step(actions[place])
+        played.append(actions[place])
+        total += taken.reward
+        log.note(taken, played, total)
+        if taken.failed or taken.done:
+            break
+    return abs(total - most) < 1e-6 or most <= EPSILON
+
+
+def _timeless(
+    moments: Moments,
+    actions: Sequence[Action],
+    index: dict[bytes, int],
+    table: dict[int, list[_EDGE | None]],
+    horizon: int,
+    draws: random.Random,
+) -> bool:
+    """Whether walks to the horizon meet nothing but what the table has, at whatever time they come by."""
+    for _ in range(_WALKS):
+        over, here = moments.begin(), 0
+        for t in range(horizon):
+            if over:
+                break
+            place = draws.randrange(len(actions))
+            taken, edge = moments.step(actions[place]), table[here][place]
+            over = taken.done
+            if edge is None or abs(taken.reward - edge[0]) > EPSILON:
+                return False
+            if t + 1 >= horizon:
+                break
+            if over != (edge[1] < 0) or (not over and index.get(moments.key()) != edge[1]):
+                return False
+            here = edge[1]
+    return True

@@ -27,7 +27,9 @@ def audit(
         list[Path],
         typer.Argument(help="Folders in the AutoEnv-36 format, or one that such folders lie in.", show_default=False),
     ],
-    level: Annotated[str | None, typer.Option("--level", help="Only this level, such as level_03.")] = None,
+    level: Annotated[
+        list[str] | None, typer.Option("--level", help="Only this level, such as level_03; repeat for more.")
+    ] = None,
     steps: Annotated[
         int | None, typer.Option("--steps", min=0, help="Steps that the search of a level may take; 5000 by default.")
     ] = None,
@@ -37,7 +39,7 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Find what is wrong with world folders, and correct their bounds; the exit code is 1 if there are faults."""
-    _print(_audited(_folders_in(folders), (steps, level, processes), unsafe, out), as_json=as_json)
+    _print(_audited(_folders_in(folders), (steps, level or (), processes), unsafe, out), as_json=as_json)
 
 
 def verify(paths: Sequence[str], *, as_json: bool, processes: int | None = None) -> None:
@@ -52,7 +54,7 @@ def verify(paths: Sequence[str], *, as_json: bool, processes: int | None = None)
         raise ConfigError(
             f"{', '.join(names)}: worlds and world folders are verified apart; leave out one or the other"
         )
-    _print(_audited([Path(path) for path in paths], (None, None, processes), False, None), as_json=as_json)
+    _print(_audited([Path(path) for path in paths], (None, (), processes), False, None), as_json=as_json)
 
 
 def _print(reports: Sequence[FolderReport], *, as_json: bool) -> None:
@@ -180,7 +182,7 @@ async def _played(folder: WorldFolder, spec: Mapping[str, Any]) -> None:
 
 
 def _audited(
-    folders: Sequence[Path], asked: tuple[int | None, str | None, int | None], unsafe: bool, out: Path | None
+    folders: Sequence[Path], asked: tuple[int | None, Sequence[str], int | None], unsafe: bool, out: Path | None
 ) -> list[FolderReport]:
     from heredity.cli.bars import bar
     from heredity.cli.signals import run_interruptibly
@@ -188,9 +190,9 @@ def _audited(
     from heredity.rollouts.world.folder_audit import STEPS, audit_folder
     from heredity.worlds.folder import TEST, VALIDATION, WorldFolder
 
-    steps, level, processes = asked
+    steps, named, processes = asked
     opened = [WorldFolder(folder) for folder in folders]
-    levels = sum(1 if level else len(f.levels(split)) for f in opened for split in (TEST, VALIDATION))
+    levels = sum(len(named) or sum(len(f.levels(split)) for split in (TEST, VALIDATION)) for f in opened)
     workers = processes or len(os.sched_getaffinity(0))
 
     async def run(notify: Callable[[], None]) -> list[FolderReport]:
@@ -199,7 +201,7 @@ def _audited(
         async def one(folder: Path, programs: SandboxedPrograms) -> FolderReport:
             async with audits:
                 report = await audit_folder(
-                    folder, programs, STEPS if steps is None else steps, level=level, gate=searches, notify=notify
+                    folder, programs, STEPS if steps is None else steps, levels=named, gate=searches, notify=notify
                 )
             if out is not None:
                 _write(out, report)

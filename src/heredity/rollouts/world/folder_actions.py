@@ -282,7 +282,7 @@ def _numbers(kind: str, low: float, high: float) -> Values:
             return Values(kind, tuple(every), True, low, high)
         step = (int(high) - int(low)) / (_MOST_VALUES - 1)
         return Values(kind, tuple(int(low + step * i) for i in range(_MOST_VALUES)), False, low, high)
-    return Values(kind, tuple(low + (high - low) * i / 4 for i in range(5)), False, low, high)
+    return Values(kind, tuple(round(low + (high - low) * i / 4, 12) for i in range(5)), False, low, high)
 
 
 def _kind_of_range(kind: str, text: str, low: float, high: float) -> str:

@@ -28,13 +28,13 @@ from heredity.rollouts.world.folder_actions import (
 from heredity.rollouts.world.folder_files import check_files, likely_copies
 from heredity.rollouts.world.folder_findings import SLACK, FolderReport, LevelRow
 from heredity.rollouts.world.folder_plays import Action, Explored, Played, Plays
-from heredity.rollouts.world.folder_repeats import try_files, try_repeats
+from heredity.rollouts.world.folder_repeats import try_chance, try_files, try_repeats
 from heredity.worlds.folder import WorldFolder
 
 STEPS = 5_000
 """How many steps the search of a level takes at most by default, probes apart."""
 _LEAST_ROUNDS = 3
-_TRIED_ALIKE = 4
+_TRIED_ALIKE = 2
 
 Notify = Callable[[], None]
 
@@ -44,7 +44,7 @@ async def audit_folder(
     programs: SandboxedPrograms,
     steps: int = STEPS,
     *,
-    level: str | None = None,
+    levels: Sequence[str] = (),
     gate: asyncio.Semaphore | None = None,
     notify: Notify = lambda: None,
 ) -> FolderReport:
@@ -54,7 +54,7 @@ async def audit_folder(
         path: the folder.
         programs: the sandbox.
         steps: how many steps the search of a level for solutions and for ways to beat its bound may take; 0 searches nothing.
-        level: the only level to look at, by its file's name without the ending; None looks at all.
+        levels: the only ones to look at, by their files' names without the ending; none names all.
         gate: passed by every search of a level, so that several folders share the processors.
         notify: called after each level.
 
@@ -67,9 +67,8 @@ async def audit_folder(
     folder = WorldFolder(path)
     report = FolderReport(str(folder.path))
     playable = check_files(folder, report)
-    if level is not None:
-        wanted = folder.level(level).world_id
-        report.levels = [row for row in report.levels if row.level == wanted]
+    wanted = {folder.level(level).world_id for level in levels}
+    report.levels = [row for row in report.levels if not wanted or row.level in wanted]
     if playable:
         async with Plays(folder, programs) as plays:
             audit = _Audit(folder, programs, plays, report, gate)
@@ -100,6 +99,7 @@ class _Audit:
         self._steps = folder.max_steps
         self.begun: list[LevelRow] = []
         self.sequences = [self._random(index) for index in range(_TRIED_ALIKE)]
+        self._alike: dict[str, list[Played]] = {}
         self._asked = self._questions()
 
     def _questions(self) -> dict[str, Any]:
@@ -133,8 +133,8 @@ class _Audit:
             if played.failed:
                 self._found.add("malformed-crash", True, f"{what}: {played.failed}", played)
         for row in self.begun:
-            for actions in self.sequences:
-                played = await self._plays.play(row.level, actions)
+            self._alike[row.level] = [await self._plays.play(row.level, actions) for actions in self.sequences]
+            for played in self._alike[row.level]:
                 self._best(row, played)
                 if played.failed:
                     await self._failed(row.level, played)
@@ -151,6 +151,7 @@ class _Audit:
                 "fails", True, f"the search of the level did not come to its end: {explored.failed}", start, 1.0
             )
         self._best(row, await self._plays.play(row.level, explored.best))
+        await try_chance(self._plays, row, self._report, [explored.best])
         if explored.abused is not None:
             abused = await self._plays.play(row.level, explored.abused)
             if row.best is not None and abused.total > row.best.total * (1 + SLACK):
@@ -171,8 +172,7 @@ class _Audit:
         rows = {row.level: row for row in self.begun}
         alike: dict[tuple[Any, ...], str] = {}
         for name, row in rows.items():
-            played = [await self._plays.play(name, actions) for actions in self.sequences]
-            key = tuple((play.stream, play.rewards, play.failed) for play in played)
+            key = tuple((play.stream, play.rewards, play.failed) for play in self._alike[name])
             first = alike.setdefault(key, name)
             if first == name or name in self._report.copies:
                 continue

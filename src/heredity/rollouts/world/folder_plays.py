@@ -18,6 +18,8 @@ PLAY_S = 10.0
 """Seconds that one play may take."""
 EXPLORE_S = 300.0
 """Seconds that the search of one level may take."""
+_MOST_ENDS = 3
+"""After so many processes have ended in plays no other is started."""
 _FIELDS = {"first": str, "ended": bool, "steps": list, "failed": str, "moment": str, "still": str}
 
 
@@ -70,7 +72,7 @@ class Plays:
         self._folder, self._programs, self._watch = folder, programs, watch
         self._stack = AsyncExitStack()
         self._program: Program | None = None
-        self.count = 0
+        self.count = self._ends = 0
 
     async def play(self, level: str | None, actions: Sequence[Action], seed: int = 0) -> Played:
         """Begin a level and take actions until it ends or fails."""
@@ -112,6 +114,9 @@ class Plays:
 
     async def _call(self, method: str, arguments: Mapping[str, Any], seconds: float = PLAY_S) -> Any:
         if self._program is None or not self._program.alive:
+            if self._ends > _MOST_ENDS:
+                raise RolloutError(f"not tried: its process has ended {self._ends} times before")
+            self._ends += 1
             await self._stack.aclose()
             given = {"name": self._folder.name, "watch": self._watch, "often": not self._watch}
             self._program = await self._stack.enter_async_context(self._programs.open(self._folder.tree, GUEST, given))

@@ -11,11 +11,11 @@ from world_folder_moments import Action, Moments
 from world_folder_probes import Probes, nodes_of, number_places
 from world_folder_search import Extent, Follower, Log, exhaust
 
-_RANDOM = 5
+_RANDOM = 3
 _NODES = 24
 _PROBES = 10
 _FARMED = 24
-_LARGE = 30
+_LARGE = 60
 _PAYERS = 8
 _MOST_CRASHES = 12
 
@@ -48,7 +48,10 @@ def explore(world: Any, level: str | None, seed: int, asked: Mapping[str, Any]) 
     plays = [idle] * 2 + [any_action] * _RANDOM
     moments = Moments(world, level, seed, plays, asked["horizon"])
     horizon = _horizon(moments, asked["horizon"])
+    known = moments.uses_chance
     log, extent = _searched(moments, choices, horizon, asked, draws)
+    if moments.uses_chance != known:  # moments were put back without it: what was found does not count
+        log, extent = _searched(moments, choices, horizon, asked, draws)
     probes = Probes(moments, refused, asked["idle"])
     _probe(moments, choices, probes, log, asked)
     abused = _abused(moments, choices, probes, log, horizon, asked["steps"] // 4) if probes.payers else None
@@ -89,18 +92,14 @@ def _searched(
 def _probe(moments: Moments, choices: Choices, probes: Probes, log: Log, asked: Mapping[str, Any]) -> None:
     nodes = nodes_of(log, moments, moments.played[-2:], _NODES)
     for node in nodes:
-        probes.income(node, _PROBES)
+        probes.income(node, max(_PROBES, 2 * len(asked["refused"]) // len(nodes)))
     listed = {action["name"]: action["params"] for action in asked["actions"]}
     paid = [pair for rows in log.paid.values() for pair in rows]
     for moment, action in paid[:_FARMED]:
         probes.farm(moment, action, choices.fixed)
-    large = [*paid, *((node, action) for action in [*choices.useful.values()][:_LARGE] for node in nodes[:1])]
-    tried: set[tuple[str, str]] = set()
-    for moment, action in large:
-        for place in number_places(action, listed.get(action["action"], {})):
-            if (action["action"], place) not in tried or len(large) < _LARGE:
-                tried.add((action["action"], place))
-                probes.amounts(moment, action, [place])
+    moved = [pair for rows in log.moved.values() for pair in rows]
+    for moment, action in [*paid, *moved][:_LARGE]:
+        probes.amounts(moment, action, number_places(action, listed.get(action["action"], {})))
 
 
 def _abused(moments: Moments, choices: Choices, probes: Probes, log: Log, horizon: int, steps: int) -> list[Any]:

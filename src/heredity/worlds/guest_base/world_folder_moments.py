@@ -64,6 +64,7 @@ class Moments:
         self.steps = 0
         self.played: list[list[Action]] = []
         self.uses_chance = self.uses_numpy = False
+        self._begun: Any = None
         self.clock: frozenset[Path] = frozenset()
         self._still: dict[str, Any] = {}
         self._moving: tuple[str, ...] = ()
@@ -76,13 +77,20 @@ class Moments:
 
     def begin(self) -> bool:
         """Begin the level; returns whether it is over at once."""
-        return bool(self._world.reset(self._level, self._seed)["done"])
+        over = bool(self._world.reset(self._level, self._seed)["done"])
+        self._begun = random.getstate(), _numpy_at()
+        return over
 
     def step(self, action: Action) -> Taken:
         """Take an action."""
         self.steps += 1
         try:
             _, reward, done, _ = self.env.step(action)
+            if not self.uses_chance:
+                self.uses_numpy = _numpy_at() != self._begun[1]
+                self.uses_chance = self.uses_numpy or random.getstate() != self._begun[0]
+            elif not self.uses_numpy:
+                self.uses_numpy = _numpy_at() != self._begun[1]
             return Taken(float(reward), bool(done))
         except Exception as error:  # noqa: BLE001 - whatever a world raises is what is asked for
             return Taken(failed=self._world.described(error))
@@ -159,7 +167,6 @@ class Moments:
         for choose in plays:
             over = self.begin()
             first = {name: _pickled(value) for name, value in vars(self.env).items()}
-            before = random.getstate(), repr(np.random.get_state())
             played: list[Action] = []
             seen: list[dict[Path, Any]] = [dict(leaves_of(_data(self.env)))]
             for _ in range(horizon):
@@ -173,8 +180,6 @@ class Moments:
                 seen.append(dict(leaves_of(_data(self.env))))
                 over = taken.done
             self.played.append(played)
-            self.uses_numpy |= repr(np.random.get_state()) != before[1]
-            self.uses_chance |= self.uses_numpy or random.getstate() != before[0]
             changed |= {n for n, v in vars(self.env).items() if n not in first or _pickled(v) != first[n]}
             for path, value in seen[0].items():
                 if isinstance(value, int | float) and not isinstance(value, bool):
@@ -215,3 +220,8 @@ def _pickled(value: Any) -> bytes:
         return pickle.dumps(value, 5)
     except Exception:  # noqa: BLE001 - what cannot be pickled raises anything
         return b""
+
+
+def _numpy_at() -> int:
+    state: Any = np.random.get_state()
+    return int(state[2])

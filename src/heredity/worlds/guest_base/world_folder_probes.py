@@ -38,8 +38,8 @@ class Probes:
     def income(self, moment: Moment, most: int) -> None:
         """Try some of what has to be refused, and what does nothing, in a moment."""
         count = min(most, len(self._refused))
-        for offset in range(count):
-            what, action = self._refused[(self._next + offset) % len(self._refused)]
+        rows = [self._refused[(self._next + offset) % len(self._refused)] for offset in range(count)]
+        for what, action in (*self._refused[:1], *rows):
             self._pays("invalid-income", what, moment, action)
         self._next += count
         for action in self._idle:
@@ -107,8 +107,9 @@ class Probes:
         moments = self._moments
         moments.put(moment)
         total, rounds = 0.0, list[dict[Path, Any]]()
+        gain, taken = 0.0, Taken()
         for _ in range(_AGAIN):
-            gain, taken = 0.0, Taken()
+            gain = 0.0
             for action in cycle:
                 taken = moments.step(action)
                 if taken.failed or (taken.done and len(rounds) < _LEAST):
@@ -122,6 +123,10 @@ class Probes:
             rounds.append(moments.leaves())
             if taken.done:
                 break
+        if not taken.done:
+            base = max(base, moments.step(self._refused[0][1]).reward if self._refused else 0.0)
+        if gain <= base * len(cycle) + EPSILON:
+            return False
         if len(rounds) < _LEAST or not _same_but_for_counts(rounds[1:], moments.clock):
             return False
         path = (*moment.actions, *[action for _ in rounds for action in cycle])

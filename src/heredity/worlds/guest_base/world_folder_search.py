@@ -15,6 +15,7 @@ from world_folder_choices import Choices
 from world_folder_moments import Action, Moment, Moments, Taken
 
 _WALKS = 40
+_PASSES = 500
 _EDGE = tuple[float, int]
 _Child = tuple[float, float, Moment, Action]
 _END = -1
@@ -28,13 +29,14 @@ class Log:
     Attributes:
         best: actions of the play that paid most; `total`: what it paid.
         crashes: what was raised, to the first actions that led to it.
-        paid: moments and actions there that were paid for: a few of each name.
+        paid: moments and actions there that were paid for: a few of each name; `moved`: that led to another moment.
     """
 
     best: list[Action] = field(default_factory=list)
     total: float = 0.0
     crashes: dict[str, list[Action]] = field(default_factory=dict)
     paid: dict[str, list[tuple[Moment, Action]]] = field(default_factory=dict)
+    moved: dict[str, list[tuple[Moment, Action]]] = field(default_factory=dict)
 
     def note(self, taken: Taken, actions: Sequence[Action], total: float) -> None:
         """Note a step that led to the end of `actions`, and the total then."""
@@ -47,9 +49,17 @@ class Log:
 
     def pay(self, moment: Moment, action: Action) -> None:
         """Note an action that was paid for."""
-        rows = self.paid.setdefault(action["action"], [])
-        if len(rows) < 4:
-            rows.append((moment, action))
+        _keep(self.paid, moment, action, 4)
+
+    def move(self, moment: Moment, action: Action) -> None:
+        """Note an action that led to another moment."""
+        _keep(self.moved, moment, action, 2)
+
+
+def _keep(rows: dict[str, list[tuple[Moment, Action]]], moment: Moment, action: Action, most: int) -> None:
+    row = rows.setdefault(action["action"], [])
+    if len(row) < most:
+        row.append((moment, action))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,8 @@ def exhaust(
             if key not in index:
                 index[key] = len(index)
                 waiting.append((index[key], moments.take(path), total + taken.reward))
+            if index[key] != here:
+                log.move(moment, action)
             edges.append((taken.reward, index[key]))
         table[here] = edges
     if any(edge is None for edges in table.values() for edge in edges):
@@ -136,9 +148,16 @@ class Follower:
         self._seen: set[bytes] = set()
 
     def run(self, horizon: int, budget: int) -> None:
-        """Search to the horizon, or until so many steps are taken."""
+        """Search to the horizon until so many steps are taken: over again where all plays end early."""
+        ends = self._moments.steps + budget
+        for _ in range(_PASSES):
+            before = self._moments.steps
+            self._pass(horizon, ends)
+            if self._moments.steps >= ends or self._moments.steps == before:
+                return
+
+    def _pass(self, horizon: int, ends: int) -> None:
         moments = self._moments
-        ends = moments.steps + budget
         beam: list[tuple[Moment, float]] = [] if moments.begin() else [(moments.take(()), 0.0)]
         for t in range(horizon):
             children: dict[bytes, _Child] = {}
@@ -147,7 +166,7 @@ class Follower:
                 moments.put(moment)
                 tried = self._choose(moments.env)
                 width = max(width, len(tried))
-                if moments.steps + len(tried) > ends:
+                if moments.steps >= ends:
                     return
                 self._expand(moment, total, tried, children)
             self._seen.update(children)
@@ -169,6 +188,7 @@ class Follower:
             key = moments.key()
             if key != before or taken.reward > EPSILON:
                 self._choices.keep(action)
+                self._log.move(moment, action)
             child = (total + taken.reward, (key not in self._seen) + self._draws.random(), moment, action)
             if key not in children or child[:2] > children[key][:2]:
                 children[key] = child

@@ -20,6 +20,7 @@ from heredity.worlds.compose.recipe import COMPOSED, Recipe
 from heredity.worlds.description import Description
 from heredity.worlds.folder import FOLDERS, is_folder
 from heredity.worlds.listing import actions_text
+from heredity.worlds.mixture import MixtureTaskset, seeds_of
 from heredity.worlds.skins import check_skin
 from heredity.worlds.spaces import ActionSpace
 from heredity.worlds.world import DIFFICULTIES, Level, World, descriptions, in_rules, is_path, world, world_names
@@ -34,7 +35,7 @@ _INVERTED = (14, 20, 31)
 
 _SEEDS = 2**31
 _OPTIONS = ("skin", "difficulty")
-_ASKED = ("seed", "reward", "observation", "semantics", "hardness")
+_ASKED = ("seed", "seeds", "heldout", "reward", "observation", "semantics", "hardness")
 """Options of composed worlds; `difficulty` is that of levels, as with all worlds, and `hardness` that of the world."""
 _MISSES = 300
 """After so many seeds in a row without a new level, a world's levels count as exhausted."""
@@ -186,11 +187,13 @@ class WorldTasksets:
             return taskset(FOLDERS + name.removeprefix(PREFIX))
         base, _, query = name.partition("?")
         options = _options(name, query)
-        if base == PREFIX + COMPOSED:
-            base = PREFIX + _composed(name, options)
         difficulty = options.get("difficulty")
-        if difficulty is not None and not difficulty.isdecimal():
+        if difficulty is not None and difficulty not in map(str, DIFFICULTIES):
             raise ConfigError(f"difficulty of {name} is {difficulty!r}; expected 1, 2 or 3")
+        if "seeds" in options or "heldout" in options:
+            return _mixture(name, options)
+        if base == PREFIX + COMPOSED:
+            base = PREFIX + _composed(name, options, options.get("seed", ""))
         plain = base.removeprefix(PREFIX)
         if base not in self.names() and not is_path(plain) and Recipe.named(plain) is None:
             raise UnknownNameError("taskset", base, self.names())
@@ -238,13 +241,24 @@ def _made(made: World, seed: int, difficulty: int) -> Level:
     return made.make(seed, difficulty)
 
 
-def _composed(name: str, options: Mapping[str, str]) -> str:
-    """Return the name of the composed world that options ask for."""
-    seed = options.get("seed", "")
+def _composed(name: str, options: Mapping[str, str], seed: str) -> str:
+    """Return the name of the composed world of a seed that options ask for."""
     if not seed.isdecimal():
         raise ConfigError(f"{name}: a composed world is drawn by a seed; write {PREFIX}{COMPOSED}?seed=7")
     asked = {key: options[key] for key in ("reward", "observation", "semantics") if key in options}
     return Recipe(int(seed), **asked, difficulty=options.get("hardness")).name
+
+
+def _mixture(name: str, options: Mapping[str, str]) -> MixtureTaskset:
+    """Return the taskset of many composed worlds: those of `seeds` to learn on, those of `heldout` to be judged on."""
+    if "seed" in options or not {"seeds", "heldout"} <= {*options}:
+        example = f"{PREFIX}{COMPOSED}?seeds=0..9&heldout=10..19"
+        raise ConfigError(f"{name}: a mixture has seeds to learn on and others to be judged on; write {example}")
+    train, heldout = (
+        [_composed(name, options, str(seed)) for seed in seeds_of(options[key])] for key in ("seeds", "heldout")
+    )
+    difficulty = int(options["difficulty"]) if "difficulty" in options else None
+    return MixtureTaskset(name, train, heldout, world_digest, skin=options.get("skin", "text"), difficulty=difficulty)
 
 
 def _options(name: str, query: str) -> Mapping[str, str]:

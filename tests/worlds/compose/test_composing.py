@@ -21,6 +21,7 @@ from heredity.worlds.compose.recipe import Recipe
 from heredity.worlds.contract import Action
 from heredity.worlds.gates.admit import GATES
 from heredity.worlds.gates.contract import files_digest
+from heredity.worlds.skins import look
 from heredity.worlds.world import World, world
 
 SEED = 9
@@ -209,6 +210,14 @@ def test_where_nothing_is_hidden_the_rounds_of_prices_opponents_and_orders_are_t
             assert "asked" in rules.observe
             seen.add("orders")
     assert seen == {*told, "orders"}
+
+
+@pytest.mark.parametrize("seed", [2, 5, 9, 12, 15])
+def test_an_inverse_skin_shows_something_else_and_a_picture_leaves_no_value_out(seed: int) -> None:
+    made = ComposedWorld(Recipe(seed))
+    shown = made.start(made.make(3, 1).data).observe()
+    assert look(made.description.skin, "inverse", shown) != look(made.description.skin, "text", shown)
+    assert "grid" in shown or "gauges" not in shown  # without a grid, what is drawn is the text
 
 
 def test_a_plant_however_young_is_overripe_when_its_time_has_passed() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from heredity.records import BlobStore
-from heredity.resources import Candidate
+from heredity.experiments.lineage import LINEAGE
+from heredity.resources import Store
 
 from .test_resource_evolution import config, needs_sandbox, ran
 
@@ -68,5 +68,6 @@ def test_a_method_edits_the_prompt_of_one_agent_and_the_team_gains(tmp_path: Pat
     assert edited.candidate != initial.candidate
     assert metrics.gain.difference == 1.0
     (run,) = (tmp_path / "runs" / "team" / "runs").iterdir()
-    best = Candidate.from_bytes(BlobStore(run / "blobs").get(edited.candidate))
-    assert best.parts["prompt/reader"]["prompt.md"] == b"Repeat the word."
+    with Store(run / LINEAGE) as store:
+        assert store.tree(store.get("prompt", "reader"))["prompt.md"] == b"Repeat the word."
+        assert len(store.list("agent", "team")) == 1

@@ -30,9 +30,11 @@ from types import FrameType
 from typing import Any
 
 from fuzz_seeds import LOADERS, Loader
+from fuzz_seeds_records import RECORDS, RUN
 
 from heredity.errors import HeredityError
 
+ALL = (*LOADERS, *RECORDS)
 STALL_S = 5.0
 _KILL_S = 10
 _MEMORY = 6 << 30
@@ -159,18 +161,15 @@ def dumped(value: Any) -> bytes:
 
 def lay_out(folder: Path, loader: Loader, draw: random.Random) -> str:
     """Write a loader's files, one of them malformed; return which and how."""
-    for name, data in loader.files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    target = draw.choice(loader.targets or tuple(loader.files))
+    loader.lay_out(folder)
+    target = draw.choice(loader.targets or tuple(loader.sound))
     path = folder / target
     if draw.random() < 0.08:
         number = draw.randrange(len(PLACES))
         path.unlink()
         PLACES[number](path)
         return f"{target}, place {number}"
-    path.write_bytes(changed(draw, loader.files[target]))
+    path.write_bytes(changed(draw, loader.sound[target]))
     return target
 
 
@@ -264,9 +263,16 @@ def main() -> None:
     parser.add_argument("--range", type=int, nargs=2, default=(0, 0), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.serve:
-        serve(next(x for x in LOADERS if x.name == given.serve), given.seed, range(*given.range))
+        serve(next(x for x in ALL if x.name == given.serve), given.seed, range(*given.range))
         return
-    chosen = [loader for loader in LOADERS if given.only in loader.name]
+    with tempfile.TemporaryDirectory() as shared:
+        os.environ[RUN] = shared
+        campaign(given)
+
+
+def campaign(given: argparse.Namespace) -> None:
+    """Run a campaign."""
+    chosen = [loader for loader in ALL if given.only in loader.name]
     by_loader: dict[str, Mapping[str, Any]] = {}
     faults: Counter[str] = Counter()
     for loader in chosen:

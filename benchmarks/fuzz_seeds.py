@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -9,9 +10,12 @@ import struct
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
+
+from heredity.errors import HeredityError
 
 WORLDS = Path(__file__).parents[1] / "tests" / "data" / "world_folders"
 
@@ -22,28 +26,42 @@ class Loader:
 
     Attributes:
         name: what it is called.
-        files: sound files, by their path in a folder.
+        files: sound files, by their path in a folder; or a function that makes them.
         load: loads them from that folder; raises an error of Heredity's own if they are malformed.
         targets: the files that are made malformed; all by default.
         folder: what the folder is called.
-        prepare: is called once before; by default what `load` imports is imported by loading the sound files.
+        refuses: whether the sound files are refused as well, by what only somebody else could sign.
     """
 
     name: str
-    files: Mapping[str, bytes]
+    files: Mapping[str, bytes] | Callable[[], Mapping[str, bytes]]
     load: Callable[[Path], object]
     targets: tuple[str, ...] = ()
     folder: str = "input"
+    refuses: bool = False
+
+    @cached_property
+    def sound(self) -> Mapping[str, bytes]:
+        """The sound files."""
+        return self.files() if callable(self.files) else self.files
+
+    def lay_out(self, folder: Path) -> None:
+        """Write the sound files."""
+        for name, data in self.sound.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
 
     def prepare(self) -> None:
-        """Load the sound files, so that what is imported by that is not counted."""
+        """Load the sound files, so that what is imported by that is not counted; refusals of them are the loader's own affair."""
         with tempfile.TemporaryDirectory() as home:
             folder = Path(home) / self.folder
-            for name, data in self.files.items():
-                path = folder / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(data)
-            self.load(folder)
+            self.lay_out(folder)
+            if self.refuses:
+                with contextlib.suppress(HeredityError):
+                    self.load(folder)
+            else:
+                self.load(folder)
 
 
 def _json(value: Any) -> bytes:

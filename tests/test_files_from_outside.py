@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
+import json
 import os
 import random
 import sys
@@ -14,7 +16,12 @@ from typing import Any
 
 import pytest
 
+from heredity.errors import ConfigError, DamagedRecordError, HeredityError, RecordError
+from heredity.judging import HiddenCases
+from heredity.judging.judgements import JudgementStore
 from heredity.outside import json_value, read_bytes, read_text, toml_table, yaml_value
+from heredity.resources import Store
+from heredity.rollouts.container.verifier import _read_rewards
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 BOMB = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))
@@ -78,10 +85,11 @@ def fuzzer() -> ModuleType:
 def test_malformed_inputs_of_every_loader_are_refused_by_name_or_taken(
     fuzzer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("HEREDITY_DATA", "HEREDITY_GPQA"):
+    for name in ("HEREDITY_DATA", "HEREDITY_GPQA", "DEEPSEARCHQA_DATA", "DEEPSEARCHQA_CORPUS"):
         monkeypatch.setenv(name, "")  # what loaders set is set back
+    monkeypatch.setenv(fuzzer.RUN, str(tmp_path))
     outcomes: Counter[str] = Counter()
-    for loader in fuzzer.LOADERS:
+    for loader in fuzzer.ALL:
         loader.prepare()
         for number in range(6):
             draw = random.Random(f"fast {loader.name} {number}")
@@ -92,3 +100,77 @@ def test_malformed_inputs_of_every_loader_are_refused_by_name_or_taken(
             assert result["outcome"] in ("refused", "accepted"), f"{loader.name}: {result}"
             assert result["leaked"] <= 0, loader.name
     assert outcomes["refused"] > outcomes["accepted"]
+
+
+@pytest.mark.parametrize(
+    ("loader", "change", "said"),
+    [
+        ("world in rules", {"levels.json": b"{}"}, "has no levels of test and validation; expected some of each"),
+        ("world in rules", {"levels.json": b'{"test": [{"id": 3}]}'}, r"test\.0\.id: .*valid string; make it anew"),
+        ("world in rules", {"levels.json": b"["}, "levels.json is not JSON: .*; make it anew or restore it"),
+        ("actions", {"actions.jsonl": b"[" * 5000}, "line 1 is not JSON: .*; give one action a line"),
+        ("alfworld game", {"traj_data.json": b"[1]"}, "traj_data.json is no JSON object; fetch the games anew"),
+        ("alfworld game", {"game.tw-pddl": b"{}"}, "game.tw-pddl: pddl_problem is None; expected a text"),
+        ("alpaca", {"alpaca_eval/alpaca_eval.json": b'[{"instruction": "\\ud800", "output": ""}]'}, "is not what AlpacaEval"),
+        ("models of broker", {"models.toml": b"gateway = 3"}, r"models.toml: \[gateway\]"),
+    ],
+)  # fmt: skip
+def test_what_a_campaign_has_found_is_refused_with_field_value_and_remedy(
+    loader: str,
+    change: dict[str, bytes],
+    said: str,
+    fuzzer: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HEREDITY_DATA", "")
+    chosen = next(entry for entry in fuzzer.ALL if entry.name == loader)
+    folder = tmp_path / chosen.folder
+    folder.mkdir()
+    chosen.lay_out(folder)
+    for name, data in change.items():
+        (folder / name).write_bytes(data)
+    with pytest.raises(HeredityError, match=said):
+        chosen.load(folder)
+
+
+def test_a_pipe_in_the_place_of_levels_is_not_waited_for(fuzzer: ModuleType, tmp_path: Path) -> None:
+    chosen = next(entry for entry in fuzzer.ALL if entry.name == "world in rules")
+    (folder := tmp_path / chosen.folder).mkdir()
+    chosen.lay_out(folder)
+    (folder / "levels.json").unlink()
+    os.mkfifo(folder / "levels.json")
+    with pytest.raises(ConfigError, match=r"levels\.json cannot be read: it is no plain file"):
+        chosen.load(folder)
+
+
+def test_judgements_that_are_none_are_made_again(tmp_path: Path) -> None:
+    path, cases = tmp_path / "judgements.jsonl", HiddenCases.create(tmp_path)
+    lines = ["3", "[]", '{"key": []}', '{"key": "a", "data": 3}', '{"key": "b", "data": {"scores": "x"}}', "[" * 9999]
+    path.write_text("\n".join([*lines, json.dumps({"key": "c", "data": {"scores": [0.5, None]}})]))
+    store = JudgementStore(path, cases)
+
+    async def fresh() -> dict[str, list[float]]:
+        return {"scores": [1.0]}
+
+    async def recalled(key: str) -> bool:
+        return (await store.once(key, fresh))[1]
+
+    assert [asyncio.run(recalled(key)) for key in ("a", "b", "c")] == [False, False, True]
+
+
+def test_a_reward_beyond_every_float_is_no_reward(tmp_path: Path) -> None:
+    (tmp_path / "reward.json").write_text(json.dumps({"reward": 10**400}))
+    assert _read_rewards(tmp_path / "reward.json")[0] == "reward_invalid"
+
+
+def test_what_is_no_store_is_closed_again(tmp_path: Path) -> None:
+    (tmp_path / "a.db").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        with pytest.raises(DamagedRecordError, match="is damaged"):
+            Store(tmp_path / "a.db")
+    assert len(os.listdir("/proc/self/fd")) == before
+    (tmp_path / "b.db").symlink_to("nowhere")
+    with pytest.raises(RecordError, match="is a link to nothing; remove it, or name a file"):
+        Store(tmp_path / "b.db")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
-from heredity.errors import ConfigError
 
 if TYPE_CHECKING:
     from heredity.gateway.gateway import Gateway
@@ -53,13 +51,10 @@ def broker(
 
 
 def _settings(path: Path) -> GatewaySettings:
+    from heredity.experiments.config import read_toml
     from heredity.gateway.settings import GatewaySettings
 
-    try:
-        sections = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ConfigError(f"{path} is no TOML: {error}") from error
-    return GatewaySettings.of(sections.get("gateway", {}), f"{path}: [gateway]")
+    return GatewaySettings.of(read_toml(path).get("gateway", {}), f"{path}: [gateway]")
 
 
 async def _serve(app: BrokerApp, gateway: Gateway, port: int, socket: Path | None, as_json: bool) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -106,15 +105,12 @@ async def _play(
 
 
 def _settings(path: Path | None) -> Any:
+    from heredity.experiments.config import read_toml
     from heredity.gateway.settings import GatewaySettings
 
     if path is None:
         return GatewaySettings()
-    try:
-        sections = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ConfigError(f"{path} is no TOML: {error}") from error
-    return GatewaySettings.of(sections.get("gateway", {}), f"{path}: [gateway]")
+    return GatewaySettings.of(read_toml(path).get("gateway", {}), f"{path}: [gateway]")
 
 
 def _print(table: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from heredity.environments.spaces import action_from_json, zero_action
 from heredity.environments.spec import EnvironmentSpec
 from heredity.errors import ConfigError, HostError, MissingExtraError
+from heredity.outside import json_value, read_text
 
 if TYPE_CHECKING:
     import gymnasium
@@ -201,14 +202,14 @@ def _wrong_action(path: str | Path, step: int, value: Any, space: Any) -> Config
 
 def _read_actions(path: Path) -> Iterable[Any]:
     try:
-        lines = path.read_text().splitlines()
+        lines = read_text(path).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"actions {str(path)!r} cannot be read ({error}); give random, zero, or a file") from error
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                yield json.loads(line)
-            except json.JSONDecodeError as error:
+                yield json_value(line)
+            except ValueError as error:
                 raise ConfigError(f"{path}, line {number} is not JSON: {error}; give one action a line") from error
 
 

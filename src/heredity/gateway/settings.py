@@ -152,7 +152,7 @@ class GatewaySettings(_Table):
             ConfigError: if a key or value is wrong; names the field, the value and the nearest known key.
         """
         try:
-            return cls.model_validate(dict(data))
+            return cls.model_validate(dict(data) if isinstance(data, Mapping) else data)
         except ValidationError as error:
             raise ConfigError(f"{source}: " + "; ".join(_explain(cls, e) for e in error.errors())) from error
 

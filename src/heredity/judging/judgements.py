@@ -15,17 +15,32 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
 from heredity.errors import RecordError
 from heredity.ids import canonical_json, digest_bytes
 from heredity.judging.cases import HiddenCases
 from heredity.judging.rollouts import Rollouts
 from heredity.judging.views import View, ViewScores, score_candidate
+from heredity.outside import ANY_SIZE, read_bytes
 from heredity.records.events import Scored
 from heredity.resources import Candidate
 from heredity.rollouts.contract import Runner
 from heredity.tasks import Task, Taskset, TasksetInfo
 
 Data = TypeVar("Data", bound=Mapping[str, Any])
+
+
+class _Scores(BaseModel):
+    scores: list[float | None]
+
+
+class _Line(BaseModel):
+    key: str
+    data: _Scores
+
+
+_LINE = TypeAdapter(_Line)
 
 
 class JudgementStore:
@@ -149,10 +164,17 @@ class Judgements:
 
 def _read(path: Path) -> dict[str, Mapping[str, Any]]:
     kept: dict[str, Mapping[str, Any]] = {}
-    for line in path.read_bytes().splitlines() if path.exists() else ():
+    try:
+        lines = read_bytes(path, ANY_SIZE).splitlines()
+    except FileNotFoundError:
+        return kept
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror}; it is derived: remove it and resume") from error
+    for line in lines:
         try:
-            judgement = json.loads(line)
-            kept[judgement["key"]] = judgement["data"]
-        except (ValueError, KeyError):
+            _LINE.validate_json(line)
+        except ValidationError:
             continue
+        judgement = json.loads(line)
+        kept[judgement["key"]] = judgement["data"]
     return kept

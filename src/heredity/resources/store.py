@@ -48,6 +48,8 @@ class Store:
                 raise ConfigError(f"there is no store of resources at {path}; name another, or register one first")
             with self._reporting():
                 create_file(path)
+        if path.is_symlink() and not path.exists():
+            raise RecordError(f"{path} is a link to nothing; remove it, or name a file")
         if path.stat().st_size == 0:
             raise DamagedRecordError(f"{path} is empty, which a store never is; take it from a backup or remove it")
         with self._reporting():
@@ -285,6 +287,11 @@ class Store:
                     f"{self.path} is damaged ({error}); it was left as it is: export what is intact, or take a backup"
                 ) from error
             raise RecordError(f"{self.path} could not be used: {error}") from error
+        except UnicodeDecodeError as error:
+            # SQLite's own words quote what is damaged, and sqlite3 cannot decode them.
+            raise DamagedRecordError(
+                f"{self.path} is damaged (its text is not UTF-8); it was left as it is: export what is intact, or take a backup"
+            ) from error
 
     @contextmanager
     def transaction(self) -> Generator[None]:

@@ -83,7 +83,12 @@ def connect(path: Path, *, intact: bool = False) -> Connection:
         database = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, factory=Connection)
         database.count(resolved)
         database.lost = lost
-    database.execute("PRAGMA synchronous = FULL")
+    try:
+        database.execute("PRAGMA synchronous = FULL")
+    except BaseException:
+        # What is no store is open all the same.
+        database.close()
+        raise
     return database
 
 

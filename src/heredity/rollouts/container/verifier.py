@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -151,6 +152,11 @@ async def _fetch_rewards(
     return "reward_missing", f"the verifier ended with code {done.code} and left no reward in {LOGS}", {}
 
 
+def _is_finite(value: Any) -> bool:
+    # A whole number beyond every float would raise in `isfinite`.
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
 def _read_rewards(path: Path) -> tuple[str, str, dict[str, float]]:
     text = path.read_text(encoding="utf-8", errors="replace").strip()
     if not text:
@@ -161,7 +167,7 @@ def _read_rewards(path: Path) -> tuple[str, str, dict[str, float]]:
         return "reward_invalid", f"{path.name} is {text[:100]!r}; expected a number or numbers by name", {}
     rewards: dict[str, Any] = dict(parsed) if isinstance(parsed, dict) else {"reward": parsed}
     for name, value in rewards.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if not _is_finite(value):
             return "reward_invalid", f"{path.name}: {name} is {value!r}; expected a finite number", {}
     if not rewards:
         return "reward_empty", f"{path.name} has no reward", {}

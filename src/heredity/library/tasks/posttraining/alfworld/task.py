@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import version
 from itertools import islice
@@ -18,10 +19,12 @@ from heredity.gateway import Model
 from heredity.ids import digest_bytes, generator
 from heredity.library.tasks.posttraining.alfworld.games import CHORES, check_installed, game_files, generate, write
 from heredity.library.tasks.posttraining.alfworld.process import demonstrations, open_household
+from heredity.outside import json_value, read_bytes, read_text
 from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
 from heredity.posttraining.tasks.dealing import Deal, DealtTaskset, Spec, jsonl
 from heredity.posttraining.tasks.env.household import INSTRUCTION, STEPS
 from heredity.posttraining.tasks.episodes import (
+    SEEDS,
     GameProcess,
     environment_files,
     episode_info,
@@ -78,7 +81,8 @@ def alfworld() -> PostTrainingTask:
         MissingExtraError: if ALFWorld is not installed.
     """
     check_installed()
-    return _task("alfworld", _GENERATED, "generated 1", (GRADED, HELDOUT), _deal, _materials, ("generated",))
+    made = _task("alfworld", _GENERATED, "generated 1", (GRADED, HELDOUT), _deal, _materials, ("generated",))
+    return replace(made, space=SEEDS)
 
 
 def alfworld_official() -> PostTrainingTask:
@@ -221,20 +225,36 @@ def _official(folder: Path, most: int | None = None) -> Sequence[Path]:
 
 
 def _playable(folder: Path) -> bool:
-    about: dict[str, Any] = json.loads((folder / "traj_data.json").read_text(encoding="utf-8"))
-    game: dict[str, Any] = json.loads((folder / "game.tw-pddl").read_text(encoding="utf-8"))
-    return about["task_type"] in CHORES and bool(game.get("solvable"))
+    chore = _text(folder / "traj_data.json", "task_type")
+    return chore in CHORES and bool(_object(folder / "game.tw-pddl").get("solvable"))
 
 
 def _official_spec(folder: Path) -> dict[str, str]:
-    return {"folder": str(folder), "question": digest_bytes(_problem((folder / "game.tw-pddl").read_bytes()).encode())}
+    problem = _text(folder / "game.tw-pddl", "pddl_problem")
+    return {"folder": str(folder), "question": digest_bytes(problem.encode())}
 
 
 def _copied(folder: Path) -> dict[str, bytes]:
     """Return a game's files, of its long record only what the environment reads."""
-    about: dict[str, Any] = json.loads((folder / "traj_data.json").read_text(encoding="utf-8"))
-    kept = json.dumps({"task_type": about["task_type"]}).encode()
-    return {"game.tw-pddl": (folder / "game.tw-pddl").read_bytes(), "traj_data.json": kept}
+    kept = json.dumps({"task_type": _text(folder / "traj_data.json", "task_type")}).encode()
+    return {"game.tw-pddl": read_bytes(folder / "game.tw-pddl"), "traj_data.json": kept}
+
+
+def _text(path: Path, name: str) -> str:
+    value = _object(path).get(name)
+    if not isinstance(value, str):
+        raise ConfigError(f"{path}: {name} is {value!r:.80}; expected a text; fetch the games anew")
+    return value
+
+
+def _object(path: Path) -> dict[str, Any]:
+    try:
+        value = json_value(read_text(path))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}; fetch the games anew with alfworld-download") from error
+    if not isinstance(value, dict):
+        raise ConfigError(f"{path} is no JSON object; fetch the games anew with alfworld-download")
+    return value  # pyright: ignore[reportUnknownVariableType]
 
 
 def _problem(game: bytes) -> str:

@@ -17,6 +17,7 @@ from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from heredity.errors import ConfigError, HostError
+from heredity.outside import ANY_SIZE, json_value, read_text
 from heredity.posttraining.tasks.env.search import Library
 
 RESULTS = 5
@@ -176,10 +177,9 @@ def corpus(path: Path) -> Corpus:
     """
     rows: list[Mapping[str, Any]] = []
     try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    rows.append(_document(json.loads(line), path, number))
+        for number, line in enumerate(read_text(path, ANY_SIZE).split("\n"), 1):
+            if line.strip():
+                rows.append(_document(json_value(line), path, number))
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read: {error}; expected a .jsonl file of documents") from error
     if not rows:

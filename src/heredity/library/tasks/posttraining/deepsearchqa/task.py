@@ -10,12 +10,14 @@ import os
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from io import StringIO
 from pathlib import Path
 
 from heredity.errors import ConfigError
 from heredity.gateway import Model
 from heredity.ids import digest_bytes, digest_json, generator
 from heredity.library.tasks.posttraining.deepsearchqa.searching import Result, Search, Web, check_url, corpus
+from heredity.outside import read_text
 from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
 from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
 from heredity.posttraining.tasks.env.rollout import FORM, Transcript, asked, written
@@ -219,12 +221,11 @@ def _data() -> Path:
 def _rows(path: Path) -> Sequence[Mapping[str, str]]:
     """Read the questions; of those that are asked twice the first counts, and one without an answer cannot be judged."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
-            if missing:
-                raise ConfigError(f"{path} lacks {', '.join(missing)}; expected the columns {', '.join(_COLUMNS)}")
-            read = [{name: (row[name] or "").strip() for name in _COLUMNS} for row in reader]
+        reader = csv.DictReader(StringIO(read_text(path).removeprefix("\ufeff"), newline=""))
+        missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
+        if missing:
+            raise ConfigError(f"{path} lacks {', '.join(missing)}; expected the columns {', '.join(_COLUMNS)}")
+        read = [{name: (row[name] or "").strip() for name in _COLUMNS} for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ConfigError(f"{path} cannot be read: {error}; expected {_FILE} of google/deepsearchqa") from error
     rows: dict[str, Mapping[str, str]] = {}

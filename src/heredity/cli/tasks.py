@@ -96,6 +96,33 @@ def check(
         raise typer.Exit(1)
 
 
+@app.command()
+def audit(
+    names: Annotated[
+        list[str], typer.Argument(help="Post-training tasks, such as posttraining/arithmetic.", show_default=False)
+    ],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Look whether what a post-training task holds out can be listed, or stands in what it gives to an agent.
+
+    Such as: heredity tasks audit posttraining/arithmetic posttraining/commands
+    """
+    from heredity.posttraining.tasks.audit import Verdict, audit_task
+
+    checks = [check for name in names for check in audit_task(name)]
+    if as_json:
+        typer.echo(json.dumps([asdict(check) for check in checks], indent=2, ensure_ascii=False))
+    else:
+        rows = [(check.task, check.name, check.verdict.value, check.reason) for check in checks]
+        typer.echo(columns(("task", "check", "verdict", "what was looked at"), rows))
+        typer.echo(
+            "".join(f"\n{check.task}, {check.name}: {item}" for check in checks for item in check.items), nl=False
+        )
+    if any(check.verdict is Verdict.FOUND for check in checks):
+        raise typer.Exit(1)
+
+
 def _checked_row(task: CheckedTask) -> tuple[str, ...]:
     scores = ("-" if score is None else f"{score:g}" for score in (task.oracle, task.noop))
     return (task.name, "faulty" if task.faults else "sound", *scores, f"{task.seconds:.2f}")

@@ -23,10 +23,11 @@ def test_every_request_is_told_once_and_no_view_shows_it() -> None:
 
 def test_every_command_is_of_the_syntax_and_says_what_was_asked() -> None:
     for row in map(json.loads, workspace_files(TASK, 5)["data/train.jsonl"].splitlines()):
-        matched = re.fullmatch(r"([a-z]+)\.(lamp|heater|blind|door)\((\d\d|lock|unlock)\)", row["answer"])
+        matched = re.fullmatch(r"([a-z]+)\.(lamp|heater|blind|door)\((\d\d?|lock|unlock), (\d\d:\d\d)\)", row["answer"])
         assert matched
         assert matched[1] in row["question"]
         assert matched[3] in row["question"].lower()
+        assert row["question"].startswith(f"At {matched[4]}: ")
         assert row["completion"] == row["answer"]
 
 

@@ -15,9 +15,9 @@ def test_all_letters_are_rewritten_at_once_by_the_one_before(text: str, left: st
 
 
 def test_the_example_of_the_description_is_right() -> None:
-    assert rewritten("abcabbc") == "abacbca"
-    assert "`abcabbc>`" in posttraining_task("rewriting").description
-    assert "`abacbca`" in posttraining_task("rewriting").description
+    assert rewritten("abcabbcacbaca") == "abacbcaccabcc"
+    assert "`abcabbcacbaca>`" in posttraining_task("rewriting").description
+    assert "`abacbcaccabcc`" in posttraining_task("rewriting").description
 
 
 @pytest.mark.parametrize(
@@ -35,5 +35,5 @@ async def test_answers_are_graded_by_the_judge() -> None:
     tasks = PostTrainingTaskset(task).draw("heldout", 8, 2)
     right = await graded(task, tasks, lambda text: rewritten(text.removesuffix(">")))
     assert [t.total_reward for t in right] == [1.0] * 8
-    first = await graded(task, tasks, lambda text: text[0] + "?" * 6)
-    assert [t.total_reward for t in first] == [pytest.approx(1 / 14)] * 8  # the first letter stays
+    first = await graded(task, tasks, lambda text: text[0] + "?" * 12)
+    assert [t.total_reward for t in first] == [pytest.approx(1 / 26)] * 8  # the first letter stays

@@ -74,8 +74,8 @@ def test_each_part_is_graded_with_its_own_solver_and_runner(task: SeveralTasks) 
 
 def test_what_the_parts_demand_is_demanded_of_all(task: SeveralTasks) -> None:
     assert (task.level, task.structure["interaction"]) == ("L3", 4)
-    enumerable, judge = task.labels
-    assert (enumerable.startswith("enumerable: "), judge) == (True, "rule-based judge")
+    judge, enumerable = task.labels
+    assert (judge, enumerable.startswith("enumerable: 860 ")) == ("rule-based judge", True)
     first, *others = task.parts
     assert SeveralTasks((replace(first, private=("answers",)), *others)).private == ("answers",)
 

@@ -255,3 +255,24 @@ def test_a_page_says_what_code_is_not_known_and_why_an_agent_was_ended() -> None
     assert "300 MiB" in text
     assert "memory limit" in text
     results_csv([metrics])
+
+
+def test_hidden_items_in_the_agents_files_stand_at_the_head_and_in_the_labels() -> None:
+    journal = PostTrainingJournal(Told((Act(0.8, "torch_sft"),), tasks=100, more={"labels": ["generated"]}))
+    said = {"at_s": 1.0, "sizes": {"graded": 100, "heldout": 100}, "texts": 3, "bytes": 5, "unread": 1}
+    views = {"graded": [], "heldout": list(range(60))}
+    met = {"kind": "texts.met", "data": {**said, "views": views, "files": ["code/own.jsonl"]}}
+    lines = [*journal.lines, met]
+    run = run_results(RunEvidence(lines, journal.load, journal.blob), METRICS)
+    part = run.part
+    assert part.labels == ["generated", "held-out items met in the agent's files: 60 of 100"]
+    assert part.texts.clean.pairs == 40
+    assert part.heldout.gain.pairs == 100
+    shown = run_markdown(run)
+    assert "The agent's own files held 60 of 100 held-out items (code/own.jsonl)." in shown
+    assert "Over the held-out items that they did not hold, the gain is" in shown
+
+
+def test_a_run_in_which_nobody_looked_says_so() -> None:
+    assert one().part.texts is None
+    assert "Nobody looked for hidden items in the agent" in run_page(one())

@@ -20,6 +20,7 @@ from heredity.judging.bench import Reference
 from heredity.launchers import AgentExit, CommandAgent
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect
 from heredity.posttraining.models.tensors import write_tensors
+from heredity.posttraining.tasks.overlap import HiddenTexts
 from heredity.protocols.post_training.judge import judge
 from heredity.protocols.post_training.server.agent_run import train_with_agent
 from heredity.protocols.post_training.server.terms import TrainingTerms
@@ -135,6 +136,7 @@ class Rig:
     root: Path
     seconds: float = 30.0
     runner: ByDigest = field(default_factory=ByDigest)
+    hidden: HiddenTexts | None = None
 
     @property
     def run(self) -> Path:
@@ -164,7 +166,7 @@ class Rig:
         run_terms = terms(base, self.seconds)
 
         async def evolve(session: Session) -> None:
-            exits.append(await train_with_agent(session, self.run, run_terms, agent))
+            exits.append(await train_with_agent(session, self.run, run_terms, agent, hidden=self.hidden))
 
         plan = RunPlan(
             "one", "suite", "post-training", {"name": "agent", "kind": "agent"}, 0, Budget(seconds=self.seconds), judge,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from heredity.errors import ConfigError, UnknownNameError
+from heredity.ids import generator
 from heredity.tasks import SPLITS, Task, TasksetInfo
 from heredity.tasks.questions import Question
 
@@ -54,6 +55,28 @@ def dealt_info(name: str, *, version: str, description: str, family: str, kind: 
         group="questions",
         family=family,
     )
+
+
+def drawn_indices(
+    entropy: int, name: str, space: int, count: int, avoid: Collection[int] = frozenset()
+) -> tuple[int, ...]:
+    """Return different indices of a space of items that is too large to be shuffled, none of which is to be avoided.
+
+    Args:
+        entropy: what they depend on, with the name.
+        name: of the task, and what is drawn for.
+        space: how many items there are.
+        count: how many to return; with those to avoid at most `space`.
+        avoid: indices.
+
+    Raises:
+        ConfigError: if there are too few.
+    """
+    if count + len(avoid) > space:
+        raise ConfigError(f"{count} items of {name} asked for beside {len(avoid)}; it has {space}; ask for fewer")
+    order = generator(entropy, "posttraining", name, "deal").choice(space, count + len(avoid), replace=False)
+    kept = frozenset(avoid)
+    return tuple(int(index) for index in order if int(index) not in kept)[:count]
 
 
 def jsonl(rows: Iterable[Mapping[str, Any]]) -> bytes:

@@ -29,6 +29,10 @@ DIALOGUE, GLIMPSE = "text-episode", "glimpse-game"
 has happened, or, for models too small to read that, with nothing but the game as it is now."""
 
 
+SEEDS = 1 << 63
+"""How many seeds `seed_of` gives: at least so many items has a generator that makes each suite's anew from one."""
+
+
 class GameProcess(Protocol):
     """A game that is open. `steps` is how many actions there are at most."""
 

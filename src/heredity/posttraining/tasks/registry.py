@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,9 @@ TASKS = Group[Callable[..., PostTrainingTask]](
 
 FOLDER = "smith:"
 """What the names of tasks of the user's own begin with; the path of a folder follows."""
+
+GRADED, HELDOUT = "graded", "heldout"
+"""The views of a task: what every submission is scored on, and what none is."""
 
 _OPEN = re.compile(r"([^/:]+[/:])(.+)", re.DOTALL)
 
@@ -84,6 +87,26 @@ def workspace_files(task: PostTrainingTask | SeveralTasks, entropy: int) -> dict
                         f"{hidden.id} of {part.name} is among the rows to train on; they must be disjoint"
                     )
     return files
+
+
+def view_texts(
+    task: PostTrainingTask | SeveralTasks, entropy: int, counts: Mapping[str, int]
+) -> Mapping[str, tuple[str, ...]]:
+    """Return the texts that identify hidden items, by view and in the order of the view.
+
+    Args:
+        task: the task.
+        entropy: what the views are drawn with.
+        counts: `GRADED` and `HELDOUT`, and how many items each has.
+    """
+    taskset, secrets = PostTrainingTaskset(task), {part.name: part.secret for part in task.parts}
+
+    def text(spec: Mapping[str, Any]) -> str:
+        name, item = (spec["part"], spec["item"]) if len(secrets) > 1 else (task.name, spec)
+        return _identity(item[secrets[name]])
+
+    splits = {GRADED: "train", HELDOUT: "heldout"}
+    return {view: tuple(text(t.spec) for t in taskset.draw(splits[view], n, entropy)) for view, n in counts.items()}
 
 
 class PostTrainingTasksets:

@@ -73,13 +73,29 @@ class SettingsOverridden(TypedDict):
     settings: Sequence[str]
 
 
+class TextsMet(TypedDict):
+    """Hidden items that stand in the agent's own files: `views` has their positions, `sizes` how many each view has.
+
+    `files` are the first that hold any; `texts` files with `bytes` were read, and `unread` were not: no text, or too much.
+    """
+
+    at_s: float
+    views: Mapping[str, Sequence[int]]
+    sizes: Mapping[str, int]
+    files: Sequence[str]
+    texts: int
+    bytes: int
+    unread: int
+
+
 BASELINE_SCORED = EventKind("baseline.scored", BaselineScored)
 GRADING_REPEATED = EventKind("grading.repeated", GradingRepeated)
 CODE_REVISED = EventKind("code.revised", CodeRevised)
 CHECKPOINT_KEPT = EventKind("checkpoint.kept", CheckpointKept)
 CHECKPOINT_DROPPED = EventKind("checkpoint.dropped", CheckpointDropped)
 SETTINGS_OVERRIDDEN = EventKind("settings.overridden", SettingsOverridden)
+TEXTS_MET = EventKind("texts.met", TextsMet)
 
 EVENTS = by_name(
-    BASELINE_SCORED, GRADING_REPEATED, CODE_REVISED, CHECKPOINT_KEPT, CHECKPOINT_DROPPED, SETTINGS_OVERRIDDEN
+    BASELINE_SCORED, GRADING_REPEATED, CODE_REVISED, CHECKPOINT_KEPT, CHECKPOINT_DROPPED, SETTINGS_OVERRIDDEN, TEXTS_MET
 )

@@ -294,6 +294,32 @@ class AgentEnd(Result):
     disk_bytes: int | None
 
 
+class ItemsMet(Result):
+    """How many hidden items of a view stand in the agent's files."""
+
+    view: str
+    met: int
+    of: int
+
+
+class TextsMet(Result):
+    """Hidden items in the agent's own files.
+
+    Attributes:
+        views: by view.
+        files: the first files that hold any.
+        texts, bytes: what was read at the last look; `unread`: files that were not.
+        clean: the held-out gain over the items that were not met, where some were.
+    """
+
+    views: list[ItemsMet]
+    files: list[str]
+    texts: int
+    bytes: int
+    unread: int
+    clean: Gain | None
+
+
 class TrainingRunResults(Result):
     """What is known of one run of post-training beside what every run's results hold.
 
@@ -311,6 +337,7 @@ class TrainingRunResults(Result):
         noise: where gradings were repeated.
         tasks: of a run of several.
         agent: how the agent ended.
+        texts: what its own files held of hidden items; None if nobody looked.
     """
 
     level: str | None
@@ -335,3 +362,4 @@ class TrainingRunResults(Result):
     tasks: list[TaskGain]
     agent: AgentEnd | None
     driver: str | None = None
+    texts: TextsMet | None

@@ -16,6 +16,7 @@ from heredity.protocols.post_training.results import (
     Noise,
     Process,
     ScoreSummary,
+    TextsMet,
     TrainingRunResults,
     ViewGain,
 )
@@ -45,6 +46,8 @@ from heredity.results.page import (
 )
 from heredity.results.run import RunResults, RunStatus
 from heredity.results.text import plural
+
+_VIEWS = {"graded": "graded", "heldout": "held-out"}
 
 MOST_EVIDENCE = 12
 """Lines of evidence that a page shows of each revision; all are in metrics.json."""
@@ -96,9 +99,23 @@ def _warnings(part: TrainingRunResults) -> Iterable[Text]:
         yield Text(f"{limit.capitalize()}. What it had submitted counts.", "warning")
     for failure in part.failures:
         yield Text(f"{failure.kind.capitalize()}: {'; '.join(failure.evidence)}.", "warning")
+    if part.texts and any(view.met for view in part.texts.views):
+        yield Text(_texts(part.texts), "warning")
     if part.audit.verdict is AuditVerdict.BROKEN:
         broken = f"The mode {part.audit.mode} was not kept, or something was done that is not allowed: see the audit."
         yield Text(broken, "warning")
+
+
+def _texts(texts: TextsMet) -> str:
+    held = " and ".join(
+        f"{view.met} of {view.of} {_VIEWS.get(view.view, view.view)} items" for view in texts.views if view.met
+    )
+    said = f"The agent's own files held {held} ({', '.join(texts.files)})."
+    if texts.clean is not None:
+        said += (
+            f" Over the held-out items that they did not hold, the gain is {text.signed(texts.clean.difference, 3)}."
+        )
+    return said
 
 
 # --- how scores went
@@ -364,4 +381,15 @@ def _audit(part: TrainingRunResults) -> tuple[Part, ...]:
         for f in audit.findings
     )
     head = (Column("Grade"), Column("What", prose=True), Column("Revision"), Column("Line"), Column("Code", prose=True))
-    return (Table(head, rows, "What was found in the code; what is to be looked at may be harmless", none),)
+    table = Table(head, rows, "What was found in the code; what is to be looked at may be harmless", none)
+    return table, Text(_looked(part.texts), "note")
+
+
+def _looked(texts: TextsMet | None) -> str:
+    if texts is None:
+        return "Nobody looked for hidden items in the agent's files."
+    held = ", ".join(f"{view.met} of {view.of} {_VIEWS.get(view.view, view.view)}" for view in texts.views)
+    return (
+        f"Hidden items in the agent's own files: {held}. {plural(texts.texts, 'file')} of text with"
+        f" {_size(texts.bytes)} were read, {texts.unread} were no text or too much. What it made while it ran is not seen."
+    )

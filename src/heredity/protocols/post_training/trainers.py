@@ -19,7 +19,8 @@ from heredity.posttraining.models.bases import CHARACTERS, SMOLLM2, base_model
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, inspect
 from heredity.posttraining.models.places import CheckpointPlaces
 from heredity.posttraining.tasks import PREFIX, PostTrainingTask, PostTrainingTaskset, SeveralTasks, posttraining_task
-from heredity.posttraining.tasks.registry import workspace_files
+from heredity.posttraining.tasks.overlap import HiddenTexts
+from heredity.posttraining.tasks.registry import GRADED, HELDOUT, view_texts, workspace_files
 from heredity.posttraining.tasks.several import MULTI
 from heredity.protocols.contract import Evolver, RunContext
 from heredity.protocols.post_training.gradings import RunGrading, inference_of
@@ -169,10 +170,12 @@ def build_trainer(context: RunContext, base: Base, reference: Reference, grading
             gpus=lease.names,
             files=await asyncio.to_thread(workspace_files, task, context.hidden_cases.entropy),
         )
+        counts = {GRADED: cell.config.budget.train_cases, HELDOUT: cell.config.views.heldout}
+        hidden = HiddenTexts(await asyncio.to_thread(view_texts, task, context.hidden_cases.entropy, counts))
         if lease.gpus:
             await session.note(GPU_LEASED.line({"names": list(lease.names)}))
         async with record_stream(session, folder / "logs", launch), model_door(cell, session, folder, model) as door:
-            await train_with_agent(session, folder, terms, agent, door, grading.choose)
+            await train_with_agent(session, folder, terms, agent, door, grading.choose, hidden)
 
     training = {"base_model": base.name, "mode": mode, "base_digest": base.checkpoint.digest}
     return Evolver(evolve, False, {**described(cell, agent), **training}, failure=failure_of)

@@ -1,19 +1,18 @@
-"""Addition, character by character: `47+5=` is answered `52`.
+"""Addition, character by character: `483021+7=` is answered `483028`.
 
-`arithmetic` adds a number of one digit to one of two digits; its 900 sums are dealt out anew by each suite's entropy, except for
-those that the base was pretrained on. `arithmetic-hard` adds two numbers of two digits with a base that knows next to nothing: in
-the minutes that a CPU has, online reinforcement learning finds no reward to learn from. It is there to stay a failure.
+`arithmetic` adds a number of one digit to one of six; there are nine million sums, so that whoever makes all that time allows has
+met next to none of those that are held out. `arithmetic-hard` adds two numbers of four digits with a base that knows next to
+nothing: in the minutes that a CPU has, online reinforcement learning finds no reward to learn from. It is there to stay a failure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from heredity.actors.contract import Solving
-from heredity.ids import generator
 from heredity.posttraining.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, jsonl
+from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, drawn_indices, jsonl
 from heredity.tasks.questions import Question
 
 ALPHABET = "0123456789+="
@@ -43,21 +42,17 @@ The base model has seen some of the sums in `data/train.jsonl`, and a few of the
 
 
 def arithmetic() -> PostTrainingTask:
-    """Return the task of adding one digit to two (L1): a base in the middle of the scale, which training lifts."""
-    pairs = tuple((a, b) for a in range(10, 100) for b in range(10))
-    return _task("arithmetic", "Add a digit to a number of two digits", pairs, 900, pretrained=250, steps=180)
+    """Return the task of adding one digit to six (L1): a base in the middle of the scale, which training lifts."""
+    return _task("arithmetic", "Add a digit to a number of six digits", (6, 1), (1000, 1000), steps=240)
 
 
 def arithmetic_hard() -> PostTrainingTask:
-    """Return the task of adding two digits to two (L1), whose base is too weak to be rewarded: a failure fixture."""
-    numbers = generator(_PRETRAINED, "posttraining", "arithmetic-hard").choice(8100, 450, replace=False)
-    pairs = tuple((int(n) // 90 + 10, int(n) % 90 + 10) for n in numbers)
+    """Return the task of adding four digits to four (L1), whose base is too weak to be rewarded: a failure fixture."""
     return _task(
         "arithmetic-hard",
-        "Add two numbers of two digits",
-        pairs,
-        8100,
-        pretrained=60,
+        "Add two numbers of four digits",
+        (4, 4),
+        (60, 40),
         steps=60,
         labels=("failure fixture",),
     )
@@ -66,21 +61,31 @@ def arithmetic_hard() -> PostTrainingTask:
 def _task(
     name: str,
     title: str,
-    pairs: Sequence[tuple[int, int]],
-    space: int,
+    digits: tuple[int, int],
+    trained: tuple[int, int],
     *,
-    pretrained: int,
     steps: int,
     labels: tuple[str, ...] = (),
 ) -> PostTrainingTask:
-    order = generator(_PRETRAINED, "posttraining", name, "known").permutation(len(pairs))
-    questions = [_question(*pairs[i]) for i in order]
-    familiar, others = questions[:pretrained], questions[pretrained:]
-    graded, heldout, tokens = 150, 200, 6
+    """Return a task.
+
+    Args:
+        name: its name.
+        title: one line.
+        digits: of the two numbers.
+        trained: rows to train on: those that the base was pretrained on, and others.
+        steps: updates of the base.
+        labels: what a report has to say of it.
+    """
+    space, question = _sums(*digits)
+    graded, heldout, tokens = 150, 200, max(digits) + 2
+    known = drawn_indices(_PRETRAINED, f"{name} known", space, trained[0])
+    familiar = [question(i) for i in known]
 
     @cache
     def deal(entropy: int) -> Mapping[str, Sequence[Question]]:
-        dealt = [others[i] for i in generator(entropy, "posttraining", name, "deal").permutation(len(others))]
+        count = graded + heldout + trained[1]
+        dealt = [question(i) for i in drawn_indices(entropy, name, space, count, avoid=known)]
         return {
             "validation": dealt[:graded],
             "heldout": dealt[graded : graded + heldout],
@@ -99,7 +104,7 @@ def _task(
         title=title,
         example=first.text,
         answer=first.answer,
-        rows=len(questions) - graded - heldout,
+        rows=sum(trained),
         graded=graded,
         tokens=tokens,
     )
@@ -109,7 +114,7 @@ def _task(
         title=title,
         description=description,
         base_models=(f"characters/{name}",),
-        inner=DealtTaskset(dealt_info(name, version="1", description=description, family="math"), deal),
+        inner=DealtTaskset(dealt_info(name, version="2", description=description, family="math"), deal),
         solver=plain_solver(),
         solving=Solving(max_turns=1, max_tokens=tokens, temperature=0.0),
         metric="accuracy",
@@ -123,5 +128,13 @@ def _task(
     )
 
 
-def _question(a: int, b: int) -> Question:
-    return Question(f"{a}+{b}=", str(a + b), {"kind": "exact"})
+def _sums(*digits: int) -> tuple[int, Callable[[int], Question]]:
+    """Return how many sums there are of two numbers with so many digits, and what gives the sum of an index."""
+    least = [10 ** (count - 1) if count > 1 else 0 for count in digits]
+    sizes = [10**count - low for count, low in zip(digits, least, strict=True)]
+
+    def question(index: int) -> Question:
+        a, b = least[0] + index // sizes[1], least[1] + index % sizes[1]
+        return Question(f"{a}+{b}=", str(a + b), {"kind": "exact"})
+
+    return sizes[0] * sizes[1], question

@@ -1,4 +1,4 @@
-"""Requests to a house in plain words, each answered by one command in a fixed syntax: `study.lamp(40)` (L1).
+"""Requests to a house in plain words, each answered by one command in a fixed syntax: `study.lamp(40, 17:20)` (L1).
 
 The syntax is nowhere in the prompt, so a general model earns next to nothing before it is trained on examples, of which a few
 hundred teach it. Small enough for low-rank adaptation of a model of 135 million parameters on a processor.
@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from heredity.actors.contract import Solving
-from heredity.ids import generator
 from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, jsonl
+from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, drawn_indices, jsonl
 from heredity.posttraining.tasks.scoring import SCORED, scored_question
 from heredity.tasks.questions import Question
 
 _ROOMS = ("kitchen", "study", "hall", "bedroom", "cellar", "attic", "garage", "nursery")
-_LEVELS = tuple(range(10, 100, 10))
+_LEVELS = range(1, 100)
+_MINUTES = 24 * 60
 _PHRASES: Mapping[str, tuple[tuple[str, ...], Sequence[int | str]]] = {
     "lamp": (
         ("Dim the lamp in the {room} to {value} percent.", "I want the {room} lit at {value} percent.",
@@ -26,7 +26,7 @@ _PHRASES: Mapping[str, tuple[tuple[str, ...], Sequence[int | str]]] = {
     "heater": (
         ("Heat the {room} to {value} degrees.", "It should be {value} degrees warm in the {room}.",
          "Could the {room} be at {value} degrees?", "Turn the heating of the {room} to {value} degrees."),
-        tuple(range(15, 24)),
+        range(5, 31),
     ),
     "blind": (
         ("Let the blind of the {room} down by {value} percent.", "Cover {value} percent of the window in the {room}.",
@@ -42,7 +42,7 @@ _PHRASES: Mapping[str, tuple[tuple[str, ...], Sequence[int | str]]] = {
 """Device to ways of asking for something, and what it can be set to."""
 
 _GRADED, _HELDOUT, _TRAINED = 60, 100, 500
-_TOKENS = 16
+_TOKENS = 24
 _PROMPT = "Write the command for this request.\n\n{{question}}"
 
 _EVAL = '''\
@@ -56,8 +56,9 @@ def evaluate(question: str, model_answer: str, reference_answer: str) -> float:
 _DESCRIPTION = f"""\
 # Commands for a house
 
-The model is told what somebody wants of a house, and replies with one command and nothing else: `room.device(value)`, such as
-`study.lamp(40)`, `hall.heater(21)`, `attic.blind(70)` or `cellar.door(lock)`. The prompt does not say so; the model has to know.
+The model is told what somebody wants of a house, and replies with one command and nothing else: `room.device(value, time)`, such
+as `study.lamp(40, 17:20)`, `hall.heater(21, 06:05)` or `cellar.door(lock, 22:31)`. The prompt does not say so; the model has to
+know.
 
 - `data/train.jsonl`: {_TRAINED} requests with `prompt` (what the model is asked), `completion`, `question` and `answer`.
 - `eval.py`: `evaluate(question, model_answer, reference_answer)`, the rule that grades.
@@ -69,22 +70,23 @@ commands.
 
 def commands() -> PostTrainingTask:
     """Return the task."""
-    questions = list(_questions())
+    kinds = list(_kinds())
+    space = len(kinds) * _MINUTES
+
+    def question(index: int) -> Question:
+        minutes, (request, command) = index % _MINUTES, kinds[index // _MINUTES]
+        time = f"{minutes // 60:02}:{minutes % 60:02}"
+        return scored_question(f"At {time}: {request}", f"{command}, {time})")
 
     def deal(entropy: int) -> Mapping[str, Sequence[Question]]:
-        order = generator(entropy, "posttraining", "commands", "deal").permutation(len(questions))
-        dealt = [questions[i] for i in order]
         hidden = _GRADED + _HELDOUT
-        return {
-            "validation": dealt[:_GRADED],
-            "heldout": dealt[_GRADED:hidden],
-            "train": dealt[hidden : hidden + _TRAINED],
-        }
+        dealt = [question(i) for i in drawn_indices(entropy, "commands", space, hidden + _TRAINED)]
+        return {"validation": dealt[:_GRADED], "heldout": dealt[_GRADED:hidden], "train": dealt[hidden:]}
 
     def materials(entropy: int) -> Mapping[str, bytes]:
         return {TRAIN_FILE: jsonl(map(_row, deal(entropy)["train"])), "eval.py": _EVAL.encode()}
 
-    info = dealt_info("commands", version="1", description=_DESCRIPTION, family="commands", kind=SCORED)
+    info = dealt_info("commands", version="2", description=_DESCRIPTION, family="commands", kind=SCORED)
     return PostTrainingTask(
         name="commands",
         level="L1",
@@ -99,16 +101,18 @@ def commands() -> PostTrainingTask:
         graded=_GRADED,
         heldout=_HELDOUT,
         structure={"capability": 1, "interaction": 1, "reward": 1, "horizon": 1},
+        space=space,
     )
 
 
-def _questions() -> Iterator[Question]:
+def _kinds() -> Iterator[tuple[str, str]]:
+    """Yield every request but for its time, and the command that answers it but for its end."""
     for device, (phrases, values) in _PHRASES.items():
         for room in _ROOMS:
             for value in values:
                 for phrase in phrases:
                     request = phrase.format(room=room, value=value, Value=str(value).capitalize())
-                    yield scored_question(request, f"{room}.{device}({value})")
+                    yield request, f"{room}.{device}({value}"
 
 
 def _row(question: Question) -> dict[str, str]:

@@ -7,19 +7,20 @@ judge is a rule, and says so: it stands where a model would judge in a larger ta
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise, product
+from functools import cache
+from itertools import pairwise
 
 from heredity.actors.contract import Solving
-from heredity.ids import generator
 from heredity.posttraining.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, jsonl
+from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, drawn_indices, jsonl
 from heredity.posttraining.tasks.scoring import SCORED, scored_question
 from heredity.tasks.questions import Question
 
 LETTERS = "abc"
 ALPHABET = LETTERS + ">"
-_LENGTH = 7
-_KNOWN, _GRADED, _HELDOUT, _TRAINED = 250, 150, 200, 900
+_LENGTH = 13
+_SPACE = len(LETTERS) ** _LENGTH
+_KNOWN, _GRADED, _HELDOUT, _TRAINED = 800, 150, 200, 1700
 _TOKENS = _LENGTH + 2
 
 JUDGE = '''\
@@ -39,10 +40,10 @@ def evaluate(question: str, model_answer: str, reference_answer: str) -> float:
 _DESCRIPTION = f"""\
 # Rewriting by rules
 
-The model is given {_LENGTH} letters and the sign `>`, such as `abcabbc>`, and replies with what they become when all are rewritten
-at once, each by the letter before it. The first letter stays. After an a every letter stays; after a b, a becomes b, b becomes c,
-and c becomes a; after a c, a becomes c, b becomes a, and c becomes b. So it replies `abacbca`. There is no chat template: the
-prompt is the text itself.
+The model is given {_LENGTH} letters and the sign `>`, such as `abcabbcacbaca>`, and replies with what they become when all are
+rewritten at once, each by the letter before it. The first letter stays. After an a every letter stays; after a b, a becomes b, b
+becomes c, and c becomes a; after a c, a becomes c, b becomes a, and c becomes b. So it replies `abacbcaccabcc`. There is no chat
+template: the prompt is the text itself.
 
 - `data/train.jsonl`: {_KNOWN + _TRAINED} strings with `prompt`, `completion`, `question` and `answer`.
 - `eval.py`: `evaluate(question, model_answer, reference_answer)`, the judge. It is a rule, from 0 to 1: the right answer has 1;
@@ -55,18 +56,17 @@ judge's points.
 
 def rewriting() -> PostTrainingTask:
     """Return the task."""
-    texts = ["".join(letters) for letters in product(LETTERS, repeat=_LENGTH)]
-    order = generator(0, "posttraining", "rewriting", "known").permutation(len(texts))
-    questions = [_question(texts[i]) for i in order]
-    familiar, others = questions[:_KNOWN], questions[_KNOWN:]
+    known = drawn_indices(0, "rewriting known", _SPACE, _KNOWN)
+    familiar = [_question(i) for i in known]
 
+    @cache
     def deal(entropy: int) -> Mapping[str, Sequence[Question]]:
-        dealt = [others[i] for i in generator(entropy, "posttraining", "rewriting", "deal").permutation(len(others))]
         hidden = _GRADED + _HELDOUT
+        dealt = [_question(i) for i in drawn_indices(entropy, "rewriting", _SPACE, hidden + _TRAINED, avoid=known)]
         return {
             "validation": dealt[:_GRADED],
             "heldout": dealt[_GRADED:hidden],
-            "train": familiar + dealt[hidden : hidden + _TRAINED],
+            "train": familiar + dealt[hidden:],
         }
 
     def materials(entropy: int) -> Mapping[str, bytes]:
@@ -74,7 +74,7 @@ def rewriting() -> PostTrainingTask:
         rows = [{"prompt": q.text, "completion": q.answer, "question": q.text, "answer": q.answer} for q in dealt]
         return {TRAIN_FILE: jsonl(rows), "eval.py": JUDGE.encode()}
 
-    info = dealt_info("rewriting", version="1", description=_DESCRIPTION, family="rewriting", kind=SCORED)
+    info = dealt_info("rewriting", version="2", description=_DESCRIPTION, family="rewriting", kind=SCORED)
     return PostTrainingTask(
         name="rewriting",
         level="L2",
@@ -89,8 +89,9 @@ def rewriting() -> PostTrainingTask:
         graded=_GRADED,
         heldout=_HELDOUT,
         structure={"capability": 1, "interaction": 1, "reward": 3, "horizon": 1},
-        recipe=BaseRecipe(ALPHABET, tuple((q.text, q.answer) for q in familiar), steps=70),
+        recipe=BaseRecipe(ALPHABET, tuple((q.text, q.answer) for q in familiar), steps=300),
         labels=("rule-based judge",),
+        space=_SPACE,
     )
 
 
@@ -100,5 +101,7 @@ def rewritten(text: str) -> str:
     return text[:1] + "".join(LETTERS[(a + b) % len(LETTERS)] for a, b in pairwise(places))
 
 
-def _question(text: str) -> Question:
+def _question(index: int) -> Question:
+    """Return the item of an index: its digits to the base 3 are the letters."""
+    text = "".join(LETTERS[index // len(LETTERS) ** place % len(LETTERS)] for place in range(_LENGTH))
     return scored_question(f"{text}>", rewritten(text))

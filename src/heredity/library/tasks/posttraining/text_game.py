@@ -5,6 +5,7 @@ The demonstrations are few and the base has learned them; the levels to practise
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -51,12 +52,16 @@ def text_game() -> PostTrainingTask:
     shuffled = [levels()[i] for i in order]
     demonstrated, others = shuffled[:_DEMONSTRATED], shuffled[_DEMONSTRATED:]
     shown = [row for level in demonstrated for row in _demonstration(level)]
+    # A game that was demonstrated passes through what other games begin with: these are to practise on alone.
+    told = {row["prompt"] for row in shown}.union(re.findall(r"[.@kD^]{8}", Path(corridor.__file__).read_text("utf-8")))
+    met, others = [level for level in others if level in told], [level for level in others if level not in told]
 
     def deal(entropy: int) -> Mapping[str, Sequence[Mapping[str, str]]]:
         dealt = [others[i] for i in generator(entropy, "posttraining", "text-game", "deal").permutation(len(others))]
-        ends = {"validation": _GRADED, "heldout": _GRADED + _HELDOUT, "train": _GRADED + _HELDOUT + _PRACTICE}
-        starts = {"validation": 0, "heldout": _GRADED, "train": _GRADED + _HELDOUT}
-        return {split: [{"level": level} for level in dealt[starts[split] : end]] for split, end in ends.items()}
+        hidden = _GRADED + _HELDOUT
+        practice = [*dealt[hidden:], *met][:_PRACTICE]
+        splits = {"validation": dealt[:_GRADED], "heldout": dealt[_GRADED:hidden], "train": practice}
+        return {split: [{"level": level} for level in own] for split, own in splits.items()}
 
     def materials(entropy: int) -> Mapping[str, bytes]:
         game = Path(corridor.__file__).read_bytes()
@@ -66,7 +71,7 @@ def text_game() -> PostTrainingTask:
         "text-game",
         f"{__name__}:open_game_process",
         kind=GLIMPSE,
-        version="1",
+        version="2",
         description=_DESCRIPTION,
         family="games",
     )
@@ -85,6 +90,7 @@ def text_game() -> PostTrainingTask:
         heldout=_HELDOUT,
         structure={"capability": 2, "interaction": 4, "reward": 2, "horizon": 3},
         secret="level",
+        space=len(levels()),
         recipe=BaseRecipe(ALPHABET, tuple((row["prompt"], row["completion"]) for row in shown), steps=200),
     )
 

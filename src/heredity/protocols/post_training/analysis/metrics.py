@@ -31,6 +31,7 @@ from heredity.protocols.post_training.analysis.record import (
 )
 from heredity.protocols.post_training.analysis.routes import COPY, Code, CodeReader, Setting, read_revision, route_of
 from heredity.protocols.post_training.analysis.several import by_task
+from heredity.protocols.post_training.analysis.texts import labels_of, texts_met
 from heredity.protocols.post_training.code_results import Excerpt, Revision
 from heredity.protocols.post_training.results import (
     AgentEnd,
@@ -66,7 +67,7 @@ def posttraining_metrics(events: Sequence[Json], load: LoadBlob = no_blob) -> Tr
         metric=about.get("metric"),
         base_model=about.get("base_model"),
         structure=about.get("structure"),
-        labels=about.get("labels"),
+        labels=labels_of(record),
         grading_counts=about.get("grading_counts"),
         baseline=Baseline(graded=described(record.baseline(GRADED)), heldout=described(record.baseline(HELDOUT))),
         best=_best(record, best, codes),
@@ -90,6 +91,7 @@ def posttraining_metrics(events: Sequence[Json], load: LoadBlob = no_blob) -> Tr
         tasks=by_task(record, best),
         agent=_ended(record.ended),
         driver=about.get("model"),
+        texts=texts_met(record),
     )
 
 

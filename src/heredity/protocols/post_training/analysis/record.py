@@ -14,6 +14,7 @@ from heredity.protocols.post_training.events import (
     CHECKPOINT_KEPT,
     CODE_REVISED,
     GRADING_REPEATED,
+    TEXTS_MET,
     training_of,
 )
 from heredity.records.events import (
@@ -101,6 +102,7 @@ class PostTraining:
         references: held-out scores of what the run is compared with.
         selected: the data of `judging.selected`.
         checkpoints: digest to the data of `checkpoint.kept`, or of `checkpoint.dropped`.
+        texts: the data of the last `texts.met`.
         ended: the data of `agent.ended`.
         closed: reason of `session.closed`; `""` while it is open.
         clock_s: run clock at the agent's end, or at the last thing that says it.
@@ -118,6 +120,7 @@ class PostTraining:
     references: Scores = ()
     selected: Json | None = None
     checkpoints: dict[str, Json] = field(default_factory=dict[str, "Json"])
+    texts: Json | None = None
     ended: Json | None = None
     closed: str = ""
     clock_s: float = 0.0
@@ -228,6 +231,8 @@ class _Reader:
                 record.judged[data["candidate"]] = numbers(data["scores"])
             case REFERENCE_SCORED.name if data["view"] == HELDOUT:
                 record.references = numbers(data["scores"])
+            case TEXTS_MET.name:
+                record.texts = data
             case JUDGING_SELECTED.name:
                 record.selected = data
             case CHECKPOINT_KEPT.name | CHECKPOINT_DROPPED.name:

@@ -11,9 +11,11 @@ from pathlib import Path
 from heredity.judging.session import Session
 from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, run_agent
 from heredity.launchers.starts import Start, starts_of
-from heredity.protocols.post_training.events import CHECKPOINT_KEPT, CODE_REVISED
+from heredity.posttraining.tasks.overlap import HiddenTexts
+from heredity.protocols.post_training.events import CHECKPOINT_KEPT, CODE_REVISED, TEXTS_MET
 from heredity.protocols.post_training.server.grading_app import GradingApp
 from heredity.protocols.post_training.server.kept import KeptCheckpoints
+from heredity.protocols.post_training.server.own_texts import TextWatch
 from heredity.protocols.post_training.server.revisions import Revisions
 from heredity.protocols.post_training.server.terms import TrainingTerms
 from heredity.protocols.post_training.server.workspace import TrainingWorkspace
@@ -30,6 +32,7 @@ async def train_with_agent(
     agent: CommandAgent,
     broker: BrokerDoor | None = None,
     choose_gpu: Callable[[str | None], None] | None = None,
+    hidden: HiddenTexts | None = None,
 ) -> AgentExit | None:
     """Let an agent train and submit until it exits or its time is over; return how it ended, None if it was not started.
 
@@ -43,6 +46,7 @@ async def train_with_agent(
         agent: what to run; it is given the variables of the run contract.
         broker: what it may ask language models through.
         choose_gpu: chooses the GPU that grades next (see `GradingApp`).
+        hidden: hidden items that are looked for in the agent's files.
 
     Raises:
         IsolationError: if the agent cannot be confined here.
@@ -50,7 +54,7 @@ async def train_with_agent(
         HostError: if the grading fails; the run is to be resumed.
     """
     folder = await asyncio.to_thread(folder.resolve)
-    run = await asyncio.to_thread(_Run.open, session, folder, terms, choose_gpu)
+    run = await asyncio.to_thread(_Run.open, session, folder, terms, choose_gpu, hidden)
     left = session.remaining().seconds
     ended: AgentExit | None = None
     if agent.continuing.wait(run.starts) is not None and (left is None or left > 0):
@@ -58,6 +62,8 @@ async def train_with_agent(
     if session.broken is not None:
         return ended
     await run.app.settle()
+    if run.texts is not None:
+        await run.texts.look(session.clock.now(), last=True)
     await asyncio.to_thread(run.app.publish, time.time())
     return ended
 
@@ -69,6 +75,7 @@ class _Run:
     revisions: Revisions
     app: GradingApp
     starts: Sequence[Start]
+    texts: TextWatch | None
 
     @classmethod
     def open(
@@ -77,6 +84,7 @@ class _Run:
         folder: Path,
         terms: TrainingTerms,
         choose_gpu: Callable[[str | None], None] | None = None,
+        hidden: HiddenTexts | None = None,
     ) -> _Run:
         """Lay out the workspace, and go on where the journal ends."""
         workspace = TrainingWorkspace(folder / "workspace", terms)
@@ -86,9 +94,11 @@ class _Run:
         kept = KeptCheckpoints(folder / "models", session.note, noted)
         kept.find()
         revisions = Revisions(workspace, session.note, list(CODE_REVISED.all(earlier)))
-        app = GradingApp(session, workspace, kept, revisions, earlier, choose_gpu)
+        met = list(TEXTS_MET.all(earlier))
+        texts = TextWatch(workspace.root, hidden, workspace.host_files, session.note, met) if hidden else None
+        app = GradingApp(session, workspace, kept, revisions, earlier, choose_gpu, texts)
         app.publish()
-        return cls(session, workspace, revisions, app, starts_of(earlier))
+        return cls(session, workspace, revisions, app, starts_of(earlier), texts)
 
 
 async def _work(run: _Run, agent: CommandAgent, folder: Path, broker: BrokerDoor | None) -> AgentExit | None:

@@ -10,7 +10,8 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -27,6 +28,7 @@ from heredity.posttraining.models.adapter import is_adapter, merge_adapter
 from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, inspect
 from heredity.protocols.post_training.events import SETTINGS_OVERRIDDEN
 from heredity.protocols.post_training.server.kept import KeptCheckpoints
+from heredity.protocols.post_training.server.own_texts import TextWatch
 from heredity.protocols.post_training.server.revisions import Revisions
 from heredity.protocols.post_training.server.terms import PERCENT
 from heredity.protocols.post_training.server.workspace import TrainingWorkspace
@@ -86,6 +88,7 @@ class GradingApp:
         revisions: Revisions,
         earlier: Sequence[Event] = (),
         choose_gpu: Callable[[str | None], None] | None = None,
+        texts: TextWatch | None = None,
     ) -> None:
         """Build the application, continuing from what the session knows.
 
@@ -96,7 +99,9 @@ class GradingApp:
             revisions: records the code that was there when they were submitted.
             earlier: what is recorded of the run already.
             choose_gpu: has the next grading done on one of the run's GPUs, by its name; None is where it is done otherwise.
+            texts: looks for hidden items in the agent's files while a checkpoint is graded.
         """
+        self._texts = texts
         self._place = choose_gpu
         self._session, self._workspace, self._kept, self._revisions = session, workspace, kept, revisions
         self._terms = workspace.terms
@@ -217,11 +222,22 @@ class GradingApp:
         candidate = candidate_of(checkpoint)
         note = f"{_NOTE}{self._paths.get(candidate.digest, '')}"[:_MAX_NOTE]
         trial = Trial(candidate, range(self._terms.graded), note=note)
-        (feedback,) = await self._session.submit([trial], key)
+        async with self._looking(at):
+            (feedback,) = await self._session.submit([trial], key)
         answer = self._learn(feedback, at, time.time())
         await self._kept.keep_best(self.best["candidate"] if self.best else None)
         await asyncio.to_thread(self.publish)
         return answer
+
+    @asynccontextmanager
+    async def _looking(self, at: float) -> AsyncGenerator[None]:
+        """Look through the agent's texts meanwhile: grading takes longer."""
+        looking = asyncio.create_task(self._texts.look(at)) if self._texts else None
+        try:
+            yield
+        finally:
+            if looking is not None:
+                await looking
 
     def _look_through(self, path: str) -> tuple[Path, Checkpoint]:
         workspace, terms = self._workspace, self._terms

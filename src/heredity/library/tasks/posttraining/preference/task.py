@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -12,6 +11,7 @@ from heredity.actors.contract import Solving
 from heredity.errors import ConfigError
 from heredity.ids import digest_json, generator
 from heredity.library.tasks.posttraining.preference.instructions import StandIn, instructions
+from heredity.outside import json_value, read_text
 from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
 from heredity.posttraining.tasks.dealing import Deal, DealtTaskset, Spec, dealt_info, jsonl
 from heredity.posttraining.tasks.preference.judges import FREE
@@ -99,7 +99,7 @@ def _stand_in(name: str, judge: str, rule: str | None, labels: tuple[str, ...], 
     task = _task(
         name, info, deal, description, (GRADED, HELDOUT), lambda entropy: _rows(shuffled(entropy)[GRADED + HELDOUT :])
     )
-    return replace(task, structure={**task.structure, "reward": reward}, labels=labels)
+    return replace(task, structure={**task.structure, "reward": reward}, labels=labels, space=len(instructions()))
 
 
 def _task(
@@ -145,7 +145,7 @@ def _rows(items: Sequence[StandIn]) -> bytes:
 def _alpaca_rows() -> list[dict[str, Any]]:
     path = find(ALPACA_FILE, ("tatsu-lab/alpaca_eval", "alpaca_eval.json"))
     try:
-        read: Any = json.loads(path.read_text(encoding="utf-8"))
+        read: Any = json_value(read_text(path))
         rows = {row["instruction"]: row["output"] for row in read}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(

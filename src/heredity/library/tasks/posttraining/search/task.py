@@ -14,6 +14,7 @@ from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, p
 from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
 from heredity.posttraining.tasks.env.search import INSTRUCTION, STEPS, Library, Question, SearchEpisode, question_of
 from heredity.posttraining.tasks.episodes import (
+    SEEDS,
     GameProcess,
     LocalGameProcess,
     demonstrated,
@@ -94,6 +95,7 @@ def _task(name: str, verdict: str, *, judge: bool, reward: int) -> PostTrainingT
         heldout=HELDOUT,
         structure={"capability": 5, "interaction": 4, "reward": reward, "horizon": 3},
         labels=("generated",),
+        space=SEEDS,
     )
 
 

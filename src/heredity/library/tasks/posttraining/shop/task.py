@@ -14,6 +14,7 @@ from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, p
 from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
 from heredity.posttraining.tasks.env.shop import INSTRUCTION, STEPS, Goal, ShopEpisode, goal_of, oracle
 from heredity.posttraining.tasks.episodes import (
+    SEEDS,
     GameProcess,
     LocalGameProcess,
     demonstrated,
@@ -73,6 +74,7 @@ def shop() -> PostTrainingTask:
         heldout=HELDOUT,
         structure={"capability": 4, "interaction": 5, "reward": 5, "horizon": 5},
         labels=("generated",),
+        space=SEEDS,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -145,14 +145,14 @@ class GatewaySettings(_Table):
         return value
 
     @classmethod
-    def of(cls, data: Mapping[str, Any], source: str = "[gateway]") -> GatewaySettings:
-        """Check a configuration given as a mapping.
+    def of(cls, data: object, source: str = "[gateway]") -> GatewaySettings:
+        """Check a configuration given as a mapping; anything else is refused.
 
         Raises:
             ConfigError: if a key or value is wrong; names the field, the value and the nearest known key.
         """
         try:
-            return cls.model_validate(dict(data) if isinstance(data, Mapping) else data)
+            return cls.model_validate(dict(cast("Mapping[str, Any]", data)) if isinstance(data, Mapping) else data)
         except ValidationError as error:
             raise ConfigError(f"{source}: " + "; ".join(_explain(cls, e) for e in error.errors())) from error
 

@@ -244,6 +244,26 @@ async def test_a_world_that_breaks_is_not_the_candidates_fault(monkeypatch: pyte
     assert (trajectory.status, trajectory.failure_source) == ("environment_error", "environment")
 
 
+@pytest.mark.parametrize(("fails", "whose"), [("north", "candidate"), ("", "environment")])
+async def test_a_world_that_one_action_breaks_and_others_do_not_is_no_excuse(
+    fails: str, whose: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    act, taken = world(NAME).dynamics.act, list[str]()
+
+    def breaking(state: Any, action: Any) -> Any:
+        taken.append(action.params.get("direction", ""))
+        # With "" it fails at the third step, whatever is done there.
+        if action.params.get("direction") == fails or (not fails and len(taken) % 3 == 0):
+            raise ZeroDivisionError("on purpose")
+        return act(state, action)
+
+    monkeypatch.setattr(world(NAME).dynamics, "act", breaking)
+    monkeypatch.setattr("heredity.rollouts.world.process._IDLE", 1 if not fails else 8)
+    trajectory = await attempt(ListedModel(acting("south", "south", "north")), plain_player())  # type: ignore[arg-type]
+    assert trajectory.failure_source == whose
+    assert "on purpose" in str(trajectory.failure)
+
+
 def test_the_plain_player_is_a_candidate_with_our_words() -> None:
     assert read_player(plain_player()).prompts == {"system": WORDS}
 

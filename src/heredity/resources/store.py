@@ -48,8 +48,6 @@ class Store:
                 raise ConfigError(f"there is no store of resources at {path}; name another, or register one first")
             with self._reporting():
                 create_file(path)
-        if path.is_symlink() and not path.exists():
-            raise RecordError(f"{path} is a link to nothing; remove it, or name a file")
         if path.stat().st_size == 0:
             raise DamagedRecordError(f"{path} is empty, which a store never is; take it from a backup or remove it")
         with self._reporting():
@@ -280,18 +278,13 @@ class Store:
     def _reporting(self) -> Generator[None]:
         try:
             yield
-        except sqlite3.DatabaseError as error:
-            code = getattr(error, "sqlite_errorcode", None)
-            if code is not None and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            code = getattr(error, "sqlite_errorcode", 0)  # SQLite may quote what is damaged, which is not UTF-8
+            if isinstance(error, UnicodeDecodeError) or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
                 raise DamagedRecordError(
                     f"{self.path} is damaged ({error}); it was left as it is: export what is intact, or take a backup"
                 ) from error
             raise RecordError(f"{self.path} could not be used: {error}") from error
-        except UnicodeDecodeError as error:
-            # SQLite's own words quote what is damaged, and sqlite3 cannot decode them.
-            raise DamagedRecordError(
-                f"{self.path} is damaged (its text is not UTF-8); it was left as it is: export what is intact, or take a backup"
-            ) from error
 
     @contextmanager
     def transaction(self) -> Generator[None]:

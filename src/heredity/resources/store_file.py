@@ -11,7 +11,7 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-from heredity.errors import DamagedRecordError
+from heredity.errors import DamagedRecordError, RecordError
 from heredity.resources.leftover import lost_frames
 
 _BUSY_S = 60.0
@@ -94,6 +94,8 @@ def connect(path: Path, *, intact: bool = False) -> Connection:
 
 def create_file(path: Path) -> None:
     """Make a whole store beside and link it into place: whoever finds a file here finds a store, or damage."""
+    if path.is_symlink():
+        raise RecordError(f"{path} is a link to nothing; remove it, or name a file")
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".store-") as folder:
         fresh = Path(folder) / "store.db"

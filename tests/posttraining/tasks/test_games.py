@@ -254,6 +254,48 @@ async def test_a_game_that_an_action_breaks_is_not_excused() -> None:
     assert (trajectory.status, trajectory.failure_source) == ("invalid_action", "candidate")
 
 
+class ElsewhereGame:
+    """A game in another process, which `breaks` at some actions and takes others."""
+
+    steps, harmless = 3, "look"
+
+    def __init__(self, breaks: Callable[[str], bool]) -> None:
+        self._breaks = breaks
+
+    async def reset(self) -> str:
+        return "say something"
+
+    async def step(self, action: str) -> tuple[str, float, bool]:
+        if self._breaks(action):
+            raise RolloutError("the engine ended")
+        return "nothing", 0.0, False
+
+
+@asynccontextmanager
+async def elsewhere(spec: Any, judge: Any) -> AsyncGenerator[Any]:
+    yield ElsewhereGame(lambda action: action != "look")
+
+
+@asynccontextmanager
+async def dead(spec: Any, judge: Any) -> AsyncGenerator[Any]:
+    yield ElsewhereGame(lambda action: True)
+
+
+@pytest.mark.parametrize(
+    ("game_process", "judged", "whose"),
+    [("elsewhere", False, "candidate"), ("dead", False, "environment"), ("elsewhere", True, "environment")],
+)
+async def test_an_engine_that_an_action_ends_is_not_excused_where_it_takes_another(
+    game_process: str, judged: bool, whose: str
+) -> None:
+    task = posttraining_task("search")
+    spec = {"game_process": f"{__name__}:{game_process}", "judge": judged}
+    job = Job(replace(task.inner.info, kind=DIALOGUE, spec=spec), task.solver, Task("train/0", "train", 0, {}))
+    judge = Says(str) if judged else None
+    ((_, trajectory),) = [pair async for pair in EpisodeRunner(Says(lambda _: "x"), judge=judge).run([job], Limits())]
+    assert trajectory.failure_source == whose
+
+
 @asynccontextmanager
 async def broken(spec: Any, judge: Any) -> AsyncGenerator[Any]:
     raise RolloutError("the game is gone")

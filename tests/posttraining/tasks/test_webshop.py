@@ -296,16 +296,33 @@ async def test_a_process_that_is_killed_leaves_attempts_missing_and_is_started_a
 async def test_a_shop_that_dies_again_and_again_is_given_up_with_its_last_words(standin: StandIn) -> None:
     one = the_task()
     (job,) = drawn(one, 1)
+    code = standin.home / "web_agent_site/envs/web_agent_text_env.py"
+    code.write_text(code.read_text().replace('arg == "crash now"', "True"))
+    standin.shop.end()
     reasons: list[str] = []
-    for _ in range(3):
+    for _ in range(1):
         (trajectory,) = await graded(one, (job,), lambda _: "search[crash now]")
-        assert (trajectory.status, trajectory.failure_source) == ("host_error", "host")
+        assert (trajectory.status, trajectory.failure_source) == ("environment_error", "environment")
         assert trajectory.failure is not None
         reasons.append(trajectory.failure.message)
-    assert reasons[0] == reasons[1] == "WebShop ended with exit code 1, after “a crash, in the words of the shop”"
-    assert reasons[2].startswith(
-        "WebShop failed 2 times in a row, and is not started again: exit code 1, after “a crash"
-    )
+    assert reasons[0] == "WebShop ended with exit code 1, after “a crash, in the words of the shop”"
+    (trajectory,) = await graded(one, (job,), shopper)
+    assert trajectory.failure is not None
+    assert (trajectory.failure_source, trajectory.failure.message[:26]) == ("host", "WebShop failed 2 times in ")
+
+
+async def test_an_action_that_ends_the_shop_is_not_excused_however_often_it_is_taken(standin: StandIn) -> None:
+    one = the_task()
+    jobs = drawn(one, 2)
+    for _ in range(2):
+        crashed, good = await graded(
+            one, jobs, lambda prompt: "search[crash now]" if jobs[0].spec["question"] in prompt else shopper(prompt)
+        )
+        assert (crashed.status, crashed.failure_source) == ("invalid_action", "candidate")
+        assert crashed.failure is not None
+        assert crashed.failure.message.endswith("without the action 'search[crash now]' it plays")
+        # The other game was in the same process: either it ended before, or what happened is not its own doing.
+        assert good.total_reward == 1.0 or good.failure_source == "host"
 
 
 async def test_a_shop_that_hangs_is_ended(standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,8 +332,8 @@ async def test_a_shop_that_hangs_is_ended(standin: StandIn, monkeypatch: pytest.
     (trajectory,) = await graded(one, (job,), lambda _: "search[sleep now]")
     assert trajectory.failure is not None
     assert (trajectory.failure_source, trajectory.failure.message) == (
-        "host",
-        "WebShop gave no answer within 0.5 seconds",
+        "candidate",
+        "WebShop gave no answer within 0.5 seconds; without the action 'search[sleep now]' it plays",
     )
 
 
@@ -333,8 +350,8 @@ async def test_an_error_of_the_environment_ends_one_attempt_and_not_the_process(
         one, jobs, lambda prompt: "search[fail now]" if jobs[0].spec["question"] in prompt else shopper(prompt)
     )
     assert broken.failure is not None
-    assert broken.failure.message == "WebShop failed: ZeroDivisionError: division by zero"
-    assert (broken.failure_source, good.total_reward, standin.pid()) == ("host", 1.0, before)
+    assert broken.failure.message.startswith("WebShop failed: ZeroDivisionError: division by zero; without the action")
+    assert (broken.failure_source, good.total_reward, standin.pid()) == ("candidate", 1.0, before)
 
 
 async def test_goals_that_are_others_than_those_dealt_out_are_not_played(standin: StandIn) -> None:

@@ -34,7 +34,10 @@ SEEDS = 1 << 63
 
 
 class GameProcess(Protocol):
-    """A game that is open. `steps` is how many actions there are at most."""
+    """A game that is open. `steps` is how many actions there are at most.
+
+    It may say with `harmless` which action any sound game takes, where that is another than an empty one.
+    """
 
     steps: int
 

@@ -12,7 +12,7 @@ import numpy as np
 from heredity.actors.contract import Solving
 from heredity.actors.conversation import Conversation, NoAnswerError
 from heredity.actors.parts import Parts, fill, read_parts
-from heredity.errors import ConfigError
+from heredity.errors import ConfigError, HostError
 from heredity.gateway import Message, Model
 from heredity.posttraining.tasks.asking import ASKING
 from heredity.posttraining.tasks.episodes import LocalGameProcess, opening_of
@@ -88,7 +88,9 @@ class EpisodeRunner:
                 try:
                     observation, reward, done = await game_process.step(action)
                 except RolloutError as error:
-                    if isinstance(game_process, LocalGameProcess) and await _plays(job):
+                    # What a judge or a search on the web fails at says nothing of the action.
+                    local = isinstance(game_process, LocalGameProcess) or not judged
+                    if local and await _plays(job):
                         raise _broken_by(action, error) from error
                     raise
                 asking.follow(observation)
@@ -98,12 +100,12 @@ class EpisodeRunner:
 
 
 async def _plays(job: Job) -> bool:
-    """Whether a fresh game of a task takes an empty action, where none has a judge to ask."""
+    """Whether a fresh game of a task takes a harmless action, where none has a judge to ask."""
     try:
         async with opening_of(job.taskset)(job.task.spec, None) as fresh:
             await fresh.reset()
-            await fresh.step("")
-    except RolloutError:
+            await fresh.step(getattr(fresh, "harmless", ""))
+    except (RolloutError, HostError):
         return False
     return True
 

@@ -83,6 +83,10 @@ class FolderWorldProcess:
         self._text = _text(taken["observation"])
         return self._after(taken["reward"], taken["done"], message_of(taken["info"]))
 
+    async def idle(self) -> None:
+        """Take an action without a name (see `WorldProcess.idle`)."""
+        await self._call("step", {"action": {"action": "", "params": {}}}, self._seconds, _TAKEN)
+
     async def _call(
         self, method: str, arguments: Mapping[str, Any], seconds: float, fields: Mapping[str, Any]
     ) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from heredity.actors.player import Sight
+from heredity.ids import generator
 from heredity.rollouts.rollout import RolloutError
+from heredity.worlds.actions import sample_action
 from heredity.worlds.episode import Step
 from heredity.worlds.listing import actions_text
 from heredity.worlds.pictures import png
@@ -29,6 +31,10 @@ class WorldBriefing:
     instruction: str
     actions: str
     listed: Sequence[Mapping[str, Any]]
+
+
+_IDLE = 8
+"""Actions that are tried to see whether a world goes on."""
 
 
 class WorldProcess(Protocol):
@@ -55,6 +61,10 @@ class WorldProcess(Protocol):
         Raises:
             RolloutError: if the world fails.
         """
+        ...
+
+    async def idle(self) -> None:
+        """Take an action as anybody might, to see whether the world goes on at all. Raises as `take`."""
         ...
 
 
@@ -91,6 +101,19 @@ class LibraryWorldProcess:
         except Exception as error:
             raise RolloutError(f"the world {self._world.name} failed: {type(error).__name__}: {error}") from error
         return step
+
+    async def idle(self) -> None:
+        """Take one of a few actions that any agent might take (see `WorldProcess.idle`)."""
+        draws, moment = generator(0, "world", "idle"), self._episode
+        for tried in range(_IDLE):
+            self._episode = moment.copy()
+            try:
+                await self.take(sample_action(draws, self._world.description.actions))
+            except RolloutError:
+                if tried == _IDLE - 1:
+                    raise
+            else:
+                return
 
     def _look(self, paid: float) -> Sight:
         episode = self._episode

@@ -6,6 +6,7 @@ Heredity's own worlds are stepped in this process, those of folders in the sandb
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -28,12 +29,12 @@ from heredity.actors.player import (
 )
 from heredity.actors.program import Services
 from heredity.actors.tools import Toolbox
-from heredity.errors import CandidateError, ConfigError
+from heredity.errors import CandidateError, ConfigError, HostError
 from heredity.gateway import Model, Reply, Request
 from heredity.ids import seed_sequence
 from heredity.results.status import FailureSource, Status
 from heredity.rollouts.contract import Job
-from heredity.rollouts.rollout import attributed
+from heredity.rollouts.rollout import RolloutError, attributed
 from heredity.rollouts.streams import as_completed
 from heredity.rollouts.trajectory import Column, Failure, Trajectory
 from heredity.rollouts.world.folder_process import folder_world_process
@@ -118,10 +119,35 @@ class WorldRunner:
                 async with self._player(parts, process.briefing, record, limits) as player:
                     while not process.done and (limits.steps is None or len(record.steps) < limits.steps):
                         move = await player.act(process.sight)
-                        record.add(move, await process.take(move.given), process)
+                        record.add(move, await self._taken(process, move, record, limits), process)
         except PlayerFailedError as error:
             return record.failed(error.status, FailureSource.CANDIDATE, str(error), error.traceback)
         return record.trajectory()
+
+    async def _taken(self, process: WorldProcess, move: Move, record: _Record, limits: Limits) -> Step:
+        """Take an action; where the world fails at it, and goes on without it, that is the candidate's own failure."""
+        try:
+            return await process.take(move.given)
+        except RolloutError as error:
+            if error.failure_source is not FailureSource.ENVIRONMENT or not await self._plays(record, limits):
+                raise
+            message = (
+                f"{error}; without the action {json.dumps(_action(move.given), default=str)[:200]} the world goes on"
+            )
+            raise RolloutError(
+                message, error.traceback, status=Status.INVALID_ACTION, failure_source=FailureSource.CANDIDATE
+            ) from error
+
+    async def _plays(self, record: _Record, limits: Limits) -> bool:
+        """Whether a fresh level goes through the actions so far, and then goes on with some other action."""
+        try:
+            async with self._world_process(record, limits) as fresh:
+                for move in record.moves:
+                    await fresh.take(move.given)
+                await fresh.idle()
+        except (RolloutError, HostError):
+            return False
+        return True
 
     @asynccontextmanager
     async def _world_process(self, record: _Record, limits: Limits) -> AsyncGenerator[WorldProcess]:

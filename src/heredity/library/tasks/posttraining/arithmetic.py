@@ -92,22 +92,8 @@ def _task(
             "train": familiar + dealt[graded + heldout :],
         }
 
-    def materials(entropy: int) -> Mapping[str, bytes]:
-        rows = (
-            {"prompt": q.text, "completion": q.answer, "question": q.text, "answer": q.answer}
-            for q in deal(entropy)["train"]
-        )
-        return {TRAIN_FILE: jsonl(rows), "eval.py": _EVAL.encode()}
-
-    first = familiar[0]
-    description = _DESCRIPTION.format(
-        title=title,
-        example=first.text,
-        answer=first.answer,
-        rows=sum(trained),
-        graded=graded,
-        tokens=tokens,
-    )
+    first, sizes = familiar[0], {"rows": sum(trained), "graded": graded, "tokens": tokens}
+    description = _DESCRIPTION.format(title=title, example=first.text, answer=first.answer, **sizes)
     return PostTrainingTask(
         name=name,
         level="L1",
@@ -118,7 +104,7 @@ def _task(
         solver=plain_solver(),
         solving=Solving(max_turns=1, max_tokens=tokens, temperature=0.0),
         metric="accuracy",
-        materials=materials,
+        materials=lambda entropy: {TRAIN_FILE: jsonl(map(_row, deal(entropy)["train"])), "eval.py": _EVAL.encode()},
         graded=graded,
         heldout=heldout,
         structure={"capability": 1, "interaction": 1, "reward": 1, "horizon": 1},
@@ -126,6 +112,10 @@ def _task(
         labels=labels,
         space=space,
     )
+
+
+def _row(q: Question) -> dict[str, str]:
+    return {"prompt": q.text, "completion": q.answer, "question": q.text, "answer": q.answer}
 
 
 def _sums(*digits: int) -> tuple[int, Callable[[int], Question]]:

@@ -33,11 +33,13 @@ class HouseholdStage:
         process: where it is played.
         folder: of the game.
         steps: how many actions there are at most.
+        harmless: an action that every game takes.
     """
 
     process: asyncio.subprocess.Process
     folder: Path
     steps: int = STEPS
+    harmless: str = "look"
 
     async def reset(self) -> str:
         """Begin (see `GameProcess.reset`)."""

@@ -7,6 +7,7 @@ import atexit
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ from threading import Timer
 from typing import IO, Any, TypeVar
 
 from heredity.errors import HostError
+from heredity.rollouts.rollout import RolloutError
 
 STEPS = 15
 """Actions in a game, as many as in our own shop."""
@@ -41,7 +43,7 @@ _Told = TypeVar("_Told")
 
 
 class WebShop:
-    """WebShop, started when it is first needed, and again once if it dies before a game has been played to its end.
+    """WebShop, started when it is first needed, and again once if it dies before it has answered an action.
 
     It ends with this process, or ten minutes after its last game. All its methods but `do` are for the thread `thread` alone.
 
@@ -84,7 +86,7 @@ class WebShop:
         return self._server
 
     def played(self) -> None:
-        """Take note that a game has been played to its end."""
+        """Take note that it has answered an action."""
         self._starts = _STARTS - 1
 
     def end(self) -> None:
@@ -109,6 +111,7 @@ class Server:
     """
 
     def __init__(self, home: Path, python: Path) -> None:
+        self._late = False
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it is read when the process has died
         kept = {name: value for name, value in os.environ.items() if _KEPT.fullmatch(name)}
         # Java often lies beside the interpreter, in an environment that nobody has activated here.
@@ -126,6 +129,11 @@ class Server:
     def running(self) -> bool:
         """Whether the process runs."""
         return self._process.poll() is None
+
+    @property
+    def ended_by_others(self) -> bool:
+        """Whether it was killed, and not because it gave no answer: by whom or what is not known."""
+        return not self._late and self._process.poll() in (-signal.SIGKILL, -signal.SIGTERM)
 
     @property
     def ended_well(self) -> bool:
@@ -161,10 +169,9 @@ class Server:
 
     def _answer(self, seconds: float) -> Mapping[str, Any]:
         assert self._process.stdout is not None
-        late: list[float] = []
 
         def stop() -> None:
-            late.append(seconds)
+            self._late = True
             self._process.kill()
 
         slow = Timer(seconds, stop)
@@ -179,7 +186,9 @@ class Server:
             self._process.wait(1)
         self.kill()
         raise HostError(
-            f"WebShop gave no answer within {seconds:g} seconds" if late else f"WebShop ended with {self.last_words()}"
+            f"WebShop gave no answer within {seconds:g} seconds"
+            if self._late
+            else f"WebShop ended with {self.last_words()}"
         )
 
 
@@ -217,9 +226,13 @@ class Game:
         """Search or click; anything else changes nothing. The reward is WebShop's, at most 1.
 
         Raises:
-            HostError: if WebShop fails.
+            RolloutError: if WebShop fails at this action.
+            HostError: if it had ended before, or was killed.
         """
-        assert self._server is not None
+        server = self._server
+        assert server is not None
+        if not server.running:
+            raise HostError(f"WebShop ended with {server.last_words()}")
         read = _ACTION.search(action)
         if read is None:
             return "That is no action. Use search[words] or click[button].", 0.0, False
@@ -227,9 +240,13 @@ class Game:
         if verb == "search":
             # Words such as <r> are the site's own shortcuts for testing: products at random, or an exception.
             words = _SHORTCUT.sub(" ", words)
-        said = self._server.ask(step=self._name, action=f"{verb}[{' '.join(words.split())}]")
-        if said["done"]:
-            self._shop.played()
+        try:
+            said = server.ask(step=self._name, action=f"{verb}[{' '.join(words.split())}]")
+        except HostError as error:
+            if server.ended_by_others:
+                raise
+            raise RolloutError(str(error)) from error
+        self._shop.played()
         return self._shown(said), min(1.0, max(0.0, said["reward"])), said["done"]
 
     def close(self) -> None:

@@ -122,7 +122,7 @@ async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[G
 class _GameProcess:
     """A goal that is being played, from this thread."""
 
-    steps = STEPS
+    steps, harmless = STEPS, "search[red]"
 
     def __init__(self, shop: WebShop, game: Game) -> None:
         self._shop, self._game = shop, game
@@ -132,7 +132,7 @@ class _GameProcess:
         return await self._shop.do(self._game.reset)
 
     async def step(self, action: str) -> tuple[str, float, bool]:
-        """Take an action; raises `HostError` if WebShop fails."""
+        """Take an action; raises as `Game.step`."""
         return await self._shop.do(lambda: self._game.step(action))
 
 

@@ -3,8 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from heredity.analysis.suite_results import suite_results
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
+from heredity.protocols.agent_learning.metrics import METRICS
+from heredity.protocols.agent_learning.report import REPORT
+from heredity.protocols.agent_learning.results import LearningSuite
 from heredity.protocols.agent_learning.space import learning_space
+from heredity.reports import markdown, page_of
 
 
 def taskset(name: str, reference: float, **means: float) -> TasksetScores:
@@ -55,6 +60,37 @@ def test_a_controller_is_measured_between_the_best_fixed_method_and_the_bound() 
     assert space is not None
     (row,) = space.controllers
     assert row.covered == pytest.approx((1.3 / 3 - 0.4) / (2.0 / 3 - 0.4))
+
+
+@pytest.mark.parametrize(
+    ("methods", "controller", "said"),
+    [
+        ({"x": (0.5, 0.1), "y": (0.1, 0.5)}, (0.0, 0.1), "0.250 below the best fixed method"),
+        ({"x": (0.5, 0.1), "y": (0.1, 0.5)}, (0.9, 0.9), "0.400 above the bound"),
+        # The bound is 0.0005 above the best method; the controller, 0.002 behind it, would be at minus 400% of the way.
+        ({"x": (0.5, 0.499), "y": (0.499, 0.5)}, (0.4975, 0.4975), "0.002 below the best fixed method"),
+        ({"x": (0.5, 0.499), "y": (0.499, 0.5)}, (0.4998, 0.4998), "no way to go: 0.001 between the two"),
+    ],
+)
+def test_a_share_of_the_way_is_told_of_who_is_on_it(
+    methods: dict[str, tuple[float, float]], controller: tuple[float, float], said: str
+) -> None:
+    means = {**methods, "adaptive": controller}
+    space = learning_space([taskset(f"t{i}", 0.1, **{e: m[i] for e, m in means.items()}) for i in (0, 1)])
+    assert space is not None
+    (row,) = space.controllers
+    assert row.covered is None
+    part = LearningSuite(board=[], learning=space, skins=[])
+    suite = suite_results([], lambda _: METRICS).model_copy(update={"part": part})
+    page = markdown.render(page_of(suite, [], REPORT))
+    assert said in next(line for line in page.splitlines() if line.startswith("| adaptive (controller)"))
+
+
+def test_a_gain_over_a_start_that_is_not_known_is_not_known() -> None:
+    unknown = TasksetScores("d", "", "", taskset("d", 0.0, x=0.5, y=0.2, z=0.1).cells, {})
+    space = learning_space([*SPACE, unknown])
+    assert space is not None
+    assert (space.upper_bound.gain, space.by_tasksets) == (None, [])
 
 
 def test_one_method_makes_no_space() -> None:

@@ -191,6 +191,38 @@ def test_a_suite_adds_the_baselines_it_does_not_have() -> None:
     assert set(PROTOCOLS.load("policy-evolution").baselines) == {cell.label for cell in cells(config)}
 
 
+def test_baselines_are_run_under_every_condition_of_the_matrix_and_once_for_what_is_the_evolvers_own() -> None:
+    models = ["offline/rule-follower", "offline/shell-worker"]
+    matrix = {"evolver.method": ["reflection", "grpo"], "evolver.options.batch": [2, 4], "gateway.execution": models}
+    config = resolve(
+        {
+            "run": {"protocol": "resource-evolution", "tasksets": ["questions/reasoning-gym/gcd"]},
+            "budget": {"rollouts": 8, "train_cases": 2},
+            "gateway": {"execution": models[0], "optimisation": "offline/rule-inducer"},
+            "matrix": matrix,
+            "suite": {"baselines": ["static"]},
+        }
+    )
+    baselines = {cell.label: cell.config.gateway.execution for cell in cells(config) if cell.evolver.method == "static"}
+    assert baselines == {f"static-{model}": model for model in models}
+    assert len(cells(config)) == 2 * 2 * 2 + 2
+
+
+def test_a_baseline_that_the_matrix_has_under_a_condition_is_not_run_twice() -> None:
+    models = ["offline/rule-follower", "offline/shell-worker"]
+    config = resolve(
+        {
+            "run": {"protocol": "resource-evolution", "tasksets": ["questions/reasoning-gym/gcd"]},
+            "evolver": {"method": "static"},
+            "budget": {"rollouts": 8, "train_cases": 2},
+            "gateway": {"execution": models[0]},
+            "matrix": {"gateway.execution": models},
+            "suite": {"baselines": ["static"]},
+        }
+    )
+    assert [cell.label for cell in cells(config)] == [f"static-{model}" for model in models]
+
+
 def test_baselines_start_from_the_same_program_with_their_own_options(tmp_path: Path) -> None:
     config = resolve(BASE, ["run.seeds=2", f"evolver.initial={tmp_path}", "evolver.options.sigma=0.1"])
     baseline = next(cell for cell in cells(config) if cell.label == "random")

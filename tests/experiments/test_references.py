@@ -114,6 +114,20 @@ def test_what_evolves_nothing_gains_nothing_under_any_model_in_harness_evolution
 
 
 @needs_sandbox
+def test_a_baseline_is_compared_with_the_reference_of_its_own_conditions(tmp_path: Path, offer: Offer) -> None:
+    result = ran(
+        tmp_path / "runs" / "s", offer, run={"seeds": 1}, evolver={"name": "own"}, suite={"baselines": ["static"]}
+    )
+    (taskset,) = result.metrics.tasksets
+    cells_of = {cell.evolver: cell for cell in taskset.cells}
+    baselines = [cell for name, cell in cells_of.items() if name.startswith("static-")]
+    assert len(baselines) == 2
+    for cell in baselines:
+        assert cell.mean == cell.reference_mean == mark(cells_of, cell).mean
+    assert len({cell.mean for cell in baselines}) == 2
+
+
+@needs_sandbox
 def test_a_judgement_that_is_recalled_says_so_and_costs_nothing(tmp_path: Path, offer: Offer) -> None:
     folder = tmp_path / "runs" / "s"
     ran(folder, offer)

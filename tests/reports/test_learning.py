@@ -67,7 +67,7 @@ def test_a_suite_without_them_has_no_such_sections() -> None:
 
 
 def test_a_controller_below_the_best_fixed_method_is_not_on_the_way_to_the_bound(suite: SuiteResults) -> None:
-    behind = LEARNING | {"controllers": [{"evolver": "adaptive", "mean": 0.0, "gap": 0.5, "covered": -4.37}]}
+    behind = LEARNING | {"controllers": [{"evolver": "adaptive", "mean": 0.0, "gap": 0.5, "covered": None}]}
     part = LearningSuite.model_validate({"board": [], "learning": behind, "skins": []})
     document = markdown.render(page_of(suite.model_copy(update={"part": part}), [], REPORT))
     assert "below the best fixed method" in document

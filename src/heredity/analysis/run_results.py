@@ -77,6 +77,7 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         taskset=started.get("taskset"),
         family=started.get("family"),
         group=started.get("group"),
+        labels=dict(started.get("labels") or {}),
         evolver=_evolver(record),
         seed=started.get("seed"),
         status=RunStatus(record.status),

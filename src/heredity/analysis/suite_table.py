@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +78,7 @@ class TasksetScores:
         cells: evolver to cell; evolvers without a held-out score have none.
         references: scores of what runs are compared with, by its entry, each of shape (cases,); those not known are left out.
         returns: whether scores are returns, which may be anything, also where all happen to lie between 0 and 1.
+        labels: by what else it may be told apart.
     """
 
     name: str
@@ -86,10 +87,15 @@ class TasksetScores:
     cells: Mapping[str, Cell]
     references: Mapping[str, Floats]
     returns: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def reference_of(self, entry: str) -> str:
         """Return the reference of an entry's conditions; that of a reference is itself."""
         return self.cells[entry].reference if entry in self.cells else entry
+
+    def scores_of(self, entry: str) -> Floats:
+        """Return the scores of an entry, shape (runs, cases); of a reference, one row."""
+        return self.references[entry][np.newaxis, :] if entry in self.references else self.cells[entry].scores
 
     def reference_mean(self, entry: str) -> float | None:
         """Return the mean score of the reference of an entry's conditions; None if unknown."""
@@ -172,7 +178,7 @@ def _one_taskset(
             references[entry] = table_of([run.reference.heldout_scores])[0]
     first = own[0][0]
     returns = any(metrics_of(cell.runs[0][0].protocol).returns for cell in cells.values())
-    return TasksetScores(name, first.family or "", first.group or "", cells, references, returns)
+    return TasksetScores(name, first.family or "", first.group or "", cells, references, returns, first.labels)
 
 
 def table_of(rows: Sequence[Sequence[float | None]]) -> Floats:

@@ -383,6 +383,7 @@ class SuiteSection(Section):
 
     Attributes:
         baselines: true adds random, best-of-n and sequential; a list names others; false adds none. A single run adds none.
+            They are run under each condition that the matrix varies, such as the execution model.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY

@@ -145,10 +145,20 @@ def _baselines(config: Config, present: set[str], *, single: bool) -> Iterable[t
         if isinstance(wanted, bool)
         else wanted
     )
-    for name in names:
-        if name not in present:
-            evolver = {"method": name, "initial": config.evolver.initial, "options": _shared(config.evolver, name)}
-            yield name, _set(config, {"matrix": {}, "evolver": {k: v for k, v in evolver.items() if v is not None}})
+    for name, choice in itertools.product(names, _conditions(config)):
+        given = {"method": name, "initial": config.evolver.initial, "options": _shared(config.evolver, name)}
+        evolver = {key: value for key, value in given.items() if value is not None}
+        label, variant = _variant(_set(config, {"matrix": {}, "evolver": evolver}), choice)
+        if label not in present:
+            yield label, variant
+
+
+def _conditions(config: Config) -> list[dict[str, Any]]:
+    """Return the choices of a matrix on which scores hang whatever evolves: baselines are run under each of them."""
+    own = {key: values[0] for key, values in config.matrix.items() if not key.startswith("evolver.")}
+    decisive = _set(config, {"matrix": {}, **own}).conditions()
+    keys = [key for key in own if key in decisive]
+    return [dict(zip(keys, chosen, strict=True)) for chosen in itertools.product(*(config.matrix[key] for key in keys))]
 
 
 def _shared(evolver: EvolverSection, baseline: str) -> dict[str, Any]:

@@ -228,6 +228,8 @@ def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> RunStar
         "conditions": dict(plan.conditions),
         "config_digest": config_digest(plan.config),
     }
+    if info.labels:
+        started["labels"] = dict(info.labels)
     if plan.plugins:
         started["plugins"] = [dict(origin) for origin in plan.plugins]
     if plan.routes:

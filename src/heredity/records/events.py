@@ -129,6 +129,7 @@ class RunStarted(TypedDict):
     failure_return: float
     isolation: str
     packages: Mapping[str, str]
+    labels: NotRequired[Mapping[str, str]]
     plugins: NotRequired[Sequence[Mapping[str, str]]]
     routes: NotRequired[Mapping[str, Sequence[str]]]
     commitment: str

@@ -328,6 +328,7 @@ class RunResults(Result):
 
     Attributes:
         protocol: the rules of the run, by name; `part` is what that protocol has of its own.
+        labels: of the taskset, by what it may be told apart, such as `{"observation": "partial"}`.
         isolation, taskset_version, packages, commitment, conditions, config_digest: as in the journal's `run.started`.
         stand_ins: models it used that are programs or recordings in a language model's place: what it shows are mechanisms.
         gain: None unless held-out cases and reference were both scored.
@@ -356,6 +357,7 @@ class RunResults(Result):
     taskset_version: str | None
     packages: dict[str, str] | None
     commitment: str | None
+    labels: dict[str, str] = Field(default_factory=dict[str, str])
     conditions: dict[str, Any] = Field(default_factory=dict[str, Any])
     config_digest: str | None
     stand_ins: list[str]

@@ -43,6 +43,7 @@ class TasksetInfo:
         failure_return: the return that a failed rollout counts as, at most; a lower bound of what a rollout can score.
         group: `"synthesis"` or `"tuning"` (EvoPolicyGym, section 5.1), or another label to aggregate by.
         family: label of the simulator family, to aggregate by.
+        labels: what else it may be told apart by, such as `{"observation": "partial"}`.
     """
 
     name: str
@@ -54,6 +55,7 @@ class TasksetInfo:
     failure_return: float
     group: str = "tuning"
     family: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class Taskset(Protocol):

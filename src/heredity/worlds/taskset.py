@@ -85,6 +85,11 @@ class WorldTaskset:
             failure_return=0.0,
             group="worlds",
             family=described.meta.reward,
+            labels={
+                "reward": described.meta.reward,
+                "observation": described.meta.observation,
+                "semantics": "inverse" if self.skin == "inverse" else described.meta.semantics,
+            },
         )
 
     def _public(self, described: Description) -> dict[str, Any]:

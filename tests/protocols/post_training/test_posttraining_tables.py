@@ -213,7 +213,7 @@ def test_tables_are_on_every_page_and_in_files(tmp_path: Path) -> None:
     for title in ("Outcomes and fixed budgets", "How agents worked", "Settings and methods", "What the tasks ask for"):
         assert title in document.text
         assert f"## {title}" in plain
-    assert "no interval: fewer than six runs" in document.text
+    assert "A mean has an interval from six runs on" in document.text
     assert ["arithmetic", "L1", "2", "1", "4", "1"] in [[cell.strip() for cell in row] for row in document.rows]
     assert ["lr", "0.1"] in [[cell.strip() for cell in row[2:4]] for row in document.rows]
     write_reports(tmp_path, suite, runs, REPORT)

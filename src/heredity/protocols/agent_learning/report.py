@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from heredity.protocols.agent_learning.results import BoardRow, LearningSpace, LearningSuite, SkinComparison
+from heredity.protocols.agent_learning.results import (
+    BestFixed,
+    BoardRow,
+    Controller,
+    LearningSpace,
+    LearningSuite,
+    SkinComparison,
+)
+from heredity.protocols.agent_learning.table_sections import table_sections
 from heredity.protocols.resource_evolution.report import WORDS as COMMITTED
 from heredity.protocols.resource_evolution.report import CommitReport
 from heredity.results import text
@@ -51,6 +59,8 @@ class LearningReport(CommitReport):
         if part.learning is not None:
             shown = _space(part.learning, names, colours, self.words)
             own.append(Section("learning", "The space of learning methods", shown, navigation="Learning methods"))
+        if part.table is not None:
+            own += table_sections(part.table, names, colours, self.words, ranked=suite.ranked)
         if part.skins:
             shown = _skins(part.skins, names, colours, suite, self.words)
             own.append(Section("skins", "Skins and their inverse", shown, navigation="Skins"))
@@ -128,7 +138,7 @@ def _space(
                 (
                     named(row.evolver, "controller"),
                     *(Number(row.mean, 3), Number(row.gap, 3)),
-                    _covered(row.covered),
+                    _covered(row, fixed),
                 )
             )
             for row in space.controllers
@@ -151,11 +161,15 @@ def _space(
     return Text(about, "about"), table, Group(_charts(space, colours, words)), folded
 
 
-def _covered(share: float | None) -> Value:
-    """Return the share of the way to the bound that a controller covers; one that falls behind is not on the way."""
-    if share is None:
-        return "no gap to cover"
-    return "below the best fixed method" if share < 0.0 else Number(share, form="percent")
+def _covered(row: Controller, fixed: BestFixed) -> Value:
+    """Return the share of the way to the bound that a controller covers, or why there is none."""
+    if row.covered is not None:
+        return Number(row.covered, form="percent")
+    if row.mean < fixed.mean:
+        return f"{text.number(fixed.mean - row.mean, 3)} below the best fixed method"
+    if row.gap < 0.0:
+        return f"{text.number(-row.gap, 3)} above the bound"
+    return f"no way to go: {text.number(fixed.gap, 3)} between the two"
 
 
 def _charts(space: LearningSpace, colours: Mapping[str, Tone], words: Words) -> tuple[Lines, Lines]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from heredity.results.base import Result
-from heredity.results.suite import Claim
+from enum import StrEnum
+
+from heredity.results.base import Interval, Result, Unknown
+from heredity.results.suite import Claim, Unit
 
 
 class PickedMethod(Result):
@@ -16,10 +18,13 @@ class PickedMethod(Result):
 
 
 class UpperBound(Result):
-    """Mean of the best method of each taskset, its gain over the reference, and which these are; no result of a method."""
+    """Mean of the best method of each taskset, its gain over the reference, and which these are; no result of a method.
+
+    `gain` is None where some start is not known.
+    """
 
     mean: float
-    gain: float
+    gain: float | None
     picked: list[PickedMethod]
 
 
@@ -32,7 +37,10 @@ class BestFixed(Result):
 
 
 class Controller(Result):
-    """An evolver that chooses among methods; `covered` is its share of the way from the best fixed method to the bound."""
+    """An evolver that chooses among methods; `covered` is its share of the way from the best fixed method to the bound.
+
+    None where it is not on that way, before its start or beyond its end, or where there is no way: less than 0.01 between the two.
+    """
 
     evolver: str
     mean: float
@@ -106,14 +114,62 @@ class BoardRow(Result):
     tied: bool
 
 
+class EntryKind(StrEnum):
+    """What a row of the table is: what learning began with, a method, one that chooses among methods, or a bound of them."""
+
+    START = "start"
+    METHOD = "method"
+    CONTROLLER = "controller"
+    BOUND = "bound"
+
+
+class GroupMean(Result):
+    """Mean over `tasksets` of held-out means; `ci` over what `ci_unit` says, None where `ci_unknown` says why, and of a bound."""
+
+    mean: float
+    ci: Interval | None
+    ci_unit: Unit | None
+    ci_unknown: Unknown | None
+    tasksets: int
+
+
+class TableRow(Result):
+    """An entry that has a score on all tasksets.
+
+    Attributes:
+        select: how the method selects parents, where it says so; of a bound, what its methods have in common, None for all.
+        means: by taskset.
+        groups: means over the tasksets with a label.
+        cost_usd: of learning, of one run, mean over tasksets; None where a part is unknown.
+    """
+
+    entry: str
+    kind: EntryKind
+    select: str | None
+    means: dict[str, float]
+    overall: GroupMean
+    groups: dict[str, GroupMean]
+    cost_usd: float | None
+
+
+class LearningTable(Result):
+    """Entries by taskset and by kind of taskset (AutoEnv, tables 5 and A9), with upper bounds where anything is ranked."""
+
+    tasksets: list[str]
+    groups: list[str]
+    rows: list[TableRow]
+
+
 class LearningSuite(Result):
     """The part of agent learning in a suite's results.
 
     Attributes:
         board: best mean first; empty where nothing is ranked.
         learning: None with fewer than two methods, or where nothing is ranked.
+        table: None without an entry that has a score on all tasksets.
     """
 
     board: list[BoardRow]
     learning: LearningSpace | None
     skins: list[SkinComparison]
+    table: LearningTable | None = None

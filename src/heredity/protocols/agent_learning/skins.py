@@ -45,7 +45,7 @@ def skin_comparisons(
 def _compared(
     plain: TasksetScores, inverse: TasksetScores, entry: str, evolver: str, ranked: bool
 ) -> SkinComparison | None:
-    before, after = _scores(plain, entry), _scores(inverse, entry)
+    before, after = plain.scores_of(entry), inverse.scores_of(entry)
     width, runs = min(before.shape[1], after.shape[1]), min(len(before), len(after))
     if not runs or not width:
         return None
@@ -70,8 +70,3 @@ def _plain(name: str) -> str:
     base, _, query = name.partition("?")
     options = [option for option in query.split("&") if option and option != _INVERSE]
     return f"{base}?{'&'.join(options)}" if options else base
-
-
-def _scores(taskset: TasksetScores, entry: str) -> np.ndarray:
-    mark = taskset.references.get(entry)
-    return taskset.cells[entry].scores if mark is None else mark[np.newaxis, :]

@@ -22,6 +22,8 @@ from heredity.protocols.agent_learning.results import (
 )
 
 _MOST_SUBSETS = 5000
+LEAST_WAY = 0.01
+"""The least distance between the best fixed method and the bound of which a share is told: shares of less are shares of noise."""
 CONTROLLER = "adaptive"
 """What the label of an evolver begins with that chooses among methods itself; it is compared with the bound, not part of it."""
 
@@ -54,13 +56,13 @@ def learning_space(tasksets: Sequence[TasksetScores]) -> LearningSpace | None:
         methods=methods,
         upper_bound=UpperBound(
             mean=top,
-            gain=_mean(gains["upper bound"]),
+            gain=_mean(gains["upper bound"]) if gains["upper bound"] else None,
             picked=[_picked(taskset, method, means[taskset], methods) for taskset, method in picked.items()],
         ),
         best_fixed=BestFixed(method=fixed, mean=best, gap=top - best),
         controllers=[_controller(e, _mean(columns[e]), best, top) for e in everywhere if e.startswith(CONTROLLER)],
         by_methods=[_subsets(columns, methods, size) for size in range(1, len(methods) + 1)],
-        by_tasksets=[GainsByTasksets(evolver=name, gains=_top(listed)) for name, listed in gains.items()],
+        by_tasksets=[GainsByTasksets(evolver=name, gains=_top(listed)) for name, listed in gains.items() if listed],
     )
 
 
@@ -70,7 +72,8 @@ def _picked(taskset: str, method: str, means: Mapping[str, float], methods: Sequ
 
 
 def _controller(evolver: str, mean: float, best: float, top: float) -> Controller:
-    covered = (mean - best) / (top - best) if top > best else None
+    on_the_way = best <= mean <= top and top - best >= LEAST_WAY
+    covered = (mean - best) / (top - best) if on_the_way else None
     return Controller(evolver=evolver, mean=mean, gap=top - mean, covered=covered)
 
 
@@ -81,7 +84,9 @@ def _subsets(columns: Mapping[str, Sequence[float]], methods: Sequence[str], siz
 
 
 def _gains(scores: Sequence[float], reference: Sequence[float | None]) -> list[float]:
-    return [score - (before or 0.0) for score, before in zip(scores, reference, strict=True)]
+    """Return gains over the start; none unless all of it is known."""
+    gains = [score - before for score, before in zip(scores, reference, strict=True) if before is not None]
+    return gains if len(gains) == len(scores) else []
 
 
 def _top(gains: Sequence[float]) -> list[float]:

@@ -18,6 +18,7 @@ from heredity.protocols.post_training.tables import (
     Workspace,
 )
 from heredity.results import text
+from heredity.results.base import Unknown
 from heredity.results.charts import Tone
 from heredity.results.page import Cell, Column, Mean, Named, Number, Part, Row, Section, Table, Text, Value, Verdict
 
@@ -64,7 +65,7 @@ class _Tables:
             "Improvements are of the graded view, which was fed back and chose the checkpoint: they flatter, the held-out gain "
             "does not. Shares are of all runs that ended: one that graded nothing has not improved. Executed is a run in which a "
             "checkpoint of its own was graded: trained, submitted and evaluated. Bounds are the mean, had the runs that graded "
-            "nothing lost everything, and gained everything."
+            "nothing lost everything, and gained everything. A mean has an interval from six runs on."
         )
         columns = _columns(
             *("Agent", "Task", "Base model", "Mean improvement", "SD over runs", "Best run", "Improved", "Executed"),
@@ -238,5 +239,6 @@ def _columns(*names: str, left: int = 1) -> tuple[Column, ...]:
 def _over_runs(of: OverRuns, notes: tuple[str, ...] = ()) -> Cell:
     spread = f"{text.signed(of.low, 3)} to {text.signed(of.high, 3)}, " if of.runs > 1 else ""
     counted = (f"{spread}{text.plural(of.runs, 'run')}",) if of.runs else ()
-    unknown = (f"no interval: {of.ci_unknown}",) if of.ci_unknown and of.runs > 1 else ()
+    few = of.ci_unknown is None or of.ci_unknown is Unknown.FEW_RUNS
+    unknown = () if few else (f"no interval: {of.ci_unknown}",)
     return Cell(Mean(of.mean, *(of.ci or (None, None)), 3, signed=True), (*counted, *unknown, *notes))

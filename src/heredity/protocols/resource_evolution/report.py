@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from heredity.protocols.resource_evolution.improvement_section import improvement_section
+from heredity.protocols.resource_evolution.results import ResourceSuite
 from heredity.results import text
 from heredity.results.charts import Lines, Mark, Reference, Series, mean_steps
 from heredity.results.page import (
@@ -66,9 +68,13 @@ class CommitReport:
     def suite(self, suite: SuiteResults, runs: Sequence[RunResults]) -> list[Section]:
         """Return the sections of a suite's page."""
         words = self.words
+        part, names, colours = suite.part, taskset_names(suite, runs), tones(suite, runs)
+        rows = part.improvements if isinstance(part, ResourceSuite) else []
+        improved = [improvement_section(rows, names, colours, words, ranked=suite.ranked)] if rows else []
         if not runs:
-            return []
+            return improved
         return [
+            *improved,
             Section("gains", "Before and after", _gains(suite, runs, words)),
             Section("commits", "What was committed over the budget", _curves(suite, runs, words), navigation="Commits"),
             Section("usage", "Model usage", _suite_usage(suite, runs, words), "detail", "page"),

@@ -1,0 +1,61 @@
+"""Models by methods by tasksets, with improvements in per cent, on the page of a suite (Autogenesis, table 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from heredity.protocols.resource_evolution.results import Improvement
+from heredity.results import text
+from heredity.results.charts import Tone
+from heredity.results.claims import claimed
+from heredity.results.page import Cell, Column, Mean, Named, Number, Row, Section, Table, Text, Value
+from heredity.results.words import Words
+
+
+def improvement_section(
+    rows: Sequence[Improvement], names: Mapping[str, str], tones: Mapping[str, Tone], words: Words, *, ranked: bool
+) -> Section:
+    """Return the section; without rows it has no parts."""
+    if not rows:
+        return Section("improvements", "")
+    about = (
+        f"Held-out {words.score} of the {words.reference} and of what each method committed, by execution model, and the "
+        f"improvement in per cent of the former: the lower that is, the larger the share that the same gain makes."
+        + (" Below it the gain itself, with what it says of the method and of these candidates." if ranked else "")
+    )
+    tasksets = list(dict.fromkeys(row.taskset for row in rows))
+    heads = [head for t in tasksets for head in (names.get(t, t), f"{names.get(t, t)}: improvement, %")]
+    shown: list[Row] = []
+    models = list(dict.fromkeys(row.model for row in rows))
+    for model in models:
+        own = [row for row in rows if row.model == model]
+        shown += [Row((model or "no model",), "group")] if len(models) > 1 or model else []
+        starts = {row.taskset: row.before for row in own}
+        cells = [cell for t in tasksets for cell in (Number(starts.get(t), 3), None)]
+        shown.append(Row((words.reference, *cells), "reference"))
+        shown += [_row(evolver, own, tasksets, tones) for evolver in dict.fromkeys(row.evolver for row in own)]
+    columns = (Column("method"), *(Column(head, "right") for head in heads))
+    table = Table(columns, tuple(shown), "By model and method, mean over seeds", csv="improvements.csv")
+    return Section("improvements", "Improvement by model", (Text(about, "about"), table), "lead")
+
+
+def _row(evolver: str, own: Sequence[Improvement], tasksets: Sequence[str], tones: Mapping[str, Tone]) -> Row:
+    by_taskset = {row.taskset: row for row in own if row.evolver == evolver}
+    cells: list[Value | Cell] = []
+    for taskset in tasksets:
+        row = by_taskset.get(taskset)
+        cells += [_score(row), _improved(row)] if row else [None, None]
+    method = next(iter(by_taskset.values())).method
+    return Row((Named(method, tones.get(evolver), title=evolver, swatch=True), *cells))
+
+
+def _score(row: Improvement) -> Cell:
+    unknown = f"no interval: {row.ci_unknown}" if row.ci_unknown else ""
+    notes = (unknown,) if unknown else (text.plural(row.runs, "run"),)
+    return Cell(Mean(row.after, *(row.ci or (None, None)), 3), notes)
+
+
+def _improved(row: Improvement) -> Cell:
+    gain = claimed(row.difference, row.evolvers, row.candidates, ("method", "candidates", "task"))
+    share = "no share of nothing" if row.percent is None else Number(row.percent, 1, "signed")
+    return Cell(share, (f"gain {text.signed(row.difference, 3)}", *gain.notes))

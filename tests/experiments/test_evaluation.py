@@ -74,7 +74,7 @@ def test_a_run_judged_again_has_the_same_scores_and_is_not_changed(suite: Path, 
     (began,) = events(run, "run.started")
     assert planned["run"] == began["run_id"]
     assert planned["config_digest"] == began["config_digest"]
-    assert planned["commitment"] == events(again, "cases.opened")[0]["commitment"] == began["commitment"]
+    assert planned["commitment"] == events(again, "cases.judged")[0]["commitment"] == began["commitment"]
     assert not events(again, "batch.started")
     assert not events(again, "submission.admitted")
     (metrics,) = evaluation.runs
@@ -161,7 +161,7 @@ def test_an_interrupted_evaluation_goes_on_where_it_stopped(suite: Path, tmp_pat
         assert assessed(journal.parent) == whole
         again = events(journal.parent, "snapshot.assessed")
         assert len(again) == len(whole)
-        for kind in ("run.started", "evaluation.planned", "snapshots.frozen", "cases.opened", "run.finished"):
+        for kind in ("run.started", "evaluation.planned", "snapshots.frozen", "cases.judged", "run.finished"):
             assert len(events(journal.parent, kind)) == 1
     with pytest.raises(ConfigError, match="holds another evaluation"):
         judged(out, suite, views=("id",))

@@ -186,7 +186,7 @@ def _other_blob(run: Path) -> None:
 
 def _judged_before_the_session_was_closed(run: Path) -> None:
     lines = events(run)
-    opened = next(line for line in lines if line["kind"] == "cases.opened")
+    opened = next(line for line in lines if line["kind"] == "cases.judged")
     lines.remove(opened)
     chained(run, [lines[0], opened, *lines[1:]])
     rebuild_run(run)
@@ -211,7 +211,7 @@ def _judged_before_the_session_was_closed(run: Path) -> None:
         (_torn, "journal", "ends in a torn line"),
         (_configuration, "configuration", "the run began with"),
         (_claim, "card", r"runs\[0\]\.figures\[0\]\.value is"),
-        (_judged_before_the_session_was_closed, "events", "cases.opened before the session was closed"),
+        (_judged_before_the_session_was_closed, "events", "cases.judged before the session was closed"),
     ],
 )
 def test_what_was_changed_is_found_and_named(

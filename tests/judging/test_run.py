@@ -72,11 +72,16 @@ async def test_a_run_is_started_evolved_closed_judged_and_finished(tmp_path: Pat
     kinds = [e.kind for e in events]
     assert kinds[0] == "run.started"
     after = [k for k in kinds[kinds.index("session.closed") :] if k != "judging.scored"]
-    assert after == ["session.closed", "judging.selected", "reference.scored", "cases.opened", "run.finished"]
+    assert after == ["session.closed", "judging.selected", "reference.scored", "cases.judged", "run.finished"]
     assert sum(e.data["charge"] for e in events if e.kind == "submission.admitted") == 24
     assert next(e.data["reason"] for e in events if e.kind == "session.closed") == "budget"
-    opened = next(e.data for e in events if e.kind == "cases.opened")
-    assert opened["commitment"] == events[0].data["commitment"]
+    judged = next(e.data for e in events if e.kind == "cases.judged")
+    assert judged == {"commitment": events[0].data["commitment"]}
+    # Siblings that are judged on the same cases may still be open: nothing opens the commitment, or lets cases be guessed.
+    secret, written = SECRET.opening([NumbersTaskset()], COUNTS), (tmp_path / "journal.jsonl").read_text()
+    assert secret.commitment in written
+    assert secret.salt not in written
+    assert secret.digest not in written
     assert SECRET.opening([NumbersTaskset()], COUNTS).fits(SECRET.cases([NumbersTaskset()], COUNTS))
     assert verdict.heldout is not None
     assert verdict.reference is not None

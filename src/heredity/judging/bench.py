@@ -21,12 +21,11 @@ from heredity.judging.views import View, ViewScores, score_candidate
 from heredity.records import Blob, Committer
 from heredity.records.events import (
     CANDIDATE,
-    CASES_OPENED,
+    CASES_JUDGED,
     JUDGING_SCORED,
     REFERENCE_SCORED,
     RUN_FINISHED,
     BatchStarted,
-    CasesOpened,
     Data,
     EventKind,
     JudgingScored,
@@ -256,10 +255,12 @@ async def judged_reference(
 
 
 async def conclude(bench: Bench, status: str) -> None:
-    """Open the commitment to the hidden cases and finish the run's journal."""
-    opening = bench.opening
-    opened: CasesOpened = {"commitment": opening.commitment, "salt": opening.salt, "digest": opening.digest}
-    await bench.journal_once(CASES_OPENED.line(opened))
+    """Say which hidden cases the run was judged on, and finish its journal.
+
+    What opens the commitment is not said: other runs may still be open that are judged on the same cases, and with the salt, or an
+    unsalted digest, cases that are few enough could be guessed.
+    """
+    await bench.journal_once(CASES_JUDGED.line({"commitment": bench.opening.commitment}))
     await bench.journal_once(RUN_FINISHED.line({"status": status}))
 
 

@@ -322,12 +322,10 @@ class ReferenceScored(Compared):
     scores: Scores
 
 
-class CasesOpened(TypedDict):
-    """The commitment to the hidden cases, opened."""
+class CasesJudged(TypedDict):
+    """The run was judged on the cases of this commitment; what opens it is published when no run that is judged on them is open."""
 
     commitment: str
-    salt: str
-    digest: str
 
 
 class TokenUsageData(TypedDict):
@@ -375,7 +373,7 @@ EVOLVER_FAILED = EventKind("evolver.failed", EvolverFailed)
 JUDGING_SELECTED = EventKind("judging.selected", JudgingSelected)
 JUDGING_SCORED = EventKind("judging.scored", JudgingScored)
 REFERENCE_SCORED = EventKind("reference.scored", ReferenceScored)
-CASES_OPENED = EventKind("cases.opened", CasesOpened)
+CASES_JUDGED = EventKind("cases.judged", CasesJudged)
 AGENT_USAGE = EventKind("agent.usage", AgentUsage)
 AGENT_STARTED = EventKind("agent.started", AgentStarted)
 AGENT_ENDED = EventKind("agent.ended", AgentEnded)
@@ -384,7 +382,7 @@ GPU_LEASED = EventKind("gpu.leased", GpuLeased)
 EVENTS = by_name(
     RUN_STARTED, RUN_RESUMED, RUN_FINISHED, CANDIDATE, CANDIDATE_DECIDED, CANDIDATE_PROBED, SUBMISSION_ADMITTED,
     SUBMISSION_COMPLETED, SUBMISSION_REJECTED, MODEL_CALLED, SCHEDULE_PLANNED, BATCH_STARTED, SESSION_CLOSED, HEARTBEAT,
-    EVOLVER_FAILED, JUDGING_SELECTED, JUDGING_SCORED, REFERENCE_SCORED, CASES_OPENED, AGENT_USAGE, AGENT_STARTED, AGENT_ENDED,
+    EVOLVER_FAILED, JUDGING_SELECTED, JUDGING_SCORED, REFERENCE_SCORED, CASES_JUDGED, AGENT_USAGE, AGENT_STARTED, AGENT_ENDED,
     GPU_LEASED,
 )  # fmt: skip
 """The events of every protocol; each protocol has its own besides."""

@@ -266,5 +266,5 @@ class PostTrainingJournal:
             many = {"lengths": [1] * len(scores), "statuses": ["ok"] * len(scores), "seconds": 1.0}
             self.add("judging.scored", view="heldout", candidate=best, submit_id=None, scores=scores, **many)
         self.add("reference.scored", name="base", view="heldout", scores=self._scores(self.told.base, 1))
-        self.add("cases.opened", commitment="c" * 64, salt="s", digest="d")
+        self.add("cases.judged", commitment="c" * 64)
         self.add("run.finished", status="finished")

@@ -22,7 +22,7 @@ from heredity.protocols.registry import PROTOCOLS
 from heredity.records import BlobStore, Event, config_digest, load_config
 from heredity.records.events import (
     CANDIDATE,
-    CASES_OPENED,
+    CASES_JUDGED,
     EVENTS,
     JUDGING_SELECTED,
     REFERENCE_SCORED,
@@ -120,7 +120,7 @@ def _disorder(events: Sequence[Event]) -> Iterator[str]:
             yield f"line {event.seq + 1} is another {event.kind}"
         if event.seq > closed and event.kind in (SUBMISSION_ADMITTED.name, SUBMISSION_COMPLETED.name):
             yield f"line {event.seq + 1} is {event.kind} after the session was closed"
-        if event.seq < closed and event.kind == CASES_OPENED.name:
+        if event.seq < closed and event.kind == CASES_JUDGED.name:
             yield f"line {event.seq + 1} is {event.kind} before the session was closed"
 
 
@@ -148,9 +148,9 @@ def commitment(run: RunRecords) -> Finding:
         return failed(f"{OPENED} opens {opening.commitment}; the journal begins with {begun}")
     if not opening.fits(cases):
         return failed(f"the cases in {OPENED} are not those of the commitment {begun}")
-    recorded = CASES_OPENED.first(run.events)
-    if recorded is None or recorded["salt"] != opening.salt or recorded["digest"] != opening.digest:
-        return failed(f"the journal was not closed with these cases: {CASES_OPENED.name} is {recorded}")
+    recorded = CASES_JUDGED.first(run.events)
+    if recorded is None or recorded["commitment"] != begun:
+        return failed(f"the journal was not closed with these cases: {CASES_JUDGED.name} is {recorded}")
     counts = {name: count for name, (_, _, count) in opened["views"].items()}
     problems = list(differences(counts, dict(run.started["views"]), "views"))
     return found(problems, f"the {sum(counts.values())} opened cases are those of {begun[:12]}…")

@@ -31,9 +31,12 @@ def table_sections(
         ranked: whether anything is compared.
     """
     shown = _Shown(table, names, tones, words, ranked)
-    sections = [Section("by-environment", f"By {words.taskset}", shown.by_taskset(), "lead", navigation="Environments")]
+    place = "lead" if ranked else "main"
+    sections = [
+        Section("by-environment", f"By {words.taskset}", shown.by_taskset(), place, navigation="By environment")
+    ]
     if table.groups:
-        sections.append(Section("by-kind", f"By kind of {words.taskset}", shown.by_group(), "lead", navigation="Kinds"))
+        sections.append(Section("by-kind", f"By kind of {words.taskset}", shown.by_group(), place, navigation="Kinds"))
     return sections
 
 
@@ -78,7 +81,10 @@ class _Shown:
             "mean what they say. Kinds overlap, and differ in more than their name."
         )
         rows = tuple(
-            Row((*self._named(row), *(_mean(row.groups[name]) for name in table.groups), _mean(row.overall)))
+            Row(
+                (*self._named(row), *(_mean(row.groups[name]) for name in table.groups), _mean(row.overall)),
+                "reference" if row.kind is EntryKind.START else "",
+            )
             for row in table.rows
         )
         columns = (Column("entry"), *(Column(name, "right") for name in (*table.groups, "all")))

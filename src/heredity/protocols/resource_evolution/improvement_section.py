@@ -36,7 +36,7 @@ def improvement_section(
         shown += [_row(evolver, own, tasksets, tones) for evolver in dict.fromkeys(row.evolver for row in own)]
     columns = (Column("method"), *(Column(head, "right") for head in heads))
     table = Table(columns, tuple(shown), "By model and method, mean over seeds", csv="improvements.csv")
-    return Section("improvements", "Improvement by model", (Text(about, "about"), table), "lead")
+    return Section("improvements", "Improvement by model", (Text(about, "about"), table), "lead" if ranked else "main")
 
 
 def _row(evolver: str, own: Sequence[Improvement], tasksets: Sequence[str], tones: Mapping[str, Tone]) -> Row:

@@ -270,7 +270,7 @@ class HarnessJournal:
         self.add(
             "reference.scored", name="initial", view="heldout", scores=self._assessed("id", harnesses[0])["scores"]
         )
-        self.add("cases.opened", commitment="c" * 64, salt="s", digest="d")
+        self.add("cases.judged", commitment="c" * 64)
 
     def _assess(self, view: str, digest: str, tasks: list[Json], batch: int, model: str | None) -> None:
         rollouts = self._rollouts(view, len(tasks), batch)

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity.cli.main import app
-from heredity.errors import ConfigError
+from heredity.errors import ConfigError, ProviderError
 
 PLANNER = r"""
 [[rule]]
@@ -127,8 +127,17 @@ def test_a_person_is_asked_before_each_round_and_an_edit_is_followed(
     ran = heredity("team", "run", "How old?", "--team", str(team), "--out", str(out), "--approve")
     assert "is no step" in ran.stderr, "an edit that cannot be read is asked for again"
     assert "- [-] **s2** (coder)" in (out / "plan.md").read_text()
-    # The planner's rules know no plan without s2.
-    assert (ran.exit_code, "no answer (failed)" in ran.stdout) == (1, True)
+    # The planner's rules know no plan without s2: a model that does not answer is nobody's failure, and the task can go on.
+    assert isinstance(ran.exception, ProviderError)
+    assert f"go on with: heredity team resume {out}" in ran.stderr
+    rules = team.parent / "planner.toml"
+    rules.write_text(
+        rules.read_text()
+        + '\n[[rule]]\nwhen = { any = \'s2 .coder., skipped\' }\nreply = \'{"finished": true, "result": "1883"}\'\n'
+    )
+    again = heredity("team", "resume", str(out))
+    assert (again.exit_code, again.stdout.strip()) == (0, "1883")
+    assert (out / "journal.jsonl").read_text().count('"kind":"task"') == 2, "one task, one step: nothing was done again"
 
 
 @pytest.mark.parametrize(

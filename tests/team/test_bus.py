@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError, RecordError, UnknownNameError
+from heredity.errors import ConfigError, ProviderError, RecordError, UnknownNameError
 from heredity.team import Bus, Context, EffectInDoubtError, Kind, Message, Outcome, Participant, Record, open_record
 
 
@@ -141,8 +141,8 @@ def test_cancelling_reaches_what_the_participants_below_are_doing() -> None:
         assert await bus.cancel("whole", "the user changed their mind")
         answer = await asking
         assert (answer.outcome, answer.error) == (Outcome.CANCELLED, "the user changed their mind")
-        await until(lambda: "whole.1!" in bus.record.messages)
-        assert stopped == ["tool"]
+        await until(lambda: stopped == ["tool"])
+        assert bus.record.result("whole.1") is None, "nobody asks for it any more"
         assert not await bus.cancel("whole")
 
     run(scenario)
@@ -319,6 +319,53 @@ def test_an_effect_is_done_once_and_one_in_doubt_is_said_to_be() -> None:
     answer = asyncio.run(scenario())
     assert EffectInDoubtError.__name__ in answer.error
     assert paid == [1]
+
+
+def test_an_interrupted_request_is_asked_again_and_is_nobodys_failure() -> None:
+    record, handled = Record(), list[int]()
+
+    async def tool(_: Message, context: Context) -> int:
+        handled.append(1)
+        return await (hang if len(handled) == 1 else add)(Message("m", "task", "a", (), {"numbers": [7]}), context)
+
+    async def lead(_: Message, context: Context) -> Any:
+        return (await context.request("tool", {})).value
+
+    async def scenario(bus: Bus) -> Any:
+        bus.register(Participant("tool", tool))
+        bus.register(Participant("lead", lead))
+        asking = asyncio.create_task(bus.outside.request("lead", {}, key="job"))
+        if not handled:
+            await until(lambda: bool(handled))
+            asking.cancel()
+            return await asyncio.wait({asking})
+        return (await asking).value
+
+    run(scenario, record)
+    assert [m.id for m in record.messages.values()] == ["job", "job.1"]
+    assert run(scenario, record) == 7
+
+
+def test_a_provider_that_does_not_answer_ends_the_request_and_is_not_recorded_as_a_failure() -> None:
+    down, record = [True], Record()
+
+    async def ask(_: Message, __: Context) -> str:
+        if down:
+            raise ProviderError("server", "is down", transient=True)
+        return "answered"
+
+    async def lead(_: Message, context: Context) -> Any:
+        return (await context.request("asker", {})).value
+
+    async def scenario(bus: Bus) -> Any:
+        bus.register(Participant("asker", ask))
+        bus.register(Participant("lead", lead))
+        return (await bus.outside.request("lead", {}, key="job")).value
+
+    with pytest.raises(ProviderError):
+        run(scenario, record)
+    down.clear()
+    assert run(scenario, record) == "answered"
 
 
 def test_a_full_disk_ends_in_an_error_and_never_in_an_answer_that_is_not_on_record(tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ def replay(
 def _work(folder: Path, *, approve: bool, json_output: bool, unsafe: bool) -> None:
     from heredity.results.text import clean
     from heredity.team.assembly import work
+    from heredity.team.bus import NOBODYS
     from heredity.team.settings import TeamSettings
 
     try:
@@ -128,7 +129,7 @@ def _work(folder: Path, *, approve: bool, json_output: bool, unsafe: bool) -> No
     how: dict[str, Any] = {"review": review if approve else None, "watch": watch, "unsafe": unsafe}
     try:
         result = run_interruptibly(work(settings, folder, asked["task"], asked["files"], **how))
-    except InterruptedRunError:
+    except (InterruptedRunError, *NOBODYS):
         typer.echo(f"go on with: heredity team resume {folder}", err=True)
         raise
     if json_output:

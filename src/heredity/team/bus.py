@@ -4,20 +4,29 @@
         bus.register(Participant("adder", add))
         answer = await bus.outside.request("adder", {"numbers": [1, 2]})     # a message with an outcome, never a stuck caller
 
-Whatever a participant does - raises, hangs, leaves, floods - is a result for its caller and concerns nobody else. Every
-message is durable before it is delivered. A bus that is opened on the record of an earlier one answers a request that is asked
+Whatever a participant does - raises, hangs, leaves, floods - is a result for its caller and concerns nobody else; only what
+nobody of the team is to blame for, such as a full disk or a provider that does not answer, is raised. Every message is durable
+before it is delivered. A bus that is opened on the record of an earlier one answers a request that is asked
 again from that record, and delivers again what had no answer yet.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from heredity.errors import ConfigError, RecordError, UnknownNameError
+from heredity.errors import (
+    BudgetError,
+    ConfigError,
+    HeredityError,
+    HostError,
+    IsolationError,
+    RecordError,
+    UnknownNameError,
+)
 from heredity.team.mailbox import Delivery, Mailbox
 from heredity.team.messages import Kind, Message, Outcome, answer, checked_body
 from heredity.team.participant import Context, Participant
@@ -25,6 +34,10 @@ from heredity.team.record import Record
 
 OUTSIDE = "user"
 """The sender of what no participant sent."""
+
+NOBODYS = (RecordError, HostError, BudgetError, IsolationError)
+"""What no participant is to blame for: a disk, a provider, a sandbox, a budget. It ends what is under way and is not recorded as
+anybody's failure, so that the team can go on from there when it is over."""
 
 _GRACE = 1.0
 _ERROR = 2000
@@ -70,7 +83,6 @@ class Bus:
         self._seats: dict[str, _Seat] = {}
         self._open: dict[str, _Request] = {}
         self.outside = Context(self, OUTSIDE, None)
-        self._settlers: set[asyncio.Task[None]] = set()
         self._closed = False
 
     async def __aenter__(self) -> Self:
@@ -185,13 +197,12 @@ class Bus:
             late = f"no answer within {message.timeout or self.timeout:g} s"
             return await self._settle(request, answer(message, message.to[0], Outcome.TIMED_OUT, error=late))
         except asyncio.CancelledError:
-            if message.id in self.record.messages and not self._closed:
-                given_up = answer(message, message.to[0], Outcome.CANCELLED, error="whoever asked was cancelled")
-                self._in_background(self._settle(request, given_up))
-            raise
-        finally:
+            # Nothing is recorded: whoever asked does not go on, or asks again when the team does.
             if not request.settling:
+                request.settling = True
+                request.result.cancel()
                 self._open.pop(message.id, None)
+            raise
 
     async def report(self, status: Message) -> None:
         """Record what a request has come to so far, and hand it to whoever follows it."""
@@ -235,13 +246,12 @@ class Bus:
         request.handler = handler
         try:
             await asyncio.wait({handler, request.result}, return_when=asyncio.FIRST_COMPLETED)
-            if handler.done():
-                result = _result_of(request.message, participant.name, handler)
-                await self._settle(request, result)
-            else:
+            if request.settling:
                 await self._stop(handler)
-        except RecordError as error:
-            _fail(request, error)
+            else:
+                await self._settle(request, _result_of(request.message, participant.name, handler))
+        except NOBODYS as error:
+            self._fail(request, error)
         except asyncio.CancelledError:
             await self._stop(handler)
             raise
@@ -249,8 +259,6 @@ class Bus:
     async def _take_note(self, participant: Participant, message: Message) -> None:
         try:
             await _shielded(participant.handler(message, Context(self, participant.name, message)))
-        except RecordError:
-            return
         except Exception as error:  # noqa: BLE001  (whatever a participant raises is its own fault, and goes on record)
             with suppress(RecordError):
                 await self.record.add_fault(message.id, participant.name, describe(error))
@@ -258,9 +266,8 @@ class Bus:
     async def _stop(self, handler: asyncio.Future[Any]) -> None:
         handler.cancel()
         await asyncio.wait({handler}, timeout=_GRACE)
-        if not handler.done():
-            self.abandoned += 1
-            handler.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self.abandoned += not handler.done()
+        handler.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     async def _settle(self, request: _Request, result: Message) -> Message:
         """End a request with this result, or wait for the one that it is ending with."""
@@ -270,26 +277,23 @@ class Bus:
         try:
             await self.record.add(result)
         except RecordError as error:
-            _fail(request, error)
+            self._fail(request, error)
             raise
         if not request.result.done():
             request.result.set_result(result)
         self._open.pop(request.message.id, None)
         return result
 
-    def _in_background(self, work: Coroutine[Any, Any, Any]) -> None:
-        async def quietly() -> None:
-            with suppress(RecordError):
-                await work
-
-        task = asyncio.create_task(quietly())
-        self._settlers.add(task)
-        task.add_done_callback(self._settlers.discard)
+    def _fail(self, request: _Request, error: HeredityError) -> None:
+        """Let the request raise for whoever asked; it has no result on record."""
+        request.settling = True
+        self._open.pop(request.message.id, None)
+        if not request.result.done():
+            request.result.set_exception(error)
+            request.result.exception()
 
     async def close(self) -> None:
         """Stop everybody. What has no answer yet stays without one on record, and is asked again when the team goes on."""
-        if self._settlers:
-            await asyncio.wait(set(self._settlers), timeout=_GRACE)
         self._closed = True
         for seat in self._seats.values():
             await _end(seat.workers)
@@ -320,15 +324,9 @@ def _result_of(request: Message, name: str, handler: asyncio.Future[Any]) -> Mes
             error = unusable
         else:
             return answer(request, name, Outcome.OK, handler.result())
-    if isinstance(error, RecordError):
+    if isinstance(error, NOBODYS):
         raise error
     return answer(request, name, Outcome.FAILED, error=describe(error))
-
-
-def _fail(request: _Request, error: RecordError) -> None:
-    if not request.result.done():
-        request.result.set_exception(error)
-        request.result.exception()
 
 
 async def _end(tasks: set[asyncio.Task[None]]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from heredity.errors import ConfigError, HostError
+from heredity.errors import ConfigError, HeredityError
 from heredity.ids import NAME_PATTERN
 from heredity.team.messages import Kind, Message, checked_body
 
@@ -25,7 +25,7 @@ Handler = Callable[[Message, "Context"], Awaitable[Any]]
 _FOLLOWED = 64
 
 
-class EffectInDoubtError(HostError):
+class EffectInDoubtError(HeredityError):
     """A team was killed while something was done that must not be done twice: nobody knows whether it was."""
 
 
@@ -123,7 +123,7 @@ class Context:
 
         Raises:
             ConfigError: if the body cannot be recorded.
-            RecordError: if the disk fails.
+            RecordError, HostError, BudgetError, IsolationError: if something fails that nobody of the team is to blame for.
         """
         return self._bus.ask(self._draft(to, body, kind=kind, priority=priority, timeout=timeout, key=key))
 
@@ -189,6 +189,10 @@ class Context:
         checked_body({"value": value}, f"what {name} gave")
         await record.add_effect(effect_id, value)
         return value
+
+    def done(self, name: str) -> bool:
+        """Return whether an effect (see `once`) is recorded as done."""
+        return self._bus.record.effect(f"{self._own_id}#{name}")[0]
 
     @property
     def _own_id(self) -> str:

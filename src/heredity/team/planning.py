@@ -118,14 +118,15 @@ class PlanningAgent:
 
     async def _reviewed(self, plan: Plan, number: int, context: Context) -> Plan:
         self._keep(plan)
-        if self._review is None:
+        review, name = self._review, f"review{number}"
+        if review is None and not context.done(name):
             return plan
-        review = self._review
 
         async def ask() -> str:
-            return (await review(plan)).to_markdown()
+            return (await review(plan) if review else plan).to_markdown()
 
-        return checked(plan.edited(str(await context.once(f"review{number}", ask))), self._agents())
+        # What a person has changed is changed, also for a team that goes on without asking.
+        return checked(plan.edited(str(await context.once(name, ask))), self._agents())
 
     async def _work_off(self, plan: Plan, number: int, message: Message, context: Context) -> Plan:
         """Run all steps that can run, each as soon as it can, and return the plan with what came of them."""

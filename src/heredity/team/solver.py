@@ -13,19 +13,16 @@ attempt is one task of the team: its conversations share the attempt's budget of
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from heredity.actors.contract import Programs, Service, ToolResult
 from heredity.actors.conversation import Conversation, NoAnswerError
 from heredity.actors.parts import read_parts
 from heredity.actors.solver import Solver
 from heredity.actors.tools import Toolbox
-from heredity.errors import BudgetError, ConfigError, HostError, IsolationError, UnknownNameError
+from heredity.errors import ConfigError, UnknownNameError
 from heredity.gateway import Message, Reply, Request
 from heredity.ids import NAME_PATTERN
 from heredity.outside import json_value
@@ -136,23 +133,16 @@ class TeamSolver(Solver):
 
     async def _work(self, task: str, toolbox: Toolbox) -> str:
         """Let the team do a task; what fails through no fault of the candidate ends the attempt, as in any solver."""
-        attempt = _Attempt(toolbox.conversation)
         async with Bus(timeout=toolbox.conversation.settings.seconds) as bus:
-            self._register(bus, toolbox, attempt)
-            asking_ = asyncio.ensure_future(bus.outside.request(PLANNER, {"task": task}))
-            await asyncio.wait({asking_, attempt.fault}, return_when=asyncio.FIRST_COMPLETED)
-            if attempt.fault.done():
-                asking_.cancel()
-                raise attempt.fault.result()
-            result = asking_.result()
+            self._register(bus, toolbox)
+            result = await bus.outside.request(PLANNER, {"task": task})
         if not result.ok:
             raise NoAnswerError(AnswerStatus.TURNS, result.error)
         return str(result.value["answer"])
 
-    def _register(self, bus: Bus, toolbox: Toolbox, attempt: _Attempt) -> None:
-        memory = SharedMemory()
-        programs = toolbox.programs and _Guarded(toolbox.programs, attempt)
-        members = {name: self._member(name, toolbox, memory, attempt, programs) for name in self.design.agents}
+    def _register(self, bus: Bus, toolbox: Toolbox) -> None:
+        memory, attempt = SharedMemory(), _Attempt(toolbox.conversation)
+        members = {name: self._member(name, toolbox, memory, attempt) for name in self.design.agents}
         described = {name: agent.description for name, agent in self.design.agents.items()}
         planner = ModelPlanner(attempt, self.parts.prompts.get(PLANNER, INSTRUCTIONS))
         lead = PlanningAgent(planner, lambda: described, rounds=self.design.rounds)
@@ -160,10 +150,8 @@ class TeamSolver(Solver):
             bus.register(Participant(name, handler, described.get(name, ""), frozenset({Kind.TASK})))
         bus.register(memory.participant())
 
-    def _member(
-        self, name: str, toolbox: Toolbox, memory: SharedMemory, attempt: _Attempt, programs: Programs | None
-    ) -> SubAgent:
-        agent = self.design.agents[name]
+    def _member(self, name: str, toolbox: Toolbox, memory: SharedMemory, attempt: _Attempt) -> SubAgent:
+        agent, programs = self.design.agents[name], toolbox.programs
 
         def tools(context: Context) -> list[TeamTool]:
             others = [asking(other, self.design.agents[other].description, context) for other in agent.asks]
@@ -178,48 +166,13 @@ class TeamSolver(Solver):
 
 
 class _Attempt:
-    """The attempt's model, for all conversations of a team: each call is part of the attempt's record and usage.
-
-    Attributes:
-        fault: what went wrong through no fault of the candidate, as soon as something has.
-    """
+    """The attempt's model, for all conversations of a team: each call is part of the attempt's record and usage."""
 
     def __init__(self, conversation: Conversation) -> None:
         self.name = conversation.model.name
-        self.fault: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
         self._conversation = conversation
 
     async def reply(self, request: Request) -> Reply:
         """Ask the attempt's model."""
         last = max((i for i, m in enumerate(request.messages) if m.role == "assistant"), default=-1)
-        return await self.guarded(self._conversation.ask(request.messages, request.messages[last + 1 :], request.tools))
-
-    async def guarded(self, work: Awaitable[T]) -> T:
-        """Await something, and note where it is not the candidate that fails it."""
-        try:
-            return await work
-        except (HostError, BudgetError, IsolationError) as error:
-            if not self.fault.done():
-                self.fault.set_result(error)
-            raise
-
-
-@dataclass(frozen=True)
-class _Guarded:
-    """Programs whose host's failures end the attempt."""
-
-    programs: Programs
-    attempt: _Attempt
-
-    async def call(
-        self,
-        tree: SourceTree,
-        function: str,
-        arguments: Mapping[str, Any],
-        *,
-        seconds: float,
-        services: Mapping[str, Service] | None = None,
-    ) -> ToolResult:
-        """Call a function in the sandbox (see `Programs.call`)."""
-        call = self.programs.call(tree, function, arguments, seconds=seconds, services=services)
-        return await self.attempt.guarded(call)
+        return await self._conversation.ask(request.messages, request.messages[last + 1 :], request.tools)

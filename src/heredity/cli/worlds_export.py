@@ -17,15 +17,17 @@ FORMATS = ("autoenv", "gymnasium", "verifiers")
 
 
 def export(
-    name: Annotated[
+    place: Annotated[
         str,
         typer.Argument(
             help="A world, such as grid_treasure or composed-7, or the path of a folder whose world.yaml has rules.",
-            metavar="WORLD|FOLDER",
+            metavar="PLACE",
             show_default=False,
         ),
     ],
-    out: Annotated[Path, typer.Argument(help="A folder that does not exist yet.", show_default=False)],
+    out: Annotated[
+        Path, typer.Argument(help="A folder that does not exist yet.", metavar="OUT", show_default=False)
+    ],
     form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")] = "autoenv",
     skin: Annotated[
         str, typer.Option("--skin", help="What is seen: text, inverse, or a picture in gymnasium.")
@@ -46,15 +48,15 @@ def export(
     forms = dict(zip(FORMATS, (autoenv_folder, gymnasium_package, verifiers_package), strict=True))
     if form not in forms:
         raise UnknownNameError("format of exported worlds", form, forms)
-    files = forms[form](shipping_world(name), skin)
+    files = forms[form](shipping_world(place), skin)
     write_files(out, files)
     total = sum(map(len, files.values()))
     if as_json:
-        summary = {"world": name, "format": form, "skin": skin, "folder": str(out), "files": len(files), "bytes": total}
+        summary = {"world": place, "format": form, "skin": skin, "folder": str(out), "files": len(files), "bytes": total}
         typer.echo(json.dumps(summary, indent=1))
     else:
         typer.echo(
-            f"{name} as {form}: {len(files)} files, {total // 1024} KiB in {out}; its README.md says what it needs"
+            f"{place} as {form}: {len(files)} files, {total // 1024} KiB in {out}; its README.md says what it needs"
         )
 
 

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heredity.cli import world_folders, worlds_admit, worlds_bench, worlds_compose, worlds_export, worlds_play
+from heredity.cli import (
+    world_folders,
+    worlds_admit,
+    worlds_bench,
+    worlds_compose,
+    worlds_curate,
+    worlds_examples,
+    worlds_export,
+    worlds_play,
+)
 from heredity.cli.whole_help import WholeHelp
 from heredity.errors import ConfigError
 
@@ -28,6 +37,8 @@ app.command("compose")(worlds_compose.compose)
 app.command("audit")(world_folders.audit)
 app.command("admit")(worlds_admit.admit)
 app.command("export")(worlds_export.export)
+app.command("curate")(worlds_curate.curate)
+app.command("examples")(worlds_examples.examples)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Name = Annotated[str, typer.Argument(help="A world, such as grid_treasure.", show_default=False)]

@@ -25,9 +25,7 @@ def export(
             show_default=False,
         ),
     ],
-    out: Annotated[
-        Path, typer.Argument(help="A folder that does not exist yet.", metavar="OUT", show_default=False)
-    ],
+    out: Annotated[Path, typer.Argument(help="A folder that does not exist yet.", metavar="OUT", show_default=False)],
     form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")] = "autoenv",
     skin: Annotated[
         str, typer.Option("--skin", help="What is seen: text, inverse, or a picture in gymnasium.")
@@ -52,7 +50,14 @@ def export(
     write_files(out, files)
     total = sum(map(len, files.values()))
     if as_json:
-        summary = {"world": place, "format": form, "skin": skin, "folder": str(out), "files": len(files), "bytes": total}
+        summary = {
+            "world": place,
+            "format": form,
+            "skin": skin,
+            "folder": str(out),
+            "files": len(files),
+            "bytes": total,
+        }
         typer.echo(json.dumps(summary, indent=1))
     else:
         typer.echo(

@@ -18,6 +18,7 @@ from heredity.plugins import Group, located
 from heredity.posttraining.tasks.contract import PREFIX, TRAIN_FILE, PostTrainingTask
 from heredity.posttraining.tasks.several import JOINT, MULTI, SeveralTasks
 from heredity.posttraining.tasks.taskset import PostTrainingTaskset
+from heredity.worlds.world import is_path
 
 TASKS = Group[Callable[..., PostTrainingTask]](
     "heredity.posttraining", "post-training task", "a function that returns a task", callable
@@ -29,6 +30,9 @@ FOLDER = "smith:"
 
 GRADED, HELDOUT = "graded", "heldout"
 """The views of a task: what every submission is scored on, and what none is."""
+
+WORLD = "world:"
+"""What the names of worlds to be trained on begin with; a world's name or the path of a folder in rules follows."""
 
 _OPEN = re.compile(r"([^/:]+[/:])(.+)", re.DOTALL)
 
@@ -133,6 +137,8 @@ SOURCE = PostTrainingTasksets()
 
 
 def _located(name: str, base: Path) -> str:
+    if name.startswith(WORLD) and is_path(name.removeprefix(WORLD)):
+        return f"{WORLD}{located(name.removeprefix(WORLD), base)}"
     path = name.removeprefix(FOLDER)
     return f"{FOLDER}{located(path, base)}" if name.startswith(FOLDER) else name
 

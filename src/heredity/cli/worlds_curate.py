@@ -1,0 +1,160 @@
+"""`heredity worlds curate`: from a pool of worlds to a benchmark."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heredity.errors import ConfigError
+
+if TYPE_CHECKING:
+    from heredity.worlds.curation import Candidate, Curation
+
+_RANGE = re.compile(r"composed-(\d+)\.\.(\d+)")
+
+
+def curate(
+    pool: Annotated[
+        list[str],
+        typer.Argument(
+            help="Folders of admitted worlds, names of worlds, or composed ones such as composed-0..59; installed for all.",
+            show_default=False,
+        ),
+    ],
+    size: Annotated[int, typer.Option("--size", min=1, help="How many worlds to take.")] = 36,
+    easy: Annotated[
+        float, typer.Option("--easy", help="Out: worlds of which players without a plan get this share.")
+    ] = 0.9,
+    hard: Annotated[
+        float, typer.Option("--hard", help="Out: worlds of which the strongest search gets less than this share.")
+    ] = 0.0,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Choose a balanced benchmark from a pool of worlds, and print its tables 1, A6 and A7.
+
+    Example: heredity worlds curate ./admitted composed-0..59 --size 36
+    """
+    from heredity.cli.bars import bar
+    from heredity.worlds.curation import curate as choose
+
+    if not hard < easy:
+        raise ConfigError(f"--hard {hard:g} and --easy {easy:g}; expected shares of the bounds, hard below easy")
+    names = [name for part in pool for name in _named(part)]
+    out: dict[str, str] = {}
+    found: list[Candidate] = []
+    with bar("worlds", len(names)) as done:
+        for name in dict.fromkeys(names):
+            try:
+                found.append(_looked_at(name))
+            except ConfigError as error:
+                out[name] = f"not admitted: {error}"
+            done()
+    curation = choose(found, size, easy=easy, hard=hard, out=out)
+    typer.echo(json.dumps(curation.to_json(), indent=1) if as_json else _text(curation, size))
+    if len(curation.chosen) < size:
+        typer.echo(f"heredity: the pool gives {len(curation.chosen)} worlds of the {size} asked for", err=True)
+
+
+def _named(part: str) -> Sequence[str]:
+    from heredity.worlds.world import is_path, world_names
+
+    if part == "installed":
+        return world_names()
+    match = _RANGE.fullmatch(part)
+    if match is not None:
+        return [f"composed-{seed}" for seed in range(int(match[1]), int(match[2]) + 1)]
+    folder = Path(part)
+    if is_path(part) and not (folder / "world.yaml").is_file():
+        inner = sorted(path.parent for path in folder.glob("*/world.yaml"))
+        if not inner:
+            raise ConfigError(f"{part} holds no folder with a world.yaml; name a folder of worlds")
+        return [f"{path if path.is_absolute() else f'./{path}'}" for path in inner]
+    return [part]
+
+
+def _looked_at(name: str) -> Candidate:
+    """Return a world with what is found of it.
+
+    Raises:
+        ConfigError: if it is not admitted, faulty, or not there.
+    """
+    from heredity.worlds.compose.admission import admit
+    from heredity.worlds.compose.recipe import Recipe
+    from heredity.worlds.curation import candidate
+    from heredity.worlds.world import is_path, world
+
+    recipe = None if is_path(name) else Recipe.named(name)
+    if recipe is not None:
+        admission, composed = admit(recipe)
+        if composed is None:
+            raise ConfigError(f"{admission.reason}: {admission.detail}")
+        return candidate(name, composed)
+    made = world(name)
+    return candidate(name, made, _certified(made.folder) if is_path(name) else None)
+
+
+def _certified(folder: Path) -> Mapping[str, float]:
+    """Return what players got, as the certificate of a folder says."""
+    from heredity.outside import json_value, read_text
+    from heredity.worlds.gates.admit import CERTIFICATE, folder_digest
+    from heredity.worlds.world import World
+
+    path = folder / CERTIFICATE
+    try:
+        certificate: Any = json_value(read_text(path))
+        admitted, digest = certificate["admitted"], certificate["digest"]
+        [means] = [gate["figures"]["means"] for gate in certificate["gates"] if gate["gate"] == "reliability"]
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise ConfigError(f"no certificate can be read; run heredity worlds admit {folder}") from error
+    if admitted is not True or digest != folder_digest(World(folder)):
+        raise ConfigError(f"its certificate is of other files, or rejects it; run heredity worlds admit {folder}")
+    return means
+
+
+def _text(curation: Curation, size: int) -> str:
+    from heredity.cli.columns import columns
+    from heredity.worlds.curation import AXES
+    from heredity.worlds.description import CAPABILITIES
+
+    value = curation.to_json()
+    heads = ("", *value["table_1"])
+    shown: Mapping[str, Callable[[Any], str]] = {
+        "count": str,
+        "ratio": lambda ratio: f"{100 * ratio:.1f}%",
+        "actions": lambda mean: "-" if mean is None else f"{mean:.2f}",
+        "lines": lambda mean: "-" if mean is None else f"{mean:.2f}",
+    }
+    first = [[key, *(write(column[key]) for column in value["table_1"].values())] for key, write in shown.items()]
+    features = [
+        [row["world"], *(row[axis] for axis in AXES), str(row["actions"]), str(row["lines"])] for row in value["worlds"]
+    ]
+    asked = [
+        [row["world"], *(_mark(name in row["found"], name in row["declared"]) for name in CAPABILITIES)]
+        for row in value["worlds"]
+    ]
+    players = ("random", "greedy", "search-much", "solution")
+    for cells, row in zip(features, value["worlds"], strict=True):
+        cells += [f"{row['means'][name]:.2f}" for name in players]
+    lines = [
+        f"{len(curation.chosen)} of {size} worlds; {len(curation.left)} more would do, {len(curation.out)} are out",
+        "",
+    ]
+    lines += ["Table 1", columns(heads, first), "", "Table A6, with shares of the bounds by player"]
+    lines += [columns(("world", *AXES, "actions", "lines", *players), features), ""]
+    lines += [
+        "Table A7: x found and declared, f found alone, d declared alone",
+        columns(("world", *CAPABILITIES), asked),
+    ]
+    if curation.out:
+        lines += ["", "Out", columns(("world", "why"), [[name, why] for name, why in curation.out.items()])]
+    return "\n".join(lines)
+
+
+def _mark(found: bool, declared: bool) -> str:
+    return "x" if found and declared else "f" if found else "d" if declared else ""

@@ -1,0 +1,195 @@
+"""From a pool of worlds to a benchmark (AutoEnv, section 3.3 and tables 1, A6 and A7).
+
+Worlds that are too easy or too hard for scripted players go; of the others as many are taken as asked for, so that kinds of
+reward, observation and semantics are balanced and worlds behave differently from each other. What a world asks of an agent is
+found from how its state behaves. Nothing is drawn but by the gates' own named seeds, so that the same pool gives the same result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heredity.worlds.gates.contract import Findings, Subject
+from heredity.worlds.gates.novelty import Fingerprint, distance, fingerprint
+from heredity.worlds.gates.reliability import PLAYERS, reliability
+from heredity.worlds.traits import capabilities
+from heredity.worlds.world import World
+
+AXES: Mapping[str, tuple[str, str]] = {
+    "reward": ("binary", "accumulative"),
+    "observation": ("full", "partial"),
+    "semantics": ("aligned", "inverse"),
+}
+"""What is balanced: the columns of table 1."""
+
+EASY, HARD = 0.9, 0.0
+"""Mean shares of the bound, by default: a world is too easy if players that look one step ahead get `EASY` or more, and too hard
+if the strongest search gets less than `HARD`: it loses."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A world of the pool with what was found of it.
+
+    Attributes:
+        place: its name or path.
+        world: the world.
+        means: mean shares of the bound, by player of the reliability gate.
+        fingerprint: how it behaves.
+        found: capabilities found from how its state behaves.
+    """
+
+    place: str
+    world: World
+    means: Mapping[str, float]
+    fingerprint: Fingerprint
+    found: tuple[str, ...]
+
+    def value(self, axis: str) -> str:
+        """Return where it stands on an axis."""
+        return str(getattr(self.world.description.meta, axis))
+
+    def row(self) -> dict[str, Any]:
+        """Return its row: of table A6, and of table A7 as found and as declared."""
+        described = self.world.description
+        return {
+            "world": self.place,
+            "title": described.meta.title,
+            **{axis: self.value(axis) for axis in AXES},
+            "actions": len(described.actions),
+            "lines": lines_of(self.world),
+            "means": dict(self.means),
+            "found": list(self.found),
+            "declared": list(described.meta.capabilities),
+        }
+
+
+@dataclass(frozen=True)
+class Curation:
+    """What came of a pool.
+
+    Attributes:
+        chosen: the benchmark, in the order in which worlds were taken.
+        left: worlds that are neither too easy nor too hard, and were not taken.
+        out: why others were not considered, by place.
+    """
+
+    chosen: tuple[Candidate, ...]
+    left: tuple[Candidate, ...]
+    out: Mapping[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values: the worlds, table 1, and agreement of what was found with what descriptions say."""
+        return {
+            "worlds": [one.row() for one in self.chosen],
+            "left": [one.place for one in self.left],
+            "out": dict(self.out),
+            "table_1": table_1(self.chosen),
+            "agreement": agreement(self.chosen),
+        }
+
+
+def candidate(place: str, world: World, means: Mapping[str, float] | None = None) -> Candidate:
+    """Look at a world.
+
+    Args:
+        place: its name or path.
+        world: the world, with its levels.
+        means: what the players got, where a certificate says so; else they play.
+    """
+    subject = Subject.of(world, library={})
+    got: Mapping[str, float] = means if means is not None else reliability(subject, Findings())["means"]
+    return Candidate(
+        place, world, {name: got[name] for name in PLAYERS}, fingerprint(subject), capabilities(subject, got)
+    )
+
+
+def curate(
+    pool: Sequence[Candidate],
+    size: int,
+    *,
+    easy: float = EASY,
+    hard: float = HARD,
+    out: Mapping[str, str] | None = None,
+) -> Curation:
+    """Take at most `size` worlds from a pool.
+
+    One world after the other is taken: the one that leaves kinds of reward, observation and semantics most even; among these
+    the one that behaves most unlike those taken already, then the first by name.
+
+    Args:
+        pool: the worlds.
+        size: how many, at least 1.
+        easy: see `EASY`.
+        hard: see `HARD`.
+        out: worlds that were refused before, and why.
+    """
+    refused, open_ = dict(out or {}), list[Candidate]()
+    for one in sorted(pool, key=lambda one: one.place):
+        reason = _refusal(one, easy, hard)
+        if reason:
+            refused[one.place] = reason
+        else:
+            open_.append(one)
+    prints = [one.fingerprint for one in open_]
+    chosen: list[Candidate] = []
+    while open_ and len(chosen) < size:
+        best = min(open_, key=lambda one: (_unevenness([*chosen, one]), -_apart(one, chosen, prints), one.place))
+        open_.remove(best)
+        chosen.append(best)
+    return Curation(tuple(chosen), tuple(open_), refused)
+
+
+def table_1(worlds: Sequence[Candidate]) -> dict[str, dict[str, float]]:
+    """Return count, ratio, actions and lines by column of table 1, and of all worlds together."""
+    columns = {
+        value: [one for one in worlds if one.value(axis) == value] for axis, values in AXES.items() for value in values
+    }
+    return {name: _column(group, len(worlds)) for name, group in {**columns, "all": list(worlds)}.items()}
+
+
+def agreement(worlds: Sequence[Candidate]) -> dict[str, dict[str, int]]:
+    """Return for each capability how often it is found and declared, found alone, declared alone, and neither."""
+    from heredity.worlds.description import CAPABILITIES
+
+    words = {(True, True): "both", (True, False): "found", (False, True): "declared", (False, False): "neither"}
+    counts = {name: dict.fromkeys(words.values(), 0) for name in CAPABILITIES}
+    for one in worlds:
+        for name in CAPABILITIES:
+            counts[name][words[name in one.found, name in one.world.description.meta.capabilities]] += 1
+    return counts
+
+
+def lines_of(world: World) -> int:
+    """Return how many lines its rules have: Python and YAML, levels and empty lines left out."""
+    texts = [data for name, data in world.sources.items() if name.endswith((".py", ".yaml"))]
+    return sum(bool(line.strip()) for data in texts for line in data.decode(errors="replace").splitlines())
+
+
+def _refusal(one: Candidate, easy: float, hard: float) -> str:
+    greedy, much = one.means["greedy"], one.means["search-much"]
+    if max(greedy, one.means["random"]) >= easy:
+        return f"too easy: {max(greedy, one.means['random']):.2f} of the bounds without a plan, at least {easy:g}"
+    return f"too hard: the strongest search gets {much:.2f} of the bounds, less than {hard:g}" if much < hard else ""
+
+
+def _unevenness(worlds: Sequence[Candidate]) -> int:
+    counts = [[sum(one.value(axis) == value for one in worlds) for value in values] for axis, values in AXES.items()]
+    cells = [tuple(one.value(axis) for axis in AXES) for one in worlds]
+    return sum((a - b) ** 2 for a, b in counts) + max(map(cells.count, cells))
+
+
+def _apart(one: Candidate, chosen: Sequence[Candidate], prints: Sequence[Fingerprint]) -> float:
+    return min((distance(one.fingerprint, other.fingerprint, prints) for other in chosen), default=math.inf)
+
+
+def _column(group: Sequence[Candidate], count: int) -> dict[str, float]:
+    rows = [one.row() for one in group]
+    means = {key: float(np.mean([row[key] for row in rows])) if rows else math.nan for key in ("actions", "lines")}
+    plain = {key: None if math.isnan(mean) else round(mean, 2) for key, mean in means.items()}
+    return {"count": len(group), "ratio": round(len(group) / max(1, count), 4), **plain}  # type: ignore[dict-item]

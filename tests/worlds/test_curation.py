@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from heredity.cli.worlds import app
 from heredity.errors import ConfigError
 from heredity.worlds.curation import AXES, Candidate, candidate, curate, lines_of, table_1
-from heredity.worlds.gates.admit import CERTIFICATE, folder_digest
-from heredity.worlds.gates.contract import Subject
+from heredity.worlds.gates.admit import CERTIFICATE
+from heredity.worlds.gates.contract import Subject, files_digest
 from heredity.worlds.gates.reliability import PLAYERS
 from heredity.worlds.traits import capabilities
 from heredity.worlds.world import World, descriptions, world
@@ -94,7 +94,7 @@ def test_a_pool_of_folders_is_read_with_its_certificates(tmp_path: Path) -> None
         made = World(tmp_path / name)
         certificate = {
             "admitted": True,
-            "digest": folder_digest(made) if name == "sound" else "0",
+            "digest": files_digest(made) if name == "sound" else "0",
             "gates": [{"gate": "reliability", "figures": {"means": MEANS}}],
         }
         (tmp_path / name / CERTIFICATE).write_text(json.dumps(certificate))

@@ -84,17 +84,17 @@ def _looked_at(name: str) -> Candidate:
     Raises:
         ConfigError: if it is not admitted, faulty, or not there.
     """
-    from heredity.worlds.compose.admission import admit
+    from heredity.worlds.compose.admission import judged
     from heredity.worlds.compose.recipe import Recipe
     from heredity.worlds.curation import candidate
     from heredity.worlds.world import is_path, world
 
     recipe = None if is_path(name) else Recipe.named(name)
     if recipe is not None:
-        admission, composed = admit(recipe)
-        if composed is None:
-            raise ConfigError(f"{admission.reason}: {admission.detail}")
-        return candidate(name, composed)
+        verdict = judged(recipe)
+        if not verdict.admitted:
+            raise ConfigError(f"{verdict.reason}: {verdict.detail}")
+        return candidate(name, world(name), verdict.players)
     made = world(name)
     return candidate(name, made, _certified(made.folder) if is_path(name) else None)
 
@@ -102,7 +102,8 @@ def _looked_at(name: str) -> Candidate:
 def _certified(folder: Path) -> Mapping[str, float]:
     """Return what players got, as the certificate of a folder says."""
     from heredity.outside import json_value, read_text
-    from heredity.worlds.gates.admit import CERTIFICATE, folder_digest
+    from heredity.worlds.gates.admit import CERTIFICATE
+    from heredity.worlds.gates.contract import files_digest
     from heredity.worlds.world import World
 
     path = folder / CERTIFICATE
@@ -112,7 +113,7 @@ def _certified(folder: Path) -> Mapping[str, float]:
         [means] = [gate["figures"]["means"] for gate in certificate["gates"] if gate["gate"] == "reliability"]
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise ConfigError(f"no certificate can be read; run heredity worlds admit {folder}") from error
-    if admitted is not True or digest != folder_digest(World(folder)):
+    if admitted is not True or digest != files_digest(World(folder)):
         raise ConfigError(f"its certificate is of other files, or rejects it; run heredity worlds admit {folder}")
     return means
 

@@ -71,17 +71,7 @@ def world_task(name: str) -> PostTrainingTask:
         split = round(SHARE * len(rows))
         return {TRAIN_FILE: jsonl(rows[:split]), "data/validation.jsonl": jsonl(rows[split:])}
 
-    meta = made.description.meta
-    words = {
-        "title": meta.title,
-        "name": made.name,
-        "summary": meta.summary,
-        "line": shown[0][0],
-        "actions": ", ".join(f"`{key}` {_said(action)}" for key, action in glimpses.actions.items()),
-        "count": round(SHARE * EXAMPLES),
-        "graded": _GRADED,
-    }
-    description = _DESCRIPTION.format(**words)
+    meta, description = made.description.meta, _described(made, glimpses, shown[0][0])
     info = episode_info(
         f"world:{made.name}",
         f"{__name__}:open_world_process",
@@ -107,6 +97,19 @@ def world_task(name: str) -> PostTrainingTask:
         secret="level",
         recipe=BaseRecipe(ALPHABET, shown, steps=40),
         labels=("trained on the reference solution",),
+    )
+
+
+def _described(made: World, glimpses: Glimpses, line: str) -> str:
+    meta = made.description.meta
+    return _DESCRIPTION.format(
+        title=meta.title,
+        name=made.name,
+        summary=meta.summary,
+        line=line,
+        actions=", ".join(f"`{key}` {_said(action)}" for key, action in glimpses.actions.items()),
+        count=round(SHARE * EXAMPLES),
+        graded=_GRADED,
     )
 
 

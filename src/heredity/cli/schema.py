@@ -1,4 +1,4 @@
-"""`heredity schema`: JSON Schema of what is written and read: results, configurations, the journal."""
+"""`heredity schema`: JSON Schema of what is written and read: results, configurations, the journal, descriptions of worlds."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ class Format(StrEnum):
     config = "config"
     journal = "journal"
     card = "card"
+    world = "world"
 
 
-def schema(what: Annotated[Format, typer.Argument(help="results, config, journal or card.")]) -> None:
+def schema(what: Annotated[Format, typer.Argument(help="results, config, journal, card or world.")]) -> None:
     """Print the JSON Schema of a format, with the parts of every protocol that is installed."""
     made = {
         Format.results: results_schema,
         Format.config: config_schema,
         Format.journal: journal_schema,
         Format.card: card_schema,
+        Format.world: world_schema,
     }
     composed = made[what]()
     typer.echo(json.dumps({"$schema": DRAFT, **composed}, indent=2, ensure_ascii=False))
@@ -71,6 +73,13 @@ def card_schema() -> dict[str, Any]:
     from heredity.results.card import Card
 
     return Card.model_json_schema(mode="serialization")
+
+
+def world_schema() -> dict[str, Any]:
+    """Return the schema of a `world.yaml`, its rules and hooks included."""
+    from heredity.worlds.description import Description
+
+    return {**Description.model_json_schema(), "title": "world.yaml"}
 
 
 def _any_of(models: Mapping[str, Any]) -> dict[str, Any]:

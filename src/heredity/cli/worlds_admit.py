@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +28,15 @@ def admit(
     out: Annotated[
         Path | None, typer.Option("--out", help="Where the certificate is written; the folder itself by default.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="What all chance of the gates comes from.")] = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            min=0,
+            help="What all chance of the gates comes from.",
+            show_default="0; drawn afresh for a world with hooks",
+        ),
+    ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the certificate.")] = False,
 ) -> None:
@@ -45,6 +54,8 @@ def admit(
     installed = "/" not in name and name not in (".", "..")
     if installed and out is None:
         raise ConfigError(f"{name} is installed, and its folder is left as it is; name a folder with --out")
+    if seed is None:
+        seed = 0 if made.dynamics.hooks is None else secrets.randbelow(2**31)
     subject = Subject.of(made, seed=seed, library=sound_worlds()[0])
     with bar("gates", len(GATES)) as advance:
         admission = execute(subject, lambda gate: advance())
@@ -95,4 +106,4 @@ def _text(admission: Admission, path: Path) -> str:
                 trace = json.dumps(finding.to_json()["trace"]["actions"])
                 lines.append(f"  to see it: {finding.level}, actions {trace}")
     verdict = "admitted" if admission.admitted else "rejected"
-    return "\n".join([*lines, f"{admission.world} is {verdict}; {path} says so"])
+    return "\n".join([*lines, f"{admission.world} is {verdict} (seed {admission.seed}); {path} says so"])

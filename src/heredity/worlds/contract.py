@@ -9,11 +9,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 
 from heredity.errors import HeredityError
+
+if TYPE_CHECKING:
+    from heredity.worlds.dsl.hooks import Hooks
 
 S = TypeVar("S")
 LevelData = Mapping[str, Any]
@@ -83,7 +86,12 @@ class Dynamics(ABC, Generic[S]):
     A state is a mutable object whose copy (`copy.deepcopy`, or its own `__deepcopy__`) goes on by itself; a state never
     changes but by `act` and `refuse`. There is no chance in a world after its level was made: whatever seems random
     (weather, opponents, drift) is part of the level, or drawn from a generator seeded in it and kept in the state.
+
+    Attributes:
+        hooks: functions of the world whose code runs in the sandbox; None where it has none.
     """
+
+    hooks: Hooks | None = None
 
     @abstractmethod
     def start(self, level: LevelData) -> S:

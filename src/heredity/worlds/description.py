@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import string
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,6 +15,13 @@ from heredity.worlds.dsl.schema import Rules
 
 CAPABILITIES = ("navigation", "memory", "inversion", "control", "pattern", "planning", "adversarial")
 """The columns of AutoEnv's table A7, in order."""
+
+
+MAX_STEPS = 1000
+"""Of a horizon."""
+
+_FAR = 10**15
+_PLACE = re.compile(r"[<>^]?[+]?[0-9]{0,2}(\.[0-9])?[dgfsx%]?")
 
 
 class _Part(BaseModel):
@@ -68,6 +77,8 @@ class Parameter(_Part):
     def _complete(self) -> Parameter:
         if self.type in ("integer", "number") and (self.low is None or self.high is None or self.low > self.high):
             raise ValueError("a number needs low and high, low at most high")
+        if any(end is not None and not abs(end) <= _FAR for end in (self.low, self.high)):
+            raise ValueError(f"low and high are numbers up to {_FAR:g}")
         if self.type == "choice" and not self.of:
             raise ValueError("a choice needs `of`, the words to choose from")
         return self
@@ -77,7 +88,7 @@ class ActionDescription(_Part):
     """An action: what it does, as the agent is told, its parameters, and whether it is `idle`: it does nothing and must not pay."""
 
     description: str
-    params: dict[str, Parameter] = Field(default_factory=dict[str, Parameter])
+    params: Annotated[dict[str, Parameter], Field(max_length=12)] = Field(default_factory=dict[str, Parameter])
     idle: bool = False
 
 
@@ -98,6 +109,13 @@ class SkinDescription(_Part):
     colours: dict[str, Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]] = Field(default_factory=dict[str, str])
     swap: tuple[tuple[str, str], ...] = ()
     mirror: dict[str, tuple[float, float]] = Field(default_factory=dict[str, tuple[float, float]])
+
+    @model_validator(mode="after")
+    def _plain(self) -> SkinDescription:
+        for _, place, form, conversion in string.Formatter().parse(self.text):
+            if place is not None and (not place.isidentifier() or conversion or not _PLACE.fullmatch(form or "")):
+                raise ValueError(f"text: {{{place}}} is no plain place; write such as {{name}} or {{name:>3}}")
+        return self
 
 
 class Description(_Part):
@@ -120,11 +138,11 @@ class Description(_Part):
     meta: Meta
     instruction: str
     state: dict[str, str]
-    actions: dict[str, ActionDescription]
+    actions: Annotated[dict[str, ActionDescription], Field(max_length=200)]
     observation: str
     reward: str
     termination: str
-    max_steps: Annotated[int, Field(ge=1, le=1000)]
+    max_steps: Annotated[int, Field(ge=1, le=MAX_STEPS)]
     skin: SkinDescription
     generator: str
     rules: Rules | None = None

@@ -86,8 +86,9 @@ class WorldFolder:
         if (self.path / "world.yaml").is_file() and not (self.path / "env_main.py").is_file():
             raise ConfigError(
                 f"{path} is a world in the form of the library: its code would run in this process, as only that of an "
-                "installed package may. Install it (entry point group heredity.worlds, docs/extending.md), or give it the "
-                f"AutoEnv-36 form, with env_main.py, which runs in the sandbox: {FOLDERS}{path}"
+                "installed package may. Install it (entry point group heredity.worlds, docs/extending.md); or write its rules "
+                "in world.yaml, with hooks for what they cannot say, or give it the AutoEnv-36 form, with env_main.py, which "
+                f"run in the sandbox: {FOLDERS}{path}"
             )
         self.files = SourceTree.from_folder(self.path, max_bytes=_MAX_BYTES, max_files=_MAX_FILES)
 

@@ -247,7 +247,7 @@ def from_rules(description: Description, folder: Path) -> tuple[Dynamics[Any], L
     if description.rules is None:
         raise ConfigError(f"{folder} has neither dynamics.py nor `rules` in its world.yaml; write one of them")
     try:
-        dynamics = RulesDynamics(Compiled(description, description.rules))
+        dynamics = RulesDynamics(Compiled(description, description.rules, folder))
     except ConfigError as error:
         raise ConfigError(f"{folder / 'world.yaml'}: {error}") from error
     return dynamics, RulesLevels(dynamics)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from heredity.actors.player import Sight
+from heredity.errors import HostError, IsolationError
 from heredity.ids import generator
 from heredity.rollouts.rollout import RolloutError
 from heredity.worlds.actions import sample_action
-from heredity.worlds.episode import Step
+from heredity.worlds.dsl.allowance import Allowance, spending
+from heredity.worlds.episode import Episode, Step
 from heredity.worlds.listing import actions_text
 from heredity.worlds.pictures import png
 from heredity.worlds.skins import look
 from heredity.worlds.spaces import ActionSpace
 from heredity.worlds.world import world
+
+T = TypeVar("T")
+HOOKS_S = 60.0
+"""Wall seconds that the hooks of a world may take in an episode: less than any player has, who is not to pay for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +76,28 @@ class WorldProcess(Protocol):
 
 
 class LibraryWorldProcess:
-    """A level of one of Heredity's own worlds, which are trusted and stepped in this process.
+    """A level of one of Heredity's own worlds, which are trusted, or of one in rules; it is stepped in this process.
+
+    Where rules call hooks, their code runs in the sandbox, and the event loop goes on meanwhile.
 
     Args:
         spec: of the task: `world`, `level`, `skin`.
     """
 
+    sight: Sight
+    _episode: Episode
+
     def __init__(self, spec: Mapping[str, Any]) -> None:
-        self._world, self._skin = world(spec["world"]), spec["skin"]
-        self._episode = self._world.start(spec["level"])
-        self.sight = self._look(0.0)
+        self._world, self._skin, self._level = world(spec["world"]), spec["skin"], spec["level"]
+        self._allowance = Allowance(HOOKS_S)
+
+    async def begin(self) -> None:
+        """Begin the level.
+
+        Raises:
+            RolloutError: if the world fails.
+        """
+        await self._aside(self._begin)
 
     @property
     def briefing(self) -> WorldBriefing:
@@ -95,11 +114,31 @@ class LibraryWorldProcess:
 
     async def take(self, given: object) -> Step:
         """Take an action (see `WorldProcess.take`)."""
+        return await self._aside(lambda: self._step(given))
+
+    async def _aside(self, work: Callable[[], T]) -> T:
+        if self._world.dynamics.hooks is None:
+            return self._attributed(work)
+        with spending(self._allowance):
+            return await asyncio.to_thread(self._attributed, work)
+
+    def _attributed(self, work: Callable[[], T]) -> T:
+        """Do something, and put down to the world whatever it raises but what the sandbox itself fails at."""
         try:
-            step = self._episode.step(given)
-            self.sight = self._look(step.reward)
+            return work()
+        except (HostError, IsolationError):
+            raise
         except Exception as error:
-            raise RolloutError(f"the world {self._world.name} failed: {type(error).__name__}: {error}") from error
+            said = f"the world {self._world.name} failed: {type(error).__name__}: {error}"
+            raise RolloutError(said, getattr(error, "traceback", "")) from error
+
+    def _begin(self) -> None:
+        self._episode = self._world.start(self._level)
+        self.sight = self._look(0.0)
+
+    def _step(self, given: object) -> Step:
+        step = self._episode.step(given)
+        self.sight = self._look(step.reward)
         return step
 
     async def idle(self) -> None:

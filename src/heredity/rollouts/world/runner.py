@@ -1,6 +1,7 @@
 """`WorldRunner`: players in worlds. A player sees what a world shows and nothing else.
 
-Heredity's own worlds are stepped in this process, those of folders in the sandbox (see `heredity.rollouts.world.process`).
+Heredity's own worlds and those in rules are stepped in this process, those of folders with code in the sandbox
+(see `heredity.rollouts.world.process`).
 """
 
 from __future__ import annotations
@@ -153,7 +154,9 @@ class WorldRunner:
     async def _world_process(self, record: _Record, limits: Limits) -> AsyncGenerator[WorldProcess]:
         spec = record.job.task.spec
         if "folder" not in spec:
-            yield LibraryWorldProcess(spec)
+            process = LibraryWorldProcess(spec)
+            await process.begin()
+            yield process
         elif self._programs is None:
             raise ConfigError("the world is a folder, and there is no sandbox to run it in; give programs")
         else:

@@ -85,7 +85,7 @@ def _counted(turn: Turn, function: Callable[..., Any], values: Any, *others: Any
     """Call a function that goes through its first argument: a list, a table, or a grid with all its cells."""
     size = len(values) if type(values) in _LONG or type(values) is dict else 1
     if size and type(values) is tuple and type(values[0]) in _LONG:
-        size *= len(values[0])
+        size += sum([len(v) for v in values if type(v) is str]) if type(values[0]) is str else size * len(values[0])
     turn.count(size)
     return function(values, *others)
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError
 from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome
-from heredity.worlds.description import Description
+from heredity.worlds.description import MAX_STEPS, Description
 from heredity.worlds.dsl import language
-from heredity.worlds.dsl.bounded import PLAIN, RuleError, Turn, whole
+from heredity.worlds.dsl.bounded import RuleError, Turn
 from heredity.worlds.dsl.functions import FUNCTIONS
+from heredity.worlds.dsl.hooks import HookError, Hooks
 from heredity.worlds.dsl.linking import link
-from heredity.worlds.dsl.schema import Rules, Variable
+from heredity.worlds.dsl.schema import Rules
 from heredity.worlds.dsl.scope import Rule, Scope
+from heredity.worlds.dsl.values import fitting, frozen, thawed
 
 FAILURES = (
     RuleError,
@@ -49,46 +53,59 @@ class Compiled:
     Attributes:
         run: what each rule is called by: `state.NAME`, `actions.NAME`, `refused`, `observe`, `finish`, `levels.make` and so on.
         matters: variables of the state on which it depends what can still happen; the others are only shown.
+        hooks: its functions in Python, none of which has been run; None where there are none.
+
+    Args:
+        description: of the world.
+        rules: its rules.
+        folder: where it lies, which its hooks need.
 
     Raises:
         ConfigError: if a rule is not in the language, or names what is not there; the message has path and line.
     """
 
-    def __init__(self, description: Description, rules: Rules) -> None:
+    def __init__(self, description: Description, rules: Rules, folder: Path | None = None) -> None:
         self.description, self.rules = description, rules
         constants = {name: frozen(value, f"rules.constants.{name}") for name, value in rules.constants.items()}
         self._check_names(description, rules)
         takes = {name: function.takes for name, function in rules.functions.items()}
+        hooks = {name: (hook.takes, hook.reads) for name, hook in rules.hooks.items()}
         variables = frozenset(rules.state)
         fixed = frozenset(name for name, variable in rules.state.items() if variable.fixed)
-        acting = Scope(variables, fixed, frozenset(constants), takes, frozenset({"level"}))
-        making = Scope(frozenset(), frozenset(), frozenset(constants), takes, frozenset({"level"}), draws=True)
+        acting = Scope(variables, fixed, frozenset(constants), takes, hooks, frozenset({"level"}))
+        making = replace(acting, state=frozenset(), fixed=frozenset(), draws=True)
         made: dict[str, Rule] = {}
         for name, function in rules.functions.items():
             path = f"rules.functions.{name}"
             made[f"functions.{name}"] = language.statements(function.do, path, acting, function.takes, effects=False)
         known: set[str] = set()
         for name, variable in rules.state.items():
-            scope = Scope(frozenset(known), frozenset(), frozenset(constants), takes, frozenset({"level"}))
+            scope = replace(acting, state=frozenset(known), fixed=frozenset())
             made[f"state.{name}"] = language.expression(variable.start, f"rules.state.{name}.start", scope)
             known.add(name)
         for name, text in rules.actions.items():
             parameters = tuple(description.actions[name].params)
             made[f"actions.{name}"] = language.statements(text, f"rules.actions.{name}", acting, parameters)
-        made["refused"] = language.statements(rules.refused, "rules.refused", acting)
+        passing = replace(acting, refuses=False)
+        made["after"] = language.statements(rules.after, "rules.after", passing)
+        made["refused"] = language.statements(rules.refused, "rules.refused", passing)
         made["observe"] = self._observing(rules, acting)
         if rules.finish:
             made["finish"] = language.expression(rules.finish, "rules.finish", acting)
         levels = rules.levels
         made["levels.make"] = language.statements(
-            levels.make, "rules.levels.make", making, ("difficulty",), effects=False
+            levels.make, "rules.levels.make", replace(making, names=frozenset()), ("difficulty",), effects=False
         )
         if levels.bound is not None:
             made["levels.bound"] = language.expression(levels.bound.value, "rules.levels.bound.value", making)
         if levels.solve is not None:
             made["levels.solve"] = language.statements(levels.solve, "rules.levels.solve", making, (), effects=False)
         self.matters = _mattering(made, rules)
-        self.run = link(made, constants, {name: fitting(name, v) for name, v in rules.state.items()})
+        if rules.hooks and folder is None:
+            raise ConfigError("rules.hooks are files beside the world.yaml; open the world as a folder")
+        self.hooks = Hooks(folder, rules.hooks) if rules.hooks and folder is not None else None
+        fits = {name: fitting(name, v) for name, v in rules.state.items()}
+        self.run = link(made, constants, fits, self.hooks.functions() if self.hooks else {})
 
     @staticmethod
     def _observing(rules: Rules, scope: Scope) -> Rule:
@@ -110,7 +127,7 @@ class Compiled:
             if lacking:
                 raise ConfigError(f"{what} {', '.join(lacking)}; describe every action, and give each its rule")
         taken = {"level", "difficulty", *FUNCTIONS, *language.EFFECTS}
-        names = [*rules.state, *rules.functions]
+        names = [*rules.state, *rules.functions, *rules.hooks]
         for name in names:
             if name in taken or names.count(name) > 1:
                 raise ConfigError(f"rules: the name {name!r} is taken; give another")
@@ -129,6 +146,8 @@ class Compiled:
     def fault(self, rule: str, error: Exception) -> RuleError:
         """Return the error that names the rule which went wrong."""
         said = f"there is no {error} in it" if isinstance(error, KeyError) else str(error)
+        if isinstance(error, HookError):
+            return type(error)(f"{self.description.meta.name}: rules.{rule}: {said[:400]}", error.traceback)
         return RuleError(f"{self.description.meta.name}: rules.{rule}: {said[:200]}")
 
 
@@ -138,11 +157,19 @@ class RulesDynamics(Dynamics[State]):
     def __init__(self, compiled: Compiled) -> None:
         self.compiled, self._run = compiled, compiled.run
         self._acts = {name: compiled.run[f"actions.{name}"] for name in compiled.rules.actions}
-        self._passes = bool(compiled.rules.refused)
+        self._passes, self._goes_on = bool(compiled.rules.refused), bool(compiled.rules.after)
+        self.hooks = compiled.hooks
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the state in which a level begins.
+
+        Raises:
+            ConfigError: if the level is no table of values that rules have, or its `steps` are no horizon.
+        """
         turn, data = Turn(), frozen(level, "the level")
+        if not isinstance(data, dict):
+            raise ConfigError(f"the level is {data!r:.60}; expected a table")
+        checked_steps(data)
         state = State(data)
         for name, variable in self.compiled.rules.state.items():
             value = self.compiled.follow(f"state.{name}", state, data, turn)
@@ -152,13 +179,15 @@ class RulesDynamics(Dynamics[State]):
                 raise RuleError(f"{self.compiled.description.meta.name}: rules.state.{name}.start: {error}") from error
         return state
 
-    def act(self, state: State, action: Action) -> Outcome:
-        """Follow an action's rule."""
-        turn = Turn()
+    def act(self, state: State, action: Action, turn: Turn | None = None) -> Outcome:
+        """Follow an action's rule; `turn` counts what it does, for whoever wants to know."""
+        turn = turn or Turn()
         try:
             self._acts[action.name](state, state.level, turn, *action.params.values())
         except FAILURES as error:
             raise self.compiled.fault(f"actions.{action.name}", error) from error
+        if self._goes_on and not turn.done:
+            self.compiled.follow("after", state, state.level, turn)
         return Outcome(float(turn.reward), turn.done, turn.said)
 
     def refuse(self, state: State) -> Outcome:
@@ -182,8 +211,24 @@ class RulesDynamics(Dynamics[State]):
             raise self.compiled.fault("observe", error) from error
 
 
+def checked_steps(level: Mapping[str, Any]) -> None:
+    """Raise if a level has a horizon of its own that is none.
+
+    Raises:
+        ConfigError: if its `steps` are no whole number from 1 to 1000.
+    """
+    steps = level.get("steps", 1)
+    if type(steps) is not int or not 1 <= steps <= MAX_STEPS:
+        raise ConfigError(f"steps of the level is {steps!r:.60}; expected a whole number from 1 to {MAX_STEPS}")
+
+
 def _mattering(made: Mapping[str, Rule], rules: Rules) -> tuple[str, ...]:
-    waiting = ["refused", *(f"actions.{name}" for name in rules.actions), *(["finish"] if rules.finish else [])]
+    waiting = [
+        "refused",
+        "after",
+        *(f"actions.{name}" for name in rules.actions),
+        *(["finish"] if rules.finish else []),
+    ]
     seen: set[str] = set()
     while waiting:
         rule = waiting.pop()
@@ -192,88 +237,3 @@ def _mattering(made: Mapping[str, Rule], rules: Rules) -> tuple[str, ...]:
             waiting += [f"functions.{name}" for name in made[rule].calls]
     read = {name for rule in seen for name in made[rule].reads}
     return tuple(name for name, variable in rules.state.items() if name in read and not variable.fixed)
-
-
-def fitting(name: str, variable: Variable) -> Callable[[Any], Any]:
-    """Return what gives a value back that fits a variable, and raises `RuleError` for others."""
-    fits, optional = _fits(variable), variable.optional
-
-    def fitted(value: Any) -> Any:
-        if fits(value) or (optional and value is None):
-            return value
-        raise RuleError(f"{name} is given {value!r:.60}; expected {_expected(variable)}")
-
-    return fitted
-
-
-def _expected(variable: Variable) -> str:
-    match variable.type:
-        case "integer" | "number":
-            return f"a {variable.type} from {variable.low:g} to {variable.high:g}"
-        case "choice":
-            return f"one of {', '.join(map(str, variable.of))}"
-        case _:
-            return f"a {variable.type} of at most {variable.most}"
-
-
-def _fits(variable: Variable) -> Callable[[Any], bool]:
-    low, high, most = variable.low, variable.high, variable.most
-
-    def of_texts(value: Any) -> bool:
-        return type(value) is tuple and len(value) <= most and all(type(v) is str and len(v) <= most for v in value)
-
-    match variable.type:
-        case "integer":
-            return lambda value: type(value) is int and low <= value <= high
-        case "number":
-            return lambda value: type(value) in (int, float) and low <= value <= high
-        case "flag":
-            return lambda value: type(value) is bool
-        case "choice":
-            return lambda value: value in variable.of
-        case "cell":
-            return lambda value: type(value) is tuple and len(value) == 2 and type(value[0]) is type(value[1]) is int
-        case "grid":
-            return of_texts
-        case "text" | "list" | "table":
-            kind = {"text": str, "list": tuple, "table": dict}[variable.type]
-            return lambda value: isinstance(value, kind) and len(value) <= most
-
-
-def frozen(value: Any, path: str) -> Any:
-    """Return a JSON value whose lists are tuples, all the way down.
-
-    Raises:
-        ConfigError: if it is no JSON value, or too large or deep.
-    """
-    made = _frozen(value, path, 0)
-    try:
-        return whole(made) if isinstance(made, tuple | dict | str) else made
-    except RuleError as error:
-        raise ConfigError(f"{path}: {error}") from error
-
-
-def _frozen(value: Any, path: str, depth: int) -> Any:
-    if isinstance(value, list | tuple):
-        return tuple(_frozen(inner, path, depth + 1) for inner in value) if depth < 20 else ()
-    if isinstance(value, Mapping):
-        return (
-            {
-                key if isinstance(key, int | str) else str(key): _frozen(inner, path, depth + 1)
-                for key, inner in value.items()
-            }
-            if depth < 20
-            else {}
-        )
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    raise ConfigError(f"{path} holds {value!r:.60}, which is no JSON value; put texts in quotes")
-
-
-def thawed(value: Any) -> Any:
-    """Return a value whose tuples are lists, all the way down."""
-    if type(value) is tuple:
-        return list(value) if PLAIN.issuperset(map(type, value)) else [thawed(inner) for inner in value]
-    if type(value) is dict:
-        return {key: thawed(inner) for key, inner in value.items()}
-    return value

@@ -247,6 +247,7 @@ LONG = frozenset(
         "ordered",
         "total",
         "window",
+        "symbols",
         "cells",
         "way",
         "distances",

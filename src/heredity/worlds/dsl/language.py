@@ -224,8 +224,8 @@ class _Check:
             for part in target.elts:
                 self.bind(part)
         elif isinstance(target, ast.Name):
-            taken = target.id in self.scope.constants or target.id in FUNCTIONS or target.id in self.scope.functions
-            if taken or target.id in ("level", *EFFECTS) or target.id.startswith("_"):
+            taken = target.id in {"level", *EFFECTS, *FUNCTIONS, *self.scope.constants} or self.scope.own(target.id)
+            if taken or target.id.startswith("_"):
                 raise self.wrong(target, f"{target.id} cannot be given a value; take another name")
             self.locals.add(target.id)
         else:
@@ -239,10 +239,9 @@ class _Check:
         name = call.func.id
         if not self.effects:
             raise self.wrong(call, f"{name} belongs to actions, not here")
-        if name == "refuse" and self.changed:
-            raise self.wrong(
-                call, "refuse comes after something was changed; a refused action changes nothing, so refuse first"
-            )
+        if name == "refuse" and (self.changed or not self.scope.refuses):
+            said = "refuse comes after something was changed; a refused action changes nothing, so refuse first"
+            raise self.wrong(call, said)
         self.changed = self.changed or name in ("pay", "end")
         turn: ast.expr = ast.Name("__turn", ast.Load())
         return calling("__" + name, turn, *self.arguments(call))
@@ -323,13 +322,13 @@ class _Check:
             raise self.wrong(node, "only functions can be called, by their names")
         name, given = node.func.id, self.arguments(node)
         turn: ast.expr = ast.Name("__turn", ast.Load())
-        if name in self.scope.functions:
-            wanted = self.scope.functions[name]
+        if (own := self.scope.own(name)) is not None:
+            wanted, reads = own
             if len(given) != len(wanted):
-                raise self.wrong(
-                    node,
-                    f"{name} takes {len(wanted)} arguments ({', '.join(wanted) or 'none'}), and is given {len(given)}",
-                )
+                takes = f"{name} takes {len(wanted)} arguments ({', '.join(wanted) or 'none'})"
+                raise self.wrong(node, f"{takes}, and is given {len(given)}")
+            if name in self.scope.hooks:
+                return calling("__hook_" + name, turn, *given, *(self.read(node, name, variable) for variable in reads))
             self.calls.add(name)
             state: ast.expr = ast.Name("__s", ast.Load())
             return calling("__own_" + name, state, ast.Name("level", ast.Load()), turn, *given)
@@ -338,7 +337,7 @@ class _Check:
                 raise self.wrong(node, f"{name} is called only where levels are made")
             return calling("__" + name, turn, *given)
         if name not in FUNCTIONS:
-            known = {*FUNCTIONS, *self.scope.functions}
+            known = {*FUNCTIONS, *self.scope.functions, *self.scope.hooks}
             raise self.wrong(node, f"there is no function {name!r}{_meant(name, known)}")
         built_in = ast.Name("__b_" + name, ast.Load())  # parameters of actions may have the names of functions
         if name in DOUBLING:
@@ -346,6 +345,15 @@ class _Check:
         if name in LONG:
             return calling("__counted", turn, built_in, *given)
         return calling(built_in.id, *given)
+
+    def read(self, node: ast.Call, hook: str, variable: str) -> ast.expr:
+        """Return what gives a hook a variable that it reads."""
+        if variable == "level" and "level" in self.scope.names:
+            return ast.Name("level", ast.Load())
+        if variable not in self.scope.state:
+            raise self.wrong(node, f"{hook} reads {variable!r}, which is not there here; give it as a parameter")
+        self.reads.add(variable)
+        return ast.Attribute(ast.Name("__s", ast.Load()), variable, ast.Load())
 
     def binary(self, node: ast.AST, left: ast.expr, op: ast.operator, right: ast.expr) -> ast.expr:
         if not isinstance(op, _OPERATORS):

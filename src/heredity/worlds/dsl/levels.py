@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from heredity.errors import ConfigError
 from heredity.ids import canonical_json
 from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 from heredity.worlds.dsl.bounded import MAX_LEVEL_PASSES, Making, RejectedError, RuleError, Turn
-from heredity.worlds.dsl.dynamics import RulesDynamics, frozen, thawed
-from heredity.worlds.dsl.search import Plan, search
+from heredity.worlds.dsl.dynamics import RulesDynamics, checked_steps
+from heredity.worlds.dsl.hooks import Allowance, spending
+from heredity.worlds.dsl.search import SEARCH_WORK, Plan, Work, search
+from heredity.worlds.dsl.values import frozen, thawed
 
 TRIES = 500
 """How often a level is drawn anew that its generator rejects."""
 
 MOST_SEARCHES = 12
 """How many levels are searched in vain before a world is said to be wrong."""
+
+LEVEL_WORK = 4 * SEARCH_WORK
+"""What all searches for one level may come to, those on drafts included."""
+
+LEVEL_S = 60.0
+"""Wall seconds that hooks may take for one level, rejected drafts included."""
 
 KEPT_PLANS = 64
 """Levels whose search is remembered."""
@@ -34,18 +44,27 @@ class RulesLevels(Levels):
         """Return a level; where neither bound nor solution is stated, none on which search shows that nothing can be had.
 
         Raises:
-            RuleError: if all of `TRIES` draws are rejected.
+            RuleError: if all of `TRIES` draws are rejected, or searches and hooks take too much.
         """
-        vain = 0
+        with spending(Allowance(LEVEL_S)):
+            return self._generated(rng, difficulty)
+
+    def _generated(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
+        vain, work = 0, Work(LEVEL_WORK)
         for _ in range(TRIES):
             try:
-                made = self.compiled.follow("levels.make", None, None, Making(rng, self._solution), difficulty)
+                turn = Making(rng, partial(self._solution, work))
+                made = self.compiled.follow("levels.make", None, None, turn, difficulty)
             except RejectedError:
                 continue
             if not isinstance(made, dict):
                 raise RuleError(f"{self._name}: rules.levels.make returns {made!r:.60}; expected a table")
             level = thawed(made)
-            if not self._searched or self._settled(level):
+            try:
+                checked_steps(level)
+            except ConfigError as error:
+                raise RuleError(f"{self._name}: rules.levels.make: {error}") from error
+            if not self._searched or self._settled(level, work):
                 return level
             vain += 1
             if vain == MOST_SEARCHES:
@@ -82,26 +101,26 @@ class RulesLevels(Levels):
                 f"{self._name}: rules.levels.solve returns {listed!r:.60}; expected a list of [name, {{…}}]"
             ) from error
 
-    def plan(self, level: LevelData) -> Plan:
+    def plan(self, level: LevelData, work: Work | None = None) -> Plan:
         """Return the most that a search collects on a level, how, and whether nothing better can be."""
         key = canonical_json(dict(level))
         if key not in self._plans:
             if len(self._plans) == KEPT_PLANS:
                 self._plans.clear()
-            self._plans[key] = search(self.compiled.description, self.dynamics, level)
+            self._plans[key] = search(self.compiled.description, self.dynamics, level, work=work)
         return self._plans[key]
 
-    def _settled(self, level: LevelData) -> bool:
+    def _settled(self, level: LevelData, work: Work) -> bool:
         """Return whether search finds something on a level, and proves that to be all where the rules ask for that."""
-        value, _, kind = self.plan(level)
+        value, _, kind = self.plan(level, work)
         return value > 0 if kind == "exact" else not self.compiled.rules.levels.exact
 
     @property
     def _searched(self) -> bool:
         return self.compiled.rules.levels.bound is None and self.compiled.rules.levels.solve is None
 
-    def _solution(self, draft: LevelData) -> Any:
-        actions = search(self.compiled.description, self.dynamics, draft)[1]
+    def _solution(self, work: Work, draft: LevelData) -> Any:
+        actions = search(self.compiled.description, self.dynamics, draft, work=work)[1]
         return frozen([[action.name, action.params] for action in actions], "the solution")
 
     @property

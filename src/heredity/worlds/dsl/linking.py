@@ -13,7 +13,10 @@ from heredity.worlds.dsl.scope import Rule
 
 
 def link(
-    rules: Mapping[str, Rule], constants: Mapping[str, Any], fits: Mapping[str, Callable[[Any], Any]]
+    rules: Mapping[str, Rule],
+    constants: Mapping[str, Any],
+    fits: Mapping[str, Callable[[Any], Any]],
+    hooks: Mapping[str, Callable[..., Any]],
 ) -> dict[str, Callable[..., Any]]:
     """Compile rules that may call each other by name; each takes the state, the level, the turn, and its parameters.
 
@@ -21,6 +24,7 @@ def link(
         rules: by their names; those of functions are `functions.NAME`.
         constants: by name.
         fits: by variable of the state, what returns a value that fits it and raises for others.
+        hooks: functions in Python by name, which take the turn first.
 
     Raises:
         ConfigError: if functions call themselves, directly or through others.
@@ -30,10 +34,15 @@ def link(
     space.update({f"__b_{name}": function for name, function in FUNCTIONS.items()})
     space.update({f"__k_{name}": value for name, value in constants.items()})
     space.update({f"__fit_{name}": fit for name, fit in fits.items()})
+    space.update({f"__hook_{name}": hook for name, hook in hooks.items()})
     names = {key: f"__f_{number}" for number, key in enumerate(rules)}
     for key, rule in rules.items():
         tree = rule.tree
         tree.name = names[key]
+        if key.startswith("functions."):  # functions that call functions twice each are soon called without end
+            cost = ast.Constant(1 + sum(1 for _ in ast.walk(tree)) // 20)
+            count = ast.Attribute(ast.Name("__turn", ast.Load()), "count", ast.Load())
+            tree.body.insert(0, ast.Expr(ast.Call(count, [cost], [])))
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id.startswith("__own_"):
                 node.id = names["functions." + node.id.removeprefix("__own_")]

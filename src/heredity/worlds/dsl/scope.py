@@ -16,16 +16,26 @@ class Scope:
         fixed: see `state`.
         constants: names of constants.
         functions: names of the world's own functions, with their parameters.
+        hooks: names of its functions in Python, each with its parameters and with what it reads.
         names: what else is there: parameters of the action, `level`.
         draws: whether chance may be drawn: only where levels are made.
+        refuses: whether an action can still be refused.
     """
 
     state: frozenset[str] = frozenset()
     fixed: frozenset[str] = frozenset()
     constants: frozenset[str] = frozenset()
     functions: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
+    hooks: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(
+        default_factory=dict[str, "tuple[tuple[str, ...], tuple[str, ...]]"]
+    )
     names: frozenset[str] = frozenset()
     draws: bool = False
+    refuses: bool = True
+
+    def own(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+        """Return the parameters of a function of the world's own, and what it is given besides; None if there is none."""
+        return (self.functions[name], ()) if name in self.functions else self.hooks.get(name)
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,39 @@ import numpy as np
 from heredity.errors import ConfigError
 from heredity.worlds.contract import Action, LevelData, Outcome, RefusedError
 from heredity.worlds.description import Description, Parameter
-from heredity.worlds.dsl.dynamics import RulesDynamics, State
+from heredity.worlds.dsl.bounded import RuleError, Turn
+from heredity.worlds.dsl.dynamics import RulesDynamics, State, checked_steps
+from heredity.worlds.dsl.hooks import Allowance, spending
+from heredity.worlds.dsl.values import weight
 
 MOST_ACTIONS = 400
 """Different actions that a search can try in each."""
 
+MOST_HOOKED = 10_000
+"""Situations that a search looks at where rules call hooks."""
+
+SEARCH_WORK = 1_000_000_000
+"""What a search may come to: passes of rules, each action counted as `ACTION_WORK` besides. What is more is not looked at."""
+
+ACTION_WORK = 50
+
+SEARCH_S = 60.0
+"""Wall seconds that hooks may take in a search."""
+
+SEARCH_WEIGHT = 400_000_000
+"""Bytes, roughly, that the situations of a search may take."""
+
+_INDUCTION, _VALUES = 2_000_000_000, 20_000_000
+"""Sums that are compared, and worths that are kept, in reckoning backward from the horizon."""
+
 Plan = tuple[float, list[Action], Literal["exact", "declared"]]
+
+
+@dataclass(slots=True)
+class Work:
+    """What searches together may still come to; see `SEARCH_WORK`."""
+
+    left: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +56,40 @@ class _Way:
     reward: float
 
 
-def search(description: Description, dynamics: RulesDynamics, level: LevelData, most: int = 0) -> Plan:
+def search(
+    description: Description, dynamics: RulesDynamics, level: LevelData, most: int = 0, work: Work | None = None
+) -> Plan:
     """Search for the actions that collect most within the horizon; of a binary world, for the fewest that succeed.
 
     Situations are the same if they agree in all on which the rules depend: time passes outside of them. The search is exact if
-    no more than `most` can be reached (by default `levels.most`); otherwise those are looked at first that have collected most.
+    no more than `most` can be reached (by default `levels.most`, fewer with hooks, many actions and a far horizon), and following
+    them comes to no more than `SEARCH_WORK`; otherwise those are looked at first that have collected most.
 
     Raises:
         ConfigError: if actions cannot be listed: a parameter is a text or a number with fractions, or there are too many.
+        RuleError: if all searches that share `work` come to more than that, or hooks take more than `SEARCH_S`.
     """
-    horizon = int(level.get("steps", description.max_steps))
-    graph = _Graph(dynamics, listed_actions(description), level, most or dynamics.compiled.rules.levels.most)
+    with spending(Allowance(SEARCH_S)):
+        return _searched(description, dynamics, level, most, work or Work(SEARCH_WORK))
+
+
+def _searched(description: Description, dynamics: RulesDynamics, level: LevelData, most: int, work: Work) -> Plan:
+    checked_steps(level)
+    horizon, actions = level.get("steps", description.max_steps), listed_actions(description)
+    most = most or dynamics.compiled.rules.levels.most
+    if dynamics.hooks is not None:
+        most = min(most, MOST_HOOKED)
+    most = min(most, _INDUCTION // (horizon * (len(actions) + 1)), _VALUES // horizon)
+    graph = _Graph(dynamics, actions, level, most)
     for t in range(horizon):
         more = graph.grow(horizon - t)
         if graph.won is not None:
             return 1.0, graph.back(), "exact"
         if not more:
             break
+    work.left -= SEARCH_WORK - graph.work
+    if work.left < 0:
+        raise RuleError("searching for a level comes to too much; make levels smaller, or search for fewer of them")
     value, plan = graph.best(horizon)
     return value, plan, "exact" if graph.complete else "declared"
 
@@ -54,8 +98,8 @@ class _Graph:
     """The situations that can be reached from a level's start, layer by layer of their distance."""
 
     def __init__(self, dynamics: RulesDynamics, actions: list[Action], level: LevelData, most: int) -> None:
-        self.dynamics, self.actions, self.most = dynamics, actions, most
-        self.matters = dynamics.compiled.matters
+        self.dynamics, self.actions, self.most, self.work = dynamics, actions, most, SEARCH_WORK
+        self.weight, self.matters = 0, dynamics.compiled.matters
         self.binary = dynamics.compiled.description.meta.reward == "binary"
         start = dynamics.start(level)
         self.states, self.numbers = [start], {self.key(start): 0}
@@ -77,6 +121,9 @@ class _Graph:
             self.complete = False
         layer, self.layer = self.layer, []
         for number in layer:
+            if self.work <= 0:
+                self.complete = False
+                break
             self.ways[number] = list(self.followed(number))
             if self.won:
                 break
@@ -85,10 +132,12 @@ class _Graph:
     def followed(self, number: int) -> Iterator[_Way]:
         state, refused = self.states[number], False
         for index, action in enumerate(self.actions):
-            twin = State(state.level, state.__dict__)
+            twin, turn = State(state.level, state.__dict__), Turn()
             try:
-                outcome = self.dynamics.act(twin, action)
+                outcome = self.dynamics.act(twin, action, turn)
+                self.work -= ACTION_WORK + turn.most - turn.passes
             except RefusedError:
+                self.work -= ACTION_WORK + turn.most - turn.passes
                 if refused or not self.dynamics.compiled.rules.refused:
                     continue
                 refused = True  # all that is refused leads to the same
@@ -103,11 +152,13 @@ class _Graph:
     def numbered(self, state: State, before: int, action: int, reward: float) -> int | None:
         key = self.key(state)
         number = self.numbers.get(key)
-        if number is None and len(self.states) >= self.most:
+        if number is None and (len(self.states) >= self.most or self.weight > SEARCH_WEIGHT):
             self.complete = False
         elif number is None:
             number = self.numbers[key] = len(self.states)
             self.states.append(state)
+            old = self.states[before].__dict__
+            self.weight += sum([weight(value) for name, value in state.__dict__.items() if value is not old[name]])
             self.before.append((before, action))
             self.gained.append(self.gained[before] + reward)
             self.layer.append(number)
@@ -161,7 +212,10 @@ def listed_actions(description: Description) -> list[Action]:
     """Return every action with every value of its parameters. Raises as `search`."""
     listed: list[Action] = []
     for name, action in description.actions.items():
-        values = [[(key, value) for value in _values(f"{name}.{key}", kind)] for key, kind in action.params.items()]
+        values = [
+            [(key, value) for value in itertools.islice(_values(f"{name}.{key}", kind), MOST_ACTIONS + 1)]
+            for key, kind in action.params.items()
+        ]
         listed += [
             Action(name, dict(chosen)) for chosen in itertools.islice(itertools.product(*values), MOST_ACTIONS + 1)
         ]

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import heredity
-from heredity.errors import ConfigError
+from heredity.errors import ConfigError, HostError, IsolationError
+from heredity.worlds.dsl.allowance import SlowHookError
 from heredity.worlds.gates.contract import CERTIFICATE, Findings, Gate, GateReport, Subject, files_digest
 from heredity.worlds.gates.execution import execution
 from heredity.worlds.gates.form import form
@@ -112,6 +113,11 @@ def admit(
         except StuckError as error:
             stuck = True
             findings.add("hang", f"{error}; every action needs an answer", error.level, error.actions)
+        except (HostError, IsolationError):
+            raise
+        except SlowHookError as error:
+            stuck = True
+            findings.add("hang", f"{error}; every action needs an answer")
         except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
             findings.add("crash", f"the world raises {type(error).__name__}: {error}")
         reports.append(GateReport(name, findings.all(), figures))

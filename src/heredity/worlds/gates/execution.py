@@ -7,10 +7,11 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from heredity.errors import HostError, IsolationError
 from heredity.ids import digest_json
 from heredity.worlds.contract import RefusedError
 from heredity.worlds.gates.contract import Figures, Findings, Subject
-from heredity.worlds.gates.plays import Explorer, Play, drawn, given, guarded, play, repeated, rng_of
+from heredity.worlds.gates.plays import Explorer, Play, check_hooks, drawn, given, guarded, play, repeated, rng_of
 from heredity.worlds.gates.states import leaves, state_key
 from heredity.worlds.verify import MALFORMED, out_of_range, plain_actions
 from heredity.worlds.world import Level
@@ -43,7 +44,9 @@ def execution(subject: Subject, findings: Findings) -> Figures:
             findings.add(
                 "shared level", "playing changes the level itself; copy in `start` what the state changes", level.id
             )
-    return {"levels": len(subject.levels), "steps": steps}
+    figures = {"levels": len(subject.levels), "steps": steps}
+    asked = check_hooks(subject, findings)
+    return {**figures, "hooks_asked_again": asked} if asked else figures
 
 
 def _players(subject: Subject, findings: Findings, level: Level) -> Iterator[Play]:
@@ -145,6 +148,8 @@ def _each(findings: Findings, level: Level, episode: Any, taken: list[Any], acti
     for action in actions:
         try:
             episode.copy().step(action)
+        except (HostError, IsolationError):
+            raise
         except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
             message = f"{type(error).__name__}: {error}; every well-typed action needs an answer"
             findings.add("crash", message, level.id, [*taken, action])

@@ -6,12 +6,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from heredity.errors import HostError, IsolationError
 from heredity.ids import canonical_json, generator
 from heredity.worlds.contract import Action
 from heredity.worlds.gates.contract import Figures, Findings, Subject
-from heredity.worlds.gates.plays import Explorer, Greedy, Play, drawn, given, play, rng_of
+from heredity.worlds.gates.plays import Explorer, Greedy, Play, check_hooks, drawn, given, play, rng_of
 from heredity.worlds.verify import SLACK
-from heredity.worlds.world import Level
+from heredity.worlds.world import DIFFICULTIES, Level
 
 _APPROACHED = 0.6
 """The share of a bound that somebody has to reach on some level."""
@@ -22,8 +23,9 @@ _PROBES = 3
 def levels(subject: Subject, findings: Findings) -> Figures:
     """Check every level and its bound."""
     shares: list[float] = []
-    solutions = {level.id: _solution(subject, findings, level) for level in subject.levels}
-    for level in subject.levels:
+    fresh = _fresh(subject, findings)
+    solutions = {level.id: _solution(subject, findings, level) for level in (*subject.levels, *fresh)}
+    for level in (*subject.levels, *fresh):
         _stored(subject, findings, level)
         most = solutions[level.id].total
         for name in ("levels-1", "levels-2"):
@@ -42,7 +44,9 @@ def levels(subject: Subject, findings: Findings) -> Figures:
     for level in subject.some(_REMADE):
         _remade(subject, findings, level)
     _distinct(subject, findings, solutions)
+    asked = check_hooks(subject, findings)
     return {
+        **({"fresh": len(fresh), "hooks_asked_again": asked} if asked else {}),
         "levels": len(subject.levels),
         "kinds_of_bounds": sorted({level.upper_bound.kind for level in subject.levels}),
         "best_share_mean": sum(shares) / len(shares) if shares else None,
@@ -50,10 +54,29 @@ def levels(subject: Subject, findings: Findings) -> Figures:
     }
 
 
+def _fresh(subject: Subject, findings: Findings) -> list[Level]:
+    """Make levels of seeds that nobody knew before: a world with hooks might know those that are shipped."""
+    made: list[Level] = []
+    if subject.world.dynamics.hooks is None:
+        return made
+    rng = generator(subject.seed, "gates", "fresh levels")
+    for difficulty in DIFFICULTIES:
+        seed = int(rng.integers(2**31))
+        try:
+            made.append(subject.world.make(seed, difficulty))
+        except (HostError, IsolationError):
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
+            findings.add("fresh level", f"seed {seed}, difficulty {difficulty}: {error}")
+    return made
+
+
 def _solution(subject: Subject, findings: Findings, level: Level) -> Play:
     plan: Sequence[Action] = ()
     try:
         plan = subject.world.levels.solve(level.data)
+    except (HostError, IsolationError):
+        raise
     except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
         findings.add("crash", f"`solve` raises {type(error).__name__}: {error}", level.id)
     played = play(subject, level, given([action.to_json() for action in plan]), shown=False)
@@ -95,6 +118,8 @@ def _remade(subject: Subject, findings: Findings, level: Level) -> None:
         for _ in range(2):
             rng = generator(level.seed, "world", subject.world.name, level.difficulty)
             made.append(json.loads(canonical_json(subject.world.levels.generate(rng, level.difficulty))))
+    except (HostError, IsolationError):
+        raise
     except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
         findings.add("crash", f"`generate` raises {type(error).__name__}: {error}", level.id)
         return

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from heredity.errors import HeredityError
+from heredity.errors import HeredityError, HostError, IsolationError
 from heredity.ids import generator
 from heredity.worlds.actions import sample_action
 from heredity.worlds.contract import Action
 from heredity.worlds.description import Description, Parameter
+from heredity.worlds.dsl.hooks import Allowance, SlowHookError, spending
 from heredity.worlds.episode import Episode, Step
 from heredity.worlds.gates.contract import Findings, Subject
 from heredity.worlds.skins import render
@@ -68,7 +69,8 @@ class Play:
 def watched(seconds: float) -> Generator[None]:
     """Interrupt what takes more than so many processor seconds, or, if it sleeps, thirty times as many on the clock.
 
-    Only the main thread can be watched.
+    Hooks have as many seconds on the clock, and a call that is not answered is the same as none. Only the main thread can
+    be watched.
 
     Raises:
         StuckError: from inside of what was interrupted.
@@ -82,7 +84,10 @@ def watched(seconds: float) -> Generator[None]:
     signal.setitimer(signal.ITIMER_PROF, seconds)
     signal.setitimer(signal.ITIMER_REAL, _WALL * seconds)
     try:
-        yield
+        with spending(Allowance(seconds)):
+            yield
+    except SlowHookError as error:
+        raise StuckError(str(error)) from error
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         signal.setitimer(signal.ITIMER_REAL, 0.0)
@@ -112,6 +117,8 @@ def play(subject: Subject, level: Level, policy: Policy, most: int | None = None
     except StuckError as error:
         error.level, error.actions = level.id, played.actions
         raise
+    except (HostError, IsolationError):
+        raise
     except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
         played.error = f"{type(error).__name__}: {error}"
     return played
@@ -125,6 +132,8 @@ def guarded(subject: Subject, findings: Findings, level: Level, what: str) -> Ge
             yield
     except StuckError as error:
         error.level = level.id
+        raise
+    except (HostError, IsolationError):
         raise
     except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
         findings.add("crash", f"{what}: {type(error).__name__}: {error}", level.id)
@@ -204,3 +213,20 @@ def _listed(kind: Parameter) -> bool:
     """Return whether `plain_actions` has every value of a parameter."""
     few = kind.type == "integer" and (kind.high or 0) - (kind.low or 0) < ENDS
     return kind.type == "choice" or few
+
+
+def check_hooks(subject: Subject, findings: Findings) -> int:
+    """Ask the hooks again, in fresh processes, for what they have said so far; return how often they are asked.
+
+    A hook that counts its calls, looks at the clock or at the process that it is in says something else then.
+    """
+    hooks = subject.world.dynamics.hooks
+    if hooks is None:
+        return 0
+    count, different = hooks.differing(generator(subject.seed, "gates", "hooks"))
+    for name, given in different:
+        message = (
+            f"in another process the hook {name} gives something else for {given:.120}; use what it is given alone"
+        )
+        findings.add("not deterministic", message)
+    return count

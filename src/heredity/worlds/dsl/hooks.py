@@ -1,0 +1,226 @@
+"""Hooks: functions in Python beside a `world.yaml`, for what rules cannot say. Their code runs in the sandbox alone.
+
+To the rules a hook is a function of values: the same ones give the same result, so that what was asked once is remembered. What
+goes wrong in it is a `RuleError`: the world's failure, never the player's. Reading a world looks at the text of its hooks and
+runs none of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import re
+import time
+import zlib
+from collections.abc import Callable, Generator, Mapping
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heredity.errors import ConfigError
+from heredity.outside import json_value
+from heredity.resources import SourceTree
+from heredity.sandbox.kept import Kept, LateError, ProgramError, Sandbox, shared
+from heredity.worlds.dsl.bounded import MAX_PASSES, RuleError, Turn
+from heredity.worlds.dsl.schema import Hook
+from heredity.worlds.dsl.values import fitting, frozen, thawed
+
+PASSES = 100
+"""What a call counts of a turn's passes, so that a turn has at most 200 calls."""
+
+CALL_S = 5.0
+"""Wall seconds of one call."""
+
+TURN_S = 10.0
+"""Wall seconds that the hooks of one turn may take together."""
+
+_MOST_ASKED = 2000
+_GUEST = "heredity_hooks_guest"
+_MOST_GIVEN = 1 << 18
+_MOST_KEPT = 8 << 20
+_MAX_BYTES, _MAX_FILES = 12 << 20, 800
+_LINE = re.compile(r'File "([^"\n]{1,200})", line (\d{1,9})')
+
+
+class HookError(RuleError):
+    """A hook that went wrong.
+
+    Attributes:
+        traceback: the lines of its author, where it raised.
+    """
+
+    def __init__(self, message: str, traceback: str = "") -> None:
+        self.traceback = traceback
+        super().__init__(message)
+
+
+class SlowHookError(HookError):
+    """A hook that has not answered in time, or hooks whose allowance is spent."""
+
+
+class Allowance:
+    """Wall seconds that hooks may take together, over many turns."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = self.left = seconds
+
+
+_ALLOWANCE: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
+
+
+@contextlib.contextmanager
+def spending(allowance: Allowance) -> Generator[None]:
+    """Have the hooks that are called inside take their time from an allowance; one that is spent is a `SlowHookError`."""
+    token = _ALLOWANCE.set(allowance)
+    try:
+        yield
+    finally:
+        _ALLOWANCE.reset(token)
+
+
+class Hooks:
+    """The hooks of a world.
+
+    Args:
+        folder: where the world lies; of its files, hooks see its Python modules alone.
+        hooks: by name.
+
+    Raises:
+        ConfigError: if a file is missing, is no Python, or defines no function that takes what the hook is given.
+    """
+
+    def __init__(self, folder: Path, hooks: Mapping[str, Hook]) -> None:
+        files = SourceTree.from_folder(folder, max_bytes=_MAX_BYTES, max_files=_MAX_FILES)
+        modules = {path: data for path, data in files.items() if path.endswith(".py") and "/" not in path}
+        for name, hook in hooks.items():
+            _check(folder, modules, name, hook)
+        guest = Path(__file__).with_name(f"{_GUEST}.py").read_bytes()
+        tree = SourceTree({**modules, f"{_GUEST}.py": guest})
+        functions = {name: hook.file.removesuffix(".py") for name, hook in hooks.items()}
+        self._kept = Kept(tree, f"{_GUEST}:Hooks", {"functions": functions})
+        self._fits = {name: fitting(f"the result of {name}", hook.returns) for name, hook in hooks.items()}
+        self._names = {name: (*hook.takes, *hook.reads) for name, hook in hooks.items()}
+        self._known: dict[tuple[str, bytes], Any] = {}
+        self._weight = 0
+
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """Return what rules call: each takes the turn, then what the hook takes and reads."""
+        return {name: self._function(name) for name in self._names}
+
+    def differing(self, rng: np.random.Generator) -> tuple[int, list[tuple[str, str]]]:
+        """Ask again for what is remembered, 2,000 calls at most, in another order, of fresh processes of a fresh sandbox.
+
+        Returns:
+            How often was asked, and the hooks that say something else now, each with what it was given, as JSON.
+        """
+        keys = list(self._known)
+        sandbox, different = Sandbox(), list[tuple[str, str]]()
+        try:
+            for index in rng.permutation(len(keys))[:_MOST_ASKED]:
+                name, given = keys[int(index)]
+                try:
+                    same = self._asked(name, given, CALL_S, sandbox)[0] == self._known[name, given]
+                except RuleError:
+                    same = False
+                if not same:
+                    different.append((name, given.decode()))
+        finally:
+            sandbox.close()
+        return min(len(keys), _MOST_ASKED), different
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        names = self._names[name]
+
+        def call(turn: Turn, *values: Any) -> Any:
+            turn.count(PASSES)
+            given = _encoded(name, names, values)
+            known = self._known.get((name, given), self)
+            if known is not self:
+                return known
+            return self._first(turn, name, given)
+
+        return call
+
+    def _first(self, turn: Turn, name: str, given: bytes) -> Any:
+        allowance = _ALLOWANCE.get()
+        if allowance is not None and allowance.left <= 0:
+            raise SlowHookError(f"hooks have taken more than {allowance.seconds:g} s in all; make {name} faster")
+        began = time.monotonic()
+        try:
+            made, size = self._asked(name, given, CALL_S, shared())
+        finally:
+            spent = time.monotonic() - began
+            if allowance is not None:
+                allowance.left -= spent
+        turn.count(int(spent / TURN_S * MAX_PASSES))
+        self._weight += size + len(given)
+        if self._weight > _MOST_KEPT:
+            self._known.clear()
+            self._weight = size + len(given)
+        self._known[name, given] = made
+        return made
+
+    def _asked(self, name: str, given: bytes, seconds: float, sandbox: Sandbox) -> tuple[Any, int]:
+        """Return what a hook gives, and how many bytes that took. Raises `HookError`."""
+        request = b'{"name":"%s","seed":%d,"values":%s}' % (name.encode(), zlib.crc32(given), given)
+        try:
+            answer = sandbox.call(self._kept, b"call", request, seconds)
+        except ProgramError as error:
+            places = _LINE.findall(error.traceback)
+            where = " ({}, line {})".format(*places[-1]) if places else ""
+            kind = SlowHookError if isinstance(error, LateError) else HookError
+            raise kind(f"the hook {name}: {error}{where}", error.traceback) from error
+        try:
+            return self._fits[name](frozen(json_value(answer), f"the result of {name}")), len(answer)
+        except (ValueError, ConfigError, RuleError) as error:
+            raise HookError(f"the hook {name}: {error}") from error
+
+
+def _encoded(name: str, names: tuple[str, ...], values: tuple[Any, ...]) -> bytes:
+    try:
+        for value in values:
+            if type(value) in (tuple, dict):
+                _check_keys(value)
+        given = json.dumps(dict(zip(names, map(thawed, values), strict=True)), allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise HookError(f"the hook {name} cannot be given this: {error}") from error
+    if len(given) > _MOST_GIVEN:
+        raise HookError(f"the hook {name} is given {len(given)} bytes; at most {_MOST_GIVEN}: give it less")
+    return given
+
+
+def _check_keys(value: Any) -> None:
+    if type(value) is dict:
+        for key, inner in value.items():
+            if type(key) is not str:
+                raise TypeError(f"a table with the key {key!r:.40}; keys have to be texts")
+            _check_keys(inner)
+    elif type(value) is tuple:
+        for inner in value:
+            _check_keys(inner)
+
+
+def _check(folder: Path, modules: Mapping[str, bytes], name: str, hook: Hook) -> None:
+    """Look at the text of a hook."""
+    path = f"rules.hooks.{name}"
+    if hook.file not in modules:
+        raise ConfigError(f"{path}.file is {hook.file!r}, and {folder} has no such file; put the function {name} there")
+    try:
+        tree = ast.parse(modules[hook.file])
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
+        raise ConfigError(f"{path}: {hook.file}{line}: {getattr(error, 'msg', error)}") from error
+    defined = {node.name: node.args for node in tree.body if isinstance(node, ast.FunctionDef)}
+    if name not in defined:
+        has = ", ".join(sorted(defined)) or "no functions"
+        raise ConfigError(f"{path}: {hook.file} defines no function {name!r}; it has {has}")
+    arguments, given = defined[name], {*hook.takes, *hook.reads}
+    names = [one.arg for one in (*arguments.args, *arguments.kwonlyargs)]
+    needed = names[: len(arguments.args) - len(arguments.defaults)]
+    needed += [a.arg for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default is None]
+    if arguments.posonlyargs or not given >= {*needed} or not (arguments.kwarg or given <= {*names}):
+        wanted = ", ".join((*hook.takes, *hook.reads)) or "nothing"
+        raise ConfigError(f"{path}: {name}({', '.join(names)}) in {hook.file} is given {wanted}, by name")

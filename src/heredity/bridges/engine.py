@@ -25,8 +25,8 @@ ENGINE = "engine"
 _OWN = "heredity"
 _PLAIN = "heredity.bridges.plain"
 _REPLACED = {"heredity.worlds.description": _PLAIN, "heredity.worlds.dsl.schema": _PLAIN}
-_LEFT_OUT = frozenset({"heredity.worlds.compose.composed"})
-"""What is imported in functions alone, for worlds that exist by their names; an exported one never is such."""
+_LEFT_OUT = frozenset({"heredity.worlds.compose.composed", "heredity.worlds.dsl.hooks"})
+"""What is imported in functions alone, for worlds that exist by their names and such with hooks; an exported one never is such."""
 _BASE = (_PLAIN, "heredity.worlds.world", "heredity.worlds.skins")
 
 
@@ -39,8 +39,10 @@ def engine(world: World, package: str, roots: Sequence[str] = ()) -> dict[str, b
         roots: further modules of Heredity that the export needs.
 
     Raises:
-        ConfigError: if a module that the world needs has no source.
+        ConfigError: if a module that the world needs has no source, or the world has hooks.
     """
+    if world.dynamics.hooks is not None:
+        raise ConfigError(f"{world.name} has hooks, which run in the sandbox alone; say them in rules to export it")
     code = [] if world.description.rules is not None else _code_of(world)
     owners = tuple({_OWN, *(name.partition(".")[0] for name in code)})
     files: dict[str, bytes] = {}

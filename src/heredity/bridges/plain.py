@@ -108,7 +108,9 @@ class Rules:
     constants: Mapping[str, Any]
     state: Mapping[str, Variable]
     functions: Mapping[str, Function]
+    hooks: Mapping[str, Any]
     actions: Mapping[str, str]
+    after: str
     refused: str
     let: str
     observe: Mapping[str, str]

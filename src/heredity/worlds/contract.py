@@ -18,6 +18,9 @@ from heredity.errors import HeredityError
 if TYPE_CHECKING:
     from heredity.worlds.dsl.hooks import Hooks
 
+MAX_STEPS = 1000
+"""Of a horizon."""
+
 S = TypeVar("S")
 LevelData = Mapping[str, Any]
 """A level: JSON values. `steps` is its horizon where levels differ in it."""

@@ -11,14 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from heredity.errors import ConfigError
 from heredity.outside import read_text, yaml_value
+from heredity.worlds.contract import MAX_STEPS
 from heredity.worlds.dsl.schema import Rules
 
 CAPABILITIES = ("navigation", "memory", "inversion", "control", "pattern", "planning", "adversarial")
 """The columns of AutoEnv's table A7, in order."""
 
-
-MAX_STEPS = 1000
-"""Of a horizon."""
 
 _FAR = 10**15
 _PLACE = re.compile(r"[<>^]?[+]?[0-9]{0,2}(\.[0-9])?[dgfsx%]?")

@@ -25,8 +25,8 @@ from heredity.sandbox import isolation, kept
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 from heredity.tasks.registry import taskset
+from heredity.worlds.dsl.allowance import Allowance, HookError, SlowHookError, spending
 from heredity.worlds.dsl.bounded import RuleError
-from heredity.worlds.dsl.hooks import Allowance, HookError, SlowHookError, spending
 from heredity.worlds.dsl.schema import Hook
 from heredity.worlds.gates.admit import admit
 from heredity.worlds.gates.contract import Subject
@@ -193,6 +193,8 @@ def test_commands_take_a_folder_with_hooks(tmp_path: Path, monkeypatch: pytest.M
     tasks = taskset("worlds/./well")
     assert len(tasks.draw("train", 2, 5)) == 2
     assert World(tmp_path / "well").sources["hooks.py"]
+    exported = CliRunner().invoke(app, ["worlds", "export", "./well", "out", "--format", "gymnasium"])
+    assert "has hooks, which run in the sandbox alone" in str(exported.exception)
 
 
 @pytest.mark.slow

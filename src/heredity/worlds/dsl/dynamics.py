@@ -6,19 +6,22 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heredity.errors import ConfigError
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome
-from heredity.worlds.description import MAX_STEPS, Description
+from heredity.worlds.contract import MAX_STEPS, Action, Dynamics, LevelData, Outcome
+from heredity.worlds.description import Description
 from heredity.worlds.dsl import language
+from heredity.worlds.dsl.allowance import HookError
 from heredity.worlds.dsl.bounded import RuleError, Turn
 from heredity.worlds.dsl.functions import FUNCTIONS
-from heredity.worlds.dsl.hooks import HookError, Hooks
 from heredity.worlds.dsl.linking import link
 from heredity.worlds.dsl.schema import Rules
 from heredity.worlds.dsl.scope import Rule, Scope
 from heredity.worlds.dsl.values import fitting, frozen, thawed
+
+if TYPE_CHECKING:
+    from heredity.worlds.dsl.hooks import Hooks
 
 FAILURES = (
     RuleError,
@@ -101,9 +104,7 @@ class Compiled:
         if levels.solve is not None:
             made["levels.solve"] = language.statements(levels.solve, "rules.levels.solve", making, (), effects=False)
         self.matters = _mattering(made, rules)
-        if rules.hooks and folder is None:
-            raise ConfigError("rules.hooks are files beside the world.yaml; open the world as a folder")
-        self.hooks = Hooks(folder, rules.hooks) if rules.hooks and folder is not None else None
+        self.hooks = _hooks(rules, folder)
         fits = {name: fitting(name, v) for name, v in rules.state.items()}
         self.run = link(made, constants, fits, self.hooks.functions() if self.hooks else {})
 
@@ -209,6 +210,16 @@ class RulesDynamics(Dynamics[State]):
             return thawed(self._run["observe"](state, state.level, Turn()))
         except FAILURES as error:
             raise self.compiled.fault("observe", error) from error
+
+
+def _hooks(rules: Rules, folder: Path | None) -> Hooks | None:
+    if not rules.hooks:
+        return None
+    if folder is None:
+        raise ConfigError("rules.hooks are files beside the world.yaml; open the world as a folder")
+    from heredity.worlds.dsl.hooks import Hooks
+
+    return Hooks(folder, rules.hooks)
 
 
 def checked_steps(level: Mapping[str, Any]) -> None:

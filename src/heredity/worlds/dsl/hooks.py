@@ -8,13 +8,11 @@ runs none of it.
 from __future__ import annotations
 
 import ast
-import contextlib
 import json
 import re
 import time
 import zlib
-from collections.abc import Callable, Generator, Mapping
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ from heredity.errors import ConfigError
 from heredity.outside import json_value
 from heredity.resources import SourceTree
 from heredity.sandbox.kept import Kept, LateError, ProgramError, Sandbox, shared
+from heredity.worlds.dsl.allowance import HookError, SlowHookError, allowance
 from heredity.worlds.dsl.bounded import MAX_PASSES, RuleError, Turn
 from heredity.worlds.dsl.schema import Hook
 from heredity.worlds.dsl.values import fitting, frozen, thawed
@@ -43,42 +42,6 @@ _MOST_GIVEN = 1 << 18
 _MOST_KEPT = 8 << 20
 _MAX_BYTES, _MAX_FILES = 12 << 20, 800
 _LINE = re.compile(r'File "([^"\n]{1,200})", line (\d{1,9})')
-
-
-class HookError(RuleError):
-    """A hook that went wrong.
-
-    Attributes:
-        traceback: the lines of its author, where it raised.
-    """
-
-    def __init__(self, message: str, traceback: str = "") -> None:
-        self.traceback = traceback
-        super().__init__(message)
-
-
-class SlowHookError(HookError):
-    """A hook that has not answered in time, or hooks whose allowance is spent."""
-
-
-class Allowance:
-    """Wall seconds that hooks may take together, over many turns."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = self.left = seconds
-
-
-_ALLOWANCE: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
-
-
-@contextlib.contextmanager
-def spending(allowance: Allowance) -> Generator[None]:
-    """Have the hooks that are called inside take their time from an allowance; one that is spent is a `SlowHookError`."""
-    token = _ALLOWANCE.set(allowance)
-    try:
-        yield
-    finally:
-        _ALLOWANCE.reset(token)
 
 
 class Hooks:
@@ -145,16 +108,16 @@ class Hooks:
         return call
 
     def _first(self, turn: Turn, name: str, given: bytes) -> Any:
-        allowance = _ALLOWANCE.get()
-        if allowance is not None and allowance.left <= 0:
-            raise SlowHookError(f"hooks have taken more than {allowance.seconds:g} s in all; make {name} faster")
+        allowed = allowance()
+        if allowed is not None and allowed.left <= 0:
+            raise SlowHookError(f"hooks have taken more than {allowed.seconds:g} s in all; make {name} faster")
         began = time.monotonic()
         try:
             made, size = self._asked(name, given, CALL_S, shared())
         finally:
             spent = time.monotonic() - began
-            if allowance is not None:
-                allowance.left -= spent
+            if allowed is not None:
+                allowed.left -= spent
         turn.count(int(spent / TURN_S * MAX_PASSES))
         self._weight += size + len(given)
         if self._weight > _MOST_KEPT:

@@ -11,9 +11,9 @@ import numpy as np
 from heredity.errors import ConfigError
 from heredity.ids import canonical_json
 from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
+from heredity.worlds.dsl.allowance import Allowance, spending
 from heredity.worlds.dsl.bounded import MAX_LEVEL_PASSES, Making, RejectedError, RuleError, Turn
 from heredity.worlds.dsl.dynamics import RulesDynamics, checked_steps
-from heredity.worlds.dsl.hooks import Allowance, spending
 from heredity.worlds.dsl.search import SEARCH_WORK, Plan, Work, search
 from heredity.worlds.dsl.values import frozen, thawed
 

@@ -12,9 +12,9 @@ import numpy as np
 from heredity.errors import ConfigError
 from heredity.worlds.contract import Action, LevelData, Outcome, RefusedError
 from heredity.worlds.description import Description, Parameter
+from heredity.worlds.dsl.allowance import Allowance, spending
 from heredity.worlds.dsl.bounded import RuleError, Turn
 from heredity.worlds.dsl.dynamics import RulesDynamics, State, checked_steps
-from heredity.worlds.dsl.hooks import Allowance, spending
 from heredity.worlds.dsl.values import weight
 
 MOST_ACTIONS = 400

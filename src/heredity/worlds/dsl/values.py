@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heredity.errors import ConfigError
 from heredity.worlds.dsl.bounded import MAX_NUMBER, PLAIN, RuleError, whole
-from heredity.worlds.dsl.schema import Shape
+
+if TYPE_CHECKING:
+    from heredity.worlds.dsl.schema import Shape
 
 MAX_CELLS = 160_000
 """Of a grid."""

@@ -15,7 +15,7 @@ from heredity.ids import generator
 from heredity.worlds.actions import sample_action
 from heredity.worlds.contract import Action
 from heredity.worlds.description import Description, Parameter
-from heredity.worlds.dsl.hooks import Allowance, SlowHookError, spending
+from heredity.worlds.dsl.allowance import Allowance, SlowHookError, spending
 from heredity.worlds.episode import Episode, Step
 from heredity.worlds.gates.contract import Findings, Subject
 from heredity.worlds.skins import render

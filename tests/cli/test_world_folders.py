@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
-from tests.rollouts.folders import CANAL, FERRY
+from tests.rollouts.folders import BAKERY, CANAL, FERRY, written
 from typer import Typer
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from heredity.cli.world_folders import audit
-from heredity.errors import HeredityError
+from heredity.cli.worlds_admit import admit
+from heredity.cli.worlds_bench import bench
+from heredity.errors import ConfigError, HeredityError
+from heredity.experiments.world_episodes import groups_of
 from heredity.sandbox import isolation
 
 try:
@@ -18,18 +22,26 @@ except HeredityError:
     pytest.skip("programs cannot be confined on this machine", allow_module_level=True)
 
 app = Typer()
+app.command("admit")(admit)
+app.command("bench")(bench)
 app.command("audit")(audit)
 
 
+def invoke(*given: str) -> Result:
+    return CliRunner().invoke(app, given)
+
+
 def test_the_audit_of_a_clean_folder_ends_well() -> None:
-    audited = CliRunner().invoke(app, [str(CANAL), "--steps", "300"])
+    audited = CliRunner().invoke(app, ["audit", str(CANAL), "--steps", "300"])
     assert audited.exit_code == 0, audited.output
     assert "0 faults" in audited.output
     assert "shown" in audited.output
 
 
 def test_the_audit_of_a_faulty_folder_says_what_to_do_to_see_it() -> None:
-    audited = CliRunner().invoke(app, [str(FERRY), "--steps", "300", "--level", "level_02", "--level", "level_03"])
+    audited = CliRunner().invoke(
+        app, ["audit", str(FERRY), "--steps", "300", "--level", "level_02", "--level", "level_03"]
+    )
     assert audited.exit_code == 1
     assert "fault invalid-income: an action that does not exist pays: 3 in 12 steps\n" in audited.output
     assert "    level_02, seed 0: {'action': 'no_such_action', 'params': {}} x 12\n" in audited.output
@@ -38,7 +50,7 @@ def test_the_audit_of_a_faulty_folder_says_what_to_do_to_see_it() -> None:
 
 
 def test_all_folders_in_a_folder_are_audited_and_their_reports_kept(tmp_path: Path) -> None:
-    given = [str(CANAL.parent), "--steps", "0", "--processes", "1", "--json", "--out", str(tmp_path)]
+    given = ["audit", str(CANAL.parent), "--steps", "0", "--processes", "1", "--json", "--out", str(tmp_path)]
     audited = CliRunner().invoke(app, given)
     assert audited.exit_code == 1
     value = json.loads(audited.stdout)
@@ -48,3 +60,48 @@ def test_all_folders_in_a_folder_are_audited_and_their_reports_kept(tmp_path: Pa
     assert kept == value["rows"][1]
     assert {"kind", "fault", "text", "level", "seed", "actions", "levels", "others"} == kept["findings"][0].keys()
     assert [row["level"] for row in kept["levels"]][:2] == ["level_01", "level_02"]
+
+
+def test_a_folder_at_the_gates_is_told_which_apply(tmp_path: Path) -> None:
+    admitted = invoke("admit", str(FERRY), "--out", str(tmp_path))
+    assert admitted.exit_code == 1, admitted.output
+    rows = {line.split()[0]: line for line in admitted.output.splitlines() if line.strip()}
+    assert "REJECTED" in rows["reward"]
+    assert "left out" in rows["novelty"]
+    assert "sandbox" in rows["novelty"]
+    certificate = json.loads((tmp_path / "certificate.json").read_text())
+    assert (certificate["world"], certificate["admitted"]) == (FERRY.name, False)
+    assert not (FERRY / "certificate.json").exists()
+
+
+def test_players_are_compared_in_all_folders_of_a_folder(tmp_path: Path) -> None:
+    shutil.copytree(CANAL, tmp_path / "worlds" / CANAL.name)
+    written(BAKERY, tmp_path / "worlds" / "40_Bakery")
+    exam = ("--worlds", str(tmp_path / "worlds"), "--runs", "1", "--levels", "2", "--out", str(tmp_path / "out"))
+    played = invoke("bench", "--agent", "random", "--agent", "search", *exam, "--json")
+    assert played.exit_code == 0, played.output
+    tables = {table["player"]: table for table in json.loads(played.stdout)["players"]}
+    assert list(tables) == ["random", "search"]
+    for table in tables.values():
+        assert {Path(name).name: world["episodes"] for name, world in table["worlds"].items()} == {
+            CANAL.name: 2,
+            "40_Bakery": 2,
+        }
+        assert table["missing"] == 0
+    means = {player: table["groups"]["average"]["mean"] for player, table in tables.items()}
+    assert means["search"] > means["random"]
+    assert means["search"] > 1  # the declared bounds of one folder are beaten
+    again = invoke("bench", "--agent", "search", *exam)
+    assert "4 episodes" in again.output
+    assert len((tmp_path / "out" / "episodes.jsonl").read_text().splitlines()) == 8  # nothing was played again
+
+
+def test_the_columns_of_a_folder_are_those_of_its_row_in_the_paper(tmp_path: Path) -> None:
+    folder = shutil.copytree(CANAL, tmp_path / "20_Canal")
+    assert groups_of([str(folder), str(CANAL)])[str(folder)] == groups_of(["grid_treasure"])["grid_treasure"]
+
+
+def test_agents_and_skins_that_folders_have_not_are_refused() -> None:
+    assert isinstance(invoke("bench", "--agent", "reference", "--worlds", str(CANAL)).exception, ConfigError)
+    refused = invoke("bench", "--agent", "random", "--worlds", str(CANAL), "--skin", "inverse").exception
+    assert "no skins" in str(refused)

@@ -18,6 +18,7 @@ from heredity.errors import ConfigError
 if TYPE_CHECKING:
     from heredity.rollouts.world.folder_findings import FolderReport
     from heredity.worlds.folder import WorldFolder
+    from heredity.worlds.gates.admit import Admission
 
 _WIDTH = 400
 
@@ -39,7 +40,7 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Find what is wrong with world folders, and correct their bounds; the exit code is 1 if there are faults."""
-    _print(_audited(_folders_in(folders), (steps, level or (), processes), unsafe, out), as_json=as_json)
+    _print(_audited(folders_in(folders), (steps, level or (), processes), unsafe, out), as_json=as_json)
 
 
 def verify(paths: Sequence[str], *, as_json: bool, processes: int | None = None) -> None:
@@ -54,15 +55,15 @@ def verify(paths: Sequence[str], *, as_json: bool, processes: int | None = None)
         raise ConfigError(
             f"{', '.join(names)}: worlds and world folders are verified apart; leave out one or the other"
         )
-    _print(_audited([Path(path) for path in paths], (None, (), processes), False, None), as_json=as_json)
+    _print(_audited([Path(path) for path in paths], (None, (), processes), False, None), as_json=as_json, many=True)
 
 
-def _print(reports: Sequence[FolderReport], *, as_json: bool) -> None:
+def _print(reports: Sequence[FolderReport], *, as_json: bool, many: bool = False) -> None:
     faulty = sum(bool(report.faults) for report in reports)
     if as_json:
         rows = [report.to_json() for report in reports]
-        many = {"folders": len(rows), "faulty": faulty, "rows": rows}
-        typer.echo(json.dumps(many if len(rows) > 1 else rows[0], indent=1))
+        listed = {"folders": len(rows), "faulty": faulty, "rows": rows}
+        typer.echo(json.dumps(listed if many or len(rows) > 1 else rows[0], indent=1))
     elif len(reports) == 1:
         typer.echo(_text(reports[0]))
     else:
@@ -72,7 +73,7 @@ def _print(reports: Sequence[FolderReport], *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _folders_in(given: Sequence[Path]) -> list[Path]:
+def folders_in(given: Sequence[Path]) -> list[Path]:
     """Return folders, and for one that is none itself those in it, by the numbers that their names begin with."""
     folders: list[Path] = []
     for path in given:
@@ -128,6 +129,25 @@ def play(path: str, level: str | None, seed: int | None) -> None:
     folder, spec = _opened(path, level, seed)
     typer.echo(f"{folder.instruction}\n\n{folder.action_text}\n")
     asyncio.run(_played(folder, spec))
+
+
+def admission(folder: Path, seed: int) -> Admission:
+    """Execute the gates that apply to a folder."""
+    from heredity.cli.bars import bar
+    from heredity.cli.signals import run_interruptibly
+    from heredity.rollouts.programs import SandboxedPrograms
+    from heredity.rollouts.world.folder_gates import admit_folder
+    from heredity.worlds.folder import TEST, VALIDATION, WorldFolder
+
+    opened = WorldFolder(folder)
+
+    async def run(notify: Callable[[], None]) -> Admission:
+        workers = len(os.sched_getaffinity(0))
+        async with SandboxedPrograms(2 * workers) as programs:
+            return await admit_folder(folder, programs, seed, gate=asyncio.Semaphore(workers), notify=notify)
+
+    with bar("levels", sum(len(opened.levels(split)) for split in (TEST, VALIDATION))) as advance:
+        return run_interruptibly(run(advance))
 
 
 def _opened(path: str, level: str | None, seed: int | None) -> tuple[WorldFolder, dict[str, Any]]:

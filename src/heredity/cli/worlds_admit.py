@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from heredity.cli import world_folders
 from heredity.errors import ConfigError
 
 if TYPE_CHECKING:
     from heredity.worlds.gates.admit import Admission
+    from heredity.worlds.gates.contract import GateReport
     from heredity.worlds.world import World
 
 
@@ -20,7 +22,7 @@ def admit(
     name: Annotated[
         str,
         typer.Argument(
-            help="A world, such as grid_treasure, or the path of a folder whose world.yaml has rules.",
+            help="A world, such as grid_treasure, or a folder: with rules in world.yaml, or in the AutoEnv-36 format.",
             metavar="NAME|FOLDER",
             show_default=False,
         ),
@@ -50,6 +52,9 @@ def admit(
     from heredity.worlds.gates.contract import Subject
     from heredity.worlds.world import sound_worlds, world
 
+    if (Path(name) / "env_main.py").is_file():
+        _finish(world_folders.admission(Path(name), seed), out or Path(name), as_json=as_json)
+        return
     made = _of_folder(Path(name)) if "/" in name or name in (".", "..") else world(name)
     installed = "/" not in name and name not in (".", "..")
     if installed and out is None:
@@ -59,7 +64,10 @@ def admit(
     subject = Subject.of(made, seed=seed, library=sound_worlds()[0])
     with bar("gates", len(GATES)) as advance:
         admission = execute(subject, lambda gate: advance())
-    target = out or made.folder
+    _finish(admission, out or made.folder, as_json=as_json)
+
+
+def _finish(admission: Admission, target: Path, *, as_json: bool) -> None:
     target.mkdir(parents=True, exist_ok=True)
     path = admission.write(target)
     typer.echo(json.dumps(admission.to_json(), indent=1) if as_json else _text(admission, path))
@@ -71,15 +79,11 @@ def _of_folder(folder: Path) -> World:
     """Return the world of a plain folder, whose rules are YAML; its levels are generated where none are shipped.
 
     Raises:
-        ConfigError: if it has Python, which is never run here, or is in another form.
+        ConfigError: if it has Python, which is never run here.
     """
     from heredity.worlds.gates.wrapping import set_shipped
     from heredity.worlds.world import World
 
-    if (folder / "env_main.py").exists():
-        raise ConfigError(
-            f"{folder} is in the AutoEnv-36 format, which the gates do not execute; use `heredity worlds audit {folder}`"
-        )
     if (folder / "dynamics.py").exists():
         raise ConfigError(
             f"{folder} has dynamics.py, and the Python of a plain folder is not run here; install its package and give its name"
@@ -90,11 +94,15 @@ def _of_folder(folder: Path) -> World:
     return made
 
 
+def _verdict(report: GateReport) -> str:
+    return "left out" if report.left_out else "passed" if report.passed else "REJECTED"
+
+
 def _text(admission: Admission, path: Path) -> str:
     from heredity.cli.columns import columns
 
     rows = [
-        [report.gate, "passed" if report.passed else "REJECTED", ", ".join(finding.kind for finding in report.findings)]
+        [report.gate, _verdict(report), report.left_out or ", ".join(finding.kind for finding in report.findings)]
         for report in admission.gates
     ]
     lines = [columns(("gate", "verdict", "findings"), rows), ""]

@@ -4,26 +4,38 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heredity.cli.world_folders import folders_in
 from heredity.errors import ConfigError
 
 if TYPE_CHECKING:
-    from heredity.experiments.world_episodes import Episodes
+    from heredity.experiments.world_episodes import Episodes, Exam
     from heredity.resources import Candidate
 
 _MANY_SECONDS = 3600.0
+_Player = tuple[str | None, str | None]
+"""An agent, or the folder of a candidate, or None for the plain player; and its model, or None."""
 
 
 def bench(
-    model: Annotated[str | None, typer.Option("--model", help="A model, such as openai/gpt-5-mini.")] = None,
-    agent: Annotated[
-        str | None, typer.Option("--agent", help="random, reference, search, or the folder of a player's candidate.")
+    model: Annotated[
+        list[str] | None, typer.Option("--model", help="A model, such as openai/gpt-5-mini; repeat for more.")
     ] = None,
-    worlds: Annotated[list[str] | None, typer.Option("--worlds", help="Worlds, by commas; repeat for more.")] = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--agent", help="random, reference, search, or the folder of a player's candidate; repeat for more."
+        ),
+    ] = None,
+    worlds: Annotated[
+        list[str] | None,
+        typer.Option("--worlds", help="Worlds, world folders, or a folder of such, by commas; repeat for more."),
+    ] = None,
     runs: Annotated[int, typer.Option("--runs", min=1, help="How often each level is played.")] = 3,
     levels: Annotated[int, typer.Option("--levels", min=1, max=10, help="Test levels of each world.")] = 10,
     skin: Annotated[str, typer.Option("--skin", help="text, inverse, picture or inverse-picture.")] = "text",
@@ -35,35 +47,80 @@ def bench(
     unsafe: Annotated[bool, typer.Option("--unsafe", help="Run programs with the isolation that works here.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Play the test levels of worlds with a model or an agent, and tabulate accuracy, steps and cost."""
-    from heredity.analysis.worlds import world_table
-    from heredity.cli.bars import bar
-    from heredity.cli.signals import run_interruptibly
-    from heredity.experiments.world_episodes import Episodes, Exam, check_exam, groups_of
-    from heredity.worlds.agents import AGENTS
+    """Play the test levels of worlds with models and agents, and tabulate accuracy, steps and cost: AutoEnv's table 3."""
+    from heredity.experiments.world_episodes import Exam, check_exam
     from heredity.worlds.world import sound_worlds
 
-    if model is None and agent is None:
+    players = _players(model or [], agent or [])
+    exam = Exam(_worlds(worlds or []) or tuple(sound_worlds()[0]), runs, levels, skin)
+    check_exam(exam)
+    tables = [_table(player, exam, (config, concurrent), out, unsafe=unsafe) for player in players]
+    if as_json:
+        typer.echo(json.dumps(tables[0] if len(tables) == 1 else {"players": tables}, indent=1))
+        return
+    if len(tables) > 1:
+        _print_players(tables)
+    for table in tables:
+        _print(table)
+
+
+def _players(models: Sequence[str], agents: Sequence[str]) -> list[_Player]:
+    """Return who plays: built-in agents, candidates with each model or without one, and models by themselves.
+
+    Raises:
+        ConfigError: if nobody is named.
+    """
+    from heredity.worlds.agents import AGENTS
+
+    if not models and not agents:
         raise ConfigError(
             "nobody is named to play; give --model NAME, --agent NAME, or both for a candidate with a model"
         )
-    names = [name for given in worlds or () for name in given.split(",") if name]
-    exam = Exam(tuple(dict.fromkeys(names)) or tuple(sound_worlds()[0]), runs, levels, skin)
-    check_exam(exam)
+    candidates = [name for name in agents if name not in AGENTS]
+    asking: list[_Player] = [(name, model) for name in candidates or [None] for model in models]
+    return [*((name, None) for name in agents if name in AGENTS or not models), *asking]
+
+
+def _worlds(given: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of worlds, and the paths of the folders that lie in a folder."""
+    names = [name for listed in given for name in listed.split(",") if name]
+    inside = [
+        str(path) for name in names for path in (folders_in([Path(name)]) if Path(name).is_dir() else [Path(name)])
+    ]
+    return tuple(dict.fromkeys(inside))
+
+
+def _table(
+    player: _Player, exam: Exam, asked: tuple[Path | None, int], out: Path | None, *, unsafe: bool
+) -> dict[str, Any]:
+    from heredity.analysis.worlds import world_table
+    from heredity.cli.bars import bar
+    from heredity.cli.signals import run_interruptibly
+    from heredity.experiments.world_episodes import Episodes, groups_of
+    from heredity.worlds.agents import AGENTS
+
+    agent, model = player
     if agent in AGENTS:
-        if model is not None:
-            raise ConfigError(f"the agent {agent} asks no model; leave out --model")
         episodes = Episodes(agent, exam, out)
         with bar(agent, len(episodes.missing)) as done:
             episodes.play_agent(agent, done)
+            if episodes.missing:
+                run_interruptibly(_play_folders(episodes, agent, unsafe, done))
     else:
         candidate = _candidate(agent)
         episodes = Episodes(f"{candidate.digest[:16]} {model or ''}".strip(), exam, out)
         with bar(model or str(agent), len(episodes.missing)) as done:
-            run_interruptibly(_play(episodes, candidate, (model, config, concurrent), unsafe, done))
+            run_interruptibly(_play(episodes, candidate, (model, *asked), unsafe, done))
     table = world_table(episodes.rows, groups_of(exam.worlds))
-    table = {"player": " ".join(filter(None, (agent, model))), "skin": skin, "missing": len(episodes.missing), **table}
-    typer.echo(json.dumps(table, indent=1)) if as_json else _print(table)
+    head = {"player": " ".join(filter(None, player)), "skin": exam.skin, "missing": len(episodes.missing)}
+    return {**head, **table}
+
+
+async def _play_folders(episodes: Episodes, agent: str, unsafe: bool, done: Any) -> None:
+    from heredity.rollouts.programs import SandboxedPrograms
+
+    async with SandboxedPrograms(unsafe=unsafe) as programs:
+        await episodes.play_agent_in_folders(agent, programs, done)
 
 
 def _candidate(folder: str | None) -> Candidate:
@@ -88,11 +145,12 @@ async def _play(
     from heredity.rollouts.programs import SandboxedPrograms
     from heredity.rollouts.world.runner import WorldRunner
     from heredity.sandbox.limits import Limits
+    from heredity.worlds.folder import is_folder
 
     name, config, concurrent = asked
     async with contextlib.AsyncExitStack() as stack:
         programs = None
-        if PLAYER in candidate.parts:
+        if PLAYER in candidate.parts or any(map(is_folder, episodes.exam.worlds)):
             programs = await stack.enter_async_context(SandboxedPrograms(unsafe=unsafe))
         gateway = await stack.enter_async_context(Gateway(_settings(config)))
         runner = WorldRunner(
@@ -111,6 +169,17 @@ def _settings(path: Path | None) -> Any:
     if path is None:
         return GatewaySettings()
     return GatewaySettings.of(read_toml(path).get("gateway", {}), f"{path}: [gateway]")
+
+
+def _print_players(tables: Sequence[dict[str, Any]]) -> None:
+    from heredity.cli.columns import columns
+
+    groups = list(tables[0]["groups"])
+    rows = [
+        [t["player"], *(_percent(t["groups"][g]["mean"]) for g in groups), _plain(t["steps"]), _plain(t["cost_usd"])]
+        for t in tables
+    ]
+    typer.echo(columns(("player", *groups, "steps", "USD"), rows) + "\n")
 
 
 def _print(table: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -13,15 +14,19 @@ from typing import Any
 
 from heredity.analysis.worlds import GROUPS
 from heredity.errors import ConfigError, DamagedRecordError
+from heredity.experiments.folder_agents import play_folder
 from heredity.judging.rollouts import Rollouts
 from heredity.resources import Candidate
 from heredity.results.status import Status
 from heredity.rollouts.contract import Job, Runner
+from heredity.rollouts.programs import SandboxedPrograms
 from heredity.rollouts.trajectory import Trajectory
+from heredity.rollouts.world.folder_tasks import FolderTaskset
 from heredity.sandbox.limits import Limits
 from heredity.worlds.agents import agent
+from heredity.worlds.folder import TEST, is_folder
 from heredity.worlds.taskset import WorldTaskset, world_digest
-from heredity.worlds.world import world
+from heredity.worlds.world import sound_worlds, world
 
 FILE = "episodes.jsonl"
 Row = dict[str, Any]
@@ -34,23 +39,16 @@ class Exam:
     """Which episodes are to be played.
 
     Attributes:
-        worlds: their names.
+        worlds: their names, or paths of world folders.
         runs: how often each level is played, with other seeds.
-        levels: how many of a world's test levels, of all difficulties in turn.
-        skin: one of `heredity.worlds.skins.SKINS`.
+        levels: how many of a world's test levels, of all difficulties in turn; of a folder that has fewer all of them.
+        skin: one of `heredity.worlds.skins.SKINS`; folders have no other than `"text"`.
     """
 
     worlds: tuple[str, ...]
     runs: int = 3
     levels: int = 10
     skin: str = "text"
-
-    def episodes(self) -> Iterator[tuple[str, int, int]]:
-        """Yield world, place of the level, and run of every episode."""
-        for name in self.worlds:
-            for run in range(self.runs):
-                for index in range(self.levels):
-                    yield name, index, run
 
 
 class Episodes:
@@ -67,8 +65,8 @@ class Episodes:
 
     def __init__(self, player: str, exam: Exam, folder: Path | None = None) -> None:
         self._player, self.exam = player, exam
-        self._sets = {name: WorldTaskset(name, exam.skin) for name in exam.worlds}
-        self._tasks = {name: tasks.draw("heldout", exam.levels, 0) for name, tasks in self._sets.items()}
+        self._sets = {name: _taskset(name, exam.skin) for name in exam.worlds}
+        self._tasks = {name: tasks.draw("heldout", _levels(tasks, exam), 0) for name, tasks in self._sets.items()}
         self._rows: dict[str, Row] = {}
         self._path = folder / FILE if folder else None
         if self._path is not None:
@@ -76,23 +74,31 @@ class Episodes:
             self._read(self._path)
 
     @property
+    def _episodes(self) -> Iterator[tuple[str, int, int]]:
+        """World, place of the level, and run of every episode."""
+        for name in self.exam.worlds:
+            for run in range(self.exam.runs):
+                for index in range(len(self._tasks[name])):
+                    yield name, index, run
+
+    @property
     def rows(self) -> list[Row]:
         """The episodes of the exam that are known, in its order."""
-        return [self._rows[key] for key in map(self._key, self.exam.episodes()) if key in self._rows]
+        return [self._rows[key] for key in map(self._key, self._episodes) if key in self._rows]
 
     @property
     def missing(self) -> list[tuple[str, int, int]]:
         """The episodes of the exam that have not been played."""
-        return [episode for episode in self.exam.episodes() if self._key(episode) not in self._rows]
+        return [episode for episode in self._episodes if self._key(episode) not in self._rows]
 
     def play_agent(self, name: str, notify: Notify) -> None:
-        """Let a built-in agent play what is missing, in as many processes as there are cores.
+        """Let a built-in agent play what is missing in worlds of the library, in as many processes as there are cores.
 
         Raises:
             UnknownNameError: if there is no such agent.
         """
         agent(name)
-        missing = self.missing
+        missing = [episode for episode in self.missing if not is_folder(episode[0])]
         if not missing:
             return
         workers = min(len(os.sched_getaffinity(0)), len(missing))
@@ -106,6 +112,18 @@ class Episodes:
                     notify()
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
+
+    async def play_agent_in_folders(self, name: str, programs: SandboxedPrograms, notify: Notify) -> None:
+        """Let a built-in agent play what is missing in folders, one after the other.
+
+        Raises:
+            ConfigError: if the agent cannot play folders.
+        """
+        for episode in [episode for episode in self.missing if is_folder(episode[0])]:
+            world_name, index, run = episode
+            task = self._tasks[world_name][index]
+            self._keep(episode, await play_folder(name, task.spec, run, programs))
+            notify()
 
     async def play_candidate(self, candidate: Candidate, runner: Runner, limits: Limits, notify: Notify) -> None:
         """Let a candidate play what is missing. What a provider or this host failed, after retries, stays missing.
@@ -128,11 +146,14 @@ class Episodes:
         await Rollouts(runner, limits).attempt(jobs, ended)
 
     def _level(self, name: str, index: int) -> str:
-        return str(self._tasks[name][index].spec["id"])
+        spec = self._tasks[name][index].spec
+        return str(spec["level"] if is_folder(name) else spec["id"])
 
     def _key(self, episode: tuple[str, int, int]) -> str:
         name, index, run = episode
-        return json.dumps([self._player, name, world_digest(name), self.exam.skin, self._level(name, index), run])
+        tasks = self._sets[name]
+        digest = tasks.folder.digest if isinstance(tasks, FolderTaskset) else world_digest(name)
+        return json.dumps([self._player, name, digest, self.exam.skin, self._level(name, index), run])
 
     def _keep(self, episode: tuple[str, int, int], played: Row) -> None:
         name, index, run = episode
@@ -174,12 +195,31 @@ def check_exam(exam: Exam) -> None:
     if not exam.worlds or exam.runs < 1:
         raise ConfigError(f"{len(exam.worlds)} worlds and {exam.runs} runs asked for; give 1 or more of both")
     for name in exam.worlds:
-        WorldTaskset(name, exam.skin).draw("heldout", exam.levels, 0)
+        tasks = _taskset(name, exam.skin)
+        tasks.draw("heldout", _levels(tasks, exam), 0)
 
 
-def _features(name: str) -> tuple[str, str, str]:
-    meta = world(name).description.meta
-    return meta.reward, meta.observation, meta.semantics
+def _taskset(name: str, skin: str) -> WorldTaskset | FolderTaskset:
+    if not is_folder(name):
+        return WorldTaskset(name, skin)
+    if skin != "text":
+        raise ConfigError(f"{name} is a world folder, which has no skins; leave out --skin, or the folder")
+    return FolderTaskset(name)
+
+
+def _levels(tasks: WorldTaskset | FolderTaskset, exam: Exam) -> int:
+    return min(exam.levels, len(tasks.folder.levels(TEST))) if isinstance(tasks, FolderTaskset) else exam.levels
+
+
+def _features(name: str) -> tuple[str, ...]:
+    """Return the columns of table 3 that a world is in; a folder is in those of the row of table A6 that its name begins with."""
+    if not is_folder(name):
+        meta = world(name).description.meta
+        return meta.reward, meta.observation, meta.semantics
+    number = re.match(r"\d+(?=_)", Path(name).resolve().name)
+    metas = [made.description.meta for made in sound_worlds()[0].values()]
+    row = next((meta for meta in metas if number and meta.paper and meta.paper[0] == int(number[0])), None)
+    return (row.reward, row.observation, row.semantics) if row else ()
 
 
 def _play(name: str, world_name: str, level: str, run: int) -> Row:

@@ -18,6 +18,7 @@ from typing import Any, cast
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.outside import json_value, yaml_value
 from heredity.resources import SourceTree
+from heredity.worlds.gates.contract import CERTIFICATE
 from heredity.worlds.world import in_rules, is_path
 
 FILES = (
@@ -73,7 +74,7 @@ class WorldFolder:
 
     Attributes:
         path: where it is, absolute; `name`: its last part.
-        files: everything in it.
+        files: everything in it, its certificate apart.
 
     Raises:
         ConfigError: if there is no such folder, or it is too large. The properties raise it too, and name the file.
@@ -90,7 +91,8 @@ class WorldFolder:
                 "in world.yaml, with hooks for what they cannot say, or give it the AutoEnv-36 form, with env_main.py, which "
                 f"run in the sandbox: {FOLDERS}{path}"
             )
-        self.files = SourceTree.from_folder(self.path, max_bytes=_MAX_BYTES, max_files=_MAX_FILES)
+        files = SourceTree.from_folder(self.path, max_bytes=_MAX_BYTES, max_files=_MAX_FILES)
+        self.files = SourceTree({path: data for path, data in files.items() if path != CERTIFICATE})
 
     @property
     def name(self) -> str:

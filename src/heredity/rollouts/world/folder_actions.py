@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from heredity.worlds.folder import WorldFolder
+
 _KINDS = {
     "dict": re.compile(r"\b(dict(ionary)?|mapping)\b", re.IGNORECASE),
     "list": re.compile(r"\b(list|array|tuple|pair)s? of\b|^\W*(list|array|tuple)\b|\[\s*x\d?\s*,\s*y", re.IGNORECASE),
@@ -163,6 +165,21 @@ def unknown_actions(actions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]
     defined = {action["name"] for action in actions}
     names = ("no_such_action", "", "None", "cheat")
     return [{"action": name, "params": {}} for name in names if name not in defined]
+
+
+def questions(folder: WorldFolder) -> dict[str, Any]:
+    """Return what the search of a level of a folder is asked with (see `world_folder_explorer.explore` in the guest)."""
+    actions = folder.actions
+    unknown = [("an action that does not exist", action) for action in unknown_actions(actions)]
+    malformed = [(f"an action with {what}", a) for what, a, clearly in malformed_actions(actions) if clearly]
+    examples = examples_in(f"{folder.action_text}\n{folder.instruction}", actions)
+    return {
+        "actions": described_actions(actions),
+        "examples": [example for example in examples if not misfit(example, actions)],
+        "idle": idle_actions(actions),
+        "refused": [*unknown, *malformed],
+        "horizon": folder.max_steps,
+    }
 
 
 def described_actions(actions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

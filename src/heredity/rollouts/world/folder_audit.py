@@ -16,14 +16,11 @@ from typing import Any
 from heredity.ids import generator
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.rollouts.world.folder_actions import (
-    described_actions,
     enumerate_actions,
-    examples_in,
-    idle_actions,
     malformed_actions,
     misfit,
+    questions,
     surely_fits,
-    unknown_actions,
 )
 from heredity.rollouts.world.folder_files import check_files, likely_copies
 from heredity.rollouts.world.folder_findings import SLACK, FolderReport, LevelRow
@@ -45,6 +42,7 @@ async def audit_folder(
     steps: int = STEPS,
     *,
     levels: Sequence[str] = (),
+    seed: int = 0,
     gate: asyncio.Semaphore | None = None,
     notify: Notify = lambda: None,
 ) -> FolderReport:
@@ -55,6 +53,7 @@ async def audit_folder(
         programs: the sandbox.
         steps: how many steps the search of a level for solutions and for ways to beat its bound may take; 0 searches nothing.
         levels: the only ones to look at, by their files' names without the ending; none names all.
+        seed: what the random plays come from.
         gate: passed by every search of a level, so that several folders share the processors.
         notify: called after each level.
 
@@ -71,13 +70,15 @@ async def audit_folder(
     report.levels = [row for row in report.levels if not wanted or row.level in wanted]
     if playable:
         async with Plays(folder, programs) as plays:
-            audit = _Audit(folder, programs, plays, report, gate)
+            audit = _Audit(folder, programs, plays, report, (gate, seed))
             if await audit.opens():
                 await audit.try_malformed()
                 await try_repeats(folder, programs, audit.begun, report, audit.sequences)
                 await try_files(folder, programs, audit.begun[0].level, report, audit.sequences[0])
                 if steps:
-                    await asyncio.gather(*(audit.explore(row, steps, notify) for row in audit.begun))
+                    searches = await asyncio.gather(*(audit.search(row, steps, notify) for row in audit.begun))
+                    for row, explored in zip(audit.begun, searches, strict=True):
+                        await audit.weigh(row, explored)
                 await audit.compare_levels()
             audit.conclude()
     report.seconds = time.monotonic() - started
@@ -91,29 +92,17 @@ class _Audit:
         programs: SandboxedPrograms,
         plays: Plays,
         report: FolderReport,
-        gate: asyncio.Semaphore | None,
+        shared: tuple[asyncio.Semaphore | None, int],
     ) -> None:
-        self._folder, self._programs, self._plays, self._report, self._gate = folder, programs, plays, report, gate
+        self._folder, self._programs, self._plays, self._report = folder, programs, plays, report
+        self._gate, self._seed = shared
         self._found = report.found
         self._actions, self._complete = enumerate_actions(folder.actions)
         self._steps = folder.max_steps
         self.begun: list[LevelRow] = []
         self.sequences = [self._random(index) for index in range(_TRIED_ALIKE)]
         self._alike: dict[str, list[Played]] = {}
-        self._asked = self._questions()
-
-    def _questions(self) -> dict[str, Any]:
-        actions = self._folder.actions
-        unknown = [("an action that does not exist", action) for action in unknown_actions(actions)]
-        malformed = [(f"an action with {what}", a) for what, a, clearly in malformed_actions(actions) if clearly]
-        texts = f"{self._folder.action_text}\n{self._folder.instruction}"
-        return {
-            "actions": described_actions(actions),
-            "examples": [a for a in examples_in(texts, actions) if not misfit(a, actions)],
-            "idle": idle_actions(actions),
-            "refused": [*unknown, *malformed],
-            "horizon": self._steps,
-        }
+        self._asked = questions(folder)
 
     async def opens(self) -> bool:
         """Whether the environment is imported and begins at least one level."""
@@ -139,16 +128,21 @@ class _Audit:
                 if played.failed:
                     await self._failed(row.level, played)
 
-    async def explore(self, row: LevelRow, steps: int, notify: Notify) -> None:
-        """Search a level in a process of its own, and play again what is claimed."""
+    async def search(self, row: LevelRow, steps: int, notify: Notify) -> Explored:
+        """Search a level in a process of its own."""
         asked = {**self._asked, "upper_bound": row.upper_bound, "steps": steps}
         async with self._gate or nullcontext(), Plays(self._folder, self._programs) as plays:
             explored = await plays.explore(row.level, asked)
+        notify()
+        return explored
+
+    async def weigh(self, row: LevelRow, explored: Explored) -> None:
+        """Play again what the search of a level claims, and note what holds."""
         self._report.steps += explored.steps
         if explored.failed:
             start = await self._plays.play(row.level, ())
             self._found.add(
-                "fails", True, f"the search of the level did not come to its end: {explored.failed}", start, 1.0
+                "search-ended", False, f"the search of the level did not come to its end: {explored.failed}", start
             )
         self._best(row, await self._plays.play(row.level, explored.best))
         await try_chance(self._plays, row, self._report, [explored.best])
@@ -164,8 +158,7 @@ class _Audit:
             played = await self._plays.play(row.level, actions)
             if played.failed:
                 self._found.add("malformed-crash", True, f"{what}: {played.failed}", played, -len(actions))
-        self._weigh(row, explored)
-        notify()
+        self._conclude_level(row, explored)
 
     async def compare_levels(self) -> None:
         """Find levels that are the same to whoever plays them, though their files differ."""
@@ -215,7 +208,7 @@ class _Audit:
         else:
             self._best(row, played)
 
-    def _weigh(self, row: LevelRow, explored: Explored) -> None:
+    def _conclude_level(self, row: LevelRow, explored: Explored) -> None:
         row.moments = explored.moments
         if not (explored.exhausted and self._complete):
             return
@@ -267,5 +260,5 @@ class _Audit:
             row.best = played
 
     def _random(self, index: int) -> Sequence[Action]:
-        draws = generator(index, "audit", self._folder.name)
+        draws = generator(self._seed, "audit", self._folder.name, str(index))
         return [self._actions[int(draws.integers(len(self._actions)))] for _ in range(self._steps)]

@@ -16,6 +16,8 @@ from heredity.worlds.folder import WorldFolder
 Action = Mapping[str, Any]
 PLAY_S = 10.0
 """Seconds that one play may take."""
+GENERATE_S = 60.0
+"""Seconds that a level may take to be generated and played: generators search, some of them."""
 EXPLORE_S = 300.0
 """Seconds that the search of one level may take."""
 _MOST_ENDS = 3
@@ -80,7 +82,8 @@ class Plays:
         taken = tuple(actions)
         unknown = Played(level, seed, taken, started=False)
         try:
-            value = await self._call("play", {"level": level, "seed": seed, "actions": taken})
+            seconds = PLAY_S if level is not None else GENERATE_S
+            value = await self._call("play", {"level": level, "seed": seed, "actions": taken}, seconds)
         except RolloutError as error:
             return replace(unknown, failed=str(error))
         if not _is_play(value):

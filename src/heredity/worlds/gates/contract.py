@@ -74,11 +74,13 @@ class GateReport:
         gate: its name.
         findings: why it rejects; none is passed.
         figures: what was done and measured.
+        left_out: why it was not executed; `""` if it was.
     """
 
     gate: str
     findings: tuple[Finding, ...]
     figures: Mapping[str, Any]
+    left_out: str = ""
 
     @property
     def passed(self) -> bool:
@@ -88,6 +90,8 @@ class GateReport:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         findings = [finding.to_json() for finding in self.findings]
+        if self.left_out:
+            return {"gate": self.gate, "passed": None, "left_out": self.left_out}
         return {"gate": self.gate, "passed": self.passed, "findings": findings, "figures": dict(self.figures)}
 
 

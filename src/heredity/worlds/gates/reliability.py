@@ -32,7 +32,7 @@ def reliability(subject: Subject, findings: Findings) -> Figures:
     rows: list[Figures] = []
     for weak, strong in (*pairwise(PLAYERS), ("random", "solution")):
         gaps = scores[strong] - scores[weak]
-        low, high = _interval(gaps, generator(subject.seed, "gates", weak, strong))
+        low, high = paired_interval(gaps, generator(subject.seed, "gates", weak, strong))
         verdict = "better" if low > 0 else "worse" if high < 0 else "tie"
         rows.append(
             {"weak": weak, "strong": strong, "gap": float(gaps.mean()), "low": low, "high": high, "verdict": verdict}
@@ -79,7 +79,7 @@ def _searched(subject: Subject, level: Level, first: Play, episodes: int) -> flo
     return most
 
 
-def _interval(gaps: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
+def paired_interval(gaps: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
     """Return the percentile interval of a mean of paired gaps by bootstrap over levels."""
     means = gaps[rng.integers(len(gaps), size=(_RESAMPLES, len(gaps)))].mean(axis=1)
     low, high = np.quantile(means, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2])

@@ -211,8 +211,10 @@ def _data(env: Any) -> dict[str, Any]:
 
 def _ticks(plays: Sequence[Sequence[Any]]) -> bool:
     """Whether a number goes on by the same amount in every step of all plays."""
-    steps = {b - a if isinstance(b, int | float) else None for values in plays for a, b in pairwise(values)}
-    return len(steps) == 1 and steps not in ({0}, {None})
+    if not all(isinstance(value, int | float) for values in plays for value in values):
+        return False
+    steps = {b - a for values in plays for a, b in pairwise(values)}
+    return len(steps) == 1 and steps != {0}
 
 
 def _pickled(value: Any) -> bytes:

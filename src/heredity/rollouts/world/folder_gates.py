@@ -1,0 +1,115 @@
+"""World folders at the gates: what the audit finds, sorted by the gate that it is a matter of, and players compared in pairs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heredity.ids import digest_bytes, digest_json, generator
+from heredity.rollouts.programs import SandboxedPrograms
+from heredity.rollouts.world.folder_actions import enumerate_actions
+from heredity.rollouts.world.folder_audit import STEPS, audit_folder
+from heredity.rollouts.world.folder_findings import Finding as Found
+from heredity.rollouts.world.folder_findings import FolderReport
+from heredity.rollouts.world.folder_plays import Plays
+from heredity.worlds.folder import WorldFolder
+from heredity.worlds.gates.admit import GATES, Admission
+from heredity.worlds.gates.contract import Finding, GateReport
+from heredity.worlds.gates.reliability import paired_interval
+
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "format": ("missing-file", "unreadable", "no-bound"),
+    "execution": ("fails", "malformed-crash", "not-deterministic", "outside"),
+    "levels": ("duplicate", "unsolvable", "bound-beaten", "generator"),
+    "reward": ("invalid-income", "idle-income", "farmable", "unbounded-amount"),
+}
+"""The gates that apply, and the faults of the audit that each of them rejects."""
+LEFT_OUT: Mapping[str, str] = {
+    "novelty": "its figures come from rules in this process, and a folder's code runs in the sandbox alone",
+    "leak": "a folder does not say which parts of its state are hidden, nor which words are inverse",
+}
+"""The gates that do not apply, and why."""
+_LEVELS = 8
+_RANDOM = 4
+
+
+async def admit_folder(
+    path: Path | str,
+    programs: SandboxedPrograms,
+    seed: int = 0,
+    *,
+    steps: int = STEPS,
+    gate: asyncio.Semaphore | None = None,
+    notify: Callable[[], None] = lambda: None,
+) -> Admission:
+    """Execute the gates that apply to a folder in the AutoEnv-36 format: four on what the audit finds, and reliability.
+
+    Args:
+        path: the folder.
+        programs: the sandbox.
+        seed: what all chance of the gates comes from.
+        steps: how many the search of a level may take.
+        gate: passed by every search of a level.
+        notify: called after each level.
+
+    Raises:
+        ConfigError: if there is no such folder.
+        HostError: if the sandbox fails.
+    """
+    folder = WorldFolder(path)
+    report = await audit_folder(path, programs, steps, seed=seed, gate=gate, notify=notify)
+    by_kind = {finding.kind: finding for finding in report.findings}
+    reports: list[GateReport] = []
+    for name in GATES:
+        if name in KINDS:
+            faults = tuple(_finding(by_kind[kind]) for kind in KINDS[name] if kind in by_kind and by_kind[kind].fault)
+            reports.append(GateReport(name, faults, _figures(name, report)))
+        elif name in LEFT_OUT:
+            reports.append(GateReport(name, (), {}, LEFT_OUT[name]))
+        else:
+            reports.append(await _reliability(folder, programs, report, seed))
+    digest = digest_json({name: digest_bytes(data) for name, data in folder.files.items()})
+    return Admission(folder.name, digest, seed, tuple(reports))
+
+
+def _finding(found: Found) -> Finding:
+    message = found.text if not found.others else f"{found.text} (and {len(found.others)} more)"
+    return Finding(found.kind, message, max(1, len(found.levels)), found.level, tuple(found.actions))
+
+
+def _figures(name: str, report: FolderReport) -> dict[str, Any]:
+    if name == "execution":
+        notes = {finding.kind: finding.text for finding in report.findings if not finding.fault}
+        return {"plays": report.plays, "steps": report.steps, "notes": notes}
+    return {"levels": [row.to_json() for row in report.levels]} if name == "levels" else {}
+
+
+async def _reliability(folder: WorldFolder, programs: SandboxedPrograms, report: FolderReport, seed: int) -> GateReport:
+    """Compare chance with the best play that fits, on the same levels: a world that tells them not apart is of no use."""
+    actions, _ = enumerate_actions(folder.actions)
+    rows = [row for row in report.levels if row.best is not None and row.upper_bound]
+    chosen = [rows[index * len(rows) // min(_LEVELS, len(rows))] for index in range(min(_LEVELS, len(rows)))]
+    gaps: list[float] = []
+    async with Plays(folder, programs) as plays:
+        for row in chosen:
+            totals: list[float] = []
+            for number in range(_RANDOM):
+                draws = generator(seed, "gates", row.level, str(number))
+                drawn: Sequence[Any] = [actions[int(draws.integers(len(actions)))] for _ in range(folder.max_steps)]
+                totals.append((await plays.play(row.level, drawn)).total)
+            best = row.best.total if row.best else 0.0
+            gaps.append((best - float(np.mean(totals))) / (row.upper_bound or 1.0))
+    if not gaps:
+        return GateReport("reliability", (Finding("no difference", "no level could be played by anybody"),), {})
+    low, high = paired_interval(np.array(gaps), generator(seed, "gates", "random", "search"))
+    figures = {"levels": [row.level for row in chosen], "gap": float(np.mean(gaps)), "low": low, "high": high}
+    if low > 0:
+        return GateReport("reliability", (), figures)
+    message = (
+        f"the search is not better than chance beyond noise ({low:.3f} to {high:.3f}): the world tells nobody apart"
+    )
+    return GateReport("reliability", (Finding("no difference", message, 1, chosen[0].level),), figures)

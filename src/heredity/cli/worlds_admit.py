@@ -53,7 +53,8 @@ def admit(
     from heredity.worlds.world import sound_worlds, world
 
     if (Path(name) / "env_main.py").is_file():
-        _finish(world_folders.admission(Path(name), seed), out or Path(name), as_json=as_json)
+        hidden = secrets.randbelow(2**31) if seed is None else seed
+        _finish(world_folders.admission(Path(name), hidden), out or Path(name), as_json=as_json)
         return
     made = _of_folder(Path(name)) if "/" in name or name in (".", "..") else world(name)
     installed = "/" not in name and name not in (".", "..")

@@ -45,7 +45,7 @@ from heredity.rollouts.contract import Job
 from heredity.rollouts.engine import Engine, EngineSettings
 from heredity.rollouts.episode.starter import starter_program
 from heredity.sandbox import isolation
-from heredity.sandbox.bubblewrap_root import available as bubblewrap_missing
+from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.containers.backends import open_backend
 from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import taskset
@@ -110,14 +110,17 @@ def _run_blocks(page: str, space: dict[str, Any]) -> None:
             exec(compile(padded, str(ROOT / page), "exec"), space)
 
 
+NO_BUBBLEWRAP = available()
+"""Why there is no bubblewrap: looking for it starts it, once."""
+
 CODE_PAGES = sorted({block.page for block in blocks("python")})
 
 
 @needs_a_sandbox
 @pytest.mark.parametrize("page", CODE_PAGES)
 def test_the_code_of_a_page_runs(page: str) -> None:
-    if bubblewrap_missing() and any("BubblewrapBackend" in b.text for b in blocks("python") if b.page == page):
-        pytest.skip(f"the page attempts container tasks: {bubblewrap_missing()}")
+    if NO_BUBBLEWRAP and any("BubblewrapBackend" in b.text for b in blocks("python") if b.page == page):
+        pytest.skip(f"the page attempts container tasks: {NO_BUBBLEWRAP}")
     run_page(page)
 
 
@@ -191,7 +194,7 @@ async def test_the_model_that_a_page_shows_is_found_by_name(extending: dict[str,
 
 
 @needs_a_sandbox
-@pytest.mark.skipif(bubblewrap_missing() is not None, reason=f"bubblewrap: {bubblewrap_missing()}")
+@pytest.mark.skipif(NO_BUBBLEWRAP is not None, reason=f"bubblewrap: {NO_BUBBLEWRAP}")
 async def test_the_sandbox_that_a_page_shows_runs_container_tasks(extending: dict[str, Any], offer: Offer) -> None:
     offer("heredity.sandboxes", "small", extending["small"])
     offer("heredity.protocols", "worst-case", extending["PROTOCOL"])

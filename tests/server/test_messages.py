@@ -36,8 +36,15 @@ def test_an_agent_reads_its_own_names_of_files_and_no_others(tmp_path: Path) -> 
     source = Path(heredity.__file__).parent / "judging" / "session.py"
     said = f"{workspace}/system/policy.py is a link; see {workspace.parent}/journal.jsonl, {source}:3 and {Path.home()}/x.txt"
     assert for_agent(said, workspace) == (
-        "/workspace/system/policy.py is a link; see journal.jsonl, session.py:3 and x.txt"
+        "/workspace/system/policy.py is a link; see …/journal.jsonl, …/session.py:3 and …/x.txt"
     )
+    # Places that nobody has listed are places of the host too.
+    assert for_agent("see '/mnt/data/suites/x.json' and (/srv/a b/c)", workspace) == "see '…/x.json' and (…/a b/c)"
+    assert for_agent("GET http://127.0.0.1:80/submit, 1/2 of /workspace/a/b", workspace).endswith(
+        "1/2 of /workspace/a/b"
+    )
+    assert for_agent("http://127.0.0.1:80/submit", workspace) == "http://127.0.0.1:80/submit"
+    assert for_agent("/workspace-of/another/x", workspace) == "…/x"
     assert for_agent("no \u202ename\x1b[2J", workspace) == r"no \u202ename\x1b[2J"
 
 

@@ -11,12 +11,14 @@ import heredity
 from heredity.results.text import clean
 from heredity.sandbox.agent_bubblewrap import INSIDE
 
+_PLACE = re.compile(r"(?<![\w…./])/(?:[^\s/'\"]+/)+([^\s/'\":;,)]*)")
+
 
 def for_agent(message: str, workspace: Path) -> str:
     """Return a message as an agent may read it.
 
-    Its workspace has the name that it knows; of other files of the host only the last part of the path is left; control and
-    bidirectional characters are escapes.
+    Its workspace has the name that it knows; of any other place only the last part of the path is left; control and bidirectional
+    characters are escapes.
 
     Args:
         message: what went wrong.
@@ -29,5 +31,6 @@ def for_agent(message: str, workspace: Path) -> str:
         told = told.replace(root, INSIDE)
     for root in sorted(dict.fromkeys(map(str, hidden)), key=len, reverse=True):
         if root != "/":
-            told = re.sub(rf"{re.escape(root)}(?:/[^\s:;,'\"()]*)?", lambda found: Path(found[0]).name, told)
-    return clean(told)
+            # Known roots first: there may be spaces in their names.
+            told = re.sub(rf"{re.escape(root)}(?:/[^\s:;,'\"()]*)?", lambda found: f"…/{Path(found[0]).name}", told)
+    return clean(_PLACE.sub(lambda found: found[0] if found[0].startswith(f"{INSIDE}/") else f"…/{found[1]}", told))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from heredity import library
 from heredity.errors import ConfigError
 from heredity.tasks.containers import Artifact, NetworkPolicy, read_task
 from tasks.containers.folders import TOML, write_task
@@ -151,3 +152,11 @@ def test_the_digest_changes_with_any_file(tmp_path: Path) -> None:
     assert read_task(folder).digest == before
     (folder / "tests" / "expected.txt").write_text("1")
     assert read_task(folder).digest != before
+
+
+def test_the_programs_that_reward_are_one_and_the_same_in_every_task() -> None:
+    # A task of the Harbor format holds all that it needs, so what they have in common is there once for each.
+    folders = Path(library.__path__[0]) / "tasks" / "containers"
+    files = sorted(folders.glob("*/*/tests/reward.py"))
+    assert len(files) >= 8
+    assert len({path.read_bytes() for path in files}) == 1, "change all of them alike"

@@ -175,7 +175,7 @@ class GradingApp:
                 self._session.refused(path[:_MAX_PATH], "invalid_checkpoint", reason)
                 raise _ProblemError(reason) from error
             except ClosedError as error:
-                raise _ProblemError(self._workspace.shown(f"the run is over: {error}"), 409) from error
+                raise _ProblemError(self._told(f"the run is over: {error}"), 409) from error
             except (RejectedError, BudgetError) as error:
                 raise _ProblemError(self._told(str(error))) from error
             finally:
@@ -183,7 +183,7 @@ class GradingApp:
                 await asyncio.to_thread(self._kept.tidy)
 
     def _told(self, message: str) -> str:
-        return for_agent(self._workspace.shown(message), self._workspace.root)[:_MAX_REASON]
+        return for_agent(message, self._workspace.root)[:_MAX_REASON]
 
     def _choose(self, gpu: str | None) -> None:
         if self._place is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 import shutil
 import tarfile
 import tempfile
@@ -20,7 +19,6 @@ from heredity.sandbox.agent_bubblewrap import INSIDE
 
 _STATUS = "status"
 _LINKS = {name: f"{_STATUS}/{name}" for name in ("scores.json", "run_meta.json", "reports")}
-_PLACE = re.compile(r"(?<![\w…./])/(?:[^\s/'\"]+/)+([^\s/'\":;,)]*)")
 _MAX_CODE_BYTES = 32 << 20
 _MAX_CODE_FILES = 2000
 
@@ -89,11 +87,6 @@ class TrainingWorkspace:
                 f"{model_path:.200} is not inside the workspace; save the checkpoint below output/ and give its path"
             )
         return self.root / pure
-
-    def shown(self, message: str) -> str:
-        """Return a message as an agent may read it: places in its workspace by its own names, any other place by its last part."""
-        own = message.replace(str(self.root), INSIDE)
-        return _PLACE.sub(lambda match: match[0] if match[0].startswith(INSIDE) else f"…/{match[1]}", own)
 
     def code(self) -> Mapping[str, bytes]:
         """Return the files of `code/`; none if there is no such folder.

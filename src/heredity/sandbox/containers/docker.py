@@ -8,13 +8,16 @@ import os
 import shlex
 import shutil
 import subprocess
+import tempfile
 import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO
 
 from heredity.errors import CandidateError, ConfigError, HostError, IsolationError
+from heredity.sandbox.containers.archives import MOST_BYTES, packed, unpacked
 from heredity.sandbox.containers.bubblewrap import LOGS, PYTHON, TESTS
 from heredity.sandbox.containers.contract import (
     GUARD,
@@ -66,9 +69,14 @@ class _Output:
     stderr: str
 
 
-async def _run(*words: str, seconds: float | None = _STEP_S) -> _Output:
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*words, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe)
+async def _run(
+    *words: str,
+    seconds: float | None = _STEP_S,
+    stdin: IO[bytes] | None = None,
+    stdout: IO[bytes] | None = None,
+) -> _Output:
+    given, pipe = stdin or asyncio.subprocess.DEVNULL, asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*words, stdin=given, stdout=stdout or pipe, stderr=pipe)
     try:
         async with asyncio.timeout(seconds):
             out, err = await process.communicate()
@@ -76,7 +84,7 @@ async def _run(*words: str, seconds: float | None = _STEP_S) -> _Output:
         process.kill()
         await process.wait()
         raise
-    return _Output(process.returncode or 0, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+    return _Output(process.returncode or 0, (out or b"").decode("utf-8", "replace"), err.decode("utf-8", "replace"))
 
 
 class DockerSandbox:
@@ -153,9 +161,14 @@ class DockerSandbox:
             CandidateError: if the engine refuses.
         """
         folder = await asyncio.to_thread(source.is_dir)
-        parent = target if folder or target.endswith("/") else target.rpartition("/")[0] or "/"
-        await self.exec(f"mkdir -p {shlex.quote(parent)}", workdir="/")
-        output = await _run(self._engine, "cp", f"{source}/." if folder else str(source), f"{self._name}:{target}")
+        parent, _, name = (
+            (target.rstrip("/"), "", source.name) if folder or target.endswith("/") else target.rpartition("/")
+        )
+        place = shlex.quote(parent or "/")
+        with tempfile.TemporaryFile() as file:
+            await asyncio.to_thread(packed, source, name, file)
+            file.seek(0)
+            output = await self._piped(f"mkdir -p {place} && tar -C {place} -xf -", stdin=file)
         if output.code != 0:
             raise CandidateError(f"nothing can be put into {target} of the container: {output.stderr.strip()[-500:]}")
         if mode is not None:
@@ -172,12 +185,26 @@ class DockerSandbox:
         if kind.code != 0:
             raise CandidateError(f"{source} of the container is neither a file nor a folder")
         folder = (await self.exec(f"test -d {quoted}", workdir="/")).code == 0
-        if folder:
-            await asyncio.to_thread(target.mkdir, parents=True, exist_ok=True)
-        output = await _run(self._engine, "cp", f"{self._name}:{source}{'/.' if folder else ''}", str(target))
-        if output.code != 0:
-            raise CandidateError(f"{source} of the container cannot be fetched: {output.stderr.strip()[-500:]}")
-        await asyncio.to_thread(_without_links, target)
+        parent, _, name = (source, "", ".") if folder else source.rpartition("/")
+        most, what = MOST_BYTES + 1, f"{source} of the container"
+        command = f"tar -C {shlex.quote(parent or '/')} -cf - -- {shlex.quote(name)} | head -c {most}"
+        with tempfile.TemporaryFile() as file:
+            output = await self._piped(command, stdout=file)
+            if output.code != 0 or file.seek(0, os.SEEK_END) >= most:
+                raise CandidateError(f"{what} cannot be fetched: {output.stderr.strip()[-500:] or 'it is too large'}")
+            file.seek(0)
+            await asyncio.to_thread(unpacked, file, target, what, folder=folder)
+
+    async def _piped(self, command: str, *, stdin: IO[bytes] | None = None, stdout: IO[bytes] | None = None) -> _Output:
+        """Run a command of ours as root, with an archive as its input or its output.
+
+        The engine's `cp` does not reach what is mounted in memory, as the folders of a verifier are.
+        """
+        words = (*(("--interactive",) if stdin else ()), "--user", "0", "--workdir", "/", self._name)
+        # What an image sets of the shell and of the loader is not for what runs as root.
+        clean = ("env", *(f"--unset={name}" for name in HIJACKING), f"PATH={_SYSTEM_PATH}")
+        bounded = (*clean, "timeout", "--signal", "KILL", str(_STEP_S), "bash", "-o", "pipefail", "-c", command)
+        return await _run(self._engine, "exec", *words, *bounded, seconds=2 * _STEP_S, stdin=stdin, stdout=stdout)
 
     async def settle(self) -> Settled:
         """End every process in it and keep what is on its disk; only `stop` may follow.
@@ -273,12 +300,6 @@ class DockerBackend:
 def _bounded(text: str, most: int) -> str:
     half = most // 2
     return text if len(text) <= most else f"{text[:half]}\n[{len(text) - 2 * half} characters left out]\n{text[-half:]}"
-
-
-def _without_links(target: Path) -> None:
-    for path in [target, *(target.rglob("*") if target.is_dir() else ())]:
-        if path.is_symlink() or not (path.is_file() or path.is_dir()):
-            os.unlink(path)
 
 
 def open_docker() -> DockerBackend:

@@ -1,0 +1,57 @@
+"""Files into a container and out of it as tar archives: what an engine's own copying does not do for folders in memory."""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+from pathlib import Path
+from typing import IO
+
+from heredity.errors import CandidateError
+
+MOST_BYTES = 1 << 30
+"""Most bytes of an archive, and of what is unpacked of it."""
+
+
+def packed(source: Path, name: str, file: IO[bytes]) -> None:
+    """Write an archive of a file, under a name, or of a folder's content; everything in it belongs to root."""
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        tar.add(source, arcname="." if source.is_dir() else name, filter=_of_root)
+
+
+def unpacked(file: IO[bytes], target: Path, what: str, *, folder: bool) -> None:
+    """Unpack what a container gave: files and folders only, and nothing outside of the target.
+
+    Args:
+        file: the archive, which whatever runs in the container may have written.
+        target: a folder, or the path of the only file.
+        what: where it comes from, for messages.
+        folder: which of both.
+
+    Raises:
+        CandidateError: if it is no archive, is too large, holds no such file, or names a place outside of the target.
+    """
+    try:
+        with tarfile.open(fileobj=file, mode="r:") as tar:
+            members = [member for member in tar if member.isreg() or member.isdir()]
+            if sum(member.size for member in members) > MOST_BYTES or any(member.issparse() for member in members):
+                raise CandidateError(
+                    f"{what} has more than {MOST_BYTES} bytes, or holes in its files; leave less there"
+                )
+            if folder:
+                target.mkdir(parents=True, exist_ok=True)
+                tar.extractall(target, members, filter="data")
+                return
+            inner = tar.extractfile(members[0]) if members and members[0].isreg() else None
+            if inner is None:
+                raise CandidateError(f"{what} is neither a file nor a folder")
+            with target.open("wb") as copied:
+                shutil.copyfileobj(inner, copied)
+    except (tarfile.TarError, OSError, ValueError, OverflowError) as error:
+        raise CandidateError(f"{what} cannot be fetched: {error}") from error
+
+
+def _of_root(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member

@@ -1,0 +1,110 @@
+"""Files into and out of an engine's container, with a stand-in that behaves as the engine's documentation says."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import tarfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from heredity.errors import CandidateError
+from heredity.sandbox import bubblewrap_root
+from heredity.sandbox.containers import archives
+from heredity.sandbox.containers.archives import unpacked
+from heredity.sandbox.containers.contract import ContainerLimits, Image, Phase
+from heredity.sandbox.containers.docker import DockerSandbox
+from heredity.tasks.containers import read_task
+from tasks.containers.folders import write_task
+
+REASON = bubblewrap_root.available()
+ENGINE = Path(__file__).with_name("engine_stand_in.py")
+needs_bubblewrap = pytest.mark.skipif(REASON is not None, reason=f"the stand-in needs bubblewrap: {REASON}")
+
+
+@pytest_asyncio.fixture
+async def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DockerSandbox]:
+    engine = tmp_path / "docker"
+    engine.write_text(f'#!/bin/sh\nexec {sys.executable} {ENGINE} "$@"\n')
+    engine.chmod(0o755)
+    monkeypatch.setenv("ENGINE_STAND_IN", str(tmp_path / "engine"))
+    task = read_task(write_task(tmp_path / "task"))
+    opened = DockerSandbox(str(engine), task, Image("image", {}, "/"), Phase(verifying=True), ContainerLimits())
+    await opened.start()
+    yield opened
+    await opened.stop()
+
+
+@needs_bubblewrap
+async def test_what_a_verifier_leaves_in_memory_is_fetched(sandbox: DockerSandbox, tmp_path: Path) -> None:
+    done = await sandbox.exec(
+        "echo 1 > /logs/verifier/reward.txt && mkdir -p /app/deep && echo a > '/app/deep/a b.txt'"
+    )
+    assert done.code == 0, done.stderr
+    await sandbox.download("/logs/verifier/reward.txt", tmp_path / "reward.txt")
+    assert (tmp_path / "reward.txt").read_text() == "1\n"
+    await sandbox.exec("ln -s /etc/passwd /app/link; mkfifo /app/pipe; ln -s /etc /app/deep/up")
+    await sandbox.download("/app", tmp_path / "app")
+    assert sorted(str(p.relative_to(tmp_path / "app")) for p in (tmp_path / "app").rglob("*")) == [
+        "deep",
+        "deep/a b.txt",
+    ]
+    for missing in ("/app/link", "/app/pipe", "/nowhere"):
+        with pytest.raises(CandidateError, match="is neither a file nor a folder"):
+            await sandbox.download(missing, tmp_path / "x")
+
+
+@needs_bubblewrap
+async def test_tests_are_put_where_a_verifier_finds_them_though_that_is_in_memory(
+    sandbox: DockerSandbox, tmp_path: Path
+) -> None:
+    (tmp_path / "tests" / "inner").mkdir(parents=True)
+    (tmp_path / "tests" / "test.sh").write_text("cat /tests/inner/a")
+    (tmp_path / "tests" / "inner" / "a").write_text("found")
+    await sandbox.upload(tmp_path / "tests", "/tests")
+    assert (await sandbox.exec("bash /tests/test.sh")).stdout == "found"
+    await sandbox.upload(tmp_path / "tests" / "test.sh", "/opt/new/run.sh", mode=0o750)
+    assert (await sandbox.exec("stat -c '%a %u' /opt/new/run.sh")).stdout == "750 0\n"
+
+
+@needs_bubblewrap
+async def test_more_than_the_bound_is_not_fetched(
+    sandbox: DockerSandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heredity.sandbox.containers.docker.MOST_BYTES", 20_000)
+    await sandbox.exec("mkdir /app; head -c 100000 /dev/zero > /app/large")
+    with pytest.raises(CandidateError, match="cannot be fetched"):
+        await sandbox.download("/app/large", tmp_path / "large")
+
+
+def archive(*members: tuple[tarfile.TarInfo, bytes]) -> io.BytesIO:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        for member, data in members:
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    file.seek(0)
+    return file
+
+
+@pytest.mark.parametrize("name", ["../out", "/etc/out", "a/../../out"])
+def test_an_archive_that_names_a_place_outside_puts_nothing_there(name: str, tmp_path: Path) -> None:
+    with contextlib.suppress(CandidateError):  # or it is put below the target
+        unpacked(archive((tarfile.TarInfo(name), b"x")), tmp_path / "in", "it", folder=True)
+    assert not (tmp_path / "out").exists()
+    assert not Path("/etc/out").exists()
+
+
+def test_what_is_no_archive_or_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(CandidateError, match="it cannot be fetched"):
+        unpacked(io.BytesIO(os.urandom(2000)), tmp_path / "a", "it", folder=True)
+    with pytest.raises(CandidateError, match="it is neither a file nor a folder"):
+        unpacked(archive(), tmp_path / "a", "it", folder=False)
+    monkeypatch.setattr(archives, "MOST_BYTES", 3)
+    with pytest.raises(CandidateError, match="it has more than 3 bytes"):
+        unpacked(archive((tarfile.TarInfo("a"), b"four")), tmp_path / "a", "it", folder=True)

@@ -60,8 +60,10 @@ async def _judged(bench: Bench, view: View, digest: str, model: str | None) -> t
         return {**data, _KEPT_IN: judgements.named(blobs.root)}
 
     under = {} if model is None else {"gateway.execution": model}
-    kept, _ = await judgements.once(view.taskset or bench.taskset, view.tasks, digest, make, **under)
-    names = {"view": view.name, "model": model}
+    kept, recalled = await judgements.once(view.taskset or bench.taskset, view.tasks, digest, make, **under)
+    # What this run made before it was interrupted is its own.
+    elsewhere = recalled and kept[_KEPT_IN] != judgements.named(blobs.root)
+    names = {"view": view.name, "model": model, **({"recalled": True} if elsewhere else {})}
     data = cast("SnapshotAssessed", {**{k: v for k, v in kept.items() if k != _KEPT_IN}, **names})
     if data["blob"] is None:
         return data, None

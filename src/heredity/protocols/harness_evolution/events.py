@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
@@ -26,7 +27,10 @@ class SnapshotsFrozen(TypedDict):
 
 
 class SnapshotAssessed(TypedDict):
-    """One snapshot on one view; lists have one entry for each task, `model` is null for the run's own execution model."""
+    """One snapshot on one view; lists have one entry for each task, `model` is null for the run's own execution model.
+
+    `recalled` where another run of the suite made these rollouts, and paid for them.
+    """
 
     view: str
     candidate: str
@@ -40,6 +44,7 @@ class SnapshotAssessed(TypedDict):
     seconds: Sequence[float]
     costs: Sequence[Mapping[str, float]]
     blob: str | None
+    recalled: NotRequired[bool]
 
 
 class EvaluationPlanned(TypedDict):

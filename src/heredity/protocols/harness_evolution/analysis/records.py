@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from itertools import repeat
 from typing import Any
 
@@ -98,13 +99,17 @@ class JournalRows:
         return rows_of_columns(table.columns)
 
     def spent(self) -> TaskRows:
-        """Return the rows that were paid for: each judgement of a candidate once, whole, also under other models."""
+        """Return the rows that were paid for: each judgement of a candidate once, whole, also under other models.
+
+        What another run of the suite judged is there and cost nothing here.
+        """
         table = _Table()
         self._write_submissions(table)
         self._write_updates(table)
         for (view, candidate, model), data in self._assessed.items():
             once = {"name": candidate, "candidate": candidate, "batch": None, "role": None}
-            self._write_judged(table, {**data, "view": view if model is None else f"{view} under {model}"}, once)
+            paid = _free(data) if data.get("recalled") else data
+            self._write_judged(table, {**paid, "view": view if model is None else f"{view} under {model}"}, once)
         return rows_of_columns(table.columns)
 
     def _read(self, kind: str, data: Json) -> None:
@@ -196,6 +201,12 @@ class JournalRows:
 
     def _label(self, task_index: int) -> Json:
         return self._tasks[task_index] if task_index < len(self._tasks) else {"id": f"train/{task_index}"}
+
+
+def _free(data: Json) -> Json:
+    """Return a judgement whose rollouts cost nothing."""
+    nothing = {**asdict(NOTHING_USED), "tool_calls": 0}
+    return {**data, "costs": [nothing] * len(data["tasks"]), "seconds": [0.0] * len(data["tasks"])}
 
 
 def _named(tasks: Sequence[Json]) -> dict[str, list[str]]:

@@ -148,7 +148,7 @@ def test_a_suite_without_its_runs_leaves_out_only_what_needs_them(suite: SuiteRe
         "problems",
         "reproduce",
     }
-    assert ids == general | {"edits", "code"}
+    assert ids == general | {"edits", "code", "demands"}
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from heredity.protocols.policy_evolution.demand_section import demands
 from heredity.protocols.policy_evolution.edit_sections import FEATURES, code, edits, written_hits
 from heredity.results import text
 from heredity.results.charts import (
@@ -81,6 +82,7 @@ class PolicyReport:
             Section("curves", "Best so far over the budget", _curves(suite, runs, names), navigation="Best so far"),
             Section("phases", "Phases of edits", _phases(runs, names), media="page", navigation="Phases"),
             Section("edits", "Which edits paid", edits(suite, runs), navigation="Edits"),
+            Section("demands", "By task demand", demands(suite, names), navigation="Demands"),
             Section("code", f"Code of the selected {self.words.products}", code(suite), "detail", "page", "Code"),
             Section("traces", "How feedback was used", _all_traces(suite, runs, names), "detail", "page", "Traces"),
         ]

@@ -20,6 +20,7 @@ ALLOWED = {
     # Commands that are one protocol's own: they are that protocol's, written where all commands are.
     ("cli/evaluate.py", "heredity.protocols.harness_evolution"),
     ("cli/annotate.py", "heredity.protocols.harness_evolution"),
+    ("cli/worlds_generate.py", "heredity.protocols.world_generation"),
     # The benchmark of one protocol's analysis.
     ("bench/metrics.py", "heredity.protocols.harness_evolution"),
 }

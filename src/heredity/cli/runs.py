@@ -62,13 +62,13 @@ def run(
         raise ConfigError('--most-seeds goes with --until; add --until "A vs B decided", or set run.seeds')
     suite = out if out is not None else new_suite_folder(folder, config)
     fresh = not suite.exists()
-    _require(config, suite, json_output=json_output)
+    require_all(config, suite, json_output=json_output)
     if cases is not None:
         adopt_cases(suite, cases)
     try:
         if until:
             begin(suite, config, until)
-        _execute(suite, open_suite(suite, config), json_output=json_output)
+        _conclude(execute(suite, open_suite(suite, config), json_output=json_output), json_output=json_output)
     except (ConfigError, MissingExtraError, IsolationError):
         if fresh:
             forget_unbegun(suite)
@@ -84,8 +84,9 @@ def resume(
     from heredity.experiments.suite import open_suite, with_jobs
 
     config = open_suite(suite)
-    _require(config, suite, json_output=json_output)
-    _execute(suite, with_jobs(config, jobs) if jobs else config, json_output=json_output)
+    require_all(config, suite, json_output=json_output)
+    resumed = with_jobs(config, jobs) if jobs else config
+    _conclude(execute(suite, resumed, json_output=json_output), json_output=json_output)
 
 
 def report(folder: Path = typer.Argument(help="A suite's or a run's folder."), json_output: bool = _JSON) -> None:
@@ -127,7 +128,7 @@ def compare(
         _say(note)
 
 
-def _require(config: Config, suite: Path, *, json_output: bool) -> None:
+def require_all(config: Config, suite: Path, *, json_output: bool) -> None:
     """Refuse what cannot run here, with everything that is missing."""
     from heredity.experiments.preflight import PreflightError, require
 
@@ -140,7 +141,8 @@ def _require(config: Config, suite: Path, *, json_output: bool) -> None:
         raise typer.Exit(2) from error
 
 
-def _execute(suite: Path, config: Config, *, json_output: bool) -> None:
+def execute(suite: Path, config: Config, *, json_output: bool) -> SuiteResult:
+    """Run or continue a suite with its progress on stderr, none for JSON; an interruption says how to go on."""
     from heredity.cli.live import watcher_for
     from heredity.experiments.progress import RunProgress, Silent
     from heredity.experiments.results import report_of
@@ -150,7 +152,7 @@ def _execute(suite: Path, config: Config, *, json_output: bool) -> None:
     watcher = Silent() if json_output else watcher_for(runs, suite, report_of(config.run.protocol).words)
     try:
         with watcher:
-            result = run_interruptibly(run_suite(suite, config, watcher, runs))
+            return run_interruptibly(run_suite(suite, config, watcher, runs))
     except InterruptedRunError as error:
         _say(f"interrupted; nothing is lost: heredity resume {suite}")
         raise typer.Exit(error.code) from error
@@ -158,12 +160,9 @@ def _execute(suite: Path, config: Config, *, json_output: bool) -> None:
         raise
     except RecordError as error:
         raise RecordError(f"{error}; then: heredity resume {suite}") from error
-    _conclude(result, json_output=json_output)
 
 
 def _conclude(result: SuiteResult, *, json_output: bool) -> None:
-    from heredity.experiments.suite import REPORT
-
     page = result.folder / "report.html"
     if json_output:
         paths = {"folder": str(result.folder), "report": str(page)}
@@ -172,6 +171,13 @@ def _conclude(result: SuiteResult, *, json_output: bool) -> None:
     else:
         _show(result.metrics)
         typer.echo(f"report: {page}")
+    say_problems(result)
+
+
+def say_problems(result: SuiteResult) -> None:
+    """Say on stderr what went wrong and how to go on; the exit code is 1 if a run did not end or its evolver failed."""
+    from heredity.experiments.suite import REPORT
+
     for name, note in result.notes.items():
         _say(f"{name}: {note}")
     for name, reason in result.evolver_failures.items():

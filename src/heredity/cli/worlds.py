@@ -18,6 +18,7 @@ from heredity.cli import (
     worlds_curate,
     worlds_examples,
     worlds_export,
+    worlds_generate,
     worlds_play,
 )
 from heredity.cli.whole_help import WholeHelp
@@ -34,6 +35,7 @@ app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 app.command("play")(worlds_play.play)
 app.command("bench")(worlds_bench.bench)
 app.command("compose")(worlds_compose.compose)
+app.command("generate")(worlds_generate.generate)
 app.command("audit")(world_folders.audit)
 app.command("admit")(worlds_admit.admit)
 app.command("export")(worlds_export.export)
@@ -49,15 +51,22 @@ Skin = Annotated[str, typer.Option("--skin", help="text, inverse, picture or inv
 
 
 @app.command("list")
-def list_worlds(*, as_json: AsJson = False) -> None:
+def list_worlds(
+    library: Annotated[
+        Path | None, typer.Option("--library", help="The worlds in this folder instead, such as a suite's library.")
+    ] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
     """List the worlds: what pays, what is seen, whether words mean what they say, and what they ask of an agent."""
     from heredity.cli.columns import columns
     from heredity.worlds.description import CAPABILITIES
     from heredity.worlds.world import sound_worlds
 
-    sound, faults = sound_worlds()
+    sound, faults = sound_worlds() if library is None else _in_library(library)
     rows = sorted(
-        (_row(made) for made in sound.values()), key=lambda row: (row["number"] is None, row["number"], row["world"])
+        (_row(made, place) for place, made in sound.items()),
+        key=lambda row: (row["number"] is None, row["number"], row["world"]),
     )
     if as_json:
         wrong = [{"world": name, "error": error} for name, error in faults.items()]
@@ -75,6 +84,23 @@ def list_worlds(*, as_json: AsJson = False) -> None:
     warn_of(faults)
 
 
+def _in_library(library: Path) -> tuple[Mapping[str, World], Mapping[str, str]]:
+    """Return the worlds in a folder or in folders of it, by their paths, and what is wrong with others."""
+    from heredity.worlds.world import world
+
+    places = sorted(file.parent for pattern in ("*/world.yaml", "*/*/world.yaml") for file in library.glob(pattern))
+    if not places:
+        raise ConfigError(f"{library} holds no worlds; name a folder of folders with a world.yaml")
+    sound: dict[str, World] = {}
+    wrong: dict[str, str] = {}
+    for folder in places:
+        try:
+            sound[str(folder)] = world(f"{folder.absolute()}/")
+        except ConfigError as error:
+            wrong[str(folder)] = str(error)
+    return sound, wrong
+
+
 def warn_of(faults: Mapping[str, str]) -> None:
     """Say in one line on stderr which worlds cannot be used, if there are any."""
     if faults:
@@ -88,7 +114,7 @@ def _asks(row: dict[str, Any]) -> str:
     return "".join(word[0] if word in row["capabilities"] else "-" for word in CAPABILITIES)
 
 
-def _row(made: World) -> dict[str, Any]:
+def _row(made: World, place: str) -> dict[str, Any]:
     from heredity.worlds.world import SPLITS
 
     described = made.description
@@ -100,7 +126,7 @@ def _row(made: World) -> dict[str, Any]:
         "paper": paper,
         "title": meta.title,
         "summary": meta.summary,
-        "taskset": f"worlds/{made.name}",
+        "taskset": f"worlds/{place}",
         "reward": meta.reward,
         "observation": meta.observation,
         "semantics": meta.semantics,

@@ -30,7 +30,7 @@ MECHANICS: Mapping[str, str] = {
     "words that mean the contrary": "contrary opposite inverted liar lies misleading backwards",
 }
 """Words that ask for a mechanic, as `heredity.worlds.compose` calls it."""
-_PLACES: Mapping[str, str] = {
+PLACES: Mapping[str, str] = {
     "cavern": "cavern cave caves mine troll crystal miner",
     "harbour": "harbour port ship ships quay ferry sea sailor lighthouse",
     "station": "station space robot astronaut oxygen drone airlock orbit",
@@ -38,6 +38,7 @@ _PLACES: Mapping[str, str] = {
     "library": "library books scroll scribe candle archive monk",
     "desert": "desert caravan oasis ruin sand nomad bazaar tomb",
 }
+"""Words that name a place, by the vocabulary of nouns that it has."""
 _ASKED: Mapping[str, Mapping[str, str]] = {
     "reward": {
         "accumulative": "coins coin profit collect collects gather gathers many much earn earns score",
@@ -96,7 +97,7 @@ def wishes(theme: str) -> Wishes:
     words = words_of_theme(theme)
     present = set(words)
     mechanics = tuple(name for name, asking in MECHANICS.items() if present & set(asking.split()))
-    hits = {place: len(present & set(asking.split())) for place, asking in _PLACES.items()}
+    hits = {place: len(present & set(asking.split())) for place, asking in PLACES.items()}
     place = max(hits, key=hits.__getitem__)
     asked: dict[str, str] = {}
     for key, values in _ASKED.items():
@@ -105,7 +106,7 @@ def wishes(theme: str) -> Wishes:
         if counts[best]:
             asked[key] = best
     known = set(
-        " ".join([*MECHANICS.values(), *_PLACES.values(), *(t for v in _ASKED.values() for t in v.values())]).split()
+        " ".join([*MECHANICS.values(), *PLACES.values(), *(t for v in _ASKED.values() for t in v.values())]).split()
     )
     unknown = tuple(dict.fromkeys(word for word in words if len(word) > 3 and word not in known))
     return Wishes(mechanics, place if hits[place] else "", asked, unknown)

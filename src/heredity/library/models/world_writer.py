@@ -9,6 +9,7 @@ what it is told, if it notices.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import re
 from collections import Counter
@@ -22,10 +23,11 @@ from heredity.gateway.contract import Message, Reply, Request, ToolCall, Usage
 from heredity.ids import generator
 from heredity.library.models.follower import words_of
 from heredity.library.models.world_faults import FAULTS, planted
-from heredity.library.models.world_words import ABSTRACT, chosen, wishes, words_of_theme
+from heredity.library.models.world_words import ABSTRACT, MECHANICS, PLACES, chosen, wishes, words_of_theme
 from heredity.worlds.compose.composing import Composition
 
 _TASK = re.compile(r"^Task: (\w+)$", re.MULTILINE)
+_COUNT = re.compile(r"^Propose (\d+) themes", re.MULTILINE)
 _WORLD = re.compile(r"named `(\w+)`")
 _GATE = re.compile(r"^(\w+): (passed|REJECTED)$")
 _FINDING = re.compile(r"^- (.*?)(?: \(\d+ times\))?: (.*)$")
@@ -129,7 +131,7 @@ class WorldWriter:
         """
         first = next((message for message in request.messages if message.role == "user"), Message("user"))
         task = _TASK.search(first.content)
-        if task is None or task[1] not in ("review", "design", "rules"):
+        if task is None or task[1] not in ("propose", "review", "design", "rules"):
             raise ProviderError("unscripted", f"{self.name} answers authors of worlds only", transient=False)
         text, calls = await asyncio.to_thread(self._answer, task[1], first.content, request)
         used = Usage(
@@ -139,6 +141,8 @@ class WorldWriter:
 
     def _answer(self, task: str, prompt: str, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
         theme = prompt.rpartition("The theme:\n\n")[2].partition("\n\nThe design:\n\n")[0].strip()
+        if task == "propose":
+            return _propose(prompt), ()
         if task == "review":
             return _review(theme), ()
         named = _WORLD.search(prompt)
@@ -209,6 +213,15 @@ def _unnoticed(work: Work) -> bool:
     return any(_meets(kind, told) for kind in work.faults)
 
 
+def _propose(prompt: str) -> str:
+    """Return themes made of two mechanics and a place, those left out that the request names."""
+    count = int(_COUNT.search(prompt)[1]) if _COUNT.search(prompt) else 1  # pyright: ignore[reportOptionalSubscript]
+    known = [(place, one, other) for place in PLACES for one, other in itertools.combinations(MECHANICS, 2)]
+    order = generator(0, "offline", "world-author", "propose").permutation(len(known))
+    texts = [f"In a {place.split()[0]}: {one}, and {other}." for place, one, other in (known[int(i)] for i in order)]
+    return "".join(f"- {text}\n" for text in [text for text in texts if text not in prompt][:count])
+
+
 def _review(theme: str) -> str:
     wanted, words = wishes(theme), words_of_theme(theme)
     abstract = sorted(set(words) & ABSTRACT)
@@ -221,7 +234,8 @@ def _review(theme: str) -> str:
         f"Abstract: {', '.join(abstract) or 'nothing'}.",
         f"Redundant: {', '.join(repeated) or 'nothing'}.",
     )
-    return "\n".join([*lines, "", "## Theme", "", " ".join(precise)])
+    ended = [sentence if sentence[-1] in ".!?" else f"{sentence}." for sentence in precise]
+    return "\n".join([*lines, "", "## Theme", "", " ".join(ended)])
 
 
 def _design(work: Work) -> str:

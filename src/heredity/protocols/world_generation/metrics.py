@@ -167,20 +167,20 @@ def _repairs(builds: Sequence[BuildRow]) -> list[RepairRow]:
 
 
 def _gates(executed: Sequence[GatesExecuted]) -> list[GateRow]:
+    """Return what the gates came to from all seeds; what ended before it was a world failed the first of them."""
     reports = [report for data in executed for report in data["reports"]]
-    failed = [data["status"] for data in executed if not data["reports"]]
-    rows = [
-        GateRow(
-            gate=gate,
-            passed=all(report["passed"] for report in reports if report["gate"] == gate),
-            kinds=list(
-                dict.fromkeys(f["kind"] for report in reports if report["gate"] == gate for f in report["findings"])
-            ),
-        )
-        for gate in ALL
-        if any(report["gate"] == gate for report in reports)
-    ]
-    return [GateRow(gate=ALL[0], passed=False, kinds=failed), *rows] if failed else rows
+    ended = [_ended(data["status"]) for data in executed if not data["reports"]]
+    rows: list[GateRow] = [GateRow(gate=ALL[0], passed=False, findings=ended[:1])] if ended else []
+    for gate in ALL:
+        own = [report for report in reports if report["gate"] == gate]
+        if own:
+            findings = {row.kind: row for report in own for row in _rows(report)}
+            rows.append(GateRow(gate=gate, passed=all(r["passed"] for r in own), findings=list(findings.values())))
+    return rows
+
+
+def _ended(status: str) -> FindingRow:
+    return FindingRow(gate=ALL[0], kind=status, message="the build was ended before it was a world", count=1)
 
 
 def _stages(evidence: RunEvidence, digest: str | None) -> list[StageRow]:

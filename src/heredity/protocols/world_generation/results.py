@@ -33,11 +33,16 @@ class BuildRow(Result):
 
 
 class GateRow(Result):
-    """A gate on the selected world, from all hidden seeds."""
+    """A gate on the selected world, from all hidden seeds; `findings` has each kind once."""
 
     gate: str
     passed: bool
-    kinds: list[str]
+    findings: list[FindingRow]
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of its findings."""
+        return [finding.kind for finding in self.findings]
 
 
 class StageRow(Result):

@@ -1,0 +1,199 @@
+"""`heredity worlds generate`: worlds from themes, by a model or a coding agent, with gates that decide."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heredity.errors import ConfigError
+
+if TYPE_CHECKING:
+    from heredity.experiments.suite import SuiteResult
+    from heredity.protocols.world_generation.themes import Preparation, Review
+    from heredity.worlds.themes.theme import Theme
+
+
+def generate(
+    themes: Annotated[
+        list[str] | None,
+        typer.Argument(help="Themes, each a text such as 'A keeper trades oil'.", metavar="[THEMES]..."),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--themes", help="A file of themes: one in each line, or TOML.", metavar="FILE")
+    ] = None,
+    propose: Annotated[int, typer.Option("--propose", min=0, max=1000, help="Let the model propose so many more.")] = 0,
+    model: Annotated[str, typer.Option("--model", help="The model that the author asks, such as openai/gpt-5.")] = "",
+    author: Annotated[
+        str,
+        typer.Option("--author", help="The built-in one by default; or claude-code, codex, a folder with start.sh."),
+    ] = "",
+    review: Annotated[
+        bool, typer.Option("--review", help="Let the model make themes precise first; at a terminal you are asked.")
+    ] = False,
+    builds: Annotated[int | None, typer.Option("--builds", min=1, help="Most builds of a theme (40).")] = None,
+    cost: Annotated[float | None, typer.Option("--cost", min=0.0, help="Most dollars of a theme.")] = None,
+    parallel: Annotated[int, typer.Option("--parallel", min=1, help="Themes at the same time.")] = 3,
+    folder: Annotated[Path, typer.Option("--folder", help="Where suites are kept.")] = Path("runs"),
+    out: Annotated[
+        Path | None, typer.Option("--out", help="This suite's own folder; continued if it is there.")
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")] = False,
+) -> None:
+    """Make worlds from themes; each is admitted to a library by the gates, or it is said at which it failed and why.
+
+    Interrupted, it goes on with the same command and --out, or with `heredity resume`. The exit code is 1 if no world is admitted.
+
+    Example: heredity worlds generate "A keeper trades oil with ships whose prices drift" --model offline/world-author
+    """
+    from heredity.cli.runs import execute, require_all, say_problems
+    from heredity.experiments.suite import CONFIG_NAME, open_suite
+    from heredity.protocols.world_generation.ordering import THEMES, ordered
+    from heredity.worlds.themes.theme import write_themes
+
+    suite = out or _unused(folder)
+    if (suite / CONFIG_NAME).exists():
+        if themes or file or propose:
+            raise ConfigError(
+                f"{suite} holds a suite already; leave out the themes to go on with it, or name another --out"
+            )
+        config = open_suite(suite)
+    else:
+        suite.mkdir(parents=True, exist_ok=True)
+        try:
+            chosen = _themes(themes or [], file, propose, model, suite, review=review, ask=not as_json)
+            (suite / THEMES).write_text(write_themes(chosen), encoding="utf-8")
+            config = ordered(suite, model=model, author=author, builds=builds, cost_usd=cost, parallel=parallel)
+            require_all(config, suite, json_output=as_json)
+            config = open_suite(suite, config)
+        except BaseException:
+            _forget(suite)
+            raise
+    result = execute(suite, config, json_output=as_json)
+    _tell(result, as_json=as_json)
+    if not as_json:
+        say_problems(result)
+
+
+def _unused(folder: Path) -> Path:
+    stem, number = f"worlds-{time.strftime('%Y%m%d-%H%M%S')}", 1
+    while (path := folder / (stem if number == 1 else f"{stem}-{number}")).exists():
+        number += 1
+    return path
+
+
+def _forget(suite: Path) -> None:
+    """Remove a folder in which nothing was paid for."""
+    if not (suite / "themes.jsonl").exists() and not (suite / "runs").exists():
+        for path in (suite / "themes.toml", suite / "suite.toml"):
+            path.unlink(missing_ok=True)
+        if not any(suite.iterdir()):
+            suite.rmdir()
+
+
+def _themes(
+    texts: Sequence[str], file: Path | None, propose: int, model: str, suite: Path, *, review: bool, ask: bool
+) -> Mapping[str, Theme]:
+    from heredity.worlds.themes.theme import named, read_themes
+
+    given = read_themes(file) if file is not None else {}
+    given |= named(texts, "the command line", given)
+    if not given and not propose:
+        raise ConfigError("no theme is given; name some, or a file with --themes, or let the model --propose some")
+    if not (propose or review):
+        return given
+    if not model:
+        raise ConfigError("--propose and --review ask a model; name one with --model")
+    return _asked(given, propose, model, suite, review=review, ask=ask)
+
+
+def _asked(
+    given: dict[str, Theme], propose: int, model: str, suite: Path, *, review: bool, ask: bool
+) -> Mapping[str, Theme]:
+    """Return the themes with those that the model proposes, and as it and perhaps a person have made them precise."""
+    from heredity.cli.signals import run_interruptibly
+    from heredity.gateway.gateway import Gateway
+    from heredity.gateway.settings import GatewaySettings
+    from heredity.protocols.world_generation.themes import Preparation, with_review
+    from heredity.worlds.world import descriptions
+
+    others = [f"{one.meta.title}: {one.meta.summary}" for one in descriptions().values()]
+
+    async def prepared() -> tuple[dict[str, Theme], dict[str, Review], Preparation]:
+        gateway = Gateway(GatewaySettings(optimisation=model))
+        try:
+            preparation = Preparation(gateway.model("optimisation"), suite / "themes.jsonl")
+            themes = dict(given)
+            if propose:
+                told = [*(theme.theme for theme in given.values()), *others]
+                themes |= await preparation.proposed(propose, told, taken=given)
+            reviews = (
+                {name: await preparation.reviewed(name, theme) for name, theme in themes.items()} if review else {}
+            )
+            return themes, reviews, preparation
+        finally:
+            await gateway.close()
+
+    themes, reviews, _ = run_interruptibly(prepared())
+    for name, made in reviews.items():
+        person = ask and sys.stdin.isatty() and sys.stdout.isatty()
+        text, by = _decided(name, themes[name], made) if person else (made.theme, "model")
+        themes[name] = with_review(themes[name], text, by)
+    return themes
+
+
+def _decided(name: str, theme: Theme, review: Review) -> tuple[str, str]:
+    """Return the theme that a person chooses after reading a review, and who made it precise."""
+    typer.echo(f"\n{name}: {theme.theme}\n\n{review.text}\n")
+    answer = ""
+    while answer not in ("t", "e", "k"):
+        answer = typer.prompt("[t]ake the precise theme, [e]dit it, [k]eep yours", default="t").strip().lower()[:1]
+    if answer == "e":
+        return typer.edit(review.theme or theme.theme) or review.theme, "person"
+    return (theme.theme, "person") if answer == "k" else (review.theme, "person")
+
+
+def _tell(result: SuiteResult, *, as_json: bool) -> None:
+    from heredity.cli.columns import columns
+    from heredity.protocols.world_generation.ordering import outcome
+    from heredity.results import text
+
+    rows = outcome(result)
+    admitted = [row for row in rows if row["admitted"]]
+    if as_json:
+        paths = {"folder": str(result.folder), "report": str(result.folder / "report.html")}
+        problems = {"failures": result.failures, "evolver_failures": result.evolver_failures}
+        typer.echo(
+            json.dumps({**paths, "admitted": len(admitted), "of": len(rows), **problems, "worlds": rows}, indent=1)
+        )
+    else:
+        heads = ("world", "verdict", "builds", "tokens", "cost")
+        cells = [
+            [row["world"], _verdict(row), str(row["builds"]), text.tokens(row["tokens"]), text.dollars(row["cost_usd"])]
+            for row in rows
+        ]
+        typer.echo(columns(heads, cells))
+        for row in rows:
+            for found in row["found"][:3]:
+                typer.echo(f"{row['world']}: {found}")
+        typer.echo(f"{len(admitted)} of {len(rows)} worlds are admitted; report: {result.folder / 'report.html'}")
+        if admitted:
+            typer.echo(f"play one with: heredity worlds play {_shown(admitted[0]['folder'])}")
+    if not admitted:
+        raise typer.Exit(1)
+
+
+def _verdict(row: Mapping[str, Any]) -> str:
+    if row["admitted"] is None:
+        return "not judged"
+    return "admitted" if row["admitted"] else f"REJECTED at {row['first_failed']}"
+
+
+def _shown(folder: str) -> str:
+    return folder if "/" in folder and folder[0] in "./" else f"./{folder}"

@@ -1,0 +1,132 @@
+"""Themes before their runs: proposed in a batch that avoids what there is, reviewed, each reply recorded before it is used."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from heredity.errors import ConfigError, RecordError
+from heredity.gateway import Model, Request, Usage
+from heredity.gateway.contract import NOTHING_USED
+from heredity.protocols.world_generation.stages import precise_theme, review_request
+from heredity.worlds.themes.theme import Theme, avoided, named
+
+PURPOSE = "optimisation"
+_ROUNDS = 4
+"""How often a model is asked for the themes that are still lacking."""
+_LINE = re.compile(r"^\s*(?:[-*]|\d+[.)])\s+(.+?)\s*$", re.MULTILINE)
+_MOST_OTHERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A review: its whole `text`, and the `theme` made precise, empty where there is none."""
+
+    text: str
+    theme: str
+
+
+class Preparation:
+    """A model that is asked about themes; what it answered is kept in a file, and is not asked again.
+
+    Args:
+        model: what is asked.
+        path: the file, a line of JSON for each reply.
+
+    Attributes:
+        used: what all replies used, those of earlier processes included.
+    """
+
+    def __init__(self, model: Model, path: Path) -> None:
+        self._model, self._path = model, path
+        self._kept: dict[str, str] = {}
+        self.used: Usage = NOTHING_USED
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+            try:
+                entry = json.loads(line)
+            except ValueError:  # cut off by a kill; asked again
+                continue
+            self._kept[entry["key"]] = entry["text"]
+            self.used = self.used + Usage(**entry["usage"])
+
+    async def text(self, key: str, prompt: str) -> str:
+        """Return what was answered under a key, or ask.
+
+        Raises:
+            ProviderError: if the model gives no answer.
+            RecordError: if the answer cannot be kept.
+        """
+        if key not in self._kept:
+            reply = await self._model.reply(Request.of(prompt, purpose=PURPOSE))
+            line = json.dumps({"key": key, "text": reply.text, "usage": reply.usage.to_json()})
+            try:
+                with self._path.open("a", encoding="utf-8") as file:
+                    file.write(f"\n{line}")
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError as error:
+                raise RecordError(f"{self._path} cannot be written: {error.strerror}; make room, and go on") from error
+            self._kept[key], self.used = reply.text, self.used + reply.usage
+        return self._kept[key]
+
+    async def proposed(self, count: int, others: Collection[str], taken: Collection[str] = ()) -> dict[str, Theme]:
+        """Return so many new themes, by name.
+
+        Args:
+            count: how many.
+            others: themes and worlds that they must not repeat.
+            taken: names that are taken.
+
+        Raises:
+            ConfigError: if the model does not come up with as many after several rounds.
+        """
+        themes: dict[str, Theme] = {}
+        for number in range(_ROUNDS):
+            told = [*others, *(theme.theme for theme in themes.values())]
+            answer = await self.text(f"propose/{count}/{number}", _propose_request(count - len(themes), told))
+            lines = [line for line in _LINE.findall(answer) if any(character.isalpha() for character in line)]
+            fresh = named(lines, self._model.name, [*taken, *themes])
+            repeated = avoided(fresh, told)
+            fresh = {name: theme for name, theme in fresh.items() if name not in repeated}
+            themes.update(dict(list(fresh.items())[: count - len(themes)]))
+            if len(themes) == count:
+                return {name: theme.model_copy(update={"source": "proposed"}) for name, theme in themes.items()}
+        raise ConfigError(
+            f"{self._model.name} proposed {len(themes)} themes of {count} that are new, asked {_ROUNDS} times; ask for fewer, or "
+            "give some"
+        )
+
+    async def reviewed(self, name: str, theme: Theme) -> Review:
+        """Return the review of a theme."""
+        text = await self.text(f"review/{name}/{theme.digest[:12]}", review_request(theme.theme))
+        return Review(text, precise_theme(text))
+
+
+def _propose_request(count: int, others: Collection[str]) -> str:
+    listed = "\n".join(f"- {other.splitlines()[0][:160]}" for other in list(others)[:_MOST_OTHERS]) or "- nothing yet"
+    return f"""Task: propose
+
+Propose {count} themes for small text worlds whose rules a program can follow: a place, who acts there, what is to be reached, what
+is in the way, what pays. They should differ from each other in how they are played, and not repeat what there is already. Answer
+with {count} lines that begin with `- `, each a theme of one or two sentences.
+
+What there is already:
+
+{listed}
+"""
+
+
+def with_review(theme: Theme, text: str, by: str) -> Theme:
+    """Return a theme as a review left it; where it says nothing else, nobody has made it precise.
+
+    Raises:
+        ConfigError: if what the review left is no theme.
+    """
+    if not text.strip():
+        return theme
+    made: Mapping[str, Theme] = named([text.strip()], "the review")
+    return next(iter(made.values())).model_copy(update={"source": theme.source, "reviewed": by})

@@ -24,7 +24,7 @@ from heredity.errors import HostError
 from heredity.evolution.registry import METHODS
 from heredity.ids import generator
 from heredity.records import read_journal
-from heredity.records.events import SUBMISSION_ADMITTED, SUBMISSION_COMPLETED
+from heredity.records.events import MODEL_CALLED, SUBMISSION_ADMITTED, SUBMISSION_COMPLETED
 
 _SUITE = """
 [run]
@@ -45,7 +45,11 @@ _TIMED = frozenset({"seconds", "wall_seconds", "resumes", "at_s", "clock_s", "su
 
 
 def measure(
-    kills: int = 200, method: str = "parametric", seed: int = 0, notify: Callable[[str], object] = len
+    kills: int = 200,
+    method: str = "parametric",
+    seed: int = 0,
+    notify: Callable[[str], object] = len,
+    suite_text: str = _SUITE,
 ) -> dict[str, Any]:
     """Kill runs until `kills` have been dealt, resuming each until it is done.
 
@@ -54,6 +58,7 @@ def measure(
         method: the deterministic method to run.
         seed: seeds the instants.
         notify: is given a line after every run.
+        suite_text: the suite that is run, TOML with `{method}` in it.
 
     Returns:
         kills, runs, differing (how many ended otherwise than the one left alone), differences (the first of each),
@@ -68,7 +73,7 @@ def measure(
     with tempfile.TemporaryDirectory(prefix="heredity-kills-") as name:
         root = Path(name)
         config = root / "kills.toml"
-        config.write_text(_SUITE.format(method=method))
+        config.write_text(suite_text.format(method=method))
         calm = root / "calm" / "runs" / "kills"
         seconds = _time(lambda: _check(_start(config, calm), calm))
         expected = facts(calm)
@@ -97,13 +102,14 @@ def measure(
 
 
 def facts(suite: Path) -> dict[str, Any]:
-    """Return what must not depend on kills: metrics without times, charges, and how often each was made."""
+    """Return what must not depend on kills: metrics without times, charges, calls of models, and how often each was made."""
     runs = sorted((suite / "runs").iterdir())
     events = [event for run in runs for event in read_journal(run / "journal.jsonl")]
     admitted = [e.data for e in events if e.kind == SUBMISSION_ADMITTED.name]
     charges = [{k: d[k] for k in ("submit_id", "key", "candidate", "tasks", "charge", "remaining")} for d in admitted]
     return {
         "charges": charges,
+        "asked": [[e.data["request"], e.data["place"]] for e in events if e.kind == MODEL_CALLED.name],
         "completed": sorted(e.data["submit_id"] for e in events if e.kind == SUBMISSION_COMPLETED.name),
         "metrics": [_without_times(json.loads((run / "metrics.json").read_bytes())) for run in runs],
     }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heredity.errors import ConfigError
+from heredity.errors import ConfigError, HeredityError
 
 if TYPE_CHECKING:
     from heredity.experiments.suite import SuiteResult
@@ -53,29 +53,32 @@ def generate(
     Example: heredity worlds generate "A keeper trades oil with ships whose prices drift" --model offline/world-author
     """
     from heredity.cli.runs import execute, require_all, say_problems
-    from heredity.experiments.suite import CONFIG_NAME, open_suite
-    from heredity.protocols.world_generation.ordering import THEMES, ordered
+    from heredity.experiments.suite import CONFIG_NAME, forget_unbegun, open_suite
+    from heredity.protocols.world_generation.ordering import REPLIES, THEMES, ordered
     from heredity.worlds.themes.theme import write_themes
 
     suite = out or _unused(folder)
-    if (suite / CONFIG_NAME).exists():
-        if themes or file or propose:
-            raise ConfigError(
-                f"{suite} holds a suite already; leave out the themes to go on with it, or name another --out"
-            )
-        config = open_suite(suite)
-    else:
-        suite.mkdir(parents=True, exist_ok=True)
-        try:
+    fresh = not suite.exists()
+    try:
+        if (suite / CONFIG_NAME).exists():
+            if themes or file or propose:
+                raise ConfigError(
+                    f"{suite} holds a suite already; leave out the themes to go on, or name another --out"
+                )
+            config = open_suite(suite)
+        else:
             chosen = _themes(themes or [], file, propose, model, suite, review=review, ask=not as_json)
+            suite.mkdir(parents=True, exist_ok=True)
             (suite / THEMES).write_text(write_themes(chosen), encoding="utf-8")
             config = ordered(suite, model=model, author=author, builds=builds, cost_usd=cost, parallel=parallel)
             require_all(config, suite, json_output=as_json)
             config = open_suite(suite, config)
-        except BaseException:
-            _forget(suite)
-            raise
-    result = execute(suite, config, json_output=as_json)
+        result = execute(suite, config, json_output=as_json)
+    except (HeredityError, typer.Exit):
+        # What a model was paid for is kept: the same command goes on with it.
+        if fresh and not (suite / REPLIES).exists():
+            forget_unbegun(suite)
+        raise
     _tell(result, as_json=as_json)
     if not as_json:
         say_problems(result)
@@ -86,15 +89,6 @@ def _unused(folder: Path) -> Path:
     while (path := folder / (stem if number == 1 else f"{stem}-{number}")).exists():
         number += 1
     return path
-
-
-def _forget(suite: Path) -> None:
-    """Remove a folder in which nothing was paid for."""
-    if not (suite / "themes.jsonl").exists() and not (suite / "runs").exists():
-        for path in (suite / "themes.toml", suite / "suite.toml"):
-            path.unlink(missing_ok=True)
-        if not any(suite.iterdir()):
-            suite.rmdir()
 
 
 def _themes(
@@ -120,15 +114,18 @@ def _asked(
     from heredity.cli.signals import run_interruptibly
     from heredity.gateway.gateway import Gateway
     from heredity.gateway.settings import GatewaySettings
+    from heredity.protocols.world_generation.ordering import REPLIES
     from heredity.protocols.world_generation.themes import Preparation, with_review
     from heredity.worlds.world import descriptions
 
     others = [f"{one.meta.title}: {one.meta.summary}" for one in descriptions().values()]
 
+    suite.mkdir(parents=True, exist_ok=True)
+
     async def prepared() -> tuple[dict[str, Theme], dict[str, Review], Preparation]:
         gateway = Gateway(GatewaySettings(optimisation=model))
         try:
-            preparation = Preparation(gateway.model("optimisation"), suite / "themes.jsonl")
+            preparation = Preparation(gateway.model("optimisation"), suite / REPLIES)
             themes = dict(given)
             if propose:
                 told = [*(theme.theme for theme in given.values()), *others]
@@ -152,10 +149,12 @@ def _decided(name: str, theme: Theme, review: Review) -> tuple[str, str]:
     """Return the theme that a person chooses after reading a review, and who made it precise."""
     typer.echo(f"\n{name}: {theme.theme}\n\n{review.text}\n")
     answer = ""
-    while answer not in ("t", "e", "k"):
-        answer = typer.prompt("[t]ake the precise theme, [e]dit it, [k]eep yours", default="t").strip().lower()[:1]
-    if answer == "e":
-        return typer.edit(review.theme or theme.theme) or review.theme, "person"
+    while answer not in ("t", "a", "k"):
+        answer = (
+            typer.prompt("[t]ake the precise theme, write [a]nother, [k]eep yours", default="t").strip().lower()[:1]
+        )
+    if answer == "a":
+        return typer.prompt("the theme", default=review.theme or theme.theme), "person"
     return (theme.theme, "person") if answer == "k" else (review.theme, "person")
 
 

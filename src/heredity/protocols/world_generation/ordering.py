@@ -16,8 +16,8 @@ from heredity.protocols.world_generation.setting import LIBRARY
 from heredity.worlds.themes.taskset import PREFIX
 
 PROTOCOL = "world-generation"
-THEMES = "themes.toml"
-"""The file of a suite's folder that holds its themes; `themes.jsonl` what was answered about them."""
+THEMES, REPLIES = "themes.toml", "themes.jsonl"
+"""The file of a suite's folder that holds its themes, and the one that holds what a model was asked about them."""
 
 
 def ordered(

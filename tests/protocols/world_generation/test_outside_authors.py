@@ -1,0 +1,98 @@
+"""Agents from outside write, build, mend and admit a world, confined to their workspace."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heredity.experiments.suite import SuiteResult
+from heredity.launchers import available
+from heredity.launchers.registry import programs
+from heredity.library.models.world_faults import planted
+from heredity.protocols.world_generation.results import GenerationRun
+from heredity.worlds.compose.composed import yaml_text
+from heredity.worlds.compose.composing import compose
+from heredity.worlds.compose.recipe import Recipe
+from heredity.worlds.world import World
+from launchers.scripts import write_rules
+from launchers.test_real_agents import SHELLS
+from protocols.world_generation.making import HereRunner, suite
+
+pytestmark = pytest.mark.skipif(available() is not None, reason=f"agents cannot be confined here: {available()}")
+
+THEME = {"walled_garden": "A gardener trades melons and seed bags, whose prices drift, with a rival."}
+FOUND = "feedback/submit_000/episodes/ep_000/stdout.txt"
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("heredity.rollouts.world_build.kind.BuildRunner", HereRunner)
+
+
+def texts() -> tuple[str, str]:
+    """A world with an action that is never possible, and the same without it."""
+    value: dict[str, Any] = json.loads(
+        compose(Recipe(12, difficulty="1")).description.model_dump_json(exclude_defaults=True)
+    )
+    value["meta"]["name"] = "walled_garden"
+    return planted(value, ["action that is never possible"], None)[0], yaml_text(value)  # type: ignore[arg-type]
+
+
+def assert_mended_and_admitted(result: SuiteResult) -> None:
+    (run,) = result.runs
+    log = (result.folder / "runs" / str(run.run_id) / "logs" / "agent.log").read_text()
+    assert {**result.failures, **result.evolver_failures} == {}, log
+    part = run.part
+    assert isinstance(part, GenerationRun), log
+    assert [(build.passed, build.gates) for build in part.builds] == [(5, 6), (6, 6)], log
+    assert [(row.kind, row.mended) for row in part.repairs] == [("impossible action", True)]
+    assert part.admitted, part.gates
+    assert World(result.folder / "library" / "walled_garden").level("test-01").upper_bound.value == 1.0
+
+
+def test_an_agent_from_outside_writes_builds_mends_and_admits_a_world(tmp_path: Path) -> None:
+    agent = tmp_path / "agent"
+    agent.mkdir()
+    faulty, mended = texts()
+    (agent / "faulty.yaml").write_text(faulty)
+    (agent / "mended.yaml").write_text(mended)
+    (agent / "start.sh").write_text(f"""
+set -e
+here=$(dirname "$0")
+grep -q walled_garden AGENTS.md
+grep -q "prices drift" TASK.md
+! ls /work /tmp/*/sealed 2>/dev/null
+echo "# What it is" > system/design.md
+cp $here/faulty.yaml system/world.yaml
+heredity submit --episodes 0
+grep -q "impossible action: 'dance'" {FOUND}
+! grep -qi "reliability\\|novelty" {FOUND}
+cp $here/mended.yaml system/world.yaml
+heredity submit --episodes 0
+heredity finish
+""")
+    assert_mended_and_admitted(suite(tmp_path / "out" / "s", THEME, evolver={"launcher": str(agent)}, gateway={}))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["claude-code", "codex"])
+def test_a_coding_agent_driven_by_a_scripted_model_makes_a_world(name: str, tmp_path: Path) -> None:
+    if not programs()[name].installed:
+        pytest.skip(f"{name} is not installed; heredity agents install {name}")
+    faulty, mended = texts()
+    tool, call = SHELLS[name]
+    commands = [
+        "head -c 300 AGENTS.md",
+        f"printf %s {shlex.quote(faulty)} > system/world.yaml",
+        f"heredity submit --episodes 0; cat {FOUND}",
+        f"printf %s {shlex.quote(mended)} > system/world.yaml",
+        "heredity submit --episodes 0",
+        "heredity finish",
+    ]
+    write_rules(tmp_path / "rules.toml", commands, call, tool)
+    evolver = {"launcher": name, "model": f"scripted/{tmp_path}/rules.toml", "time_limit_s": 300}
+    assert_mended_and_admitted(suite(tmp_path / "out" / "s", THEME, evolver=evolver, gateway={}))

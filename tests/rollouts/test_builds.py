@@ -39,6 +39,7 @@ def test_a_build_is_a_trajectory_of_gates() -> None:
     assert "6 of 6 gates passed" in one.stdout
     assert [row["reward"] for row in one.rows()] == [1.0] * 6
     assert not one.media, "levels and certificates are the judge's"
+    assert not any(one.columns["info/figures"]), "and so is what was measured"
     assert one.columns == again.columns
     assert Trajectory.decode(one.encode()).columns["info/findings"] == one.columns["info/findings"]
 

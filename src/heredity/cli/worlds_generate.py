@@ -52,10 +52,9 @@ def generate(
 
     Example: heredity worlds generate "A keeper trades oil with ships whose prices drift" --model offline/world-author
     """
-    from heredity.cli.runs import execute, require_all, say_problems
+    from heredity.cli.runs import execute, require_all
     from heredity.experiments.suite import CONFIG_NAME, forget_unbegun, open_suite
-    from heredity.protocols.world_generation.ordering import REPLIES, THEMES, ordered
-    from heredity.worlds.themes.theme import write_themes
+    from heredity.protocols.world_generation.ordering import REPLIES, ordered
 
     suite = out or _unused(folder)
     fresh = not suite.exists()
@@ -67,9 +66,7 @@ def generate(
                 )
             config = open_suite(suite)
         else:
-            chosen = _themes(themes or [], file, propose, model, suite, review=review, ask=not as_json)
-            suite.mkdir(parents=True, exist_ok=True)
-            (suite / THEMES).write_text(write_themes(chosen), encoding="utf-8")
+            _write_themes(_themes(themes or [], file, propose, model, suite, review=review, ask=not as_json), suite)
             config = ordered(suite, model=model, author=author, builds=builds, cost_usd=cost, parallel=parallel)
             require_all(config, suite, json_output=as_json)
             config = open_suite(suite, config)
@@ -80,8 +77,6 @@ def generate(
             forget_unbegun(suite)
         raise
     _tell(result, as_json=as_json)
-    if not as_json:
-        say_problems(result)
 
 
 def _unused(folder: Path) -> Path:
@@ -89,6 +84,14 @@ def _unused(folder: Path) -> Path:
     while (path := folder / (stem if number == 1 else f"{stem}-{number}")).exists():
         number += 1
     return path
+
+
+def _write_themes(themes: Mapping[str, Theme], suite: Path) -> None:
+    from heredity.protocols.world_generation.ordering import THEMES
+    from heredity.worlds.themes.theme import write_themes
+
+    suite.mkdir(parents=True, exist_ok=True)
+    (suite / THEMES).write_text(write_themes(themes), encoding="utf-8")
 
 
 def _themes(
@@ -160,6 +163,7 @@ def _decided(name: str, theme: Theme, review: Review) -> tuple[str, str]:
 
 def _tell(result: SuiteResult, *, as_json: bool) -> None:
     from heredity.cli.columns import columns
+    from heredity.cli.runs import say_problems
     from heredity.protocols.world_generation.ordering import outcome
     from heredity.results import text
 
@@ -184,7 +188,8 @@ def _tell(result: SuiteResult, *, as_json: bool) -> None:
         typer.echo(f"{len(admitted)} of {len(rows)} worlds are admitted; report: {result.folder / 'report.html'}")
         if admitted:
             typer.echo(f"play one with: heredity worlds play {_shown(admitted[0]['folder'])}")
-    if not admitted:
+        say_problems(result)
+    if not admitted or result.failures or result.evolver_failures:
         raise typer.Exit(1)
 
 

@@ -54,6 +54,7 @@ def test_all_gates_leave_a_certificate() -> None:
         ({"world.yaml": text(), "dynamics.py": b"import os"}, "files", "dynamics.py is code"),
         ({"world.yaml": text(), "sub/hook.py": b""}, "files", "code"),
         ({"world.yaml": text(), "levels.json": b"{}"}, "files", "levels.json"),
+        ({"world.yaml": text(), "levels.json/x": b"{}"}, "files", "levels.json"),
         ({"world.yaml": text(), **{f"{n}.md": b"" for n in range(MAX_FILES)}}, "files", "at most"),
         ({"world.yaml": b"#" * (2 << 20)}, "files", "at most"),
         ({"world.yaml": b"\xff\x00"}, "schema", "not YAML"),

@@ -133,7 +133,7 @@ def _faults(rows: Sequence[FaultRow]) -> tuple[Part, ...]:
 
 
 def _worlds(runs: Sequence[RunResults]) -> Table:
-    heads = ("world", "author", "themes", "builds", "verdict", "rejected at", "tokens", "cost")
+    heads = ("world", "author", "themes", "builds", "result", "rejected at", "tokens", "cost")
     columns = tuple(Column(name) for name in heads)
     rows = tuple(
         Row(
@@ -170,7 +170,7 @@ def _world(part: GenerationRun) -> Section:
         )
     )
     gates = of_rows(
-        ["gate", "verdict", "found"],
+        ["gate", "result", "found"],
         [[row.gate, "passed" if row.passed else "rejected", ", ".join(row.kinds) or None] for row in part.gates],
         left=3,
         caption="All gates, from hidden seeds",

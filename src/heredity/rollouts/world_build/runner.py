@@ -119,7 +119,8 @@ class _Record:
             "terminated": [index == count - 1 for index in range(count)],
             "truncated": [False] * count,
             "info/findings": [report["findings"] for report in reports],
-            "info/figures": [report["figures"] for report in reports],
+            # What was measured may tell of players; what an author is told is what was found.
+            "info/figures": [report["figures"] if self.job.task.split != "train" else {} for report in reports],
         }
         ids = self.job.task.id, self.job.candidate.digest
         seconds = time.monotonic() - self.started

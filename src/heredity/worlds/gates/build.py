@@ -118,6 +118,6 @@ def _unfit(files: Mapping[str, bytes]) -> str:
     if not files.get(WORLD, b"").strip():
         there = ", ".join(sorted(files)) or "no files"
         return f"there is no {WORLD}, or it is empty ({there}); write the world there"
-    if "levels.json" in files:
+    if any(PurePosixPath(path).parts[0] == "levels.json" for path in files):
         return "levels.json is there, and levels are made from the rules; remove it"
     return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from heredity.protocols.world_generation.events import WORLD_ADMITTED
 from heredity.protocols.world_generation.results import GenerationRun, GenerationSuite
 from heredity.records import BlobStore, read_journal
 from heredity.records.events import MODEL_CALLED, SUBMISSION_ADMITTED
-from heredity.worlds.gates.admit import folder_digest
 from heredity.worlds.gates.build import ALL
+from heredity.worlds.gates.contract import files_digest
 from heredity.worlds.world import World
 from protocols.world_generation.making import HereRunner, QuickRunner, config, suite
 
@@ -46,7 +47,7 @@ def test_a_theme_becomes_an_admitted_world(tmp_path: Path, monkeypatch: pytest.M
     folder = result.folder / "library" / "airlock_keys"
     made = World(folder)
     certificate = json.loads((folder / "certificate.json").read_text())
-    assert (certificate["admitted"], certificate["digest"]) == (True, folder_digest(made))
+    assert (certificate["admitted"], certificate["digest"]) == (True, files_digest(made))
     assert made.play(made.level("test-01").data) == 1.0
     assert (folder / "design.md").exists()
     assert_nothing_hidden_was_told(result.folder, certificate["seed"])
@@ -65,6 +66,31 @@ def assert_nothing_hidden_was_told(folder: Path, seed: int) -> None:
     assert str(seed) not in told
     for hidden in ("reliability", "search-much", "nearest", "novelty"):
         assert hidden not in told
+
+
+def test_what_a_hidden_gate_rejects_is_on_no_shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Rejecting(QuickRunner):
+        async def run(self, jobs: Any, limits: Any) -> Any:
+            async for position, trajectory in super().run(jobs, limits):
+                if jobs[position].task.split == "train":
+                    yield position, trajectory
+                    continue
+                columns, at = dict(trajectory.columns), ALL.index("novelty")
+                columns["reward"] = [float(index != at) for index in range(len(ALL))]
+                finding = {"kind": "near copy", "message": "it behaves like another", "count": 1, "trace": None}
+                columns["info/findings"] = [[finding] if index == at else [] for index in range(len(ALL))]
+                yield position, replace(trajectory, columns=columns, total_reward=0.0)
+
+    monkeypatch.setattr(BUILDER, Rejecting)
+    result = suite(tmp_path / "out", KEYS)
+    part = part_of(result)
+    assert (part.admitted, part.first_failed) == (False, "novelty")
+    assert part.builds[-1].passed == part.builds[-1].gates, "nothing of it was shown"
+    assert not (result.folder / "library").exists()
+    assert isinstance(result.metrics.part, GenerationSuite)
+    (fault,) = [row for row in result.metrics.part.faults if row.kind == "near copy"]
+    assert (fault.worlds, fault.builds, fault.at_the_end) == (1, 0, 1)
+    assert "near copy" in (result.folder / "report.md").read_text()
 
 
 def test_an_author_that_knows_no_word_builds_nothing_and_the_run_ends(tmp_path: Path) -> None:

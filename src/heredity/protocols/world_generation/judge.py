@@ -18,7 +18,8 @@ from heredity.resources import Candidate
 from heredity.results.status import Status
 from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Trajectory
-from heredity.rollouts.world_build.runner import CERTIFICATE, LEVELS
+from heredity.rollouts.world_build.runner import LEVELS
+from heredity.worlds.gates.contract import CERTIFICATE
 
 
 async def judge(

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from heredity.errors import RecordError
 from heredity.resources import SourceTree
-from heredity.rollouts.world_build.runner import CERTIFICATE, LEVELS
+from heredity.rollouts.world_build.runner import LEVELS
+from heredity.worlds.gates.contract import CERTIFICATE
 
 
 def shelve(folder: Path, files: SourceTree, levels: bytes, certificate: bytes) -> None:

@@ -20,9 +20,10 @@ from heredity.rollouts.streams import as_completed
 from heredity.rollouts.trajectory import Column, Failure, Trajectory
 from heredity.sandbox.limits import Limits
 from heredity.worlds.gates.build import ALL, SHOWN
+from heredity.worlds.gates.contract import CERTIFICATE
 
-CERTIFICATE, LEVELS = "certificate.json", "levels.json"
-"""What a build on a hidden task leaves in `Trajectory.media`."""
+LEVELS = "levels.json"
+"""What a build on a hidden task leaves in `Trajectory.media`, beside the certificate."""
 _LINE = 256 << 20
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 

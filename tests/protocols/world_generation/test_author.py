@@ -59,11 +59,17 @@ async def written(
     return session
 
 
-async def test_a_world_is_written_built_and_mended_until_the_gates_pass() -> None:
-    theme = "A machine with dials follows a hidden law; find it."
-    session = await written(WorldWriter(), theme, runner=HereRunner())
+async def test_a_world_is_written_built_and_mended_until_the_gates_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = ("unknown key", "value without a place")
+    monkeypatch.setattr("heredity.library.models.world_writer.FAULTS", {kind: FAULTS[kind] for kind in kinds})
+    monkeypatch.setattr(CarelessWorldWriter, "rate", 1.0)
+    theme = "A gardener tends plots where melons ripen. Harvest many."
+    session = await written(CarelessWorldWriter(), theme, runner=HereRunner())
     scores = [score for _, _, score in session.built]
-    assert scores[-1] == 1.0 > scores[0]
+    assert scores[0] == 0.0, "nobody sees the other fault before the world is one"
+    assert scores == sorted(scores)
+    assert any(0.0 < score < 1.0 for score in scores)
+    assert scores[-1] == 1.0
     assert {"theme.md", "design.md", "world.yaml"} <= set(session.built[-1][0].agent)
 
 

@@ -34,6 +34,9 @@ ENDLESS = "signal 11|RecursionError|in time|MemoryError"
 LOOKING = """
 import os, socket, subprocess, sys, threading, gc
 
+def number():
+    return "".join(map(str, [98765, 43219, 87]))
+
 def tried(what):
     try:
         return bool(what())
@@ -72,7 +75,7 @@ REACHING = {
         "lambda: __import__('gymnasium').make",
         "lambda: [v for v in os.environ if v not in KNOWN]",
         "lambda: [a for a in sys.argv if a != 'program']",
-        "lambda: [o for o in gc.get_objects() if isinstance(o, int) and o == 987654321987]",
+        "lambda: [v for t in gc.get_objects() if type(t) is dict for v in list(t.values()) if number() in str(v)[:99]]",
     ],
 }
 
@@ -80,6 +83,7 @@ REACHING = {
 @pytest.mark.parametrize("name", REACHING)
 def test_a_hook_reaches_nothing(tmp_path: Path, name: str) -> None:
     (tmp_path / "secret").write_text("the player's seed is 987654321987")
+    assert World(well(tmp_path / "other")).make(987654321987, 1)
     known = ("HOME", "TMPDIR", "LANG", "LC_CTYPE", "PYTHONHASHSEED", *THREADS)
     tries = ", ".join(REACHING[name]).replace("SECRET", str(tmp_path / "secret")).replace("KNOWN", repr(known))
     code = LOOKING.replace("TRIES", tries.replace("FOLDER", str(tmp_path / "well")))

@@ -11,6 +11,12 @@ from heredity.worlds.dsl.bounded import CHECKED
 from heredity.worlds.dsl.functions import FUNCTIONS
 from heredity.worlds.dsl.scope import Rule
 
+_COUNTED = """
+__turn.passes -= {}
+if __turn.passes < 0: __turn.count(0)
+"""
+"""What a function begins with."""
+
 
 def link(
     rules: Mapping[str, Rule],
@@ -39,10 +45,9 @@ def link(
     for key, rule in rules.items():
         tree = rule.tree
         tree.name = names[key]
-        if key.startswith("functions."):  # functions that call functions twice each are soon called without end
-            cost = ast.Constant(1 + sum(1 for _ in ast.walk(tree)) // 20)
-            count = ast.Attribute(ast.Name("__turn", ast.Load()), "count", ast.Load())
-            tree.body.insert(0, ast.Expr(ast.Call(count, [cost], [])))
+        # Functions that call functions twice each are soon called without end; those that call none are counted with their callers.
+        if key.startswith("functions.") and rule.calls:
+            tree.body[:0] = ast.parse(_COUNTED.format(1 + sum(1 for _ in ast.walk(tree)) // 20)).body
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id.startswith("__own_"):
                 node.id = names["functions." + node.id.removeprefix("__own_")]

@@ -6,7 +6,7 @@ import asyncio
 import math
 import shutil
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from heredity.errors import ConfigError, HeredityError, RecordError
 from heredity.experiments.blocks import blocks, compared_cells
 from heredity.experiments.config import cells, read_toml, resolve, slug
 from heredity.experiments.engine import Engine
+from heredity.experiments.model_files import model_files
 from heredity.experiments.plans import package_versions, plan_of
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
 from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
@@ -243,7 +244,8 @@ class _Suite:
         self.watcher.changed(progress)
         try:
             async with self.gpus.lease(self.needs[cell.id].gpus) as lease:
-                judgements, asked = _judgements(cell, engine, store), engine.asked_by(cell)
+                files = await asyncio.to_thread(model_files, cell.config, self.needs[cell.id].models)
+                judgements, asked = _judgements(cell, engine, store, files), engine.asked_by(cell)
                 context = RunContext(cell, self.context, engine, store.hidden_cases, judgements, lease, asked)
                 verdict = await self._judged(context, engine)
             await asyncio.to_thread(rebuild_run, self._path(cell))
@@ -310,10 +312,15 @@ class _Suite:
         return self.folder / "runs" / cell.id
 
 
-def _judgements(cell: Cell, engine: Engine, store: JudgementStore) -> Judgements:
-    """Return the judgements under the conditions of a run: the same settings, isolation and packages."""
+def _judgements(cell: Cell, engine: Engine, store: JudgementStore, files: Mapping[str, str]) -> Judgements:
+    """Return the judgements under the conditions of a run: the same settings, isolation, packages and content of its models."""
     config = cell.config
-    conditions = {**config.conditions(), "isolation": engine.isolation, "packages": package_versions()}
+    conditions = {
+        **config.conditions(),
+        "isolation": engine.isolation,
+        "packages": package_versions(),
+        "files": dict(files),
+    }
     return Judgements(store, Rollouts(engine.under(config.gateway.execution), config.limits.limits()), conditions)
 
 

@@ -1,0 +1,48 @@
+"""What models named by a path hold: two that are called the same may be different ones."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from heredity.configuration.config import Config
+from heredity.errors import ConfigError
+from heredity.ids import canonical_json, digest_bytes
+
+
+def model_files(config: Config, more: Iterable[str] = ()) -> dict[str, str]:
+    """Return the digest of the file or folder that each model is named by, such as that of `scripted/rules.toml`.
+
+    Args:
+        config: whose execution model, judge and routes are looked at.
+        more: further models.
+
+    Raises:
+        ConfigError: if one cannot be read.
+    """
+    gateway = config.gateway
+    routed = (model for route in gateway.routes.values() for model in route.models)
+    names = dict.fromkeys(name for name in (gateway.execution, gateway.judge, *routed, *more) if name)
+    paths = {name: Path(name.partition("/")[2]) for name in names if "/" in name}
+    return {name: _digest(path) for name, path in paths.items() if path.exists()}
+
+
+def _digest(path: Path) -> str:
+    try:
+        files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+        seen = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+        return _read(str(path), tuple(seen))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; the model that it holds cannot be told") from error
+
+
+@lru_cache(maxsize=256)
+def _read(path: str, files: Sequence[tuple[str, int, int]]) -> str:
+    """Return the digest of all files, read again only if their sizes or times differ: weights are large."""
+    held: list[tuple[str, str]] = []
+    for name, _, _ in files:
+        with open(name, "rb") as file:
+            held.append((name.removeprefix(path), hashlib.file_digest(file, "sha256").hexdigest()))
+    return digest_bytes(canonical_json(held))

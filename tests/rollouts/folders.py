@@ -132,10 +132,10 @@ class Bakery(SkinEnv):
         return paid + 0.25 * self.tasted, [], {}
 
     def observe_semantic(self):
-        return {key: value for key, value in self._state.items() if key != "seed"}
+        return self._state
 
     def render_skin(self, omega):
-        return str(omega)
+        return str({key: value for key, value in omega.items() if key != "seed"})
 """,
 }
 """A small folder with faults that show only after some steps: whoever has sold once is paid for anything, even for what is no

@@ -165,7 +165,7 @@ class _Audit:
         rows = {row.level: row for row in self.begun}
         alike: dict[tuple[Any, ...], str] = {}
         for name, row in rows.items():
-            key = tuple((play.stream, play.rewards, play.failed) for play in self._alike[name])
+            key = tuple((play.told, play.rewards, play.failed) for play in self._alike[name])
             first = alike.setdefault(key, name)
             if first == name or name in self._report.copies:
                 continue
@@ -177,7 +177,7 @@ class _Audit:
         for row in (one, other):
             actions = row.best.actions if row.best else ()
             first, second = [await self._plays.play(level, actions) for level in (one.level, other.level)]
-            if (first.stream, first.rewards) != (second.stream, second.rewards):
+            if (first.told, first.rewards) != (second.told, second.rewards):
                 return False
         return likely_copies(self._folder, one.level, other.level) != ""
 

@@ -37,7 +37,7 @@ class Played:
         started: whether the level could be started at all.
         ended: whether the episode is over.
         rewards: of each step.
-        stream: digests of what was seen, from the beginning on.
+        stream: digests of what came back, from the beginning on, the whole state often among it; `told`: of what a player is told.
         moment: digest of all that the future depends on, the history apart; `still`: of all that but time and chance.
     """
 
@@ -49,6 +49,7 @@ class Played:
     ended: bool = False
     rewards: tuple[float, ...] = ()
     stream: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
     moment: str = ""
     still: str = ""
 
@@ -88,7 +89,7 @@ class Plays:
             return replace(unknown, failed=str(error))
         if not _is_play(value):
             return replace(unknown, failed=f"the world's process answered {str(value)[:80]}")
-        rewards = tuple(reward for reward, _ in value["steps"])
+        rewards = tuple(reward for reward, _, _ in value["steps"])
         return Played(
             level,
             seed,
@@ -96,7 +97,8 @@ class Plays:
             failed=value["failed"],
             ended=value["ended"],
             rewards=rewards,
-            stream=(value["first"], *(seen for _, seen in value["steps"])),
+            stream=(value["first"], *(seen for _, seen, _ in value["steps"])),
+            told=(value["first"], *(told for _, _, told in value["steps"])),
             moment=value["moment"],
             still=value["still"],
         )
@@ -191,6 +193,6 @@ def _is_play(value: Any) -> bool:
     if not isinstance(value, dict) or not all(isinstance(value.get(key), kind) for key, kind in _FIELDS.items()):
         return False
     return all(
-        isinstance(step, list) and [type(part) for part in cast(list[object], step)] == [float, str]
+        isinstance(step, list) and [type(part) for part in cast(list[object], step)] == [float, str, str]
         for step in value["steps"]
     )

@@ -26,6 +26,8 @@ _MOST_TOUCHED, _MOST_TEXTS = 50, 200
 _STEP_KEYS = frozenset({"_t", "_history", "configs"})
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _CHANGES = ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.truncate", "os.chmod", "os.link", "os.symlink")
+_TOLD = ("last_action_result", "events")
+"""What of a step's info a player is told, beside the observation."""
 _LISTS = ("os.listdir", "os.scandir")
 _LEAVES = ("socket.__new__", "subprocess.Popen", "os.system", "os.exec", "os.fork", "os.posix_spawn", "ctypes.dlopen")
 
@@ -89,9 +91,9 @@ class World:
         """Begin a level and take actions until it ends or fails.
 
         Returns:
-            `first`: digest of what is seen first; `ended`: whether the level is over; `steps`: `[reward, digest of what is seen]`
-            of each step; `failed`: what the last action raised; `moment`: digest of everything that the future depends on, and
-            `still`: of all that but time and chance.
+            `first`: digest of what is seen first; `ended`: whether the level is over; `steps`: `[reward, digest of what comes back,
+            digest of what of it a player is told]` of each step; `failed`: what the last action raised; `moment`: digest of
+            everything that the future depends on, and `still`: of all that but time and chance.
         """
         begun = self.reset(level, seed)
         steps: list[list[Any]] = []
@@ -105,7 +107,8 @@ class World:
                 failed = self.described(error)
                 break
             ended = taken["done"]
-            steps.append([taken["reward"], _digest([taken["observation"], taken["info"]])])
+            told = [taken["observation"], *(taken["info"].get(key) for key in _TOLD)]
+            steps.append([taken["reward"], _digest([taken["observation"], taken["info"]]), _digest(told)])
         moment, still = self._moment()
         first = _digest(begun["observation"])
         return {"first": first, "ended": ended, "steps": steps, "failed": failed, "moment": moment, "still": still}

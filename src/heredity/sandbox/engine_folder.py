@@ -6,11 +6,15 @@ import fcntl
 import os
 import shutil
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 
 _PREFIX = "heredity-engine-"
 _UNLOCKED = "heredity-new-"
 _LOCK = "lock"
+_MAKING_S = 600.0
+"""From this age on a folder without a lock is not being made any more."""
 
 
 class EngineFolder:
@@ -44,7 +48,11 @@ class EngineFolder:
 
 
 def _sweep(root: Path) -> None:
-    """Remove the folders of processes that are gone: their locks can be taken."""
+    """Remove the folders of processes that are gone: their locks can be taken, or they never came to one."""
+    for folder in root.glob(f"{_UNLOCKED}*"):
+        with suppress(OSError):
+            if time.time() - folder.lstat().st_mtime > _MAKING_S:
+                shutil.rmtree(folder, ignore_errors=True)
     for folder in root.glob(f"{_PREFIX}*"):
         try:
             fd = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)

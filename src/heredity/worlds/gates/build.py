@@ -5,13 +5,13 @@ Files are read as rules and nothing else: no code of an author is run, and level
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from heredity.errors import HeredityError
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.worlds.description import read_description
 from heredity.worlds.gates.admit import GATES, admit
 from heredity.worlds.gates.contract import Findings, GateReport, Subject
@@ -64,8 +64,8 @@ def build(
         library: worlds that it must not be a copy of; asked only where the gate "novelty" is executed.
     """
     findings = Findings()
-    with tempfile.TemporaryDirectory(prefix="heredity-build-") as root:
-        folder = Path(root).resolve() / name
+    with EngineFolder() as root:
+        folder = root.resolve() / name
         world = _world(files, folder, findings)
         own = GateReport(BUILD, findings.all(), {"files": len(files), "bytes": sum(map(len, files.values()))})
         if world is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -31,6 +30,7 @@ from heredity.posttraining.tasks.episodes import (
     episode_solving,
     seed_of,
 )
+from heredity.sandbox.engine_folder import EngineFolder
 
 GRADED = 134
 """As many as the official unseen split has (Agent² RL-Bench, table 5)."""
@@ -154,8 +154,8 @@ async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[G
         async with open_household(Path(spec["folder"])) as game_process:
             yield game_process
         return
-    with tempfile.TemporaryDirectory(prefix="heredity-household-") as made:
-        folder = Path(made) / "game"
+    with EngineFolder() as made:
+        folder = made / "game"
         write(generate(spec["seed"], spec["number"]), folder)
         async with open_household(folder) as game_process:
             yield game_process
@@ -188,11 +188,11 @@ def _workspace(games: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
         HostError: if a game has no solution.
     """
     files = {f"{i:03d}/{name}": data for i, game in enumerate(games) for name, data in game.items()}
-    with tempfile.TemporaryDirectory(prefix="heredity-households-") as made:
+    with EngineFolder() as made:
         for path, data in files.items():
-            (Path(made) / path).parent.mkdir(exist_ok=True)
-            (Path(made) / path).write_bytes(data)
-        solved = demonstrations([Path(made) / f"{i:03d}" for i in range(len(games))])
+            (made / path).parent.mkdir(exist_ok=True)
+            (made / path).write_bytes(data)
+        solved = demonstrations([made / f"{i:03d}" for i in range(len(games))])
     if not all(solved):
         raise HostError(f"ALFWorld's planner finds no solution of game {solved.index([])}; the game is wrong")
     rows = [

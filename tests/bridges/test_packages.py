@@ -145,3 +145,16 @@ def test_verifiers_itself_plays(tmp_path: Path) -> None:
         "rewards": {"collected": 1.0},
         "metrics": {"steps": float(len(replies)), "refused": 0.0},
     }
+
+
+def test_plain_descriptions_have_the_fields_of_the_schema() -> None:
+    from dataclasses import fields
+
+    from heredity.bridges import plain
+    from heredity.worlds import description
+    from heredity.worlds.dsl import schema
+
+    pairs = [(description, n) for n in ("Meta", "Parameter", "ActionDescription", "SkinDescription", "Description")]
+    pairs += [(schema, n) for n in ("Variable", "Function", "Bound", "LevelRules", "Rules")]
+    for module, name in pairs:
+        assert {field.name for field in fields(getattr(plain, name))} == set(getattr(module, name).model_fields), name

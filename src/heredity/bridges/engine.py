@@ -24,7 +24,7 @@ ENGINE = "engine"
 """The subpackage that the copy is."""
 _OWN = "heredity"
 _PLAIN = "heredity.bridges.plain"
-_REPLACED = {"heredity.worlds.description": _PLAIN, "heredity.worlds.dsl.schema": _PLAIN}
+_REPLACED = {f"heredity.worlds.{name}": _PLAIN for name in ("description", "dsl.schema", "stored_levels")}
 _LEFT_OUT = frozenset({"heredity.worlds.compose.composed", "heredity.worlds.dsl.hooks"})
 """What is imported in functions alone, for worlds that exist by their names and such with hooks; an exported one never is such."""
 _BASE = (_PLAIN, "heredity.worlds.world", "heredity.worlds.skins")

@@ -1,12 +1,13 @@
 """A world's description as plain values, for exported worlds: what the schema has checked is read without it.
 
 The classes have the names and fields of those in `heredity.worlds.description` and `heredity.worlds.dsl.schema`, which they
-stand for where there is no pydantic.
+stand for where there is no pydantic, and `read_stored` stands for that of `heredity.worlds.stored_levels`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -138,6 +139,12 @@ class Description:
 def read_description(path: Path) -> Description:
     """Read a `world.yaml` in which no field is left out."""
     return description_of(yaml.safe_load(path.read_text(encoding="utf-8")))
+
+
+def read_stored(path: Path, splits: Sequence[str]) -> Mapping[str, list[dict[str, Any]]]:
+    """Read a `levels.json` that was exported: split to levels as JSON values."""
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    return {split: stored[split] for split in splits}
 
 
 def description_of(value: Mapping[str, Any]) -> Description:

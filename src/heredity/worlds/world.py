@@ -10,18 +10,16 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from typing import Any
 
 from heredity.errors import ConfigError, HeredityError, UnknownNameError
 from heredity.ids import canonical_json, digest_json, generator
-from heredity.outside import json_value, read_text
 from heredity.plugins import Group
 from heredity.worlds.compose.recipe import Recipe
 from heredity.worlds.contract import Dynamics, Levels, UpperBound
 from heredity.worlds.description import Description, read_description
 from heredity.worlds.episode import Episode
+from heredity.worlds.stored_levels import read_stored
 
 WORLDS = Group[ModuleType](
     "heredity.worlds",
@@ -75,52 +73,6 @@ class Level:
         return cls(**given)
 
 
-class _Stored(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-
-class _StoredBound(_Stored):
-    value: float
-    kind: Literal["exact", "proven", "declared"]
-    reason: str
-
-
-class _StoredLevel(_Stored):
-    id: str
-    seed: int
-    difficulty: Literal[1, 2, 3]
-    data: dict[str, Any]
-    bound: _StoredBound
-    reference: float
-
-
-_STORED = TypeAdapter(dict[str, list[_StoredLevel]])
-
-
-def read_levels(path: Path) -> Mapping[str, tuple[Level, ...]]:
-    """Read a `levels.json`: split to levels.
-
-    Raises:
-        ConfigError: if it cannot be read, or holds something else than the levels of each split; the message names the field.
-    """
-    try:
-        stored = json_value(read_text(path))
-        _STORED.validate_python(stored)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; make it anew or restore it") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ConfigError(
-            f"{path}: {'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}; make it anew"
-        ) from error
-    except ValueError as error:
-        raise ConfigError(f"{path} is not JSON: {error}; make it anew or restore it") from error
-    missing = [split for split in SPLITS if not stored.get(split)]
-    if missing:
-        raise ConfigError(f"{path} has no levels of {' and '.join(missing)}; expected some of each; make it anew")
-    return {split: tuple(map(Level.from_json, stored[split])) for split in SPLITS}
-
-
 class World:
     """A world: what it is, how it goes, and its levels.
 
@@ -159,7 +111,8 @@ class World:
     @cached_property
     def shipped(self) -> Mapping[str, tuple[Level, ...]]:
         """The levels in `levels.json`: split to levels."""
-        return read_levels(self.folder / "levels.json")
+        stored = read_stored(self.folder / "levels.json", tuple(SPLITS))
+        return {split: tuple(map(Level.from_json, stored[split])) for split in SPLITS}
 
     def level(self, name: str) -> Level:
         """Return a shipped level by its name.

@@ -4,8 +4,9 @@ import csv
 import io
 from pathlib import Path
 
+import pytest
 from rich.console import Console
-from sample_metrics import EVOLVERS, nothing, results, run_metrics, suite_results_of, suite_runs, unfinished
+from sample_metrics import EVOLVERS, PLACES, nothing, results, run_metrics, suite_results_of, suite_runs, unfinished
 
 from heredity.protocols.policy_evolution.report import REPORT
 from heredity.reports import csv as tables
@@ -139,3 +140,21 @@ def test_a_protocol_without_sections_still_has_pages() -> None:
     page = page_of(results(run_metrics("gymnasium/CartPole-v1", "structural", 1)), [], PlainReport())
     assert isinstance(page, Page)
     assert [section.id for section in page.sections] == ["heldout", "product", "problems", "reproduce"]
+
+
+def test_tokens_are_summed_by_environment_and_unknown_where_a_run_is() -> None:
+    runs = [run_metrics(place, "hillclimb-agent", seed) for place in list(PLACES)[:2] for seed in (0, 1)]
+    runs[-1]["tokens"] = None
+    (table,) = [
+        part
+        for section in page_of(suite_results_of(runs), [results(run) for run in runs], REPORT).sections
+        for part in section.parts
+        if isinstance(part, Table) and part.csv == "tokens.csv"
+    ]
+    sums = [[getattr(cell, "value", cell) for cell in row.cells[2:]] for row in table.rows]
+    assert sums == [
+        [2, 2 * 182_400, 2 * 2_310_000, 2 * 41_250, pytest.approx(3.74)],
+        [2, None, None, None, None],
+    ]
+    one = page_of(suite_results_of(runs[:2]), [results(run) for run in runs[:2]], REPORT)
+    assert all(getattr(part, "csv", "") != "tokens.csv" for section in one.sections for part in section.parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from heredity.reports.cells import best_cells, cell_mean, cell_notes, places_of, seeds_note, suite_facts
 from heredity.reports.mechanisms import bare, mechanisms, plain
@@ -30,6 +31,7 @@ from heredity.results.page import (
     Section,
     Table,
     Text,
+    Value,
     of_rows,
 )
 from heredity.results.report import Report, taskset_names, tones
@@ -259,8 +261,33 @@ class _Shown:
             "not a cost of zero."
         )
         table = of_rows(head, shown, caption="Sums over runs")
-        parts = (Text(about, "about"), table) if rows else (Text("Nothing has been spent yet."),)
+        parts = (Text(about, "about"), table, *self._usage()) if rows else (Text("Nothing has been spent yet."),)
         return Section("budget", "Budget and cost", parts, "detail", "page", "Budget")
+
+    def _usage(self) -> tuple[Part, ...]:
+        """Return the tokens of agents by taskset (EvoPolicyGym, table 9), where there are several and any are known."""
+        used = [(run, run.tokens) for run in self._runs if run.tokens is not None]
+        tasksets = dict.fromkeys(run.taskset or "unknown taskset" for run in self._runs)
+        if not used or len(tasksets) < 2:
+            return ()
+        rows: list[list[Value | Cell]] = []
+        for taskset, evolver in dict.fromkeys(
+            (r.taskset or "unknown taskset", r.evolver.name or "") for r in self._runs
+        ):
+            own = [
+                r.tokens
+                for r in self._runs
+                if (r.taskset or "unknown taskset", r.evolver.name or "") == (taskset, evolver)
+            ]
+            counts = (
+                [t and getattr(t, name) for t in own] for name in ("input_tokens", "cache_tokens", "output_tokens")
+            )
+            cost = _sum([t and t.cost_usd for t in own])
+            cells = (Number(_sum(listed), form="amount") for listed in counts)
+            rows.append([self._taskset(taskset), self._named(evolver), len(own), *cells, Number(cost, form="dollars")])
+        head = [self._words.taskset, "evolver", "runs", "input tokens", "cached", "output", "cost"]
+        caption = f"Tokens by {self._words.taskset}, sums over runs; what is not known of a run is not known of the sum"
+        return (replace(of_rows(head, rows, left=2, caption=caption), folded=True, csv="tokens.csv"),)
 
     def problems(self) -> Section:
         """Return what failed or is missing."""
@@ -331,6 +358,11 @@ class _Shown:
         )
         parts = (Facts(facts), Code(commands, "sh", "Run it again"), Text(note, "note"))
         return Section("reproduce", "Isolation, versions and reproduction", parts, "detail", navigation="Reproduce")
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 def _gain(run: RunResults) -> Mean | None:

@@ -12,18 +12,18 @@ and whose effect is as large as that of seeds, or none. The tables have:
 - means of independent scores of each shape, without and with declared bounds, as for a reference or a single run;
 - standings of three evolvers on three tasksets: coverage of rank scores, interquartile means, profiles and probabilities of
   improvement (one simulation for each 32);
+- candidates that are alike, on documents of ten questions each: how often one is called better falsely;
 - families: how often a whole suite of evolvers that are alike calls any of them better or worse.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import simulation
 
 from heredity.analysis import statistics as stats
 from heredity.analysis.bounds import SHARE, Interval
@@ -203,7 +203,34 @@ def power(runs: int, simulations: int, seed: int) -> float:
     return float(np.mean([compare_runs([t + effect]).p <= LEVEL for t in tables]))
 
 
-def measure(simulations: int, seed: int, progress: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+def documents(count: int, simulations: int, seed: int) -> dict[str, Any]:
+    """Compare candidates that are alike on so many documents of ten questions, as one draw each and as if all were drawn apart."""
+    rng = generator(seed, "documents", count)
+    labels = np.repeat(np.arange(count), 10)
+    rows: dict[str, list[float]] = {name: [] for name in ("together", "apart", "cannot_tell", "covered")}
+    for _ in range(simulations):
+        gaps = rng.normal(0.0, 1.0, count)[labels] + rng.normal(0.0, 1.0, labels.size)
+        together, apart = compare_cases([gaps], clusters=[labels.tolist()]), compare_cases([gaps])
+        for name, compared in (("together", together), ("apart", apart)):
+            judged = verdict(compared.difference, compared.p, LEVEL, covered=compared.telling)
+            rows[name].append(float(judged is Verdict.BETTER))
+        rows["cannot_tell"].append(float(together.few_clusters))
+        rows["covered"].append(held(together.interval, 0.0))
+    return {
+        "documents": count,
+        "false_better": share(rows["together"]),
+        "coverage": share(rows["covered"]),
+        "cannot_tell": share(rows["cannot_tell"]),
+        "false_better_if_questions_were_drawn_apart": share(rows["apart"]),
+    }
+
+
+def progress(line: str) -> None:
+    """Say on stderr what is being done."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def measure(simulations: int, seed: int) -> dict[str, Any]:
     """Return all figures."""
     few = max(20, simulations // 32)
     cells: list[dict[str, Any]] = []
@@ -216,6 +243,8 @@ def measure(simulations: int, seed: int, progress: Callable[[str], None] = lambd
     means = [independent(s, n, simulations, seed, bounds) for s, bounds in shapes for n in RUNS[1:]]
     progress("standings")
     standings = [standing(s, n, few, seed) for s in SHAPES if s != "clustered" for n in (5, 6, 8, 16)]
+    progress("documents")
+    clusters = [documents(n, simulations, seed) for n in (5, 6, 10, 20)]
     progress("families")
     drawn = ("normal", "bimodal")
     return {
@@ -224,6 +253,7 @@ def measure(simulations: int, seed: int, progress: Callable[[str], None] = lambd
         "cells": cells,
         "means": means,
         "standings": standings,
+        "documents": clusters,
         "coverage_min_from_8_seeds": min(
             r[key] for r in cells if r["runs"] >= 8 and r["shape"] in PLAIN for key in ("cell_coverage", "coverage")
         ),
@@ -234,6 +264,11 @@ def measure(simulations: int, seed: int, progress: Callable[[str], None] = lambd
             for key in ("cell_coverage", "coverage")
             if r[key] is not None
         ),
+        "coverage_min_of_means_from_6_values": min(r["coverage"] for r in means if r["values"] >= 6 and r["coverage"]),
+        "coverage_min_of_standings_from_6_runs": min(
+            r[key] for r in standings if r["runs"] >= 6 for key in ("rank_score", "iqm", "profile", "improvement")
+        ),
+        "false_better_of_documents": max(r["false_better"] for r in clusters),
         "false_better_max": max(
             r[key] for r in cells for key in ("false_better", "false_better_than_mark", "false_better_candidates")
         ),
@@ -246,7 +281,7 @@ def measure(simulations: int, seed: int, progress: Callable[[str], None] = lambd
 def shown(figures: dict[str, Any]) -> str:
     """Return the figures as tables."""
     lines: list[str] = []
-    for name in ("cells", "means", "standings"):
+    for name in ("cells", "means", "standings", "documents"):
         rows = figures[name]
         head = [key.replace("_", " ") for key in rows[0]]
         written = [[_written(value) for value in row.values()] for row in rows]
@@ -262,16 +297,5 @@ def _written(value: Any) -> str:
     return "cannot tell" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def main() -> None:
-    """Simulate, and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--simulations", type=int, default=4000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    figures = measure(options.simulations, options.seed, lambda line: print(line, file=sys.stderr, flush=True))
-    print(json.dumps(figures, indent=1) if options.json else shown(figures))
-
-
 if __name__ == "__main__":
-    main()
+    simulation.run(__doc__, 4000, measure, shown)

@@ -9,12 +9,11 @@ components estimated, and plans made by these, whose true power is known.
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 from typing import Any
 
 import numpy as np
+import simulation
 
 from heredity.analysis.components import components
 from heredity.analysis.paired import compare_runs
@@ -133,16 +132,5 @@ def shown(figures: dict[str, Any]) -> str:
     return "\n".join([*lines, "", *summary])
 
 
-def main() -> None:
-    """Simulate, and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--simulations", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    figures = measure(options.simulations, options.seed)
-    print(json.dumps(figures, indent=1) if options.json else shown(figures))
-
-
 if __name__ == "__main__":
-    main()
+    simulation.run(__doc__, 1000, measure, shown)

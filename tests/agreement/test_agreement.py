@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -121,6 +123,40 @@ def test_win_rates_agree_with_alpaca_eval() -> None:
         won = generator(index, "wins").choice([0.0, 0.5, 1.0], 40)
         theirs = winrate.get_winrate([{"preference": 1.0 + w if w != 0.5 else 1.5} for w in won])["win_rate"]
         assert 100.0 * won.mean() == pytest.approx(theirs)
+
+
+def test_win_rates_at_equal_length_agree_with_alpaca_eval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own code fits the formula without each instruction's difficulty, unpenalised; the file it would fetch is ours."""
+    glm = pytest.importorskip("alpaca_eval.metrics.glm_winrate", exc_type=ImportError)
+    frame = pytest.importorskip("pandas").DataFrame
+    count = 120
+    file = tmp_path / "df_gamed.csv"
+    frame({"model": "m", "index": range(count), "instruction_difficulty": 0.0}).to_csv(file, index=False)
+    monkeypatch.setattr(glm, "hf_hub_download", lambda **_: str(file))
+    fit = {"n_splits": 0, "C": 1e6, "penalty": "l2", "tol": 1e-10, "max_iter": 10_000}
+    for index in INPUTS:
+        rng = generator(index, "lengths")
+        lengths, references = rng.integers(50, 900, (2, count))
+        excess = np.tanh((lengths - references) / (lengths - references).std())
+        won = (rng.random(count) < 1.0 / (1.0 + np.exp(-rng.normal() - excess))).astype(float)
+        rows = {
+            "preference": 1.0 + won,
+            "index": range(count),
+            "generator_1": "reference",
+            "generator_2": "model",
+            "output_1": ["x" * n for n in references],
+            "output_2": ["x" * n for n in lengths],
+        }
+        theirs = glm.get_length_controlled_winrate(
+            frame(rows),
+            save_weights_dir=None,
+            is_add_glm_preference_inplace=False,
+            is_warn_extreme_changes=False,
+            glm_info={**glm.GLM_INFO["length_controlled_minimal"], "kwargs": fit},
+        )
+        assert 100.0 * won.mean() == pytest.approx(theirs["win_rate"])
+        ours = length_controlled(won, lengths, references)
+        assert ours == pytest.approx(theirs["length_controlled_winrate"] / 100.0, abs=2e-4)
 
 
 def test_win_rates_at_equal_length_agree_with_the_fit_of_statsmodels() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from analysis_journals import JournalBuilder, controller
@@ -14,6 +16,7 @@ from heredity.analysis.run_record import read_run
 from heredity.analysis.suite_table import taskset_scores
 from heredity.errors import ConfigError
 from heredity.ids import generator
+from heredity.reports.plan_page import sentences
 from heredity.results.planning import Amount
 from heredity.results.suite import Scale
 
@@ -151,3 +154,17 @@ def test_the_cost_of_a_run_is_told_apart_into_seed_and_case() -> None:
     outside = JournalBuilder(evolver="codex")
     outside.events[0]["data"]["evolver"]["kind"] = "agent"
     assert run_cost(read_run(outside.events)).seed.tokens is None, "an agent whose account is unknown"
+
+
+def test_where_cases_are_drawn_together_a_plan_counts_and_pays_for_clusters() -> None:
+    runs = [one_run(e, "gymnasium/Acrobot-v1", s, v) for e, v in (("a", 0.6), ("b", 0.5)) for s in range(4)]
+    (apart,) = taskset_scores(runs, [run.evolver.name for run in runs], policies)
+    together = replace(apart, clusters=np.repeat(np.arange(8), 4).tolist())
+    nothing = Amount(rollouts=0.0, seconds=None, tokens=None, cost_usd=None)
+    cost = RunCost(nothing, nothing.model_copy(update={"rollouts": 1.0}))
+    costs = {(apart.name, e): [cost] for e in ("a", "b")}
+    one, other = (plan(Pilot([t], costs), Wanted(("a", "b"), tests=1)) for t in (apart, together))
+    assert (one.pilot_cases, one.clustered, one.cost_per_case.rollouts) == (32, False, 2.0)
+    assert (other.pilot_cases, other.clustered, other.cost_per_case.rollouts) == (8, True, 8.0)
+    assert min(d.cases for d in other.aims[0].designs) == 6
+    assert "8 clusters of cases" in " ".join(sentences(other, "Acrobot"))

@@ -56,6 +56,29 @@ def test_profiles_fall_from_all_runs_to_none_and_count_what_is_above():
     ]
 
 
+def test_runs_that_nearly_agree_leave_room_for_those_that_were_not_seen():
+    """Fails where intervals hold only what was drawn: eight runs that agree do not exclude one failure in twenty."""
+    level = taskset(8).references[REFERENCE]
+    alike = [
+        TasksetScores("t", "", "", {e: Cell([], np.tile(level + x, (8, 1))) for e, x in (("strong", 2.0), ("weak", 1.0))},
+                      {REFERENCE: level}, returns=True)
+        for _ in range(3)
+    ]  # fmt: skip
+    few, many = suite_spread(alike[:1], ENTRIES), suite_spread(alike, ENTRIES)
+    unseen = 1.0 - 0.025 ** (1.0 / 24)
+    # If the strong one fell to the reference in as many runs as may not have been seen, the weak one would be as much nearer.
+    assert many["weak"].iqm == pytest.approx((0.5, 0.5 / (1.0 - unseen)), abs=0.02)
+    assert few["weak"].iqm[1] > many["weak"].iqm[1]
+    at = THRESHOLDS.index(0.25)
+    assert many["weak"].profile[at][0] < 0.95
+    assert many["weak"].profile[at][1] == pytest.approx(1.0)
+
+
+def test_what_was_not_seen_of_many_runs_is_little():
+    wide, narrow = (suite_spread([taskset(runs)], ENTRIES)["weak"].iqm for runs in (8, 200))
+    assert narrow[1] - narrow[0] < 0.3 * (wide[1] - wide[0])
+
+
 def test_missing_scores_and_entries_are_drawn_around():
     rng = generator(1, "holes")
     whole, other = taskset(6), taskset(6, seed=2)

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from heredity.analysis.bounds import Floats, Interval, within
 from heredity.analysis.components import residual_variance
-from heredity.analysis.samples import LARGEST, over, row_means, scaled, times
+from heredity.analysis.samples import LARGEST, Clusters, clustered, over, row_means, scaled, tables_of, times
 from heredity.analysis.statistics import CONFIDENCE, combined
 from heredity.analysis.student import student_quantile
 
@@ -80,22 +80,25 @@ def log_wealth(gaps: Floats) -> Floats:
     return np.logaddexp.reduce(paths, axis=0) - math.log(len(paths))
 
 
-def look(strata: Sequence[ArrayLike], bounds: Interval | None = None) -> Look | None:
+def look(
+    strata: Sequence[ArrayLike], bounds: Interval | None = None, clusters: Sequence[Clusters | None] | None = None
+) -> Look | None:
     """Compare two entries by the seeds that there are, as often as one likes.
 
     Args:
         strata: first minus second, shape (seeds, cases) for each taskset, on one scale, with the same seeds in the same rows and in
             the order in which they were run; NaN where either side is missing.
         bounds: what differences can only lie between; None if that is not known.
+        clusters: what cases of each taskset were drawn together (`samples.clustered`).
 
     Returns:
         What they say; None if no seed is paired on every taskset.
     """
-    tables, scale = scaled(_complete(strata))
+    tables, scale = scaled(_complete(strata, clusters or [None] * len(strata)))
     if not tables or not len(tables[0]):
         return None
     gaps = np.mean([row_means(t) for t in tables], axis=0)
-    error = _error_of_cases(tables)
+    error = None if tables_of(strata, clusters).few else _error_of_cases(tables)
     if error is None:
         return Look(len(gaps), float(gaps.mean()) * scale, None, None)
     found, limits = _interval(gaps, error), over(bounds, scale)
@@ -104,13 +107,16 @@ def look(strata: Sequence[ArrayLike], bounds: Interval | None = None) -> Look | 
     return Look(len(gaps), mean, times(interval, scale), _p(gaps, error))
 
 
-def _complete(strata: Sequence[ArrayLike]) -> list[Floats]:
-    """Return the tables with the seeds that every taskset has; cases of which nothing is known are left out."""
+def _complete(strata: Sequence[ArrayLike], clusters: Sequence[Clusters | None]) -> list[Floats]:
+    """Return the tables with the seeds that every taskset has; cases of which nothing is known are left out.
+
+    Where cases were drawn together, clusters stand for them.
+    """
     tables = [np.atleast_2d(np.asarray(t, dtype=np.float64)) for t in strata]
     if not tables:
         return []
     known = np.all([np.isfinite(t).any(axis=1) for t in tables], axis=0)
-    kept = [np.where(np.isfinite(t[known]), t[known], np.nan) for t in tables]
+    kept = [clustered(t[known], own) for t, own in zip(tables, clusters, strict=True)]
     return [t[:, np.isfinite(t).any(axis=0)] for t in kept]
 
 

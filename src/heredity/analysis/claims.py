@@ -9,15 +9,16 @@ Every comparison of evolvers is made here, whatever the protocol, so that they a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from numpy.typing import ArrayLike
 
 from heredity.analysis.bounds import Interval
 from heredity.analysis.paired import Comparison, compare_cases, compare_runs, holm, verdict
+from heredity.analysis.samples import Clusters
 from heredity.analysis.statistics import CONFIDENCE
 from heredity.results.run import Verdict
-from heredity.results.suite import Claim, Unit
+from heredity.results.suite import Claim
 
 LEVEL = 1.0 - CONFIDENCE
 MARK_LEVEL = 0.002
@@ -47,6 +48,7 @@ def compare(
     *,
     marked: bool = False,
     cases: Sequence[ArrayLike] | None = None,
+    clusters: Sequence[Clusters | None] | None = None,
 ) -> Both | None:
     """Compare two entries, for both claims.
 
@@ -56,14 +58,15 @@ def compare(
         bounds: what differences can only lie between; None if that is not known.
         marked: as in `Both`.
         cases: what the candidates are compared on, if that is something else, such as means over runs of other cases.
+        clusters: what cases of each environment were drawn together (`samples.clustered`).
 
     Returns:
         Both comparisons, or None if nothing is paired.
     """
     # Against a mark the level is lower, as if there were so many more tests.
     of_evolvers = tests * round(LEVEL / MARK_LEVEL) if marked else tests
-    evolvers = compare_runs(strata, of_evolvers, bounds, mark=marked)
-    candidates = compare_cases(strata if cases is None else cases, tests, bounds)
+    evolvers = compare_runs(strata, of_evolvers, bounds, mark=marked, clusters=clusters)
+    candidates = compare_cases(strata if cases is None else cases, tests, bounds, clusters=clusters)
     return None if evolvers is None or candidates is None else Both(evolvers, candidates, marked)
 
 
@@ -87,7 +90,7 @@ def of_evolvers(compared: Comparison, p: float | None, *, marked: bool) -> Claim
     """
     interval = compared.interval
     if not compared.enough or (marked and interval is None):
-        return Claim(unit=Unit.RUN, ci=interval, p=None, p_holm=None, mde=compared.mde, verdict=Verdict.CANNOT_TELL)
+        return _claim(replace(compared, p=None, covered=False), None, LEVEL)
     claim = _claim(compared, p, MARK_LEVEL if marked else LEVEL)
     within = marked and interval is not None and interval[0] <= 0.0 <= interval[1]
     told = claim.verdict in (Verdict.BETTER, Verdict.WORSE)
@@ -101,5 +104,6 @@ def _claim(compared: Comparison, p: float | None, level: float) -> Claim:
         p=compared.p,
         p_holm=p,
         mde=compared.mde,
-        verdict=verdict(compared.difference, p, level, covered=compared.covered),
+        verdict=verdict(compared.difference, p, level, covered=compared.telling),
+        clusters=compared.clusters,
     )

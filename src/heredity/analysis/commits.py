@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from heredity.analysis.bounds import GAP, share
 from heredity.analysis.paired import compare_paired, verdict
 from heredity.analysis.run_record import RunRecord, finite
+from heredity.analysis.samples import differences
+from heredity.analysis.suite_table import table_of
 from heredity.gateway import Usage
 from heredity.gateway.contract import NOTHING_USED
-from heredity.results.coverage import covered
 from heredity.results.run import Decision, Gain, HeldOut, MethodTokens, ModelTokens, ModelUsage, Reference
 
 _UNKNOWN: Mapping[str, Any] = Usage().to_json()
@@ -41,13 +44,11 @@ def gain(heldout: HeldOut | None, reference: Reference | None, *, returns: bool)
     """
     if heldout is None or reference is None:
         return None
-    pairs = [
-        (after, before)
-        for after, before in zip(heldout.scores, reference.heldout_scores, strict=False)
-        if after is not None and before is not None
-    ]
-    bounds = GAP if pairs and share(*zip(*pairs, strict=True)) and not returns else None
-    comparison = compare_paired([[[after - before for after, before in pairs]]], bounds=bounds) if pairs else None
+    after, before = table_of([heldout.scores, reference.heldout_scores])
+    gaps = differences(after, before)
+    paired = np.isfinite(gaps)
+    bounds = GAP if share(after[paired], before[paired]) and not returns else None
+    comparison = compare_paired([gaps[None, :]], bounds=bounds, clusters=[heldout.clusters])
     if comparison is None:
         return None
     return Gain(
@@ -55,8 +56,9 @@ def gain(heldout: HeldOut | None, reference: Reference | None, *, returns: bool)
         ci=comparison.interval,
         p=comparison.p,
         mde=comparison.mde,
-        pairs=len(pairs),
-        verdict=verdict(comparison.difference, comparison.p, covered=covered(len(pairs), len(heldout.scores))),
+        pairs=comparison.cases,
+        verdict=verdict(comparison.difference, comparison.p, covered=comparison.telling),
+        clusters=comparison.clusters,
     )
 
 

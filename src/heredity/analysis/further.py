@@ -56,7 +56,7 @@ def _compared(taskset: TasksetScores, best: str, cell: Cell, name: str) -> _Comp
     marks = table_of([listed for _, listed in rows])
     width = min(marks.shape[1], cell.scores.shape[1])
     gaps = np.array([scores[:width] for scores, _ in rows]) - marks[:, :width]
-    comparison = compare_paired([gaps], bounds=GAP if taskset.bounds else None)
+    comparison = compare_paired([gaps], bounds=GAP if taskset.bounds else None, clusters=[taskset.clusters])
     return None if comparison is None else _Compared(name, best, marks[0], comparison)
 
 
@@ -72,5 +72,5 @@ def _results(taskset: TasksetScores, row: _Compared, p: float | None) -> Further
         difference_ci=comparison.interval,
         unit=comparison.unit,
         p_holm=p,
-        verdict=verdict(comparison.difference, p, level, covered=comparison.covered),
+        verdict=verdict(comparison.difference, p, level, covered=comparison.telling),
     )

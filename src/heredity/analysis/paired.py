@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from heredity.analysis.bounds import Floats, Interval, alike, unseen, within
 from heredity.analysis.samples import (
     LARGEST,
+    Clusters,
     Sample,
     enough_runs,
     error_tail,
@@ -24,8 +25,8 @@ from heredity.analysis.samples import (
     row_means,
     sample_of,
     scaled,
+    tables_of,
     times,
-    without_empty,
 )
 from heredity.analysis.statistics import CONFIDENCE, combined, estimated_of
 from heredity.analysis.student import student_p, student_quantile
@@ -138,6 +139,8 @@ class Comparison:
         cases: paired cases over all runs.
         enough: whether there are runs enough to tell evolvers apart (`samples.enough_runs`).
         covered: whether enough of the cases have scores of both (`results.coverage`).
+        clusters: how many clusters of cases took the place of cases in the sample; None where every case is by itself.
+        few_clusters: whether they are too few to tell anything: then there is neither interval nor p.
     """
 
     difference: float
@@ -149,10 +152,22 @@ class Comparison:
     cases: int
     enough: bool
     covered: bool
+    clusters: int | None = None
+    few_clusters: bool = False
+
+    @property
+    def telling(self) -> bool:
+        """Whether enough is known of the cases to say anything: scores of both, and clusters where cases come in these."""
+        return self.covered and not self.few_clusters
 
 
 def compare_runs(
-    strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None, *, mark: bool = False
+    strata: Sequence[ArrayLike],
+    tests: int = 1,
+    bounds: Interval | None = None,
+    *,
+    mark: bool = False,
+    clusters: Sequence[Clusters | None] | None = None,
 ) -> Comparison | None:
     """Compare two entries for new runs on new cases: runs and cases are both sources of chance (see `crossed_mean`).
 
@@ -163,28 +178,49 @@ def compare_runs(
         bounds: what differences can only lie between; None if that is not known.
         mark: whether the second is the same for all runs: then nothing cancels the skew of scores, and the interval is that of
             `statistics.crossed_mean`.
+        clusters: what cases of each environment were drawn together (`samples.clustered`).
 
     Returns:
         The comparison, or None if nothing is paired.
     """
-    return _compared(strata, Unit.RUN, tests, bounds, mark)
+    return _compared(strata, Unit.RUN, tests, bounds, clusters, mark)
 
 
-def compare_cases(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None) -> Comparison | None:
+def compare_cases(
+    strata: Sequence[ArrayLike],
+    tests: int = 1,
+    bounds: Interval | None = None,
+    *,
+    clusters: Sequence[Clusters | None] | None = None,
+) -> Comparison | None:
     """Compare the candidates that these runs ended with on new cases: runs are given, cases are the sample. See `compare_runs`."""
-    return _compared(strata, Unit.CASE, tests, bounds)
+    return _compared(strata, Unit.CASE, tests, bounds, clusters)
 
 
-def compare_paired(strata: Sequence[ArrayLike], tests: int = 1, bounds: Interval | None = None) -> Comparison | None:
+def compare_paired(
+    strata: Sequence[ArrayLike],
+    tests: int = 1,
+    bounds: Interval | None = None,
+    *,
+    clusters: Sequence[Clusters | None] | None = None,
+) -> Comparison | None:
     """Compare runs where there are enough of them to tell evolvers apart, else cases. See `compare_runs`."""
-    compared = compare_runs(strata, tests, bounds)
-    return compare_cases(strata, tests, bounds) if compared is not None and not compared.enough else compared
+    compared = compare_runs(strata, tests, bounds, clusters=clusters)
+    if compared is None or compared.enough:
+        return compared
+    return compare_cases(strata, tests, bounds, clusters=clusters)
 
 
 def _compared(
-    strata: Sequence[ArrayLike], unit: Unit, tests: int, bounds: Interval | None, mark: bool = False
+    strata: Sequence[ArrayLike],
+    unit: Unit,
+    tests: int,
+    bounds: Interval | None,
+    clusters: Sequence[Clusters | None] | None,
+    mark: bool = False,
 ) -> Comparison | None:
-    tables, scale = scaled([t for t in map(without_empty, strata) if t.size])
+    given = tables_of(strata, clusters)
+    tables, scale = scaled(given.tables)
     if not tables:
         return None
     mean = float(np.mean([row_means(t).mean() for t in tables]))
@@ -192,6 +228,9 @@ def _compared(
     interval, p, mde = _inference(mean, sample, tests, limits)
     if mark:
         interval = estimated_of(mean, sample, CONFIDENCE, limits).interval
+    if given.few:
+        interval, p, mde = None, None, None
+    cases = sum(int(np.isfinite(np.asarray(stratum, dtype=np.float64)).sum()) for stratum in strata)
     return Comparison(
         difference=mean * scale,
         interval=times(interval, scale),
@@ -199,9 +238,11 @@ def _compared(
         mde=None if mde is None else min(mde * scale, LARGEST),
         unit=unit,
         runs=sum(len(t) for t in tables),
-        cases=sum(int((~np.isnan(t)).sum()) for t in tables),
+        cases=cases,
         enough=enough_runs([len(t) for t in tables]),
-        covered=covered(sum(int((~np.isnan(t)).sum()) for t in tables), sum(np.size(stratum) for stratum in strata)),
+        covered=covered(cases, sum(np.size(stratum) for stratum in strata)),
+        clusters=given.clusters,
+        few_clusters=given.few,
     )
 
 

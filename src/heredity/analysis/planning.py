@@ -13,6 +13,7 @@ from heredity.analysis.bounds import Floats
 from heredity.analysis.components import Components, components, pooled
 from heredity.analysis.costs import RunCost, mean, times, total
 from heredity.analysis.power import Question, detectable, least_seeds, power, seeds_needed, variances
+from heredity.analysis.samples import LEAST_RUNS, clustered
 from heredity.analysis.statistics import CONFIDENCE
 from heredity.analysis.suite_comparisons import paired_gaps
 from heredity.analysis.suite_table import TasksetScores
@@ -82,7 +83,9 @@ def plan(pilot: Pilot, wanted: Wanted) -> Plan:
         )
     smallest = detectable(question, max(seeds, least_seeds(len(chosen))), cases, wanted.power)
     effect = wanted.effect if wanted.effect is not None else _upwards(smallest)
-    designer = _Designer(question, parts, wanted.power, cases, *_costs(pilot, chosen, wanted.pair))
+    together = any(_cases_of_each(t, wanted.pair) > 1.0 for t in chosen)
+    costs = _costs(pilot, chosen, wanted.pair)
+    designer = _Designer(question, parts, wanted.power, cases, *costs, least_cases=LEAST_RUNS if together else 4)
     aims = [designer.known(designer.aim(effect)), designer.aim(effect / 2), designer.aim(effect * 2)]
     return Plan(
         a=wanted.pair[0],
@@ -94,6 +97,7 @@ def plan(pilot: Pilot, wanted: Wanted) -> Plan:
         tests=tests,
         pilot_seeds=seeds,
         pilot_cases=cases,
+        clustered=together,
         detectable=smallest,
         aims=aims,
         curves=designer.curves(aims[0]),
@@ -141,9 +145,16 @@ def _needed(taskset: TasksetScores, pair: tuple[str, str], scale: Scale) -> Comp
 
 def _estimated(taskset: TasksetScores, a: str, b: str | None) -> Components | None:
     if b is not None:
-        return components(paired_gaps(taskset, a, b)) if paired_gaps(taskset, a, b).size else None
+        gaps = paired_gaps(taskset, a, b)
+        return components(clustered(gaps, taskset.clusters)) if gaps.size else None
     cell = taskset.cells.get(a)
-    return None if cell is None else components(cell.scores)
+    return None if cell is None else components(clustered(cell.scores, taskset.clusters))
+
+
+def _cases_of_each(taskset: TasksetScores, pair: tuple[str, str]) -> float:
+    """Return how many cases a cluster has on average; 1 where every case is by itself."""
+    gaps = paired_gaps(taskset, *pair)
+    return gaps.shape[1] / clustered(gaps, taskset.clusters).shape[1]
 
 
 def _over(parts: Components, span: float | None) -> Components:
@@ -182,9 +193,9 @@ def _component(parts: Components | None, name: str) -> Component | None:
 
 def _costs(pilot: Pilot, tasksets: Sequence[TasksetScores], pair: tuple[str, str]) -> tuple[Amount, Amount]:
     runs = [pilot.costs.get((t.name, entry), ()) for t in tasksets for entry in pair]
-    return total(mean(c.seed for c in several) for several in runs), total(
-        mean(c.case for c in several) for several in runs
-    )
+    each = [_cases_of_each(t, pair) for t in tasksets for _ in pair]
+    cases = [times(mean(c.case for c in several), n) for several, n in zip(runs, each, strict=True)]
+    return total(mean(c.seed for c in several) for several in runs), total(cases)
 
 
 def _upwards(effect: float) -> float:
@@ -201,11 +212,13 @@ class _Designer:
     cases: int
     seed: Amount
     case: Amount
+    least_cases: int = 4
 
     def aim(self, effect: float) -> Aim:
         """Return the designs that find an effect, for half as many to eight times as many cases as the pilot had."""
         question = replace(self.question, effect=effect)
-        counts = sorted({max(4, self.cases // 2), *(max(4, self.cases * n) for n in (1, 2, 4, 8))})
+        least = self.least_cases
+        counts = sorted({max(least, self.cases // 2), *(max(least, self.cases * n) for n in (1, 2, 4, 8))})
         designs = [self._design(question, cases) for cases in counts]
         able = [
             (_price(d.cost), d.seeds, i) for i, d in enumerate(designs) if d.cost is not None and d.seeds is not None

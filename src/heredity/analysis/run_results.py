@@ -21,6 +21,7 @@ from heredity.analysis.edits import EditClassifier, phases
 from heredity.analysis.evidence import LoadCandidate, RunEvidence
 from heredity.analysis.mechanisms import stand_ins
 from heredity.analysis.run_record import RunRecord, Submission, finite, mean
+from heredity.analysis.samples import Clusters, clustered, known
 from heredity.analysis.selection import best_corrected, gap
 from heredity.analysis.statistics import case_mean
 from heredity.analysis.syntax import SourceReader
@@ -273,9 +274,9 @@ def _selection(record: RunRecord, heldout: HeldOut | None, corrected: Sequence[t
     if chosen is None or chosen.validation_mean is None:
         return None
     scored = record.scores_of("validation", chosen.index, chosen.candidate)
-    validation = [s for s in map(finite, scored["scores"] if scored else ()) if s is not None]
-    judged = [s for s in heldout.scores if s is not None] if heldout else []
-    difference, interval = gap(validation, judged) if judged else (None, None)
+    validation = [] if scored is None else _drawn(map(finite, scored["scores"]), scored.get("clusters"))
+    judged = [] if heldout is None else _drawn(heldout.scores, heldout.clusters)
+    difference, interval = gap(validation, judged) if len(judged) else (None, None)
     return Selection(
         candidates=len({data["candidate"] for data in record.scored.values() if data["view"] == "validation"}),
         validation_mean=chosen.validation_mean,
@@ -286,24 +287,36 @@ def _selection(record: RunRecord, heldout: HeldOut | None, corrected: Sequence[t
     )
 
 
+def _drawn(scores: Iterable[float | None], clusters: Clusters | None) -> Sequence[float]:
+    """Return the scores that are known, or of cases that were drawn together what stands for these."""
+    return known(clustered(np.array(list(scores), dtype=np.float64), clusters)).tolist()
+
+
 def _heldout(evidence: RunEvidence, reference: Reference | None, said: Metrics) -> HeldOut | None:
     record = evidence.record
     chosen = record.selected or {}
     scored = record.scores_of("heldout", chosen.get("submit_id"), chosen.get("candidate"))
     if scored is not None:
-        return _held_out(scored["scores"], scored.get("statuses"), said)
+        return _held_out(scored["scores"], scored.get("statuses"), said, scored.get("clusters"))
     selected_nothing = record.selected is not None and chosen.get("candidate") is None
     if selected_nothing and reference is not None and said.keeps_reference(evidence):
-        return _held_out(reference.heldout_scores, None, said)
+        return _held_out(reference.heldout_scores, None, said, _clusters_of_reference(record))
     return None
 
 
-def _held_out(listed: Sequence[Any], statuses: Sequence[str] | None, said: Metrics) -> HeldOut:
+def _clusters_of_reference(record: RunRecord) -> Sequence[int | None] | None:
+    scored = next((data for (_, view), data in record.references.items() if view == "heldout"), None)
+    return scored.get("clusters") if scored else None
+
+
+def _held_out(
+    listed: Sequence[Any], statuses: Sequence[str] | None, said: Metrics, clusters: Sequence[int | None] | None
+) -> HeldOut:
     scores = [finite(s) for s in listed]
     present = [s for s in scores if s is not None]
     sides = statuses or ["ok"] * len(scores)
     bounds = SHARE if share(present) and not said.returns else None
-    estimate = case_mean([present], bounds=bounds)
+    estimate = case_mean([np.array(scores, np.float64)], bounds=bounds, clusters=[clusters])
     return HeldOut(
         scores=scores,
         mean=mean(scores),
@@ -313,6 +326,7 @@ def _held_out(listed: Sequence[Any], statuses: Sequence[str] | None, said: Metri
         failures=sum(side != "ok" and s is not None for side, s in zip(sides, scores, strict=True)),
         missing=len(scores) - len(present),
         if_missing=missing_bounds(np.array(scores, np.float64), bounds),
+        clusters=None if clusters is None else list(clusters),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from heredity.analysis.bounds import Floats, Interval
 from heredity.errors import ConfigError
@@ -68,10 +68,85 @@ def times(interval: Interval | None, scale: float) -> Interval | None:
 
 def without_empty(values: ArrayLike) -> Floats:
     """Return a table without the rows and columns of which nothing is known; what is not finite is NaN."""
+    table = without_empty_rows(values)
+    return table[:, np.isfinite(table).any(axis=0)]
+
+
+def without_empty_rows(values: ArrayLike) -> Floats:
+    """Return a table without the rows of which nothing is known; what is not finite is NaN."""
     table = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    table = np.where(np.isfinite(table), table, np.nan)
+    return table[np.isfinite(table).any(axis=1)]
+
+
+Clusters = Sequence[int | str | None]
+"""What each case was drawn with, such as the document of a question, as its number or name; None for a case by itself."""
+
+
+def clustered(values: ArrayLike, clusters: Clusters | None) -> Floats:
+    """Return a table of shape (runs, cases) as one of shape (runs, clusters), in which each run has the same mean.
+
+    Cases that were drawn together rise and fall together, and are one draw. The value of a cluster is the run's mean, and by how
+    much its cases lie off it, times how many clusters there are over how many cases: so the spread of these values makes the
+    cluster-robust standard error (Liang and Zeger 1986), with C/(C−1) for C clusters, also where their sizes differ.
+
+    Args:
+        values: scores, NaN where missing.
+        clusters: of each case, in order; cases beyond them are by themselves. None where all are.
+    """
+    table = without_empty_rows(values)
+    codes = cluster_codes(clusters, table.shape[1])
+    count = int(codes.max(initial=-1)) + 1
+    if count == table.shape[1] or not len(table):
+        return table
+    (table,), scale = scaled([table])
+    member = (codes[:, None] == np.arange(count)).astype(np.float64)
     present = np.isfinite(table)
-    table = np.where(present, table, np.nan)
-    return table[present.any(axis=1)][:, present.any(axis=0)]
+    sizes = present @ member
+    means = row_means(table)[:, None]
+    weights = (sizes > 0.0).sum(axis=1, keepdims=True) / present.sum(axis=1, keepdims=True)
+    values = means + weights * (np.where(present, table - means, 0.0) @ member)
+    return np.where(sizes > 0.0, np.clip(values, -LARGEST / scale, LARGEST / scale) * scale, np.nan)
+
+
+def cluster_codes(clusters: Clusters | None, cases: int) -> NDArray[np.int64]:
+    """Return the cluster of each case, from 0 in the order in which they occur."""
+    names = [("", i) if name is None else ("of", name) for i, name in enumerate((clusters or ())[:cases])]
+    names += [("", i) for i in range(len(names), cases)]
+    order = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    return np.array([order[name] for name in names], dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Scores of which nothing is empty, with clusters for cases.
+
+    Attributes:
+        tables: shape (runs, cases or clusters) for each environment that has any.
+        clusters: how many columns they have, where some cases were drawn together; None where every case is by itself.
+        few: whether the clusters are too few to show their spread.
+    """
+
+    tables: list[Floats]
+    clusters: int | None = None
+    few: bool = False
+
+
+def tables_of(strata: Sequence[ArrayLike], clusters: Sequence[Clusters | None] | None = None) -> Tables:
+    """Return what strata hold, cases that were drawn together as one.
+
+    Args:
+        strata: scores of shape (runs, cases) for each environment; NaN is missing.
+        clusters: of the cases of each environment; None where all are by themselves.
+    """
+    raw = [without_empty_rows(values) for values in strata]
+    grouped = [clustered(t, own) for t, own in zip(raw, clusters or [None] * len(raw), strict=True)]
+    tables = [t for t in map(without_empty, grouped) if t.size]
+    together = [without_empty(b).shape[1] for a, b in zip(raw, grouped, strict=True) if a.shape[1] != b.shape[1]]
+    if not any(together):
+        return Tables(tables)
+    counts = [n for n in together if n]
+    return Tables(tables, sum(t.shape[1] for t in tables), min(counts) == 1 or not enough_runs(counts))
 
 
 def mean_of(values: ArrayLike) -> float:
@@ -113,6 +188,10 @@ class Sample:
     def parts(self) -> list[tuple[float, int]]:
         """Variance and degrees of freedom that each side adds to the error of the mean."""
         return [(float(s.var(ddof=1)) / s.size * self.weight**2, s.size - 1) for s in self.sides]
+
+    def skewness(self, error: float) -> float:
+        """Return the skewness of the mean, of which this is the standard error."""
+        return sum(float((((s - s.mean()) * (self.weight / error)) ** 3).mean()) / s.size**2 for s in self.sides)
 
 
 def sample_of(tables: Sequence[Floats], unit: Unit) -> Sample:

@@ -22,6 +22,7 @@ from heredity.analysis.bounds import SHARE, Floats, Interval, alike, hull, unsee
 from heredity.analysis.samples import (
     LARGEST,
     LEAST_RUNS,
+    Clusters,
     Sample,
     enough_runs,
     error_tail,
@@ -30,6 +31,7 @@ from heredity.analysis.samples import (
     row_means,
     sample_of,
     scaled,
+    tables_of,
     times,
     without_empty,
 )
@@ -56,6 +58,7 @@ class Estimate:
         freedom: degrees of freedom of that error.
         interval: its confidence interval; None when it is not known.
         unknown: why it is not known.
+        clusters: how many clusters of cases were its sample, or part of it; None where every case is by itself.
     """
 
     mean: float
@@ -63,6 +66,7 @@ class Estimate:
     freedom: float = 0.0
     interval: Interval | None = None
     unknown: Unknown | None = None
+    clusters: int | None = None
 
 
 def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE, bounds: Interval | None = None) -> Interval | None:
@@ -82,60 +86,81 @@ def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE, bounds: Int
 
 
 def case_mean(
-    strata: Sequence[ArrayLike], confidence: float = CONFIDENCE, bounds: Interval | None = None
+    strata: Sequence[ArrayLike],
+    confidence: float = CONFIDENCE,
+    bounds: Interval | None = None,
+    clusters: Sequence[Clusters | None] | None = None,
 ) -> Estimate | None:
     """Estimate the mean over strata for the runs at hand: only the cases are taken as a sample.
 
     The result holds for the policies that these runs selected, on new cases; it says nothing of other runs. The interval is the
-    hull of Student's t and the bootstrap-t (Efron 1979; Hall 1988), which leans to the side where values have a long tail. Of fewer
-    than six values, and of values that are all alike, it is known only if their bounds are.
+    hull of Student's t and the bootstrap-t (Efron 1979; Hall 1988), which leans to the side where values have a long tail and
+    reaches the further there as the mean is skewed. Of fewer than six values, and of values that are all alike, it is known only
+    if their bounds are.
 
     Args:
         strata: one array of shape (runs, cases) for each environment; NaN is missing.
         confidence: nominal coverage in (0, 1).
         bounds: what scores can only lie between; None if that is not known.
+        clusters: what cases of each environment were drawn together (`samples.clustered`): then clusters are the sample.
 
     Returns:
         The estimate, or None if every score is missing.
     """
-    return _estimated(strata, Unit.CASE, confidence, bounds)
+    return _estimated(strata, Unit.CASE, confidence, bounds, clusters)
 
 
 def crossed_mean(
-    strata: Sequence[ArrayLike], confidence: float = CONFIDENCE, bounds: Interval | None = None
+    strata: Sequence[ArrayLike],
+    confidence: float = CONFIDENCE,
+    bounds: Interval | None = None,
+    clusters: Sequence[Clusters | None] | None = None,
 ) -> Estimate | None:
     """Estimate the mean over strata of the mean over runs of the mean over cases, for new runs on new cases.
 
     The error has a component between runs and one between cases, both estimated from the marginal means (`samples.sample_of`),
     with Satterthwaite's degrees of freedom. Otherwise as `case_mean`.
     """
-    return _estimated(strata, Unit.RUN, confidence, bounds)
+    return _estimated(strata, Unit.RUN, confidence, bounds, clusters)
 
 
-def evolver_mean(strata: Sequence[ArrayLike], bounds: Interval | None = None) -> tuple[Estimate, Unit] | None:
+def evolver_mean(
+    strata: Sequence[ArrayLike], bounds: Interval | None = None, clusters: Sequence[Clusters | None] | None = None
+) -> tuple[Estimate, Unit] | None:
     """Estimate the mean over strata for new runs where there are enough of them and they differ, else for the runs at hand.
 
     Args:
         strata: one array of shape (runs, cases) for each environment; NaN is missing.
         bounds: what scores can only lie between; None if that is not known.
+        clusters: as of `case_mean`.
 
     Returns:
         The estimate and what it takes as a sample, or None if every score is missing.
     """
     runs = [len(t) for t in map(without_empty, strata) if t.size]
-    crossed = crossed_mean(strata, bounds=bounds) if runs and enough_runs(runs) else None
+    crossed = crossed_mean(strata, bounds=bounds, clusters=clusters) if runs and enough_runs(runs) else None
     if crossed is not None and crossed.interval is not None:
         return crossed, Unit.RUN
-    cases = case_mean(strata, bounds=bounds)
+    cases = case_mean(strata, bounds=bounds, clusters=clusters)
     return None if cases is None else (cases, Unit.CASE)
 
 
-def _estimated(strata: Sequence[ArrayLike], unit: Unit, confidence: float, bounds: Interval | None) -> Estimate | None:
-    tables, scale = scaled([t for t in map(without_empty, strata) if t.size])
+def _estimated(
+    strata: Sequence[ArrayLike],
+    unit: Unit,
+    confidence: float,
+    bounds: Interval | None,
+    clusters: Sequence[Clusters | None] | None,
+) -> Estimate | None:
+    given = tables_of(strata, clusters)
+    tables, scale = scaled(given.tables)
     if not tables:
         return None
     mean = float(np.mean([row_means(t).mean() for t in tables]))
     estimate = estimated_of(mean, sample_of(tables, unit), confidence, over(bounds, scale))
+    estimate = replace(estimate, clusters=given.clusters)
+    if given.few and (bounds is None or unit is Unit.RUN):
+        return Estimate(mean * scale, unknown=Unknown.FEW_CLUSTERS, clusters=given.clusters)
     if scale == 1.0:
         return estimate
     error = None if estimate.error is None else min(estimate.error * scale, LARGEST)
@@ -178,7 +203,10 @@ def _studentized(estimate: Estimate, sample: Sample, tail: float) -> Interval:
     errors = np.sqrt(np.maximum(variance, 1e-18 * estimate.error**2))
     most = _WIDEST * student_quantile(1.0 - tail, estimate.freedom)
     low, high = np.clip(np.quantile(shift / errors, (tail, 1.0 - tail)), -most, most)
-    return estimate.mean - float(high) * estimate.error, estimate.mean - float(low) * estimate.error
+    # Few values of a long tail show too little of it: on its side, so much more as the mean itself is skewed.
+    skew = sample.skewness(estimate.error)
+    down, up = 1.0 + max(0.0, -skew), 1.0 + max(0.0, skew)
+    return estimate.mean - float(high) * down * estimate.error, estimate.mean - float(low) * up * estimate.error
 
 
 def _resampled(side: Floats, index: int) -> tuple[Floats, Floats]:

@@ -53,7 +53,7 @@ def _cell(taskset: TasksetScores, entry: str, name: Named, rank: int, rank_score
     if entry in taskset.references:
         return _reference_cell(taskset, entry, name(entry), rank, rank_score)
     cell = taskset.cells[entry]
-    estimate, unit = evolver_mean([cell.scores], taskset.bounds) or (None, Unit.CASE)
+    estimate, unit = evolver_mean([cell.scores], taskset.bounds, [taskset.clusters]) or (None, Unit.CASE)
     heldout = [scores for _, scores in cell.runs]
     return CellResults(
         evolver=name(entry),
@@ -75,13 +75,14 @@ def _cell(taskset: TasksetScores, entry: str, name: Named, rank: int, rank_score
         missing=sum(scores.missing for scores in heldout),
         failures=sum(scores.failures for scores in heldout),
         if_missing=missing_bounds(cell.scores, taskset.bounds),
+        clusters=estimate and estimate.clusters,
     )
 
 
 def _reference_cell(taskset: TasksetScores, entry: str, name: str, rank: int, rank_score: float | None) -> CellResults:
     scores = taskset.references[entry]
     missing = int(np.isnan(scores).sum())
-    estimate = case_mean([scores], bounds=taskset.bounds)
+    estimate = case_mean([scores], bounds=taskset.bounds, clusters=[taskset.clusters])
     return CellResults(
         evolver=name,
         reference=True,
@@ -99,4 +100,5 @@ def _reference_cell(taskset: TasksetScores, entry: str, name: str, rank: int, ra
         missing=missing,
         failures=0,
         if_missing=missing_bounds(scores, taskset.bounds),
+        clusters=estimate and estimate.clusters,
     )

@@ -88,7 +88,8 @@ def _families(
 
 def _answer(question: _Question, tests: int, sequential: bool) -> Both | None:
     gaps, bounds = _gaps(question)
-    both = compare([g for g in gaps if g.size], tests, bounds, marked=_marked(question.pair))
+    clusters = [t.clusters for t, g in zip(question.tasksets, gaps, strict=True) if g.size]
+    both = compare([g for g in gaps if g.size], tests, bounds, marked=_marked(question.pair), clusters=clusters)
     return replace(both, evolvers=_looked(question)) if both is not None and sequential else both
 
 
@@ -116,7 +117,7 @@ def _look(question: _Question) -> anytime.Look | None:
     common = set(seeds[0]).intersection(*seeds)
     gaps, bounds = _gaps(question)
     aligned = [g[[seed in common for seed in own]] for g, own in zip(gaps, seeds, strict=True)] if common else []
-    return anytime.look(aligned, bounds)
+    return anytime.look(aligned, bounds, [t.clusters for t in question.tasksets] if aligned else None)
 
 
 def _looked(question: _Question) -> paired.Comparison | None:

@@ -16,7 +16,6 @@ from heredity.analysis.ranking import (
     competition_ranks,
     group_means,
     mean_of_known,
-    normalised_score,
     score_table,
     standings,
 )
@@ -27,7 +26,7 @@ from heredity.analysis.statistics import (
 )
 from heredity.analysis.suite_cells import taskset_results
 from heredity.analysis.suite_comparisons import suite_comparisons
-from heredity.analysis.suite_spread import THRESHOLDS, EntrySpread, profile, suite_spread
+from heredity.analysis.suite_spread import THRESHOLDS, EntrySpread, normalised_runs, profile, suite_spread
 from heredity.analysis.suite_table import (
     Named,
     TasksetScores,
@@ -111,7 +110,7 @@ def suite_results(
         selection=[row for label, several in own.items() for row in _selection(label, several)],
         budget=[_budget(label, several) for label, several in own.items()],
         problems=[_problems(label, several, runs) for label, several in own.items()],
-        profiles=[p for e in order if (p := _profile(e, _strata(tasksets, e), spread)) is not None],
+        profiles=[p for e in order if (p := _profile(e, normalised_runs(tasksets, e), spread)) is not None],
         part=metrics.of_suite(SuiteEvidence(runs, labels, tasksets, because is None)),
     )
     return results if because is None else mechanisms_alone(results)
@@ -173,7 +172,7 @@ def _leaderboard(
                 tasksets=standing.present,
                 absent=standing.absent,
                 runs=len(runs or ()),
-                iqm=interquartile_mean(np.concatenate([*_strata(tasksets, entry), []])) if runs else None,
+                iqm=interquartile_mean(np.concatenate([*normalised_runs(tasksets, entry), []])) if runs else None,
                 iqm_ci=chance and chance.iqm,
                 p_best=chance and chance.p_best,
                 spread_unknown=None if chance else Unknown.FEW_RUNS,
@@ -202,21 +201,6 @@ def _unspent(runs: Sequence[RunResults]) -> int | None:
 
 def _group_scores(groups: Mapping[str, Mapping[str, float | None]], entry: str) -> dict[str, float | None]:
     return {group: row.get(entry) for group, row in groups.items()}
-
-
-def _strata(tasksets: Sequence[TasksetScores], entry: str) -> list[list[float]]:
-    """Return the normalised scores of an entry's runs on each taskset; 0 for as many runs as others have where it has none."""
-    return [_normalised_runs(taskset, entry) for taskset in tasksets]
-
-
-def _normalised_runs(taskset: TasksetScores, entry: str) -> list[float]:
-    cell = taskset.cells.get(entry)
-    if cell is None:
-        scaled = [len(other.runs) for label, other in taskset.cells.items() if taskset.span(label)]
-        return [0.0] * max(scaled, default=0)
-    mark, best = taskset.reference_mean(entry), taskset.best_mean(entry)
-    scores = (normalised_score(m, mark, best) for m in cell.run_means)
-    return [score for score in scores if score is not None]
 
 
 def _by_group(own: Own) -> Iterator[tuple[str, str, list[RunResults]]]:

@@ -2,7 +2,9 @@
 
 Every draw takes held-out cases anew (the same for all entries of a taskset), runs of every evolver anew and, where there are six
 tasksets or more, tasksets anew; fewer are taken as they are. What scores are normalised by, the reference's mean and the
-best evolver's, is computed in every draw, for both are chance as well.
+best evolver's, is computed in every draw, for both are chance as well. Runs that were not seen cannot be drawn, such as the one in
+twenty that fails: normalised scores lie between 0 and 1, so what these may be is added (`_unseen_middle`, and Wilson's interval
+of shares).
 """
 
 from __future__ import annotations
@@ -14,9 +16,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from heredity.analysis.bounds import Floats, Interval
-from heredity.analysis.ranking import counted_points
-from heredity.analysis.samples import LEAST_RUNS, enough_runs, error_tail, scaled
+from heredity.analysis.bounds import Floats, Interval, hull, wilson
+from heredity.analysis.ranking import counted_points, normalised_score
+from heredity.analysis.samples import LEAST_RUNS, Clusters, cluster_codes, enough_runs, error_tail, scaled
 from heredity.analysis.statistics import CONFIDENCE, RESAMPLES, interquartile_means
 from heredity.analysis.student import student_quantile
 from heredity.analysis.suite_table import TasksetScores, is_reference
@@ -74,15 +76,58 @@ def suite_spread(
     spreads: dict[str, EntrySpread] = {}
     for i, entry in enumerate(entries):
         levels = _levels(counts.get(entry) or [t.references[entry].size for t in tasksets if entry in t.references])
-        pooled = _pooled([n[i] for n in normalised], rng) if normalised and not is_reference(entry) else None
+        seen = np.concatenate([*normalised_runs(tasksets, entry), []])
+        placed = seen.size and normalised and not is_reference(entry)
+        pooled = _pooled([n[i] for n in normalised], rng) if placed else None
         spreads[entry] = EntrySpread(
             rank=_between(ranks[:, i], levels),
             rank_score=_between(scores[:, i], levels),
             p_best=float(leads[:, i].mean()),
-            iqm=None if pooled is None else _between(interquartile_means(pooled), levels),
-            profile=[] if pooled is None else [_between(np.nanmean(_above(pooled, x), 1), levels) for x in THRESHOLDS],
+            iqm=None if pooled is None else hull(_between(interquartile_means(pooled), levels), _unseen_middle(seen)),
+            profile=[] if pooled is None else _profile_bands(pooled, seen, levels),
         )
     return spreads
+
+
+def normalised_runs(tasksets: Sequence[TasksetScores], entry: str) -> list[list[float]]:
+    """Return the normalised scores of an entry's runs on each taskset; 0 for as many runs as others have where it has none."""
+    return [_on_taskset(taskset, entry) for taskset in tasksets]
+
+
+def _on_taskset(taskset: TasksetScores, entry: str) -> list[float]:
+    cell = taskset.cells.get(entry)
+    if cell is None:
+        others = [len(other.scores) for e, other in taskset.cells.items() if taskset.span(e)]
+        return [0.0] * max(others, default=0)
+    mark, best = taskset.reference_mean(entry), taskset.best_mean(entry)
+    scores = (normalised_score(m, mark, best) for m in cell.run_means)
+    return [score for score in scores if score is not None]
+
+
+def _unseen_middle(seen: Floats) -> Interval:
+    """Return what the interquartile mean may be for all that was not seen of runs of normalised scores.
+
+    Of n runs, at least `0.025 ** (1 / n)` of all are as those that were seen (`bounds.unseen`). The others may have 0 or 1, and the
+    best evolver, whose mean is the unit, may fall to the reference as often: then the unit is smaller by as much.
+    """
+    share = error_tail(CONFIDENCE) ** (1.0 / seen.size)
+    low = _weighted_middle(np.append(seen, 0.0), share)
+    return low, _weighted_middle(np.append(np.minimum(seen / share, 1.0), 1.0), share)
+
+
+def _weighted_middle(values: Floats, share: float) -> float:
+    """Return the mean of the middle half of values, of which all but the last have a share of the weight together."""
+    weights = np.append(np.full(values.size - 1, share / (values.size - 1)), 1.0 - share)
+    order = np.argsort(values)
+    ends = np.cumsum(weights[order])
+    middle = np.clip(ends, 0.25, 0.75) - np.clip(ends - weights[order], 0.25, 0.75)
+    return float((values[order] * middle).sum() / middle.sum())
+
+
+def _profile_bands(pooled: Floats, seen: Floats, levels: tuple[float, float]) -> list[Interval]:
+    drawn = [_between(np.nanmean(_above(pooled, x), axis=1), levels) for x in THRESHOLDS]
+    counted = [wilson(int((seen > x).sum()), seen.size) for x in THRESHOLDS]
+    return [hull(band, share) for band, share in zip(drawn, counted, strict=True)]
 
 
 def profile(scores: Floats) -> list[float]:
@@ -98,13 +143,20 @@ def _drawn(taskset: TasksetScores, entries: Sequence[str], draws: int, rng: np.r
     tables = [_table(taskset, entry) for entry in entries]
     tables, _ = scaled(tables)
     width = max(t.shape[1] for t in tables)
-    weights = np.asarray(rng.multinomial(width, np.full(width, 1.0 / width), draws), dtype=np.float64)
+    weights = _case_weights(taskset.clusters, width, draws, rng)
     runs = [
         _runs(table, weights[:, : table.shape[1]], is_reference(entry), rng)
         for table, entry in zip(tables, entries, strict=True)
     ]
     means = np.stack([r.mean(axis=1) if r.size else np.full(draws, np.nan) for r in runs], axis=1)
     return _Drawn(means, runs)
+
+
+def _case_weights(clusters: Clusters | None, cases: int, draws: int, rng: np.random.Generator) -> Floats:
+    """Return how often each case is drawn, shape (draws, cases): with all that it was drawn with."""
+    codes = cluster_codes(clusters, cases)
+    count = int(codes.max(initial=0)) + 1
+    return rng.multinomial(count, np.full(count, 1.0 / count), draws)[:, codes].astype(np.float64)
 
 
 def _table(taskset: TasksetScores, entry: str) -> Floats:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heredity.analysis.bounds import SHARE, Floats, Interval, share
-from heredity.analysis.samples import LARGEST, mean_of
+from heredity.analysis.samples import LARGEST, Clusters, mean_of
 from heredity.ids import canonical_json
 from heredity.results.run import HeldOut, RunResults
 
@@ -79,6 +79,7 @@ class TasksetScores:
         references: scores of what runs are compared with, by its entry, each of shape (cases,); those not known are left out.
         returns: whether scores are returns, which may be anything, also where all happen to lie between 0 and 1.
         labels: by what else it may be told apart.
+        clusters: what each case was drawn with (`samples.clustered`); None where every case is by itself.
     """
 
     name: str
@@ -88,6 +89,7 @@ class TasksetScores:
     references: Mapping[str, Floats]
     returns: bool = False
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    clusters: Clusters | None = None
 
     def reference_of(self, entry: str) -> str:
         """Return the reference of an entry's conditions; that of a reference is itself."""
@@ -178,7 +180,9 @@ def _one_taskset(
             references[entry] = table_of([run.reference.heldout_scores])[0]
     first = own[0][0]
     returns = any(metrics_of(cell.runs[0][0].protocol).returns for cell in cells.values())
-    return TasksetScores(name, first.family or "", first.group or "", cells, references, returns, first.labels)
+    clusters = next((held.clusters for rows in scored.values() for _, held in rows if held.clusters), None)
+    of = name, first.family or "", first.group or ""
+    return TasksetScores(*of, cells, references, returns, first.labels, clusters)
 
 
 def table_of(rows: Sequence[Sequence[float | None]]) -> Floats:

@@ -17,7 +17,7 @@ from heredity.judging.cases import Opening
 from heredity.judging.judgements import Judgements
 from heredity.judging.rollouts import Comparison, Rollouts, listed_comparisons
 from heredity.judging.session_log import Submission, score_to_json
-from heredity.judging.views import View, ViewScores, score_candidate
+from heredity.judging.views import View, ViewScores, clusters_of, score_candidate
 from heredity.records import Blob, Committer
 from heredity.records.events import (
     CANDIDATE,
@@ -203,6 +203,7 @@ async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ..
         "candidate_blob": blob.digest,
         "scores": listed,
         **compared,
+        **clusters_of(view.tasks),
     }
     await bench.records.commit([REFERENCE_SCORED.line(data)], [blob])
     return scores
@@ -219,7 +220,13 @@ async def score(bench: Bench, view: View, digest: str, submit_id: int | None) ->
         return ViewScores.from_json(recorded)
     candidate = await asyncio.to_thread(load_candidate, bench, digest)
     scores = await bench.judged(view, candidate)
-    data: JudgingScored = {"view": view.name, "candidate": digest, "submit_id": submit_id, **scores.to_json()}
+    data: JudgingScored = {
+        "view": view.name,
+        "candidate": digest,
+        "submit_id": submit_id,
+        **scores.to_json(),
+        **clusters_of(view.tasks),
+    }
     await bench.records.commit([JUDGING_SCORED.line(data)])
     return scores
 

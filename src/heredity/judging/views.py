@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from heredity.errors import ConfigError
@@ -21,13 +23,22 @@ from heredity.judging.rollouts import (
     total_usage,
 )
 from heredity.judging.session_log import score_to_json
-from heredity.records.events import Scored
+from heredity.records.events import Clustered, Scored
 from heredity.resources import Candidate
 from heredity.results.status import Status
 from heredity.rollouts.contract import Job
 from heredity.rollouts.kind import KINDS
 from heredity.rollouts.trajectory import Trajectory
 from heredity.tasks import Task, Taskset, TasksetInfo
+
+
+def clusters_of(tasks: Sequence[Task]) -> Clustered:
+    """Number the clusters of tasks in the order in which they occur; nothing where every task is by itself."""
+    names = [task.cluster for task in tasks]
+    shared = [name for name, count in Counter(names).items() if name is not None and count > 1]
+    numbers: dict[str | None, int] = {name: i for i, name in enumerate(shared)}
+    return {"clusters": [numbers.get(name) for name in names]} if shared else {}
+
 
 JUDGE_SEED = 0
 """Seeds the policies' own generators on hidden tasks, the same for every run, so that runs are paired."""

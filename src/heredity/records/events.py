@@ -98,6 +98,12 @@ class Compared(TypedDict, total=False):
     comparisons: Sequence[Sequence[float] | None]
 
 
+class Clustered(TypedDict):
+    """Of tasks some of which were drawn together, such as questions of one document: a number for each, null for one by itself."""
+
+    clusters: NotRequired[Sequence[int | None]]
+
+
 class Scored(Compared):
     """How a candidate did on a view, one entry for each task of it."""
 
@@ -228,11 +234,12 @@ class ModelCalled(TypedDict):
 
 
 class TaskLabels(TypedDict):
-    """A task's id and labels; a taskset may give further ones."""
+    """A task's id and labels; a taskset may give further ones. Tasks with the same `cluster` were drawn together."""
 
     id: str
     domain: str
     source_benchmark: str
+    cluster: NotRequired[str]
 
 
 class PlannedBatch(TypedDict):
@@ -304,7 +311,7 @@ class JudgingSelected(TypedDict):
     reason: str
 
 
-class JudgingScored(Scored):
+class JudgingScored(Scored, Clustered):
     """How a candidate did on a view."""
 
     view: str
@@ -312,7 +319,7 @@ class JudgingScored(Scored):
     submit_id: int | None
 
 
-class ReferenceScored(Compared):
+class ReferenceScored(Compared, Clustered):
     """How what a run is compared with did on a view; `candidate_blob` holds it where no `candidate` event names it."""
 
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heredity.results import text
-from heredity.results.claims import missing_note
+from heredity.results.claims import in_clusters, missing_note
 from heredity.results.page import Fact, Facts, Mean, Number
 from heredity.results.suite import CellResults, SuiteResults, TasksetResults, Unit
 from heredity.results.words import Words
@@ -44,8 +44,9 @@ def cell_notes(cell: CellResults, places: int) -> tuple[str, ...]:
     about = "over new runs" if cell.ci_unit is Unit.RUN else "this candidate, over new cases"
     unknown = f"no interval: {cell.ci_unknown}" if cell.ci_unknown else ""
     interval = unknown if cell.ci is None else "" if cell.reference or few_seeds(cell) else about
+    together = () if cell.clusters is None else (in_clusters(cell.clusters),)
     missing = (missing_note(cell.missing, cell.if_missing),) if cell.if_missing else ()
-    return tuple(note for note in (interval, *seeds_note(cell, places), *missing) if note)
+    return tuple(note for note in (interval, *together, *seeds_note(cell, places), *missing) if note)
 
 
 def places_of(taskset: TasksetResults) -> int:

@@ -26,7 +26,7 @@ def plan_page(plan: Plan) -> Page:
         summary=tuple(Text(line, "summary") for line in sentences(plan, where)),
         facts=Facts(
             (
-                Fact("Pilot", f"{plan.pilot_seeds} seeds × {plan.pilot_cases} cases"),
+                Fact("Pilot", f"{plan.pilot_seeds} seeds × {plan.pilot_cases} {_cases(plan)}"),
                 Fact("Detectable with as many", Number(plan.detectable), _unit(plan)),
                 Fact("Tests in the family", plan.tests),
             )
@@ -46,15 +46,19 @@ def sentences(plan: Plan, where: str) -> list[str]:
         return [
             f"{asked}: no number of seeds is enough with these numbers of cases; more cases, or a larger difference, are."
         ]
-    said = f"{asked}: {best.seeds} seeds × {best.cases} cases, about {_bill(best.cost)}."
+    said = f"{asked}: {best.seeds} seeds × {best.cases} {_cases(plan)}, about {_bill(best.cost)}."
     if best.power_ci is None:
         return [said]
     low, high = best.power_ci
     known = (
-        f"A pilot of {plan.pilot_seeds} seeds × {plan.pilot_cases} cases knows the components no better than that this power lies "
-        f"between {text.percent(low)} and {text.percent(high)}."
+        f"A pilot of {plan.pilot_seeds} seeds × {plan.pilot_cases} {_cases(plan)} knows the components no better than that this "
+        f"power lies between {text.percent(low)} and {text.percent(high)}."
     )
     return [said, known]
+
+
+def _cases(plan: Plan) -> str:
+    return "clusters of cases" if plan.clustered else "cases"
 
 
 def cheapest(aim: Aim) -> Design | None:

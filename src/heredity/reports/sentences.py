@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from heredity.reports.cells import FEW, best_cells, cell_digits, few_seeds
 from heredity.results import text
-from heredity.results.claims import missing_note
+from heredity.results.claims import in_clusters, missing_note
 from heredity.results.run import RunResults, RunStatus, Verdict
 from heredity.results.suite import (
     CellResults,
@@ -112,7 +112,8 @@ def _score(cell: CellResults, words: Words, digits: int) -> str:
     if cell.ci is None:
         return mean
     over = "over new seeds" if cell.ci_unit is Unit.RUN else f"over {words.case}s, of one seed"
-    return f"{mean} {text.interval(*cell.ci, digits)} {over}"
+    together = f" ({in_clusters(cell.clusters)})" if cell.clusters else ""
+    return f"{mean} {text.interval(*cell.ci, digits)} {over}{together}"
 
 
 def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
@@ -251,6 +252,8 @@ def run_summary(run: RunResults, words: Words) -> str:
     score = f"{text.number(heldout.mean, digits)} {interval}"
     cases = plural(len(heldout.scores), words.case)
     opening = f"After {used} of feedback the {words.chosen} {words.product} has a {words.score} of {score} over {cases}"
+    if heldout.drawn:
+        opening += f" of {plural(heldout.drawn, 'cluster')}, which the interval is over"
     if heldout.if_missing:
         opening += f" ({missing_note(heldout.missing, heldout.if_missing)})"
     if run.decisions and len({d.candidate for d in run.decisions if d.accepted}) == 1:

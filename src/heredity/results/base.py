@@ -38,6 +38,7 @@ class Unknown(StrEnum):
 
     ALIKE = "all that was seen agrees, and its range is not known"
     FEW = "fewer than six scores, and their range is not known"
+    FEW_CLUSTERS = "fewer than six clusters of cases, which are drawn together, and no range that makes up for it"
     FEW_RUNS = "fewer than six runs, or than three on a taskset"
     NO_SCORE = "no score to make one of"
 

@@ -24,17 +24,27 @@ def claim_columns(evolvers: str, products: str, case: str = "case") -> tuple[Col
     return Column(evolvers), *numbers, Column(f"these {products}"), *cases
 
 
-def claim_cells(difference: float, evolvers: Claim, candidates: Claim, places: int | None) -> tuple[Value, ...]:
+def in_clusters(clusters: int) -> str:
+    """Say what was drawn where cases were not drawn one by one: it stands beside every error that takes clusters for the sample."""
+    return f"cases of {text.plural(clusters, 'cluster')}"
+
+
+def claim_cells(difference: float, evolvers: Claim, candidates: Claim, places: int | None) -> tuple[Value | Cell, ...]:
     """Return the cells of both claims, in the order of `claim_columns`."""
     return (
         Verdict(evolvers.verdict),
-        Mean(difference, *(evolvers.ci or (None, None)), decimals=places, signed=True),
+        _interval(difference, evolvers, places),
         Number(evolvers.p_holm, form="p"),
         Number(evolvers.mde, places),
         Verdict(candidates.verdict),
-        Mean(difference, *(candidates.ci or (None, None)), decimals=places, signed=True),
+        _interval(difference, candidates, places),
         Number(candidates.p_holm, form="p"),
     )
+
+
+def _interval(difference: float, claim: Claim, places: int | None) -> Value | Cell:
+    mean = Mean(difference, *(claim.ci or (None, None)), decimals=places, signed=True)
+    return mean if claim.clusters is None else Cell(mean, (in_clusters(claim.clusters),))
 
 
 def claimed(
@@ -62,7 +72,8 @@ def _line(of: str, over: str, claim: Claim | None) -> str:
     if claim is None:
         return ""
     bounds = f" {text.interval(*claim.ci, 3)} over {over}" if claim.ci and claim.verdict != Judged.CANNOT_TELL else ""
-    return f"{of}: {claim.verdict}{bounds}"
+    together = f", {in_clusters(claim.clusters)}" if claim.clusters else ""
+    return f"{of}: {claim.verdict}{bounds}{together}"
 
 
 def told(claims: Sequence[tuple[Claim | None, Claim | None]]) -> list[Interval | None]:

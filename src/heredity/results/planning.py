@@ -89,6 +89,7 @@ class Plan(Result):
         scale: what effects are measured in.
         power: that a design reaches; `level` of the test before the correction for `tests` of them.
         pilot_seeds: paired seeds of the pilot, on the taskset with the fewest; `pilot_cases` likewise.
+        clustered: whether cases were drawn together: then a case, in all of this, is a cluster of as many as the pilot's have.
         detectable: the smallest difference that a suite of the pilot's size finds, with as many seeds as it takes to tell at all.
         aims: the first is the one that was asked for.
         curves: for each number of cases of the first aim, (seeds, power).
@@ -111,3 +112,4 @@ class Plan(Result):
     components: list[ComponentsRow]
     cost_per_seed: Amount
     cost_per_case: Amount
+    clustered: bool = False

@@ -164,6 +164,8 @@ class HeldOut(Result):
     Attributes:
         ci: interval of the mean over cases; None where none covers, and `ci_unknown` says why.
         if_missing: bounds of the mean over what is missing; None where nothing is.
+        clusters: what each case was drawn with, such as a document, as a number of it, null for a case by itself: the interval
+            takes clusters for the sample. None where all cases are by themselves.
     """
 
     scores: list[float | None]
@@ -174,6 +176,15 @@ class HeldOut(Result):
     failures: int
     missing: int
     if_missing: MissingBounds | None = None
+    clusters: list[int | None] | None = None
+
+    @property
+    def drawn(self) -> int | None:
+        """How many clusters of cases were drawn, cases by themselves counted as one each; None where all are."""
+        if self.clusters is None:
+            return None
+        together = {cluster for cluster in self.clusters if cluster is not None}
+        return len(together) + len(self.scores) - sum(cluster is not None for cluster in self.clusters)
 
 
 class Reference(Result):
@@ -185,7 +196,11 @@ class Reference(Result):
 
 
 class Gain(Result):
-    """Held-out minus reference, paired by case; `mde` is the minimum detectable effect."""
+    """Held-out minus reference, paired by case; `mde` is the minimum detectable effect.
+
+    Attributes:
+        clusters: how many clusters of cases were the sample; None where every case is by itself.
+    """
 
     difference: float
     ci: Interval | None
@@ -193,6 +208,7 @@ class Gain(Result):
     mde: float | None
     pairs: int
     verdict: Verdict
+    clusters: int | None = None
 
 
 class FurtherReference(Reference):

@@ -104,6 +104,8 @@ class CellResults(Result):
             entry.
         normalised: 0 for the reference, 1 for the best evolver, both under the cell's conditions.
         cases: held-out scores that are not missing.
+        clusters: how many clusters of cases, such as documents, the interval takes for the sample; None where cases are by
+            themselves.
     """
 
     evolver: str
@@ -122,6 +124,7 @@ class CellResults(Result):
     failures: int
     ci_unknown: Unknown | None = None
     if_missing: MissingBounds | None = None
+    clusters: int | None = None
 
 
 class FurtherResults(Result):
@@ -176,8 +179,10 @@ class Claim(Result):
         p: two-sided, not corrected; `p_holm` corrected for the family of tests; None where there is no test.
         mde: minimum detectable effect at 80% power, after the correction.
         verdict: `"cannot tell yet"` of evolvers with fewer than six paired runs, which no exact test tells apart at 5%, or with
-            fewer than three on one of fewer than six tasksets; of a suite that is run seed after seed, where nothing is decided.
+            fewer than three on one of fewer than six tasksets; of a suite that is run seed after seed, where nothing is decided; of
+            cases that are drawn together in fewer than six clusters.
         always_valid: whether interval and p hold at every stopping time, of a suite that was looked at after every seed.
+        clusters: how many clusters of cases, such as documents, stood for the cases; None where every case is by itself.
     """
 
     unit: Unit
@@ -187,6 +192,7 @@ class Claim(Result):
     mde: float | None
     verdict: Verdict
     always_valid: bool = False
+    clusters: int | None = None
 
 
 class Comparison(Result):

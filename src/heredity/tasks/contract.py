@@ -9,6 +9,9 @@ from typing import Any, Protocol
 SPLITS = ("train", "validation", "heldout")
 """The splits every taskset can draw. Evolvers see `train` handles only; the other two belong to the judge."""
 
+CLUSTER = "cluster"
+"""The attribute that tasks which were drawn together share."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -19,7 +22,9 @@ class Task:
         split: the split it was drawn for.
         index: the integer handle by which an evolver names it; counts from 0 in each split.
         spec: what a runner needs to attempt it (seed, options). Trusted and secret: it never enters an untrusted process.
-        attributes: labels to aggregate by, such as `domain` and `source_benchmark`; no actor or evolver is told of them.
+        attributes: labels to aggregate by, such as `domain` and `source_benchmark`; no actor or evolver is told of them. Tasks with
+            the same `cluster` were drawn together, such as the questions of one document: they rise and fall together, and errors
+            take clusters, not tasks, for what chance drew.
     """
 
     id: str
@@ -27,6 +32,11 @@ class Task:
     index: int
     spec: Mapping[str, Any] = field(repr=False)
     attributes: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+    @property
+    def cluster(self) -> str | None:
+        """What it was drawn with; None for a task by itself."""
+        return self.attributes.get(CLUSTER) or None
 
 
 @dataclass(frozen=True, slots=True)

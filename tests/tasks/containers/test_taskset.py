@@ -71,6 +71,14 @@ def test_domains_can_be_joined_and_label_their_tasks(folder: Path) -> None:
             taskset(wrong)
 
 
+def test_variants_that_an_author_names_are_a_cluster(folder: Path) -> None:
+    for name in ("one", "three"):
+        path = folder / "a" / name / "task.toml"
+        path.write_text(path.read_text() + '[metadata]\ncluster = "ledger"\n')
+    clusters = {task.id: task.cluster for task in taskset("tasks/a").draw("train", 3, 1)}
+    assert clusters == {"a/one": "a: ledger", "a/two": None, "a/three": "a: ledger"}
+
+
 def test_the_order_follows_the_entropy_and_a_larger_draw_extends_a_smaller_one(folder: Path) -> None:
     tasks = taskset("tasks/a")
     assert tasks.draw("train", 2, 5) == tasks.draw("train", 3, 5)[:2]

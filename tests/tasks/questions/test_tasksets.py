@@ -17,6 +17,7 @@ from heredity.tasks.questions import Question, present, verify
 from heredity.tasks.questions.contract import letter_of
 from heredity.tasks.questions.files import read_pool
 from heredity.tasks.questions.gpqa import read_gpqa
+from heredity.tasks.questions.mixed import MixedTaskset
 from heredity.tasks.questions.pools import Pool, PoolTaskset, shared_out, shuffled
 from heredity.tasks.registry import taskset
 
@@ -161,6 +162,20 @@ def test_a_column_of_splits_is_kept_to(tmp_path: Path):
     counts = [len(tasks.pool.splits[split]) for split in SPLITS]
     assert counts == [1, 1, 2]
     assert tasks.draw("validation", 1, 0)[0].spec["question"] == "1?"
+
+
+def test_questions_of_one_document_are_a_cluster_also_in_a_mixture(tmp_path: Path):
+    (tmp_path / "other").mkdir()
+    rows = [{"question": f"{i}?", "answer": i, "document": f"d{i % 2}" if i < 8 else None} for i in range(10)]
+    first, second = written(tmp_path, rows), written(tmp_path / "other", rows)
+    tasks = file_taskset(first).draw("train", 5, 0)
+    document = {f"{i}?": None if i >= 8 else f"d{i % 2}" for i in range(10)}
+    assert [task.cluster for task in tasks] == [document[task.spec["question"]] for task in tasks]
+    assert {"d0", "d1"} <= {task.cluster for task in tasks}
+    mixed = MixedTaskset("questions/mix/a+b", [file_taskset(first), file_taskset(second)]).draw("train", 10, 0)
+    clusters = [task.cluster for task in mixed if task.cluster]
+    assert len(set(clusters)) == 4
+    assert all(task.cluster is None or task.cluster.startswith(task.attributes["domain"]) for task in mixed)
 
 
 def test_the_verifier_follows_the_answers_unless_it_is_named(tmp_path: Path):

@@ -12,6 +12,7 @@ from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import generator
 from heredity.tasks import SPLITS, Task, TasksetInfo
 from heredity.tasks.questions import Question
+from heredity.tasks.questions.pools import attributes_of
 
 Spec = Mapping[str, Any]
 Deal = Callable[[int], Mapping[str, Sequence[Question | Spec]]]
@@ -38,8 +39,13 @@ class DealtTaskset:
         items = self._deal(entropy)[split]
         if not 0 <= count <= len(items):
             raise ConfigError(f"{count} tasks of split {split!r} of {self.info.name} asked for; it has {len(items)}")
-        specs = [item.to_spec() if isinstance(item, Question) else item for item in items[:count]]
-        return tuple(Task(f"{split}/{i}", split, i, spec) for i, spec in enumerate(specs))
+        return tuple(_task(split, i, item) for i, item in enumerate(items[:count]))
+
+
+def _task(split: str, index: int, item: Question | Spec) -> Task:
+    if isinstance(item, Question):
+        return Task(f"{split}/{index}", split, index, item.to_spec(), attributes_of(item))
+    return Task(f"{split}/{index}", split, index, item)
 
 
 def dealt_info(name: str, *, version: str, description: str, family: str, kind: str = "question") -> TasksetInfo:

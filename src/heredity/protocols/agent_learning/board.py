@@ -67,7 +67,8 @@ def _claims(
     tasksets: Sequence[TasksetScores], strata: dict[str, list[Floats]], *, marked: bool = True
 ) -> dict[str, tuple[Claim | None, Claim | None]]:
     bounds = GAP if all(taskset.bounds for taskset in tasksets) else None
-    both = {e: compare([g for g in own if g.size], len(strata), bounds, marked=marked) for e, own in strata.items()}
+    clusters = [taskset.clusters for taskset in tasksets]
+    both = {e: compare(own, len(strata), bounds, marked=marked, clusters=clusters) for e, own in strata.items()}
     claimed = iter(claims([compared for compared in both.values() if compared is not None]))
     return {evolver: (None, None) if compared is None else next(claimed) for evolver, compared in both.items()}
 

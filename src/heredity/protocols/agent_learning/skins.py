@@ -49,7 +49,8 @@ def _compared(
     width, runs = min(before.shape[1], after.shape[1]), min(len(before), len(after))
     if not runs or not width:
         return None
-    both = compare([after[:runs, :width] - before[:runs, :width]], bounds=GAP if plain.bounds else None)
+    gaps = after[:runs, :width] - before[:runs, :width]
+    both = compare([gaps], bounds=GAP if plain.bounds else None, clusters=[plain.clusters])
     if both is None:
         return None
     evolvers, candidates = claims([both])[0] if ranked else (None, None)

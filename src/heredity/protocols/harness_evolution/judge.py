@@ -18,7 +18,7 @@ from heredity.judging.decisions import frozen
 from heredity.judging.gathering import gather
 from heredity.judging.rollouts import total_usage
 from heredity.judging.session_log import Submission
-from heredity.judging.views import View, ViewScores
+from heredity.judging.views import View, ViewScores, clusters_of
 from heredity.protocols.harness_evolution.assess import assess
 from heredity.protocols.harness_evolution.events import SNAPSHOTS_FROZEN, PointData, SnapshotAssessed
 from heredity.protocols.harness_evolution.terms import HarnessTerms
@@ -170,16 +170,28 @@ async def _concluded(
     heldout: tuple[ViewScores, ViewScores],
 ) -> Verdict:
     """Say what the run came to in the words of all protocols: the last snapshot, compared with the first."""
-    (first, final), (before, scores) = snapshots, heldout
+    (first, final), (before, scores), clusters = snapshots, heldout, clusters_of(bench.view(ID).tasks)
     commits = sum(d.accepted for d in evolved.decisions)
     reason = f"the last snapshot; {commits} commits, {len(evolved.decisions) - commits} refused"
     submit_id = _latest(evolved.submissions, final)
     await bench.journal_once(JUDGING_SELECTED.line({"submit_id": submit_id, "candidate": final, "reason": reason}))
     if bench.recorded(JUDGING_SCORED, view="heldout", candidate=final) is None:
-        data: JudgingScored = {"view": "heldout", "candidate": final, "submit_id": submit_id, **scores.to_json()}
+        data: JudgingScored = {
+            "view": "heldout",
+            "candidate": final,
+            "submit_id": submit_id,
+            **scores.to_json(),
+            **clusters,
+        }
         await bench.records.commit([JUDGING_SCORED.line(data)])
     listed = before.to_json()["scores"]
-    reference: ReferenceScored = {"name": "initial", "view": "heldout", "candidate": first, "scores": listed}
+    reference: ReferenceScored = {
+        "name": "initial",
+        "view": "heldout",
+        "candidate": first,
+        "scores": listed,
+        **clusters,
+    }
     await bench.journal_once(REFERENCE_SCORED.line(reference))
     await conclude(bench, evolved.status)
     by_candidate = {digest: scores_of(data) for digest, data in validation.items()}

@@ -17,7 +17,7 @@ from heredity.judging.cases import HiddenCases
 from heredity.judging.drawn import Cases
 from heredity.judging.gathering import gather
 from heredity.judging.rollouts import Rollouts, policy_seed
-from heredity.judging.views import JUDGE_SEED, View, ViewScores
+from heredity.judging.views import JUDGE_SEED, View, ViewScores, clusters_of
 from heredity.protocols.harness_evolution.assess import assess
 from heredity.protocols.harness_evolution.events import (
     EVALUATION_PLANNED,
@@ -265,14 +265,17 @@ class JudgedAgain:
         )
         if ID in self.views:
             digest, scored = last.candidate, self._scored(bench, last).to_json()
+            clusters = clusters_of(bench.view(ID).tasks)
             await bench.journal_once(
-                JUDGING_SCORED.line({"view": "heldout", "candidate": digest, "submit_id": None, **scored})
+                JUDGING_SCORED.line({"view": "heldout", "candidate": digest, "submit_id": None, **scored, **clusters})
             )
             if first.role == "A_0":
                 listed = self._scored(bench, first).to_json()["scores"]
                 digest = first.candidate
                 await bench.journal_once(
-                    REFERENCE_SCORED.line({"name": "initial", "view": "heldout", "candidate": digest, "scores": listed})
+                    REFERENCE_SCORED.line(
+                        {"name": "initial", "view": "heldout", "candidate": digest, "scores": listed, **clusters}
+                    )
                 )
         await conclude(bench, "finished")
 

@@ -105,12 +105,16 @@ class Collapse(Result):
 
 
 class Paired(Result):
-    """The scores by task that runs are compared by, of up to three snapshots of a view."""
+    """The scores by task that runs are compared by, of up to three snapshots of a view.
+
+    `clusters` say what each task was drawn with, null for a task by itself; None where all are.
+    """
 
     kind: str
     tasks: Names
     snapshots: dict[Role, str]
     scores: dict[Role, Column]
+    clusters: tuple[str | None, ...] | None = None
 
 
 class BeforeAfter(Result):

@@ -75,13 +75,15 @@ class RunCosts(Result):
 class Mean(Result):
     """A mean over tasks: `macro` weighs domains alike, `micro` tasks; `ci` is the interval of `macro`.
 
-    `bounds` are what `macro` would be with all that is missing at 0 and at 1; null where nothing is, or nobody can say.
+    `bounds` are what `macro` would be with all that is missing at 0 and at 1; null where nothing is, or nobody can say. Where tasks
+    were drawn together, `clusters` of them are the sample of the interval.
     """
 
     macro: float | None
     micro: float | None
     ci: Interval | None
     bounds: Interval | None = None
+    clusters: int | None = None
 
 
 class Part(Result):
@@ -132,7 +134,10 @@ class SnapshotRow(Result):
 
 
 class Difference(Result):
-    """A paired difference; `p_holm` is corrected over the differences that were asked for together."""
+    """A paired difference; `p_holm` is corrected over the differences that were asked for together.
+
+    Where tasks were drawn together, `clusters` of them are the sample.
+    """
 
     difference: float
     ci: Interval | None
@@ -140,6 +145,7 @@ class Difference(Result):
     p_holm: float | None
     mde: float | None
     verdict: Verdict
+    clusters: int | None = None
 
 
 class Gain(Result):

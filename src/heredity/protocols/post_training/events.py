@@ -7,7 +7,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from heredity.records.events import Compared, EventKind, Scores, by_name
+from heredity.records.events import Clustered, Compared, EventKind, Scores, by_name
 
 RECORD = "posttraining"
 """What else `run.started` says is under this key."""
@@ -18,7 +18,7 @@ def training_of(started: Mapping[str, Any]) -> Mapping[str, Any]:
     return started.get(RECORD) or {}
 
 
-class BaselineScored(Compared):
+class BaselineScored(Compared, Clustered):
     """How the base model does on a view."""
 
     candidate: str

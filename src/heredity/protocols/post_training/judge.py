@@ -24,7 +24,8 @@ from heredity.judging.bench import (
 )
 from heredity.judging.rollouts import listed_comparisons, outcome_of
 from heredity.judging.session_log import Submission, score_to_json
-from heredity.protocols.post_training.events import BASELINE_SCORED, GRADING_REPEATED, GradingRepeated
+from heredity.judging.views import clusters_of
+from heredity.protocols.post_training.events import BASELINE_SCORED, GRADING_REPEATED, BaselineScored, GradingRepeated
 from heredity.records import Event
 from heredity.records.events import JUDGING_SELECTED
 from heredity.results.coverage import COVERAGE, covers
@@ -61,9 +62,14 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
         listed = [score_to_json(points) for points in reference.graded]
         compared = listed_comparisons(reference.comparisons.get("graded", ()))
         digest = reference.candidate.digest
-        await bench.journal_once(
-            BASELINE_SCORED.line({"candidate": digest, "view": "graded", "scores": listed, **compared})
-        )
+        baseline: BaselineScored = {
+            "candidate": digest,
+            "view": "graded",
+            "scores": listed,
+            **compared,
+            **clusters_of(bench.train),
+        }
+        await bench.journal_once(BASELINE_SCORED.line(baseline))
     await conclude(bench, evolved.status)
     return Verdict(evolved.status, submit_id, candidate, reason, {}, heldout, scores)
 

@@ -32,19 +32,24 @@ class FailureKind(StrEnum):
 
 
 class ScoreSummary(Result):
-    """Mean score over the items of a view; `n` were scored, `missing` were not, `if_missing` bounds the mean over these."""
+    """Mean score over the items of a view; `n` were scored, `missing` were not, `if_missing` bounds the mean over these.
+
+    `clusters` were drawn, where items came together.
+    """
 
     mean: float | None
     ci: Interval | None
     n: int
     missing: int
     if_missing: MissingBounds | None = None
+    clusters: int | None = None
 
 
 class Gain(Result):
     """A paired difference to the base model over `pairs` items, positive where it is beaten; `mde` is the least they could show.
 
-    `if_missing` are its bounds over the items that either has no score of; None where there are none.
+    `if_missing` are its bounds over the items that either has no score of; None where there are none. Where items were drawn
+    together, such as the questions of one document, `clusters` of them are the sample.
     """
 
     difference: float
@@ -54,6 +59,7 @@ class Gain(Result):
     pairs: int
     verdict: Verdict
     if_missing: MissingBounds | None = None
+    clusters: int | None = None
 
 
 class ViewGain(Result):
@@ -86,7 +92,10 @@ class Baseline(Result):
 
 
 class BestCheckpoint(Result):
-    """The submission with the highest graded score, with the scores by item that its gain is the difference of."""
+    """The submission with the highest graded score, with the scores by item that its gain is the difference of.
+
+    `clusters` say what each item was drawn with; None where all are by themselves.
+    """
 
     iteration: int
     submit_id: int | None
@@ -96,6 +105,7 @@ class BestCheckpoint(Result):
     gain: Gain | None
     scores: Scores
     baseline_scores: Scores
+    clusters: list[int | None] | None = None
 
 
 class WinRate(Result):

@@ -24,7 +24,7 @@ from heredity.plugins import Group, located
 from heredity.tasks.containers.format import read_task
 from heredity.tasks.containers.sections import Section
 from heredity.tasks.containers.task import ContainerTask
-from heredity.tasks.contract import SPLITS, Task, TasksetInfo
+from heredity.tasks.contract import CLUSTER, SPLITS, Task, TasksetInfo
 
 PREFIX = "tasks/"
 """What the names of these tasksets begin with."""
@@ -174,7 +174,7 @@ class ContainerTaskset:
             )
         order = generator(entropy, "tasks", self._domain, split).permutation(len(tasks))
         return tuple(
-            Task(name, split, index, _spec(name, task), {"domain": name.partition("/")[0]})
+            Task(name, split, index, _spec(name, task), _labels(name, task))
             for index, (name, task) in enumerate(tasks[position] for position in order[:count])
         )
 
@@ -221,6 +221,12 @@ class ContainerTasksets:
 
 SOURCE = ContainerTasksets()
 """What `heredity.tasks.registry` loads."""
+
+
+def _labels(name: str, task: ContainerTask) -> dict[str, str]:
+    """Return a task's domain, and what it is a variant of, where its author says that in `metadata.cluster`."""
+    domain, variant = name.partition("/")[0], task.metadata.get(CLUSTER)
+    return {"domain": domain, **({CLUSTER: f"{domain}: {variant}"} if variant else {})}
 
 
 def _spec(name: str, task: ContainerTask) -> dict[str, Any]:

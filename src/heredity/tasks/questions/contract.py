@@ -16,6 +16,9 @@ from heredity.ids import digest_bytes
 LETTERS = "ABCDEFGHIJ"
 """Options are named by these, in order; a choice question has 2 to 10 of them."""
 
+DOCUMENT = "document"
+"""The metadata that questions about one text share: they are a cluster (`Task.cluster`)."""
+
 VERIFIER_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "numeric": ("relative", "absolute"),
     "integer": ("minimum", "maximum"),
@@ -39,7 +42,7 @@ class Question:
         choices: the options of a choice question, in order; empty if it is none.
         instructions: how the answer must be given.
         images: pictures (media type, bytes).
-        metadata: whatever else is known of it, as JSON; nobody but people reads it.
+        metadata: whatever else is known of it, as JSON; nobody but people reads it, except for the `document` that it is about.
     """
 
     text: str

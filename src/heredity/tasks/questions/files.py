@@ -1,7 +1,8 @@
 """Questions out of a file: JSONL, CSV or parquet with the columns question, answer, and perhaps choices, images, split.
 
-Any other column is kept as metadata. A `split` is train, validation (val, dev) or heldout (test); without that column half of
-the questions train, a fifth validates, and the rest is held out.
+Any other column is kept as metadata; questions with the same `document` are a cluster (`Task.cluster`). A `split` is train,
+validation (val, dev) or heldout (test); without that column half of the questions train, a fifth validates, and the rest is held
+out.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from heredity.errors import ConfigError
 from heredity.ids import digest_json
-from heredity.tasks.contract import Task, Taskset, TasksetInfo
+from heredity.tasks.contract import CLUSTER, Task, Taskset, TasksetInfo
 from heredity.tasks.questions.pools import question_info
 
 PREFIX = "questions/mix/"
@@ -51,7 +51,13 @@ class MixedTaskset:
         size = len(self._members)
         shares = [member.draw(split, (count + size - 1 - i) // size, entropy) for i, member in enumerate(self._members)]
         drawn = [shares[i % size][i // size] for i in range(count)]
-        labels = [{"domain": member.info.name.removeprefix("questions/")} for member in self._members]
+        domains = [member.info.name.removeprefix("questions/") for member in self._members]
         return tuple(
-            replace(task, id=f"{split}/{i}", index=i, attributes=labels[i % size]) for i, task in enumerate(drawn)
+            replace(task, id=f"{split}/{i}", index=i, attributes=_labels(task, domains[i % size]))
+            for i, task in enumerate(drawn)
         )
+
+
+def _labels(task: Task, domain: str) -> dict[str, str]:
+    """Return a task's domain, and its cluster, whose name may occur in another domain for something else."""
+    return {"domain": domain, **({CLUSTER: f"{domain}: {task.cluster}"} if task.cluster else {})}

@@ -9,8 +9,8 @@ from typing import Any
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import digest_json, generator
-from heredity.tasks.contract import SPLITS, Task, TasksetInfo
-from heredity.tasks.questions.contract import LETTERS, Question
+from heredity.tasks.contract import CLUSTER, SPLITS, Task, TasksetInfo
+from heredity.tasks.questions.contract import DOCUMENT, LETTERS, Question
 from heredity.tasks.questions.verify import VERSION
 
 NUMBER = 'Work it out, then end with the line "Answer: " and the number alone.'
@@ -133,7 +133,16 @@ def question_info(name: str, *, version: str, description: str, family: str, pub
 
 def question_tasks(split: str, questions: Sequence[Question]) -> tuple[Task, ...]:
     """Return questions as the tasks of a split, in order."""
-    return tuple(Task(f"{split}/{i}", split, i, question.to_spec()) for i, question in enumerate(questions))
+    return tuple(
+        Task(f"{split}/{i}", split, i, question.to_spec(), attributes_of(question))
+        for i, question in enumerate(questions)
+    )
+
+
+def attributes_of(question: Question) -> dict[str, str]:
+    """Return what a question's task is aggregated by: questions of one `document` are a cluster."""
+    document = question.metadata.get(DOCUMENT)
+    return {} if document is None or str(document) == "" else {CLUSTER: str(document)}
 
 
 def shuffled(question: Question, entropy: int) -> Question:

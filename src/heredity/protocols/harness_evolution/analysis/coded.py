@@ -94,7 +94,7 @@ class CodedRows:
     Attributes:
         run_id: the run.
         kind: `TRAIN`, `JUDGED`, `CANARY` or `UPDATE`.
-        task: index into `tasks`; likewise `domain`, `source`, `view`, `snapshot`.
+        task: index into `tasks`; likewise `domain`, `source`, `view`, `snapshot`, and `cluster`, which is what it was drawn with.
         score: NaN is missing.
         solved: whether the verifier says so; where it says nothing, whether the score is 1.
         errored: whether an execution error is on record.
@@ -109,12 +109,14 @@ class CodedRows:
     tasks: tuple[str, ...]
     domains: tuple[str, ...]
     sources: tuple[str, ...]
+    clusters: tuple[str, ...]
     views: tuple[str, ...]
     snapshots: tuple[Snapshot, ...]
     kind: NDArray[np.int8]
     task: Ints
     domain: Ints
     source: Ints
+    cluster: Ints
     view: Ints
     snapshot: Ints
     score: Floats
@@ -171,18 +173,21 @@ def code_results(rows: TaskRows, run_id: str | None = None) -> CodedRows:
 
     domains, domain = _coded(chosen["domain"])
     sources, source = _coded(chosen["source"])
+    clusters, cluster = _coded(chosen["cluster"])
     score = chosen["score"].fill_null(float("nan")).to_numpy()
     return CodedRows(
         run_id=run_id,
         tasks=tasks,
         domains=domains,
         sources=sources,
+        clusters=clusters,
         views=views,
         snapshots=snapshots,
         kind=kept(kind),
         task=kept(task),
         domain=domain,
         source=source,
+        cluster=cluster,
         view=kept(view),
         snapshot=kept(snapshot),
         score=score,

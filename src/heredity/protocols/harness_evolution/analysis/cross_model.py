@@ -14,7 +14,7 @@ import numpy as np
 from heredity.analysis.bounds import GAP, share
 from heredity.analysis.claims import Both, claims, compare
 from heredity.gateway.settings import stand_in
-from heredity.protocols.harness_evolution.analysis.paired import gains_table, paired_gains
+from heredity.protocols.harness_evolution.analysis.paired import clusters_of, gains_table, over_runs, paired_gains
 from heredity.protocols.harness_evolution.results import MatrixCell, MatrixRow, Paired, Role, harness_of
 from heredity.results.run import RunResults
 from heredity.results.suite import Claim
@@ -79,8 +79,12 @@ def _compare(runs: Repeats) -> Both | None:
     table = gains_table([_gains(repeats) for repeats in runs])
     strata = [table] if table.size else []
     columns = (np.array(c, dtype=float) for repeats in runs for table in repeats for c in table.scores.values())
-    over_runs = [np.nanmean(table, axis=0, keepdims=True) for table in strata]
-    return compare(strata, bounds=GAP if share(*columns) else None, marked=True, cases=over_runs)
+    drawn = {(t.kind, task): own for repeats in runs for t in repeats for task, own in clusters_of(t).items()}
+    tasks = dict.fromkeys(task for repeats in runs for task in _gains(repeats))
+    clusters = [[drawn.get(task) for task in tasks]] if strata else []
+    return compare(
+        strata, bounds=GAP if share(*columns) else None, marked=True, cases=over_runs(strata), clusters=clusters
+    )
 
 
 def _cell(model: str, runs: Repeats, compared: Both | None, pair: tuple[Claim, Claim] | None) -> MatrixCell:

@@ -21,7 +21,7 @@ from heredity.protocols.harness_evolution.analysis.coded import (
     Ints,
     Snapshot,
 )
-from heredity.protocols.harness_evolution.analysis.paired import Pair, by_domain, estimate
+from heredity.protocols.harness_evolution.analysis.paired import Pair, by_domain, estimate, parts_of
 from heredity.protocols.harness_evolution.task_results import Costs, Level, Mean, Part
 
 
@@ -34,6 +34,7 @@ class Grid:
         kind: what it is for (`results.view_kind`).
         tasks: names, sorted.
         domains: names of all domains; `domain` has one index for each task, likewise `sources` and `source`.
+        clusters: what each task was drawn with; None for a task by itself.
         snapshots: those that were judged on it, in order.
         score: NaN where missing, and where a replayed task had not been trained yet.
         solved: verified success; False where the score is NaN.
@@ -48,6 +49,7 @@ class Grid:
     domain: Ints
     sources: tuple[str, ...]
     source: Ints
+    clusters: tuple[str | None, ...]
     snapshots: tuple[Snapshot, ...]
     score: Floats
     solved: Bools
@@ -97,7 +99,7 @@ class Grid:
         """Return two snapshots as they are compared, with names, scores, domains, and which tasks both were asked."""
         first, second = ((self.snapshots[i].name, self.score[:, i]) for i in (before, after))
         asked: Bools = np.logical_not(self.untrained[:, before] | self.untrained[:, after])
-        return first, second, self.domain, asked
+        return first, second, (self.domain, self.clusters), asked
 
 
 def train_batches(results: CodedRows) -> int | None:
@@ -148,6 +150,8 @@ def _grid(results: CodedRows, rows: Ints, view: str, kind: str, first: Floats | 
     errored[row, column] = results.errored[rows]
     domain, source = np.zeros(len(tasks), dtype=np.int64), np.zeros(len(tasks), dtype=np.int64)
     domain[row], source[row] = results.domain[rows], results.source[rows]
+    cluster = np.full(len(tasks), -1, dtype=np.int64)
+    cluster[row] = results.cluster[rows]
     untrained = np.zeros(shape, dtype=bool) if first is None else _untrained(first[tasks], snapshots)
     score[untrained] = np.nan
     present = ~np.isnan(score)
@@ -159,6 +163,7 @@ def _grid(results: CodedRows, rows: Ints, view: str, kind: str, first: Floats | 
         domain=domain,
         sources=results.sources,
         source=source,
+        clusters=tuple(None if c < 0 else results.clusters[c] for c in cluster.tolist()),
         snapshots=snapshots,
         score=score,
         solved=solved & present,
@@ -210,8 +215,8 @@ def _level(grid: Grid, index: int, costs: Costs) -> Level:
         untrained=untrained,
         errors=int(grid.errored[:, index].sum()),
         perf=_perf(grid, index),
-        sr=_mean(np.where(present, grid.solved[:, index], np.nan), grid.domain),
-        execution_success=_mean(np.where(present, clean, np.nan), grid.domain),
+        sr=_mean(np.where(present, grid.solved[:, index], np.nan), grid),
+        execution_success=_mean(np.where(present, clean, np.nan), grid),
         domains=_parts(score, grid.domain, grid.domains),
         sources=_parts(score, grid.source, grid.sources),
         costs=costs,
@@ -221,7 +226,7 @@ def _level(grid: Grid, index: int, costs: Costs) -> Level:
 def _perf(grid: Grid, index: int) -> Mean:
     """Return the mean score, and what it would be with all that is missing at 0 and at 1."""
     score, shares = grid.score[:, index], share(grid.score)
-    mean, missing = _mean(score, grid.domain, SHARE if shares else None), np.isnan(score) & ~grid.untrained[:, index]
+    mean, missing = _mean(score, grid, SHARE if shares else None), np.isnan(score) & ~grid.untrained[:, index]
     if not shares or not missing.any():
         return mean
     low, high = (
@@ -231,13 +236,15 @@ def _perf(grid: Grid, index: int) -> Mean:
     return mean.model_copy(update={"bounds": (low, high)})
 
 
-def _mean(values: Floats, domain: Ints, bounds: Interval | None = SHARE) -> Mean:
-    macro = estimate(by_domain(values, domain), bounds)
+def _mean(values: Floats, grid: Grid, bounds: Interval | None = SHARE) -> Mean:
+    parts, clusters = parts_of(values, (grid.domain, grid.clusters))
+    macro = estimate(parts, bounds, clusters)
     present = values[~np.isnan(values)]
     return Mean(
         macro=None if macro is None else macro.mean,
         micro=float(present.mean()) if present.size else None,
         ci=None if macro is None else macro.interval,
+        clusters=None if macro is None else macro.clusters,
     )
 
 

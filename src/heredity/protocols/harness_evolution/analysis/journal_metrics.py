@@ -182,6 +182,7 @@ def _paired(table: Grid, judged: Judgement) -> Paired:
         tasks=table.tasks,
         snapshots={role: table.snapshots[index].name for role, index in roles.items()},
         scores={role: _listed(table.score[:, index]) for role, index in roles.items()},
+        clusters=table.clusters if any(c is not None for c in table.clusters) else None,
     )
 
 

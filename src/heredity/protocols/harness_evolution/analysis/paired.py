@@ -10,6 +10,7 @@ import numpy as np
 
 from heredity.analysis.bounds import GAP, Interval, missing_gap, share
 from heredity.analysis.paired import Comparison, compare_cases, holm, verdict
+from heredity.analysis.samples import Clusters
 from heredity.analysis.statistics import Estimate, case_mean
 from heredity.protocols.harness_evolution.analysis.coded import Bools, Floats, Ints
 from heredity.protocols.harness_evolution.results import Paired
@@ -17,8 +18,11 @@ from heredity.protocols.harness_evolution.task_results import Difference, Gain, 
 from heredity.results.coverage import covered
 from heredity.results.run import Verdict
 
-Pair = tuple[tuple[str, Floats], tuple[str, Floats], Ints, Bools]
-"""Two snapshots of a view, each with its name and its scores, shape (tasks,), NaN where missing; the domain of each task; and which
+Labels = tuple[Ints, Clusters]
+"""The domain of each task, and what it was drawn with."""
+
+Pair = tuple[tuple[str, Floats], tuple[str, Floats], Labels, Bools]
+"""Two snapshots of a view, each with its name and its scores, shape (tasks,), NaN where missing; the labels of the tasks; and which
 of them both were asked."""
 
 
@@ -29,12 +33,13 @@ def gains(pairs: Sequence[Pair]) -> tuple[Gain, ...]:
     """
     bounds = [GAP if share(before, after) else None for (_, before), (_, after), *_ in pairs]
     gaps = [after - before for (_, before), (_, after), *_ in pairs]
-    domains = [by_domain(gap, domain) for gap, (_, _, domain, _) in zip(gaps, pairs, strict=True)]
+    domains = [parts_of(gap, labels) for gap, (_, _, labels, _) in zip(gaps, pairs, strict=True)]
     known = [
         covered(int((~np.isnan(gap)).sum()), int(asked.sum())) for gap, (*_, asked) in zip(gaps, pairs, strict=True)
     ]
-    macro = _differences([_compare(*stratum) for stratum in zip(domains, bounds, strict=True)], known)
-    micro = _differences([_compare([gap[~np.isnan(gap)]], b) for gap, b in zip(gaps, bounds, strict=True)], known)
+    macro = _differences([_compare(*parts, b) for parts, b in zip(domains, bounds, strict=True)], known)
+    whole = [([gap], [labels[1]]) for gap, (_, _, labels, _) in zip(gaps, pairs, strict=True)]
+    micro = _differences([_compare(*parts, b) for parts, b in zip(whole, bounds, strict=True)], known)
     return tuple(_gain(*compared) for compared in zip(pairs, macro, micro, strict=True))
 
 
@@ -65,7 +70,8 @@ def _differences(compared: Sequence[Comparison | None], known: Sequence[bool]) -
             p=c.p,
             p_holm=p,
             mde=c.mde,
-            verdict=Verdict(verdict(c.difference, p, covered=enough)),
+            verdict=Verdict(verdict(c.difference, p, covered=enough and not c.few_clusters)),
+            clusters=c.clusters,
         )
         for c, p, enough in zip(compared, corrected, known, strict=True)
     ]
@@ -77,7 +83,18 @@ def by_domain(values: Floats, domain: Ints) -> list[Floats]:
     return [values[present & (domain == code)] for code in np.unique(domain[present])]
 
 
-def estimate(strata: Sequence[Floats], bounds: Interval | None = None) -> Estimate | None:
+def parts_of(values: Floats, labels: Labels) -> tuple[list[Floats], list[Clusters]]:
+    """Return the known values of each domain that has any, and what each was drawn with."""
+    domain, clusters = labels
+    present = ~np.isnan(values)
+    codes = np.unique(domain[present])
+    own = [[clusters[i] for i in np.flatnonzero(present & (domain == code)).tolist()] for code in codes]
+    return by_domain(values, domain), list(own)
+
+
+def estimate(
+    strata: Sequence[Floats], bounds: Interval | None = None, clusters: Sequence[Clusters] | None = None
+) -> Estimate | None:
     """Estimate the mean over domains of the means over tasks, for new tasks of the same domains.
 
     As `statistics.case_mean`, but a domain of one task among others does not show how its tasks vary: then error and interval are
@@ -86,24 +103,26 @@ def estimate(strata: Sequence[Floats], bounds: Interval | None = None) -> Estima
     Args:
         strata: the known values of each domain.
         bounds: what values can only lie between; None if that is not known.
+        clusters: what each of them was drawn with (`samples.clustered`); None where all are by themselves.
 
     Returns:
         The estimate, or None without values.
     """
-    groups = [s for s in strata if s.size]
-    if not groups:
-        return None
-    if len(groups) > 1 and min(s.size for s in groups) == 1:
-        return Estimate(float(np.mean([s.mean() for s in groups])))
-    return case_mean(groups, bounds=bounds)
+    found = case_mean(strata, bounds=bounds, clusters=clusters)
+    return None if found is None else replace(found, error=None, interval=None) if _single(strata) else found
 
 
-def _compare(strata: Sequence[Floats], bounds: Interval | None) -> Comparison | None:
-    groups = [s[None, :] for s in strata if s.size]
-    compared = compare_cases(groups, bounds=bounds)
-    if compared is not None and len(groups) > 1 and min(g.size for g in groups) == 1:
+def _compare(strata: Sequence[Floats], clusters: Sequence[Clusters], bounds: Interval | None) -> Comparison | None:
+    compared = compare_cases(strata, bounds=bounds, clusters=clusters)
+    if compared is not None and _single(strata):
         return replace(compared, interval=None, p=None, mde=None)
     return compared
+
+
+def _single(strata: Sequence[Floats]) -> bool:
+    """Say whether some domain among others has a single task."""
+    sizes = [s.size for s in strata if s.size]
+    return len(sizes) > 1 and min(sizes) == 1
 
 
 def paired_gains(table: Paired | None, of: Of) -> dict[str, float]:
@@ -112,6 +131,17 @@ def paired_gains(table: Paired | None, of: Of) -> dict[str, float]:
         return {}
     rows = zip(table.tasks, table.scores["base"], table.scores[of], strict=True)
     return {task: y - x for task, x, y in rows if x is not None and y is not None}
+
+
+def clusters_of(table: Paired | None) -> dict[str, str]:
+    """Return what the tasks of a view were drawn with; tasks by themselves are left out."""
+    pairs = zip(table.tasks, table.clusters or (), strict=False) if table else ()
+    return {task: cluster for task, cluster in pairs if cluster is not None}
+
+
+def over_runs(strata: Sequence[Floats]) -> list[Floats]:
+    """Return the mean gain of each task, shape (1, tasks): where runs attempted different tasks, all count alike."""
+    return [np.nanmean(table, axis=0, keepdims=True) for table in strata]
 
 
 def gains_table(rows: Sequence[Mapping[Any, float]]) -> Floats:

@@ -209,12 +209,13 @@ def _free(data: Json) -> Json:
     return {**data, "costs": [nothing] * len(data["tasks"]), "seconds": [0.0] * len(data["tasks"])}
 
 
-def _named(tasks: Sequence[Json]) -> dict[str, list[str]]:
+def _named(tasks: Sequence[Json]) -> dict[str, list[str | None]]:
     domains = [task.get("domain") or _UNKNOWN for task in tasks]
     return {
         "task_id": [task["id"] for task in tasks],
         "domain": domains,
         "source": [task.get("source_benchmark") or domain for task, domain in zip(tasks, domains, strict=True)],
+        "cluster": [task.get("cluster") for task in tasks],
     }
 
 

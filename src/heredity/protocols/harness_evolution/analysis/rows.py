@@ -35,11 +35,13 @@ NAMES = (
     "task_id",
     "domain",
     "source",
+    "cluster",
     "view_name",
     "mode",
 )
 """Columns of names."""
 
+_ATTRIBUTES = ("domain", "source", "cluster")
 COSTS = ("tokens", "input_tokens", "cache_tokens", "output_tokens", "tool_calls", "wall_time", "cost_usd")
 """Columns of costs: tokens, calls, seconds, dollars; null where unknown."""
 
@@ -197,10 +199,10 @@ def _record_schema() -> dict[str, Any]:
     """Return the fields that are read of a record; every other is skipped."""
     import polars as pl
 
-    plain = [name for name in NAMES if name not in ("domain", "source")]
+    plain = [name for name in NAMES if name not in _ATTRIBUTES]
     return {
         **dict.fromkeys(plain, pl.String),
-        "attributes": pl.Struct(dict.fromkeys(("domain", "source_benchmark"), pl.String)),
+        "attributes": pl.Struct(dict.fromkeys(("domain", "source_benchmark", "cluster"), pl.String)),
         "score": pl.Float64,
         "success": pl.Boolean,
         "error": pl.String,
@@ -245,9 +247,10 @@ def _columns() -> list[pl.Expr]:
         "cost_usd": cost.field("cost_usd"),
     }
     attributes = pl.col("attributes").struct
-    names = {name: pl.col(name) for name in NAMES if name not in ("domain", "source")} | {
+    names = {name: pl.col(name) for name in NAMES if name not in _ATTRIBUTES} | {
         "domain": attributes.field("domain").fill_null(_UNKNOWN),
         "source": pl.coalesce(attributes.field("source_benchmark"), attributes.field("domain"), pl.lit(_UNKNOWN)),
+        "cluster": attributes.field("cluster"),
     }
     return [
         *(names[name].cast(pl.Categorical).alias(name) for name in NAMES),

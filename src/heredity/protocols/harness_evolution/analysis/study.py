@@ -15,10 +15,11 @@ import numpy as np
 
 from heredity.analysis.bounds import GAP, Interval, mean_bounds, share
 from heredity.analysis.claims import Both, claims, compare
+from heredity.analysis.samples import Clusters
 from heredity.ids import canonical_json
 from heredity.protocols.harness_evolution.analysis.coded import Floats
 from heredity.protocols.harness_evolution.analysis.metrics import MEASURES, ROLES
-from heredity.protocols.harness_evolution.analysis.paired import gains_table, paired_gains
+from heredity.protocols.harness_evolution.analysis.paired import clusters_of, gains_table, over_runs, paired_gains
 from heredity.protocols.harness_evolution.results import (
     BeforeAfter,
     Collapsed,
@@ -168,8 +169,8 @@ def _scored(measure: _Measure, members: Members) -> Scored:
 
 def _gained(measure: _Measure, members: Members, scored: Scored, tests: int) -> Both | None:
     """Compare a later snapshot with the first one, which is the same for all seeds."""
-    strata = _by_taskset(scored)
-    return compare(strata, tests, _bounds(measure, members), marked=True, cases=_over_runs(strata))
+    strata, clusters = _by_taskset(scored), _clusters(scored, measure)
+    return compare(strata, tests, _bounds(measure, members), marked=True, cases=over_runs(strata), clusters=clusters)
 
 
 def _measured(
@@ -209,7 +210,7 @@ def _lacking(member: _Member, measure: _Measure) -> MissingBounds | None:
 
 def _bounds(measure: _Measure, members: Members) -> Interval | None:
     """Return what gains on a view can only lie between: -1 and 1 where all its scores are shares."""
-    tables = [table for member in members if (table := member.harness.paired.get(measure.view))]
+    tables = (table for member in members if (table := member.harness.paired.get(measure.view)))
     return GAP if share(*(np.array(column, float) for table in tables for column in table.scores.values())) else None
 
 
@@ -220,9 +221,13 @@ def _by_taskset(scored: Sequence[tuple[_Member, Mapping[str, float]]]) -> list[F
     return [gains_table(own) for own in rows.values()]
 
 
-def _over_runs(strata: Sequence[Floats]) -> list[Floats]:
-    """Return the mean gain of each task, shape (1, tasks): where runs attempted different tasks, all count alike."""
-    return [np.nanmean(table, axis=0, keepdims=True) for table in strata]
+def _clusters(scored: Scored, measure: _Measure) -> list[Clusters]:
+    """Return what each task of the tables of `_by_taskset` was drawn with."""
+    drawn: dict[str, dict[str, str | None]] = {}
+    for member, row in scored:
+        known = dict.fromkeys(row) | clusters_of(member.harness.paired.get(measure.view))
+        drawn.setdefault(str(member.run.taskset), {}).update({task: known[task] for task in row})
+    return [list(own.values()) for own in drawn.values()]
 
 
 def _spent(members: Members) -> Spent:
@@ -283,7 +288,7 @@ def _difference(measure: _Measure, entries: tuple[str, str], own: Mapping[str, M
     strata = _by_taskset(scored)
     # A difference between two gains is twice as wide as a gain.
     bounds = (2.0 * GAP[0], 2.0 * GAP[1]) if _bounds(measure, [*left.values(), *right.values()]) else None
-    compared = compare(strata, tests, bounds, cases=_over_runs(strata))
+    compared = compare(strata, tests, bounds, cases=over_runs(strata), clusters=_clusters(scored, measure))
     if compared is None:
         return None
     tasks, unpaired = sum(table.shape[1] for table in strata), len(left) + len(right) - 2 * len(scored)

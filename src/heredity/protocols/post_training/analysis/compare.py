@@ -9,17 +9,25 @@ import numpy as np
 from heredity.analysis.bounds import GAP, SHARE, Floats, missing_bounds, missing_gap
 from heredity.analysis.paired import compare_paired, verdict
 from heredity.analysis.run_record import mean
-from heredity.analysis.statistics import mean_interval
+from heredity.analysis.samples import Clusters
+from heredity.analysis.statistics import case_mean
 from heredity.analysis.student import student_quantile
 from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, PostTraining, Scores, Step
 from heredity.protocols.post_training.results import Gain, HeldoutGain, Noise, RepeatedGrading, ScoreSummary
 from heredity.results.coverage import covered
 
 
-def paired(after: Scores, before: Scores) -> Gain | None:
-    """Compare scores task by task: a positive difference favours `after`; None if nothing is paired."""
-    gaps = [a - b for a, b in zip(after, before, strict=False) if a is not None and b is not None]
-    comparison = compare_paired([[gaps]], bounds=GAP) if gaps else None
+def paired(after: Scores, before: Scores, clusters: Clusters | None = None) -> Gain | None:
+    """Compare scores task by task: a positive difference favours `after`; None if nothing is paired.
+
+    Args:
+        after: scores of a checkpoint.
+        before: of the base model, of the same tasks.
+        clusters: what each task was drawn with (`samples.clustered`).
+    """
+    width = min(len(after), len(before))
+    table = np.array([after[:width], before[:width]], dtype=np.float64)
+    comparison = compare_paired([table[:1] - table[1:]], bounds=GAP, clusters=[clusters])
     if comparison is None:
         return None
     return Gain(
@@ -27,9 +35,14 @@ def paired(after: Scores, before: Scores) -> Gain | None:
         ci=comparison.interval,
         p=comparison.p,
         mde=comparison.mde,
-        pairs=len(gaps),
-        verdict=verdict(comparison.difference, comparison.p, covered=covered(len(gaps), len(after))),
+        pairs=comparison.cases,
+        verdict=verdict(
+            comparison.difference,
+            comparison.p,
+            covered=covered(comparison.cases, len(after)) and not comparison.few_clusters,
+        ),
         if_missing=missing_gap(*_columns(after, before)),
+        clusters=comparison.clusters,
     )
 
 
@@ -49,19 +62,20 @@ def clearly_worse(after: Scores, before: Scores) -> bool:
     return float(gaps.mean()) + half < 0.0
 
 
-def described(scores: Scores) -> ScoreSummary | None:
-    """Return mean, interval and number of scores; None without any."""
+def described(scores: Scores, clusters: Clusters | None = None) -> ScoreSummary | None:
+    """Return mean, interval and number of scores; None without any. Clusters are as of `paired`."""
     if not scores:
         return None
     present = [score for score in scores if score is not None]
-    interval = mean_interval(present, bounds=SHARE)
-    known = [math.nan if score is None else score for score in scores]
+    known = np.array(scores, dtype=np.float64)
+    estimate = case_mean([known], bounds=SHARE, clusters=[clusters])
     return ScoreSummary(
         mean=mean(present),
-        ci=interval,
+        ci=estimate and estimate.interval,
         n=len(present),
         missing=len(scores) - len(present),
         if_missing=missing_bounds(known, SHARE),
+        clusters=estimate and estimate.clusters,
     )
 
 
@@ -72,7 +86,9 @@ def best_step(record: PostTraining) -> Step | None:
 
 def against_base(record: PostTraining, step: Step | None) -> Gain | None:
     """Compare a submission with the base model on the graded view, task by task."""
-    return None if step is None else paired(step.scores, base_scores(record, step))
+    if step is None:
+        return None
+    return paired(step.scores, base_scores(record, step), record.clusters_of(GRADED, step.tasks))
 
 
 def base_scores(record: PostTraining, step: Step) -> list[float | None]:
@@ -84,12 +100,13 @@ def base_scores(record: PostTraining, step: Step) -> list[float | None]:
 def heldout(record: PostTraining) -> HeldoutGain | None:
     """Return how the base and the chosen checkpoint score on the slice that no submission returned; None before judging."""
     after, before = record.judged.get(record.chosen, ()), record.baseline(HELDOUT) or record.judged.get(record.base, ())
+    clusters = record.clusters.get(HELDOUT)
     if not after and not before:
         return None
     return HeldoutGain(
-        baseline=described(before),
-        best=described(after),
-        gain=paired(after, before),
+        baseline=described(before, clusters),
+        best=described(after, clusters),
+        gain=paired(after, before, clusters),
         candidate=record.chosen or None,
         submit_id=(record.selected or {}).get("submit_id"),
     )

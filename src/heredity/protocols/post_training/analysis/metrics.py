@@ -69,7 +69,10 @@ def posttraining_metrics(events: Sequence[Json], load: LoadBlob = no_blob) -> Tr
         structure=about.get("structure"),
         labels=labels_of(record),
         grading_counts=about.get("grading_counts"),
-        baseline=Baseline(graded=described(record.baseline(GRADED)), heldout=described(record.baseline(HELDOUT))),
+        baseline=Baseline(
+            graded=described(record.baseline(GRADED), record.clusters.get(GRADED)),
+            heldout=described(record.baseline(HELDOUT), record.clusters.get(HELDOUT)),
+        ),
         best=_best(record, best, codes),
         heldout=heldout(record),
         length_controlled=length_control(events, best, load),
@@ -131,15 +134,17 @@ def _best(record: PostTraining, best: Step | None, codes: Mapping[int, Code]) ->
     """Return the best graded submission, and what it gains over the base model on the graded view."""
     if best is None:
         return None
+    clusters = record.clusters_of(GRADED, best.tasks)
     return BestCheckpoint(
         iteration=record.steps.index(best) + 1,
         submit_id=best.submission,
         candidate=best.candidate,
         route=_route(record, best, codes),
-        score=described(best.scores),
+        score=described(best.scores, clusters),
         gain=against_base(record, best),
         scores=list(best.scores),
         baseline_scores=base_scores(record, best),
+        clusters=clusters,
     )
 
 

@@ -100,6 +100,7 @@ class PostTraining:
         repeats: submission number to the scores of each repeated grading; None is the base model.
         judged: digest to held-out scores, of checkpoints.
         references: held-out scores of what the run is compared with.
+        clusters: view to what each of its tasks was drawn with; views whose tasks are all by themselves are left out.
         selected: the data of `judging.selected`.
         checkpoints: digest to the data of `checkpoint.kept`, or of `checkpoint.dropped`.
         texts: the data of the last `texts.met`.
@@ -118,6 +119,7 @@ class PostTraining:
     repeats: dict[int | None, list[Scores]] = field(default_factory=dict["int | None", "list[Scores]"])
     judged: dict[str, Scores] = field(default_factory=dict[str, "Scores"])
     references: Scores = ()
+    clusters: dict[str, Sequence[int | None]] = field(default_factory=dict[str, "Sequence[int | None]"])
     selected: Json | None = None
     checkpoints: dict[str, Json] = field(default_factory=dict[str, "Json"])
     texts: Json | None = None
@@ -171,6 +173,11 @@ class PostTraining:
         scores = self.baselines.get(view, {}).get("scores")
         return numbers(scores) if scores is not None else (self.references if view == HELDOUT else ())
 
+    def clusters_of(self, view: str, tasks: Sequence[int]) -> list[int | None] | None:
+        """Return what each of some tasks of a view was drawn with; None where all are by themselves."""
+        clusters = self.clusters.get(view)
+        return None if clusters is None else [clusters[i] if i < len(clusters) else None for i in tasks]
+
 
 def numbers(scores: Iterable[Any]) -> tuple[float | None, ...]:
     """Return scores with None for what is missing."""
@@ -222,6 +229,8 @@ class _Reader:
 
     def _judge(self, kind: str, data: Json) -> None:
         record = self.record
+        if data.get("clusters"):
+            record.clusters[data.get("view") or GRADED] = data["clusters"]
         match kind:
             case BASELINE_SCORED.name:
                 record.baselines[data.get("view") or GRADED] = data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from heredity.analysis.samples import Clusters
 from heredity.protocols.post_training.analysis.compare import described, paired
 from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, PostTraining, Scores, Step
 from heredity.protocols.post_training.results import TaskGain, ViewGain
@@ -19,22 +20,24 @@ def by_task(record: PostTraining, best: Step | None) -> list[TaskGain]:
             [after.get(task_index) for task_index in task["task_indices"]],
             record.baseline(GRADED),
             task["task_indices"],
+            record.clusters_of(GRADED, task["task_indices"]),
         )
         places = task.get("heldout") or ()
-        hidden = _compared(_at(chosen, places), record.baseline(HELDOUT), places)
+        clusters = record.clusters_of(HELDOUT, places)
+        hidden = _compared(_at(chosen, places), record.baseline(HELDOUT), places, clusters)
         rows.append(
             TaskGain(name=task["name"], baseline=graded.baseline, best=graded.best, gain=graded.gain, heldout=hidden)
         )
     return rows
 
 
-def _compared(after: Scores, baseline: Scores, places: Sequence[int]) -> ViewGain:
+def _compared(after: Scores, baseline: Scores, places: Sequence[int], clusters: Clusters | None) -> ViewGain:
     before = _at(baseline, places)
     present = [score is not None for score in after]
     return ViewGain(
-        baseline=described(before) if baseline else None,
-        best=described(after) if any(present) else None,
-        gain=paired(after, before),
+        baseline=described(before, clusters) if baseline else None,
+        best=described(after, clusters) if any(present) else None,
+        gain=paired(after, before, clusters),
     )
 
 

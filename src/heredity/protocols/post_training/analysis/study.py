@@ -11,6 +11,7 @@ import numpy as np
 from heredity.analysis.bounds import GAP, mean_bounds
 from heredity.analysis.claims import Both, claims, compare
 from heredity.analysis.run_record import mean
+from heredity.analysis.samples import Clusters
 from heredity.analysis.statistics import Floats
 from heredity.protocols.post_training.analysis.failures import RULES
 from heredity.protocols.post_training.analysis.tables import training_tables
@@ -75,10 +76,18 @@ def posttraining_study(
 
 def _entries(groups: Groups, ranked: bool) -> list[Entry]:
     graded = _gains(
-        {key: [(run.graded_gaps, run.missing[0]) for run in trained] for key, trained in groups.items()}, ranked
+        {
+            key: [(run.graded_gaps, run.missing[0], run.clusters[0]) for run in trained]
+            for key, trained in groups.items()
+        },
+        ranked,
     )
     heldout = _gains(
-        {key: [(run.heldout_gaps, run.missing[1]) for run in trained] for key, trained in groups.items()}, ranked
+        {
+            key: [(run.heldout_gaps, run.missing[1], run.clusters[1]) for run in trained]
+            for key, trained in groups.items()
+        },
+        ranked,
     )
     return [_entry(*key, trained, graded.get(key), heldout.get(key)) for key, trained in groups.items()]
 
@@ -134,13 +143,15 @@ def _process(parts: Sequence[TrainingRunResults]) -> ProcessMeans:
     )
 
 
-def _gains(
-    groups: Mapping[tuple[str, str], Sequence[tuple[Sequence[float], MissingBounds | None]]], ranked: bool
-) -> dict[tuple[str, str], GainOverRuns]:
+_Gained = tuple[Sequence[float], MissingBounds | None, Clusters | None]
+"""The gains of a run by item, what missing scores might make of their mean, and what each item was drawn with."""
+
+
+def _gains(groups: Mapping[tuple[str, str], Sequence[_Gained]], ranked: bool) -> dict[tuple[str, str], GainOverRuns]:
     """Return the mean gain of each agent on each task, tests corrected over the agents of a task."""
     tasks = [task for _, task in groups]
-    scored = {key: [(row, missing) for row, missing in rows if row] for key, rows in groups.items()}
-    both = {key: both for key, rows in scored.items() if (both := _compared([r for r, _ in rows], tasks.count(key[1])))}
+    scored = {key: [run for run in runs if run[0]] for key, runs in groups.items()}
+    both = {key: both for key, runs in scored.items() if (both := _compared(runs, tasks.count(key[1])))}
     gains: dict[tuple[str, str], GainOverRuns] = {}
     for task in dict.fromkeys(tasks):
         family = {key: compared for key, compared in both.items() if key[1] == task}
@@ -153,17 +164,19 @@ def _gains(
                 runs=compared.candidates.runs,
                 cases=compared.candidates.cases,
                 if_missing=mean_bounds(
-                    [float(np.nanmean(row)) for row, _ in scored[key]], [missing for _, missing in scored[key]]
+                    [float(np.nanmean(row)) for row, *_ in scored[key]], [missing for _, missing, _ in scored[key]]
                 ),
             )
     return gains
 
 
-def _compared(rows: Sequence[Sequence[float]], tests: int) -> Both | None:
+def _compared(runs: Sequence[_Gained], tests: int) -> Both | None:
     """Compare checkpoints with the base model over runs and items; runs of a suite have the same items, so a column is one."""
+    rows = [row for row, *_ in runs]
+    clusters = next((own for *_, own in runs if own), None)
     width = max(map(len, rows), default=0)
     table: Floats = np.array([[*row, *[np.nan] * (width - len(row))] for row in rows], dtype=np.float64)
-    return compare([table], tests, GAP, marked=True) if rows else None
+    return compare([table], tests, GAP, marked=True, clusters=[clusters]) if rows else None
 
 
 def pass_at_k(gains: Sequence[float]) -> list[BestOfRuns]:

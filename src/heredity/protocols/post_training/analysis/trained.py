@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from heredity.analysis.samples import Clusters
 from heredity.protocols.post_training.results import Scores, TrainingRunResults
 from heredity.results.base import MissingBounds
 from heredity.results.run import RunResults, Verdict
@@ -63,6 +64,12 @@ class Trained:
         gains = (best and best.gain, heldout and heldout.gain)
         graded, hidden = (gain.if_missing if gain else None for gain in gains)
         return graded, hidden
+
+    @property
+    def clusters(self) -> tuple[Clusters | None, Clusters | None]:
+        """What items were drawn with, on the graded view and held out; None where all are by themselves."""
+        best, heldout = self.part.best, self.run.heldout
+        return best.clusters if best else None, heldout.clusters if heldout else None
 
 
 Groups = Mapping[tuple[str, str], Sequence[Trained]]

@@ -190,6 +190,12 @@ def test_everything_that_is_exposed_has_a_place_in_the_text_and_the_chests_their
         assert "listen" not in made.actions or {"a", "b", "c"} <= set(made.skin.legend), seed
 
 
+def test_bridges_are_told_as_the_map_shows_them() -> None:
+    bridged = [made for seed in range(60) if "i" in (made := compose(Recipe(seed)).description).skin.legend]
+    assert bridged
+    assert all("Some cells are" in made.instruction and "with a number" not in made.instruction for made in bridged)
+
+
 def test_hidden_prices_are_not_announced_as_seen() -> None:
     asking = [made for seed in range(60) if "ask" in (made := compose(Recipe(seed)).description).actions]
     assert asking

@@ -40,7 +40,7 @@ async def programs() -> AsyncIterator[SandboxedPrograms]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def ferry(programs: SandboxedPrograms) -> FolderReport:
-    return await audit_folder(FERRY, programs, 1500)  # enough to exhaust every level
+    return await audit_folder(FERRY, programs, 500)  # enough to exhaust every level
 
 
 def of_kind(report: FolderReport, kind: str) -> list[Finding]:
@@ -48,7 +48,7 @@ def of_kind(report: FolderReport, kind: str) -> list[Finding]:
 
 
 async def test_nothing_is_found_in_a_clean_folder(programs: SandboxedPrograms) -> None:
-    report = await audit_folder(CANAL, programs, 800)
+    report = await audit_folder(CANAL, programs, 300)
     assert [(finding.kind, finding.fault) for finding in report.findings] == [("unseeded-chance", False)]
     assert {row.solvable for row in report.levels} == {"shown"}
     assert {row.to_json()["share"] for row in report.levels} == {1.0}
@@ -195,7 +195,7 @@ async def test_a_bound_that_no_play_can_reach_is_noted(programs: SandboxedProgra
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def bakery(programs: SandboxedPrograms, tmp_path_factory: pytest.TempPathFactory) -> FolderReport:
-    return await audit_folder(written(BAKERY, tmp_path_factory.mktemp("audit") / "bakery"), programs, 1500)
+    return await audit_folder(written(BAKERY, tmp_path_factory.mktemp("audit") / "bakery"), programs, 900)
 
 
 async def test_pay_for_what_is_no_action_is_found_after_the_steps_that_it_takes(bakery: FolderReport) -> None:
@@ -245,7 +245,7 @@ async def test_bounds_that_are_beaten_are_corrected(bakery: FolderReport) -> Non
 async def test_only_the_levels_that_are_named_are_audited_and_the_same_is_found_again(
     programs: SandboxedPrograms, tmp_path: Path, bakery: FolderReport
 ) -> None:
-    report = await audit_folder(written(BAKERY, tmp_path / "bakery"), programs, 1500, levels=["level_04"])
+    report = await audit_folder(written(BAKERY, tmp_path / "bakery"), programs, 900, levels=["level_04"])
     assert [row.level for row in report.levels] == ["../val_levels/level_04"]
     before = next(row for row in bakery.levels if row.level == "../val_levels/level_04")
     assert report.levels[0].to_json() == before.to_json()

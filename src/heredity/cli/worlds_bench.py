@@ -84,10 +84,20 @@ def _players(models: Sequence[str], agents: Sequence[str]) -> list[_Player]:
 def _worlds(given: Sequence[str]) -> tuple[str, ...]:
     """Return the names of worlds, and the paths of the folders that lie in a folder."""
     names = [name for listed in given for name in listed.split(",") if name]
+    from heredity.worlds.world import world_names
+
     inside = [
-        str(path) for name in names for path in (folders_in([Path(name)]) if Path(name).is_dir() else [Path(name)])
+        path
+        for name in names
+        for path in (_paths(name) if Path(name).is_dir() and name not in world_names() else [name])
     ]
     return tuple(dict.fromkeys(inside))
+
+
+def _paths(name: str) -> list[str]:
+    """Return the folders in a folder, each with a slash: without one it would be an installed world's name."""
+    texts = map(str, folders_in([Path(name)]))
+    return [text if "/" in text else f"./{text}" for text in texts]
 
 
 def _table(

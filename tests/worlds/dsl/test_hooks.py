@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from heredity.actors.player import plain_player
 from heredity.cli.main import app
+from heredity.cli.worlds_bench import _worlds
 from heredity.errors import ConfigError, HeredityError, HostError
 from heredity.ids import generator
 from heredity.results.status import FailureSource
@@ -193,6 +194,7 @@ def test_commands_take_a_folder_with_hooks(tmp_path: Path, monkeypatch: pytest.M
     tasks = taskset("worlds/./well")
     assert len(tasks.draw("train", 2, 5)) == 2
     assert World(tmp_path / "well").sources["hooks.py"]
+    assert _worlds(["./well,grid_treasure"]) == ("./well", "grid_treasure")
     exported = CliRunner().invoke(app, ["worlds", "export", "./well", "out", "--format", "gymnasium"])
     assert "has hooks, which run in the sandbox alone" in str(exported.exception)
 

@@ -43,6 +43,8 @@ def decimals_for(spread: float | None, magnitude: float | None = None) -> int:
         spread: half-width of an interval, or another scale of uncertainty; None or 0 when unknown.
         magnitude: a typical value, used when the spread says nothing.
     """
+    if spread and math.isinf(spread):
+        return 0  # What lies between the least and the greatest number that there is has no spread that a number holds.
     if spread:
         return min(6, max(0, 1 - math.floor(math.log10(abs(spread)))))
     if magnitude:

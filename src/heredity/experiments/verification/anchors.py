@@ -17,10 +17,12 @@ from pathlib import Path
 
 from heredity.errors import ConfigError
 from heredity.experiments.verification.findings import Finding, failed, found, passed
+from heredity.outside import read_bytes
 from heredity.results.card import RunCard
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _SECONDS = 60.0
+_MOST_BYTES = 16 << 20
 
 
 class Statement(StrEnum):
@@ -117,6 +119,13 @@ def _git(anchor: Anchor, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def _in_token(path: Path, statements: Mapping[Statement, str], authority: Path) -> Finding:
+    for file_read in (path, authority):
+        try:
+            read_bytes(file_read, _MOST_BYTES)
+        except OSError as error:
+            return failed(
+                f"{file_read} cannot be read: {error.strerror}; give the file of a token, and of certificates"
+            )
     answers: list[str] = []
     for kind, text in statements.items():
         with tempfile.NamedTemporaryFile() as file:

@@ -18,6 +18,7 @@ from heredity.gateway import Message, Model, Request, Sampling
 from heredity.gateway.gateway import Gateway
 from heredity.ids import digest_json
 from heredity.judging.gathering import gather
+from heredity.outside import json_value, read_bytes
 from heredity.protocols.harness_evolution.analysis.labels import OTHER, Rollout, Rules
 from heredity.protocols.harness_evolution.analysis.records import GATE_KEYS
 from heredity.protocols.harness_evolution.events import SNAPSHOT_ASSESSED, SNAPSHOTS_FROZEN
@@ -150,7 +151,7 @@ def read_annotations(folder: Path) -> list[dict[str, Any]]:
     """
     path = folder / ANNOTATIONS
     try:
-        return [json.loads(line) for line in path.read_bytes().splitlines()]
+        return [json_value(line) for line in read_bytes(path).splitlines()]
     except FileNotFoundError:
         return []
     except (OSError, ValueError) as error:

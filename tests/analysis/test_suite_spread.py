@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heredity.analysis.suite_spread import THRESHOLDS, profile, suite_spread
+from heredity.analysis.statistics import interquartile_mean
+from heredity.analysis.suite_spread import THRESHOLDS, normalised_runs, profile, suite_spread
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
 from heredity.ids import generator
 
@@ -88,3 +89,13 @@ def test_missing_scores_and_entries_are_drawn_around():
     spread = suite_spread([holes, other], ENTRIES)
     assert np.isfinite([*spread["weak"].rank_score, *spread["strong"].iqm, *spread["weak"].iqm]).all()
     assert spread["weak"].rank_score[1] <= 0.5
+
+
+def test_an_iqm_lies_in_its_interval_where_its_owner_has_no_score_and_nobody_beats_the_reference():
+    """Fails where the mean leaves out a taskset that the interval counts as 0."""
+    beaten, unbeaten = taskset(8), taskset(8, (-1.0, -2.0), 3)
+    without = TasksetScores("t", "", "", {"weak": unbeaten.cells["weak"]}, unbeaten.references, returns=True)
+    known = np.concatenate(normalised_runs([beaten, without], "strong"))
+    low, high = suite_spread([beaten, without], ENTRIES)["strong"].iqm
+    assert low <= interquartile_mean(known) <= high
+    assert (known == 0.0).sum() == 8

@@ -97,7 +97,7 @@ def normalised_runs(tasksets: Sequence[TasksetScores], entry: str) -> list[list[
 def _on_taskset(taskset: TasksetScores, entry: str) -> list[float]:
     cell = taskset.cells.get(entry)
     if cell is None:
-        others = [len(other.scores) for e, other in taskset.cells.items() if taskset.span(e)]
+        others = [len(other.scores) for e, other in taskset.cells.items() if taskset.reference_mean(e) is not None]
         return [0.0] * max(others, default=0)
     mark, best = taskset.reference_mean(entry), taskset.best_mean(entry)
     scores = (normalised_score(m, mark, best) for m in cell.run_means)
@@ -182,31 +182,37 @@ def _runs(table: Floats, weights: Floats, fixed: bool, rng: np.random.Generator)
 def _normalised(taskset: TasksetScores, drawn: _Drawn, entries: Sequence[str]) -> list[Floats] | None:
     """Return runs between the reference (0) and the best evolver of their draw (1), each under the conditions of its entry.
 
-    None where nobody has a reference. Who has no score has 0 for as many runs as others have.
+    As in `normalised_runs`: None where nobody can be placed, nothing of an entry whose reference is unknown, and of who has no score
+    0 for as many runs as others have.
     """
-    most = max(r.shape[1] for e, r in zip(entries, drawn.runs, strict=True) if not is_reference(e))
     placed = [_placed(taskset, drawn, entries, i) for i in range(len(entries))]
-    if all(p is None for p in placed):
+    most = max((p.shape[1] for p in placed if p is not None), default=0)
+    if not most:
         return None
     return [np.zeros((len(drawn.means), most)) if p is None else p for p in placed]
 
 
 def _placed(taskset: TasksetScores, drawn: _Drawn, entries: Sequence[str], at: int) -> Floats | None:
-    mark = taskset.reference_of(entries[at])
-    if mark not in entries or not drawn.runs[at].shape[1]:
+    mark, nothing = taskset.reference_of(entries[at]), np.empty((len(drawn.means), 0))
+    if is_reference(entries[at]):
+        return nothing
+    if entries[at] not in taskset.cells:
         return None
+    if mark not in entries:
+        return nothing
     reference = drawn.means[:, entries.index(mark)]
     alike = [i for i, e in enumerate(entries) if not is_reference(e) and taskset.reference_of(e) == mark]
     others = drawn.means[:, alike]
     if np.isnan(reference).any() or not others.size or np.isnan(others).all():
-        return None
+        return nothing
     span = (np.nanmax(others, axis=1) - reference)[:, None]
     gains = drawn.runs[at] - reference[:, None]
     return np.clip(np.where(span > 0.0, gains / np.where(span > 0.0, span, 1.0), 0.0), 0.0, 1.0)
 
 
 def _pooled(runs: Sequence[Floats], rng: np.random.Generator) -> Floats:
-    """Return the runs of all tasksets, shape (draws, runs); NaN fills up tasksets with fewer."""
+    """Return the runs of all tasksets that have any, shape (draws, runs); NaN fills up tasksets with fewer."""
+    runs = [r for r in runs if r.shape[1]]
     most = max(r.shape[1] for r in runs)
     padded = [np.pad(r, ((0, 0), (0, most - r.shape[1])), constant_values=np.nan) for r in runs]
     return _drawn_tasksets(np.stack(padded, axis=1), rng).reshape(len(runs[0]), -1)

@@ -246,7 +246,8 @@ def _parquet(path: Path) -> Iterator[Row]:
 
     try:
         table = pl.read_parquet(read_bytes(path))
-    except pl.exceptions.PolarsError as error:
+    # What the reader did not foresee is no `Exception` of Python's.
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ConfigError(f"{path} is no parquet file: {error}") from error
     for number, cells in enumerate(table.iter_rows(named=True), 1):
         yield f"{path.name}, row {number}", cells

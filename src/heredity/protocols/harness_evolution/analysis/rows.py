@@ -275,7 +275,7 @@ def _read_parquet(path: Path) -> TaskRows:
         schema = _frame_schema() if flat else _record_schema()
         wanted = scan.select(_column(name, kind, given.get(name)) for name, kind in schema.items())
         frame = (wanted if flat else wanted.select(_columns())).collect(engine="streaming")
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise RecordError(f"{path} holds no task results: {error}; give SEAGym's fields as columns") from error
     lacks = frame.select(_lacks()).to_series()
     if lacks.null_count() < len(lacks):

@@ -182,8 +182,8 @@ def _runs(table: Floats, weights: Floats, fixed: bool, rng: np.random.Generator)
 def _normalised(taskset: TasksetScores, drawn: _Drawn, entries: Sequence[str]) -> list[Floats] | None:
     """Return runs between the reference (0) and the best evolver of their draw (1), each under the conditions of its entry.
 
-    As in `normalised_runs`: None where nobody can be placed, nothing of an entry whose reference is unknown, and of who has no score
-    0 for as many runs as others have.
+    As in `normalised_runs`: None where nobody can be placed, nothing of an entry whose reference is unknown, and 0 for as many
+    runs as others have of one without a score.
     """
     placed = [_placed(taskset, drawn, entries, i) for i in range(len(entries))]
     most = max((p.shape[1] for p in placed if p is not None), default=0)

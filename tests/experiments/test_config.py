@@ -34,6 +34,7 @@ BASE: dict[str, Any] = {"run": {"tasksets": ["gymnasium/CartPole-v1"]}}
         ("suite.baselines=3", r"suite\.baselines = 3: give true, false, or a list"),
         ("evolver.options.when=2020-01-01", r"evolver\.options: options hold numbers"),
         ("evolver.agent=''", r"evolver\.agent = '': .*at least 1 character"),
+        ("evolver.name=reference", r"'reference' is what runs are compared with; give this evolver another name"),
         ("budget.min_per_submit=500", r"min_per_submit is 500, more than max_per_submit"),
         ("budget=5", r"budget = 5"),
         ("budget", r"'budget' is not an override; write key=value"),

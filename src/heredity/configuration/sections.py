@@ -223,6 +223,14 @@ class EvolverSection(Section):
             )
         return chosen if kinds else {**chosen, "method": "parametric"}
 
+    @model_validator(mode="after")
+    def _named_apart(self) -> EvolverSection:
+        if self.label.partition(" ")[0] == "reference":
+            raise ValueError(
+                f"{self.label!r} is what runs are compared with; give this evolver another name, with evolver.name"
+            )
+        return self
+
     @property
     def outside(self) -> bool:
         """Whether it is an outside agent."""

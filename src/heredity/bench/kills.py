@@ -26,7 +26,7 @@ from heredity.ids import generator
 from heredity.records import read_journal
 from heredity.records.events import MODEL_CALLED, SUBMISSION_ADMITTED, SUBMISSION_COMPLETED
 
-_SUITE = """
+SUITE = """
 [run]
 tasksets = ["gymnasium/CartPole-v1"]
 name = "kills"
@@ -40,6 +40,7 @@ heldout = 8
 [engine]
 workers = 1
 """
+"""The suite that is killed."""
 _TIMED = frozenset({"seconds", "wall_seconds", "resumes", "at_s", "clock_s", "suite_id", "packages"})
 """What depends on the clock."""
 
@@ -49,7 +50,7 @@ def measure(
     method: str = "parametric",
     seed: int = 0,
     notify: Callable[[str], object] = len,
-    suite_text: str = _SUITE,
+    suite_text: str = SUITE,
 ) -> dict[str, Any]:
     """Kill runs until `kills` have been dealt, resuming each until it is done.
 

@@ -119,8 +119,10 @@ def test_the_command_writes_a_certificate_and_rejects_a_twin(tmp_path: Path) -> 
     assert [gate["gate"] for gate in gates if not gate["passed"]] == ["novelty"]
 
 
-@pytest.mark.parametrize(("file", "remedy"), [("env_main.py", "worlds audit"), ("dynamics.py", "install its package")])
-def test_folders_with_python_are_refused_with_what_to_do(tmp_path: Path, file: str, remedy: str) -> None:
+@pytest.mark.parametrize(
+    ("file", "remedy"), [("env_main.py", "has no action_space.txt"), ("dynamics.py", "install its package")]
+)
+def test_folders_that_cannot_be_admitted_are_refused_with_what_to_do(tmp_path: Path, file: str, remedy: str) -> None:
     (tmp_path / file).write_text("raise SystemExit\n", encoding="utf-8")
     result = CliRunner().invoke(app, ["admit", str(tmp_path)])
     assert result.exit_code != 0

@@ -13,8 +13,8 @@ from heredity.evolution.programs import control_source, controller_program
 from heredity.evolution.registry import method
 from heredity.rollouts.episode.starter import starter_program
 
-FAST = ["CartPole-v1", "Pendulum-v1"]
-SLOW = ["Acrobot-v1", "MountainCarContinuous-v0"]
+FAST = ["CartPole-v1"]
+SLOW = ["Pendulum-v1", "Acrobot-v1", "MountainCarContinuous-v0"]
 
 
 @cache

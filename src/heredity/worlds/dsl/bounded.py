@@ -83,11 +83,20 @@ def _pairs(turn: Turn, cost: int, one: Any, other: Any) -> Any:
 
 def _counted(turn: Turn, function: Callable[..., Any], values: Any, *others: Any) -> Any:
     """Call a function that goes through its first argument: a list, a table, or a grid with all its cells."""
-    size = len(values) if type(values) in _LONG or type(values) is dict else 1
-    if size and type(values) is tuple and type(values[0]) in _LONG:
-        size += sum([len(v) for v in values if type(v) is str]) if type(values[0]) is str else size * len(values[0])
-    turn.count(size)
+    kind = type(values)
+    size = len(values) if kind in _LONG or kind is dict else 1
+    if size and kind is tuple and type(values[0]) in _LONG:
+        size += _letters(values) if type(values[0]) is str else size * len(values[0])
+    turn.passes -= size
+    if turn.passes < 0:
+        turn.count(0)
     return function(values, *others)
+
+
+def _letters(values: tuple[Any, ...]) -> int:
+    if _TEXT.issuperset(map(type, values)):
+        return sum(map(len, values))
+    return sum([len(v) for v in values if type(v) is str])
 
 
 def _doubled(turn: Turn, function: Callable[..., Any], values: Sequence[Any]) -> Any:
@@ -123,6 +132,7 @@ def _weigh(value: Any, depth: int, left: int) -> int:
 PLAIN = frozenset({int, float, str, bool, type(None)})
 _NUMBERS = frozenset({int, float, bool})
 _LONG = frozenset({str, tuple})
+_TEXT = frozenset({str})
 
 
 def listed(values: list[Any] | tuple[Any, ...]) -> tuple[Any, ...]:

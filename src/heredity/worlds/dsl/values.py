@@ -99,7 +99,7 @@ def thawed(value: Any) -> Any:
     if type(value) is tuple:
         return list(value) if PLAIN.issuperset(map(type, value)) else [thawed(inner) for inner in value]
     if type(value) is dict:
-        return {key: thawed(inner) for key, inner in value.items()}
+        return {key: inner if type(inner) in PLAIN else thawed(inner) for key, inner in value.items()}
     return value
 
 

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from heredity.cli.main import app
 from heredity.errors import ConfigError, ProviderError
+from heredity.team.assembly import read_memory
 
 PLANNER = r"""
 [[rule]]
@@ -98,6 +99,14 @@ def test_a_task_is_planned_worked_off_and_answered(team: Path) -> None:
     assert "- [x] **s1** (reader): When was the bridge built?" in plan
     assert "- s1 (reader), done: 1883" in plan
     assert json.loads((team.parent / "memory.jsonl").read_text())["text"] == "The bridge is from 1883."
+
+    # Another team may have added to the memory meanwhile, and a person may have left its last line open.
+    (team.parent / "memory.jsonl").write_text('{"text": "noted by another team"}')
+    assert heredity("team", "resume", str(out)).exit_code == 0
+    assert [entry.text for entry in read_memory(str(team.parent / "memory.jsonl"))] == [
+        "noted by another team",
+        "The bridge is from 1883.",
+    ]
 
     told = heredity("team", "replay", str(out)).stdout
     assert "user → planner [task] How old was the bridge in 2000?" in told

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from heredity.actors.contract import Solving
 from heredity.actors.solver import build
-from heredity.errors import ConfigError
+from heredity.errors import ConfigError, RecordError
 from heredity.gateway.gateway import Gateway
 from heredity.outside import read_text
 from heredity.resources import Candidate, SourceTree
@@ -59,7 +59,7 @@ async def assembled(
             if settings.corpus.folder
             else None
         )
-        memory, models = SharedMemory(), settings.models()
+        memory, models = SharedMemory(read_memory(settings.team.memory)), settings.models()
 
         def tools_of(agent: AgentSection, context: Context) -> list[TeamTool]:
             offered = {
@@ -83,7 +83,6 @@ async def assembled(
             folder,
             {name: member(name, agent) for name, agent in settings.agents.items()},
             planner,
-            earlier=read_memory(settings.team.memory),
             rounds=settings.team.rounds,
             step_seconds=settings.team.step_seconds,
             review=review,
@@ -99,7 +98,7 @@ async def work(settings: TeamSettings, folder: Path, task: str, files: Sequence[
         result = await team.run(task, files, settings.team.seconds)
         write_whole(folder / "usage.json", json.dumps(gateway.meter.to_json(), indent=1))
         if settings.team.memory:
-            write_whole(Path(settings.team.memory), to_jsonl(team.memory.general()))
+            add_to_memory(Path(settings.team.memory), team.memory.general())
         return result
 
 
@@ -134,3 +133,23 @@ def read_memory(path: str) -> list[Entry]:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigError(f"{path}, line {number} is no note: {error}; each is an object with `text`") from error
     return entries
+
+
+def add_to_memory(path: Path, entries: Iterable[Entry]) -> None:
+    """Add entries to a memory file that it has not yet: with one write at its end, since other teams may add to it meanwhile.
+
+    Raises:
+        RecordError: if it cannot be written.
+    """
+    known = {entry.text for entry in read_memory(str(path))}
+    added = to_jsonl(entry for entry in entries if entry.text not in known)
+    if not added:
+        return
+    try:
+        ended = not path.exists() or path.read_bytes()[-1:] in (b"", b"\n")
+        with path.open("ab") as file:
+            file.write(f"{'' if ended else chr(10)}{added}".encode())
+    except OSError as error:
+        raise RecordError(
+            f"{path} cannot be written: {error.strerror}; free some space, then resume the task"
+        ) from error

@@ -44,14 +44,8 @@ class SharedMemory:
         entries: by the id of the message that brought them, those from before under `0/n`, in order.
     """
 
-    def __init__(self) -> None:
-        self.entries: dict[str, Entry] = {}
-
-    def begin(self, earlier: Iterable[Entry] = (), messages: Iterable[Message] = ()) -> None:
-        """Start with what was known before, and with what the messages of this session have brought so far."""
-        self.entries = {f"0/{n}": entry for n, entry in enumerate(earlier)}
-        for message in messages:
-            self.take(message)
+    def __init__(self, earlier: Iterable[Entry] = ()) -> None:
+        self.entries: dict[str, Entry] = {f"0/{n}": entry for n, entry in enumerate(earlier)}
 
     def take(self, message: Message) -> None:
         """Take in a message that adds to the memory; any other, and one that is known, changes nothing."""

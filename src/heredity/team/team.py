@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from heredity.errors import RecordError
 from heredity.ids import digest_json
 from heredity.team.agent import SubAgent
 from heredity.team.bus import Bus
-from heredity.team.memory import Entry, SharedMemory, to_jsonl
+from heredity.team.memory import SharedMemory, to_jsonl
 from heredity.team.messages import Kind, Message, Outcome
 from heredity.team.participant import Context, Handler, Participant
 from heredity.team.plan import Plan
@@ -110,7 +110,6 @@ async def open_team(
     members: Mapping[str, Member],
     planner: Planner,
     *,
-    earlier: Iterable[Entry] = (),
     rounds: int = ROUNDS,
     step_seconds: float = 600.0,
     review: Callable[[Plan], Awaitable[Plan]] | None = None,
@@ -124,13 +123,12 @@ async def open_team(
         folder: made if it is not there.
         members: sub-agents by name.
         planner: decides what is done.
-        earlier: what the team remembers from before.
         rounds: most rounds of planning.
         step_seconds: how long each step may take.
         review: shows the plan of each round to a person and returns it as edited.
         between: called after each round, where a team improves itself.
         watch: is given each version of the plan.
-        memory: the memory that the members' tools use; a new one by default. It takes in what the folder's record holds.
+        memory: what the members' tools use, with what it holds from before; an empty one by default. The record's notes are added.
 
     Raises:
         RunLockedError: if another process works in the folder.
@@ -138,7 +136,8 @@ async def open_team(
     """
     with open_record(folder) as record:
         shared = memory or SharedMemory()
-        shared.begin(earlier, record.messages.values())
+        for message in record.messages.values():
+            shared.take(message)
 
         def keep(plan: Plan) -> None:
             write_whole(folder / "plan.md", plan.to_markdown())

@@ -167,3 +167,11 @@ def test_a_run_that_was_killed_continues_its_agent_as_if_nothing_had_happened(
             update={"message": whole.evolver_failure.message.replace("start 3", "start 4")}
         )
     )
+
+
+def test_the_time_of_an_agent_holds_for_all_its_starts(tmp_path: Path) -> None:
+    folder = tmp_path / "suite"
+    (run,) = ran(folder, agent="sleep 1.1; exit 1", continue_turns=9, continue_idle=9, time_limit_s=2).runs
+    assert [s.number for s in run.starts] == [1, 2]
+    assert run.evolver_failure is not None
+    assert run.evolver_failure.message.startswith("the agent's time was up at start 2; nothing was submitted")

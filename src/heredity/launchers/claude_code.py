@@ -10,18 +10,18 @@ from heredity.launchers.programs import Build, NpmProgram, Program
 
 PROGRAM = NpmProgram(
     "claude-code",
-    "2.1.197",
+    "2.1.330",
     {
         "x86_64": Build(
             "@anthropic-ai/claude-code-linux-x64",
-            "2.1.197",
-            "sha512-rIlKmrY0QMyHgPRX/MYWNj039vbypICvI9jVe3rs9Xy2RnNklySjyPxqh62QadznzoftEO23uYQ1tFePcQ//bg==",
+            "2.1.330",
+            "sha512-9Gn+V7DtJ8M1nztP9CeDVl9g3RtrepI7rOFTyPRRnZe8D6zebIHKmC7OvBauucuAP0X0k85SDN/LPVZyjsGezQ==",
             "claude",
         ),
         "aarch64": Build(
             "@anthropic-ai/claude-code-linux-arm64",
-            "2.1.197",
-            "sha512-sx6SoGj3MNR5CV+YDkNtbLHXa1tn3G8qcYFgm1gnvOi9ODQUKbhiPfankJfkTMDVekOvnKJhm6i9hGFIPzp7cQ==",
+            "2.1.330",
+            "sha512-V4yanAY5EA5UpwwRPtjSfqDbNqAlUJeVn3NYZw2AgmRHjdpSsLtHAzbxRXfkAnbjwTXzE0uedjQxUY02ARPcsA==",
             "claude",
         ),
     },

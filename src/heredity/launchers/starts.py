@@ -118,7 +118,7 @@ def follow(starts: list[Start], event: AnyEvent) -> None:
 
 def seconds_of(starts: Sequence[Start], now_s: float) -> float:
     """Return how long an agent has run in all; of an interrupted start the run's clock says it."""
-    stops = [*(start.at_s for start in starts[1:]), now_s]
+    stops = [*(start.at_s for start in starts[1:]), now_s][: len(starts)]
     return sum(
         s.ended["seconds"] if s.ended else max(0.0, stop - s.at_s) for s, stop in zip(starts, stops, strict=True)
     )

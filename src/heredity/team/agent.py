@@ -33,10 +33,12 @@ class TeamTool:
     Attributes:
         tool: what a model is told of it, and what it does.
         repeatable: whether a call that was not recorded as done may be made again after a kill.
+        lasting: whether a call leaves something behind in the team, or outside: trials of edits do without.
     """
 
     tool: ProvidedTool
     repeatable: bool = True
+    lasting: bool = False
 
 
 class AgentFailedError(HeredityError):
@@ -101,16 +103,22 @@ def shortened(text: str, most: int) -> str:
 
 
 class Numbered:
-    """Does things once in the handling of a message, each under its kind and number, in the order in which they are started."""
+    """Does things once in the handling of a message, each under its kind and number, in the order in which they are started.
 
-    def __init__(self, context: Context) -> None:
+    Args:
+        context: of the message.
+        prefix: what their names begin with, to tell them from others of the same message.
+    """
+
+    def __init__(self, context: Context, prefix: str = "") -> None:
         self._context = context
+        self._prefix = prefix
         self._counts: dict[str, int] = {}
 
     def __call__(self, kind: str, effect: Callable[[], Awaitable[Any]], *, repeatable: bool = True) -> Awaitable[Any]:
         """Return what the effect gives, or gave (see `Context.once`)."""
         self._counts[kind] = number = self._counts.get(kind, 0) + 1
-        return self._context.once(f"{kind}{number}", effect, repeatable=repeatable)
+        return self._context.once(f"{self._prefix}{kind}{number}", effect, repeatable=repeatable)
 
 
 class RecordedModel:
@@ -156,7 +164,7 @@ class _RecordedPrograms:
             result = await self._programs.call(tree, function, arguments, seconds=seconds, services=services)
             return asdict(replace(result, seconds=round(result.seconds, 3)))
 
-        return ToolResult(**await self._once("program-", run))
+        return ToolResult(**await self._once(f"program-{tree.digest[:12]}-", run))
 
 
 def _recorded_tool(tool: TeamTool, once: Numbered) -> ProvidedTool:

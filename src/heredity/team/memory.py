@@ -87,7 +87,7 @@ class SharedMemory:
             lines = [f"- [{entry.kind}, {entry.author or 'earlier'}] {entry.text}" for entry in found]
             return shortened("\n".join(lines), _SHOWN) or "nothing that is written down fits"
 
-        return TeamTool(ProvidedTool(_REMEMBER, remember)), TeamTool(ProvidedTool(_RECALL, recall))
+        return TeamTool(ProvidedTool(_REMEMBER, remember), lasting=True), TeamTool(ProvidedTool(_RECALL, recall))
 
 
 _REMEMBER = ToolSpec(

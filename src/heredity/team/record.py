@@ -44,6 +44,11 @@ class Record:
         """Return whether an effect is recorded as done, and what it gave."""
         return effect_id in self._effects, self._effects.get(effect_id)
 
+    def effects_of(self, message_id: str) -> list[tuple[str, Any]]:
+        """Return what was done while a message was handled: names and what it gave, in the order in which it was done."""
+        own = f"{message_id}#"
+        return [(effect[len(own) :], value) for effect, value in self._effects.items() if effect.startswith(own)]
+
     def in_doubt(self, effect_id: str) -> bool:
         """Return whether an effect was started and is not known to have been done."""
         return effect_id in self._in_doubt and effect_id not in self._effects

@@ -1,0 +1,157 @@
+"""What a team is made of: a candidate whose part `agent/team` says who is in it, and what each of them has.
+
+agent/team/agent.json      {"agents": {"reader": {"description": "finds facts", "tools": ["look-up"]}}, "rounds": 5}
+prompt/planner/prompt.md   the planner's system message (by default `heredity.team.planning.INSTRUCTIONS`)
+prompt/reader/prompt.md    the system message of the agent `reader`
+tool/NAME, memory/NAME     as of any solver; every agent has those that it names, or all
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from heredity.actors.parts import Parts, read_parts
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.ids import NAME_PATTERN
+from heredity.outside import json_value
+from heredity.resources import Candidate, SourceTree
+from heredity.resources.assembly import check_candidate
+from heredity.team.memory import NAME as MEMORY
+from heredity.team.planning import INSTRUCTIONS, ROUNDS
+from heredity.team.team import PLANNER
+
+TEAM = "agent/team"
+FILE = "agent.json"
+
+
+class EvolutionDesign(BaseModel):
+    """How a team changes itself between the rounds of a task (docs/teams.md, "Evolution while working").
+
+    Attributes:
+        optimizer: the method that proposes edits.
+        options: of the method.
+        targets: what may change: `"prompt"`, `"tool"`, `"memory"`, `"agent"`.
+        attempts: most attempts of a task, re-attempts of steps and canaries together; 0 for no evolution.
+        tries: most proposals for one failure.
+        guards: steps of the same agent that went well, re-attempted beside the failed one: they must still go well.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    optimizer: str = "reflection"
+    options: dict[str, Any] = Field(default_factory=dict[str, Any])
+    targets: tuple[str, ...] = ("prompt", "tool", "memory", "agent")
+    attempts: Annotated[int, Field(ge=0)] = 24
+    tries: Annotated[int, Field(ge=1)] = 2
+    guards: Annotated[int, Field(ge=0)] = 1
+
+
+class AgentDesign(BaseModel):
+    """An agent of a team: what it can do, its tools and memories (None for all), whom it may ask, its model calls a step."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    description: Annotated[str, Field(min_length=1)]
+    tools: tuple[str, ...] | None = None
+    memories: tuple[str, ...] | None = None
+    asks: tuple[str, ...] = ()
+    turns: Annotated[int, Field(ge=1)] = 20
+
+
+class TeamDesign(BaseModel):
+    """Who is in a team that is a candidate, how often it plans at most, and whether it changes itself between rounds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    agents: Annotated[dict[str, AgentDesign], Field(min_length=1)]
+    rounds: Annotated[int, Field(ge=1)] = ROUNDS
+    evolution: EvolutionDesign | None = None
+
+    def to_part(self) -> SourceTree:
+        """Return the part `agent/team` that it is read from."""
+        value = self.model_dump(mode="json", exclude_defaults=True)
+        return SourceTree({FILE: json.dumps(value, indent=1, ensure_ascii=False) + "\n"})
+
+
+@dataclass(frozen=True)
+class TeamParts:
+    """A team, read from a candidate.
+
+    Attributes:
+        candidate: what it was read from.
+        design: who is in it.
+        parts: all prompts, tools and memories.
+    """
+
+    candidate: Candidate
+    design: TeamDesign
+    parts: Parts
+
+    @property
+    def planner(self) -> str:
+        """The planner's system message."""
+        return self.parts.prompts.get(PLANNER, INSTRUCTIONS)
+
+    def of_agent(self, name: str) -> Parts:
+        """Return the parts of one agent."""
+        agent = self.design.agents[name]
+        tools = tuple(tool for tool in self.parts.tools if agent.tools is None or tool.name in agent.tools)
+        memories = {
+            own: text for own, text in self.parts.memories.items() if agent.memories is None or own in agent.memories
+        }
+        prompts = {"system": self.parts.prompts.get(name, "")}
+        return replace(self.parts, prompts=prompts, memories=memories, tools=tools, program=None)
+
+
+def read_team(candidate: Candidate, offered: Collection[str]) -> TeamParts:
+    """Read a team. Nothing of it is run.
+
+    Args:
+        candidate: what it is made of.
+        offered: names of tools that agents may have beside the candidate's own.
+
+    Raises:
+        ConfigError: if a part cannot be built, or the design names what is not there; the message names it.
+    """
+    check_candidate(candidate)
+    if TEAM not in candidate.parts:
+        raise ConfigError(f"a team needs the part {TEAM}, and there is {', '.join(candidate.parts) or 'none'}; add it")
+    design = _design(candidate.parts[TEAM])
+    parts = read_parts(Candidate({name: part for name, part in candidate.parts.items() if name != TEAM}))
+    known = {tool.name for tool in parts.tools} | set(offered)
+    taken = {tool.name for tool in parts.tools} & set(offered)
+    if taken:
+        raise ConfigError(f"tool/{min(taken)} has the name of a tool that the team provides; give it another name")
+    for name, agent in design.agents.items():
+        _check_agent(name, agent, design.agents, known)
+    return TeamParts(candidate, design, parts)
+
+
+def _check_agent(name: str, agent: AgentDesign, agents: Mapping[str, AgentDesign], known: Collection[str]) -> None:
+    if not NAME_PATTERN.fullmatch(name) or name in (PLANNER, MEMORY):
+        raise ConfigError(
+            f"{TEAM}: {name!r:.60} cannot name an agent; use letters, digits, '.', '_', '-', and not {PLANNER!r} or {MEMORY!r}"
+        )
+    for tool in agent.tools or ():
+        if tool not in known:
+            raise ConfigError(f"{TEAM}: agents.{name}.tools: {UnknownNameError('tool', tool, known)}")
+    for other in agent.asks:
+        if other not in agents or other == name:
+            raise ConfigError(
+                f"{TEAM}: agents.{name}.asks: {UnknownNameError('other agent', other, set(agents) - {name})}"
+            )
+
+
+def _design(part: SourceTree) -> TeamDesign:
+    try:
+        return TeamDesign.model_validate(json_value(part.text(FILE)))
+    except KeyError:
+        raise ConfigError(f"{TEAM} has no {FILE} (it has {', '.join(part)}); add it, with the team's agents") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or FILE
+        raise ConfigError(f"{TEAM}: {where}: {first['msg'].removeprefix('Value error, ')}") from error
+    except ValueError as error:
+        raise ConfigError(f"{FILE} of {TEAM} is not JSON: {error}") from error

@@ -1,0 +1,146 @@
+"""A session over one failure: what any method of the loop may learn from, and where its commits are weighed (Autogenesis, E.3.4).
+
+Its train tasks are the failed step, steps of the same agent that went well, and earlier tasks that were solved (canaries). What
+evolves is the part of the team that the failure is attributed to; an edit is put into the whole team before it is tried. So
+every optimizer works inside of a team as it does in a run, through the same loop and the same gate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from heredity.errors import BudgetError, ConfigError
+from heredity.evolution.contract import Batch, Budget, Decision, Feedback, Outcome, Trial
+from heredity.ids import digest_json
+from heredity.resources import Candidate
+from heredity.results.status import FailureSource, Status
+from heredity.rollouts.trajectory import Failure, Trajectory
+from heredity.team.design import TeamParts
+from heredity.team.evolution.trials import Case, Trials
+from heredity.team.participant import Context
+
+Tested = Callable[[TeamParts], Awaitable[str]]
+"""Tests the contracts of a team's tools; returns what is wrong, `""` if nothing is."""
+
+
+@dataclass
+class FailureSession:
+    """Implements `heredity.evolution.contract.SessionContract`.
+
+    Attributes:
+        trials: attempts cases.
+        context: of the planner's message, on whose record everything goes.
+        base: the team as it is.
+        scope: names of the parts that may change.
+        cases: the train tasks.
+        tested: tests the contracts of tools.
+        keep: puts a decision on record: the decision, the whole team it is about.
+        left: attempts that may still be made.
+        accepted: the team that was committed last; None while none was.
+    """
+
+    trials: Trials
+    context: Context
+    base: TeamParts
+    scope: frozenset[str]
+    cases: Sequence[Case]
+    tested: Tested
+    keep: Callable[[Decision, Candidate], Awaitable[None]]
+    left: int
+    accepted: TeamParts | None = None
+    submissions: int = 0
+    _attempted: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+
+    def whole(self, part: Candidate) -> Candidate:
+        """Return the team with the parts in scope replaced by those of a candidate."""
+        others = {name: tree for name, tree in self.base.candidate.parts.items() if name not in self.scope}
+        return Candidate({**others, **part.parts})
+
+    @property
+    def initial(self) -> Candidate:
+        """What may change, as it is."""
+        return Candidate({name: tree for name, tree in self.base.candidate.parts.items() if name in self.scope})
+
+    async def submit(self, trials: Sequence[Trial], key: str) -> list[Feedback]:
+        """Attempt the cases (see `SessionContract.submit`)."""
+        charge = sum(len(trial.tasks) * trial.repeats for trial in trials)
+        if charge > self.left:
+            raise BudgetError(f"{charge} attempts are asked for, and {self.left} are left to this task's evolution")
+        self.left -= charge
+        return [await self._feedback(trial) for trial in trials]
+
+    def remaining(self) -> Budget:
+        """Return what is left."""
+        return Budget(episodes=self.left)
+
+    async def commit(self, decision: Decision, candidate: Candidate | None = None) -> Decision:
+        """Weigh once more what the gate lets pass: what has no evidence, or mends nothing, is refused."""
+        if not decision.baseline:
+            return decision
+        assert candidate is not None
+        if decision.accepted and decision.difference is None:
+            decision = replace(decision, accepted=False, reason="it has no evidence of its own")
+        elif decision.accepted and not (decision.difference or 0) > 0:
+            decision = replace(decision, accepted=False, reason=f"it mends nothing: {decision.reason}")
+        whole = self.whole(candidate)
+        await self.keep(decision, whole)
+        if decision.accepted:
+            self.accepted = self.trials.team(whole)
+        return decision
+
+    def batches(self) -> AsyncIterator[Batch]:
+        """Refuse: a team's evolution has no schedule."""
+        raise ConfigError("the evolution of a team at work has no schedule; choose a method that needs none")
+
+    async def _feedback(self, trial: Trial) -> Feedback:
+        self.submissions += 1
+        number, digest = self.submissions, trial.candidate.digest
+        team, wrong = await self._checked(trial.candidate)
+        if team is None:
+            failure = Failure(Status.INIT_ERROR, wrong)
+            lost = [Outcome(task, 0.0, 0, Status.INIT_ERROR, failure) for task in trial.tasks] * trial.repeats
+            return Feedback(number, digest, Status.INIT_ERROR, tuple(lost), failure)
+        asked = [(task, self._repeat(team, self.cases[task])) for _ in range(trial.repeats) for task in trial.tasks]
+        made = [self.trials.attempt(self.context, team, self.cases[task], repeat) for task, repeat in asked]
+        results = await asyncio.gather(*made)
+        outcomes = [self._outcome(task, digest, result) for (task, _), result in zip(asked, results, strict=True)]
+        return Feedback(number, digest, Status.OK, tuple(outcomes))
+
+    async def _checked(self, candidate: Candidate) -> tuple[TeamParts | None, str]:
+        """Return the whole team, or why there is none: it cannot be built, or a tool of it breaks its contract."""
+        try:
+            team = self.trials.team(self.whole(candidate))
+            wrong = await self.tested(team)
+        except ConfigError as error:
+            return None, str(error)
+        return (None, wrong) if wrong else (team, "")
+
+    def _repeat(self, team: TeamParts, case: Case) -> int:
+        """Number the attempts of a team at a case: the first is answered from the record where another round made it."""
+        place = (team.candidate.digest, case.key)
+        self._attempted[place] = self._attempted.get(place, -1) + 1
+        return self._attempted[place]
+
+    def _outcome(self, task: int, candidate: str, result: dict[str, Any]) -> Outcome:
+        case = self.cases[task]
+        question = str(case.body.get("task", ""))
+        said = [*([result["transcript"]] if result["transcript"] else []), result["answer"] or "(no answer)"]
+        rows = len(said)
+        columns = {
+            "obs": [question, *([""] * (rows - 1)), result["detail"]],
+            "action": said,
+            "reward": [0.0] * (rows - 1) + [result["score"]],
+            "terminated": [False] * (rows - 1) + [True],
+            "truncated": [False] * rows,
+            "info/question": [None] * (rows - 1) + [question],
+            "info/reason": [None] * (rows - 1) + [result["detail"] or None],
+            "info/correct": [None] * (rows - 1) + [result["score"] == 1.0],
+            "info/extracted": [None] * (rows - 1) + [result["answer"]],
+        }
+        cost = {name: float(amount) for name, amount in result["usage"].items() if amount is not None}
+        ids = (digest_json([case.key])[:16], candidate)
+        trajectory = Trajectory(*ids, Status.OK, FailureSource.NONE, result["score"], rows, True, columns, cost=cost)
+        return Outcome(task, result["score"], rows, Status.OK, None, trajectory)

@@ -1,0 +1,231 @@
+"""Trials: attempts of edited teams at what went wrong, at what went well, and at earlier tasks - the evidence of a commit.
+
+Each is a request on the team's bus, so it is on record like everything else: a team that goes on after a kill attempts nothing
+again, and a trial that is asked for twice, by another round or another method, is made once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from heredity.actors.contract import ProvidedTool
+from heredity.actors.tools import specs_of
+from heredity.errors import HeredityError
+from heredity.gateway import Model
+from heredity.resources import Candidate
+from heredity.tasks.questions.gaia_rule import matches
+from heredity.team.agent import AgentFailedError, Numbered, RecordedModel, SubAgent, TeamTool
+from heredity.team.bus import NOBODYS, Bus, describe
+from heredity.team.design import TeamParts, read_team
+from heredity.team.evolution.failures import Handled, failures, score, transcript
+from heredity.team.memory import SharedMemory
+from heredity.team.messages import Message, Outcome
+from heredity.team.participant import Context, Participant
+from heredity.team.plan import Plan, PlanError, checked
+from heredity.team.planning import ModelPlanner, PlanningAgent, read_revision
+from heredity.team.team import PLANNER
+
+NAME = "evolution"
+"""The participant that makes trials; no agent is called so."""
+
+TRIAL = "trial"
+PROPOSAL = "proposal"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Something to attempt.
+
+    Attributes:
+        key: names it among the cases of a team.
+        kind: a step of an agent, a revision of the planner, or a whole earlier task.
+        agent: who did the step.
+        body: the step as it was asked; `plan`, which was to be revised; of a task, `task` and perhaps `files`.
+        answer: of an earlier task, the right answer.
+    """
+
+    key: str
+    kind: Literal["step", "plan", "task"]
+    agent: str
+    body: Mapping[str, Any]
+    answer: str = ""
+
+
+@dataclass(frozen=True)
+class Staff:
+    """How a team's agents are made.
+
+    Attributes:
+        agent: makes an agent of a team that is given.
+        planner: the model that plans.
+        offered: names of the tools that the team provides.
+        rounds: most rounds of an earlier task that is attempted again.
+        step_seconds, task_seconds: how long a step and an earlier task may take.
+    """
+
+    agent: Callable[[TeamParts, str], SubAgent]
+    planner: Model
+    offered: frozenset[str]
+    rounds: int = 30
+    step_seconds: float = 600.0
+    task_seconds: float = 3600.0
+
+
+@dataclass
+class Trials:
+    """Attempts cases with candidates.
+
+    Attributes:
+        staff: makes agents.
+        bus: the team's.
+        teams: what was attempted or may be, by the digest of the candidate.
+        cases: by their keys.
+    """
+
+    staff: Staff
+    bus: Bus
+    teams: dict[str, TeamParts] = field(default_factory=dict[str, TeamParts])
+    cases: dict[str, Case] = field(default_factory=dict[str, Case])
+
+    def join(self) -> None:
+        """Take part in the team."""
+        accepted = frozenset({TRIAL, PROPOSAL})
+        self.bus.register(Participant(NAME, self._handle, "tries edits", accepted, concurrency=4, capacity=256))
+
+    def team(self, candidate: Candidate) -> TeamParts:
+        """Return the team that a candidate describes.
+
+        Raises:
+            ConfigError: if it describes none.
+        """
+        if candidate.digest not in self.teams:
+            self.teams[candidate.digest] = read_team(candidate, self.staff.offered)
+        return self.teams[candidate.digest]
+
+    async def attempt(self, context: Context, team: TeamParts, case: Case, repeat: int = 0) -> dict[str, Any]:
+        """Attempt a case: `score` in [0, 1], `answer`, `detail`, `transcript`, `usage`; raises what is nobody's fault."""
+        self.cases[case.key] = case
+        body = {"candidate": team.candidate.digest, "case": case.key, "repeat": repeat}
+        timeout = self.staff.task_seconds if case.kind == "task" else self.staff.step_seconds
+        key = f"trial.{team.candidate.digest[:16]}.{case.key}.{repeat}"
+        result = await context.request(NAME, body, kind=TRIAL, timeout=timeout, key=key)
+        if result.ok:
+            return dict(result.value)
+        return {
+            "score": 0.0,
+            "answer": "",
+            "detail": f"{result.outcome}: {result.error}",
+            "transcript": "",
+            "usage": {},
+        }
+
+    async def _handle(self, message: Message, context: Context) -> Any:
+        if message.kind == PROPOSAL:
+            return None
+        team, case = self.teams[message.body["candidate"]], self.cases[message.body["case"]]
+        if case.kind == "step":
+            return await self._step(team, case, context)
+        return await (self._plan(team, case, context) if case.kind == "plan" else self._task(team, case))
+
+    async def _step(self, team: TeamParts, case: Case, context: Context) -> dict[str, Any]:
+        if case.agent not in team.design.agents:
+            return _failed(f"{case.agent} is no agent of this team any more")
+        agent = _without_traces(self.staff.agent(team, case.agent))
+        asked = replace(context.message, body=case.body) if context.message else None
+        assert asked is not None
+        outcome, error, value = Outcome.OK, "", dict[str, Any]()
+        try:
+            value = await agent(asked, context)
+        except AgentFailedError as failed:
+            outcome, error = Outcome.FAILED, describe(failed)
+        handled = handled_by(agent, context, self.bus.record.effects_of(asked.id), case.body, outcome)
+        handled = replace(handled, error=error, answer=str(value.get("answer", "")))
+        found = failures(handled)
+        return {
+            "score": score(handled, found),
+            "answer": handled.answer,
+            "detail": error or "; ".join(f"{f.kind}: {f.detail}" for f in found),
+            "transcript": transcript(handled),
+            "usage": value.get("usage", {}),
+        }
+
+    async def _plan(self, team: TeamParts, case: Case, context: Context) -> dict[str, Any]:
+        plan: Plan = case.body["plan"]
+        agents = {name: agent.description for name, agent in team.design.agents.items()}
+        model = RecordedModel(self.staff.planner, Numbered(context))
+        try:
+            await ModelPlanner(model, team.planner).revise(plan, agents, context)
+        except HeredityError as error:
+            if isinstance(error, NOBODYS):
+                raise
+            return _failed(describe(error))
+        problem = plan_failures(self.bus.record.effects_of(context.message.id if context.message else ""), plan, agents)
+        return {"score": 0.5 if problem else 1.0, "answer": "", "detail": problem, "transcript": "", "usage": {}}
+
+    async def _task(self, team: TeamParts, case: Case) -> dict[str, Any]:
+        result = await solved(team, self.staff, case.body)
+        answer = str(result.value["answer"]) if result.ok else ""
+        right = result.ok and matches(answer, case.answer)
+        detail = "" if right else f"the answer {answer!r:.200} is not the right one" if result.ok else result.error
+        return {"score": float(right), "answer": answer, "detail": detail, "transcript": "", "usage": {}}
+
+
+async def solved(team: TeamParts, staff: Staff, body: Mapping[str, Any]) -> Message:
+    """Let a team do a task apart: nothing of it is kept, and tools that leave something behind do nothing."""
+    described = {name: agent.description for name, agent in team.design.agents.items()}
+    lead = PlanningAgent(
+        ModelPlanner(staff.planner, team.planner), lambda: described, rounds=staff.rounds, timeout=staff.step_seconds
+    )
+    async with Bus(timeout=staff.task_seconds) as bus:
+        bus.register(Participant(PLANNER, lead))
+        for name, about in described.items():
+            bus.register(Participant(name, _without_traces(staff.agent(team, name)), about))
+        bus.register(SharedMemory().participant())
+        return await bus.outside.request(PLANNER, body)
+
+
+def handled_by(
+    agent: SubAgent, context: Context, trace: list[tuple[str, Any]], body: Mapping[str, Any], outcome: Outcome
+) -> Handled:
+    """Return a step as it went, with what its agent could do."""
+    parts = agent.solver.parts
+    specs = {tool.tool.spec.name: tool.tool.spec for tool in agent.tools(context)}
+    specs |= {spec.name: spec for spec in specs_of(parts.tools)}
+    programs = {tool.tree.digest[:12]: tool.name for tool in parts.tools if tool.tree is not None}
+    return Handled(body, outcome, trace=trace, specs=specs, programs=programs)
+
+
+def plan_failures(trace: list[tuple[str, Any]], plan: Plan, agents: Mapping[str, str]) -> str:
+    """Return what was wrong with the first reply of a planner that could not be carried out; `""` if all could."""
+    for name, value in trace:
+        if name.startswith("model-"):
+            try:
+                revision = read_revision(str(value["text"]))
+                if not revision.finished:
+                    checked(plan.revised(revision.steps), agents)
+            except PlanError as error:
+                return str(error)
+    return ""
+
+
+def _failed(detail: str) -> dict[str, Any]:
+    return {"score": 0.0, "answer": "", "detail": detail, "transcript": "", "usage": {}}
+
+
+def _without_traces(agent: SubAgent) -> SubAgent:
+    def tools(context: Context) -> list[TeamTool]:
+        return [_harmless(tool) for tool in agent.tools(context)]
+
+    return replace(agent, tools=tools)
+
+
+def _harmless(tool: TeamTool) -> TeamTool:
+    if not tool.lasting and tool.repeatable:
+        return tool
+
+    async def nothing(_: Mapping[str, Any]) -> str:
+        return "noted (this is a trial: nothing is kept)"
+
+    return TeamTool(ProvidedTool(tool.tool.spec, nothing))

@@ -12,11 +12,11 @@ from typing import Any
 from heredity.actors.contract import Programs, ToolResult
 from heredity.errors import ConfigError
 from heredity.resources import Instance, Registry
+from heredity.resources.building import MCP, SKILL
 from heredity.resources.signature import parameters_of
 
 TOOL_SECONDS = 30.0
 _ENTRY = "tool.py"
-_SKILL = "SKILL.md"
 _MAX_DEPTH = 32
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (Mapping,),
@@ -68,8 +68,10 @@ async def call_tool(
     if tool.version.type != "tool":
         raise ConfigError(f"{label} is no tool; only tools are called")
     check_arguments(parameters_of(label, tool.tree, tool.version.manifest), arguments, where=label)
+    if MCP in tool.tree:
+        raise ConfigError(f"{label} is an MCP server, whose tools the agents of a team have; it is not called itself")
     if _ENTRY not in tool.tree:
-        return ToolResult(value=tool.tree.text(_SKILL))
+        return ToolResult(value=tool.tree.text(SKILL))
     return await programs.call(tool.tree, "tool:run", arguments, seconds=seconds)
 
 

@@ -18,7 +18,7 @@ from heredity.errors import CandidateError, ConfigError, nearest
 from heredity.gateway import ToolCall, ToolSpec
 from heredity.resources import SourceTree
 from heredity.resources.assembly import files_of, manifest_of
-from heredity.resources.building import SKILL
+from heredity.resources.building import MCP, SKILL
 from heredity.resources.signature import parameters_of
 from heredity.spans import span
 
@@ -61,6 +61,10 @@ def read_tool(name: str, part: SourceTree) -> Tool:
         ConfigError: if the arguments it takes cannot be told from its manifest, nor from the signature of `run`.
     """
     manifest = manifest_of(part, f"tool/{name}")
+    if MCP in part:
+        raise ConfigError(
+            f"tool/{name} is an MCP server ({MCP}), whose tools agents of teams have; take it out, or use a team"
+        )
     if _CODE not in part:
         return Tool(name, manifest.description, {}, None, part.text(SKILL))
     return Tool(name, manifest.description, parameters_of(f"tool/{name}", part, manifest), files_of(part))

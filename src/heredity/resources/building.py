@@ -22,6 +22,8 @@ _TOOL_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _PLACE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 PROMPT = "prompt.md"
 SKILL = "SKILL.md"
+MCP = "mcp.json"
+"""A server of the Model Context Protocol whose tools are offered to the agents of a team (`heredity.team.tools.mcp`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ def _tool(label: str, tree: SourceTree, manifest: Manifest) -> SourceTree:
     check_skill(label.partition("/")[2], manifest.description)
     if manifest.arguments and manifest.arguments.get("type") != "object":
         raise ConfigError(f'the arguments of {label} must be a JSON schema of type "object"')
-    return _with_one_of(label, tree, "tool.py", SKILL)
+    return _with_one_of(label, tree, "tool.py", SKILL, MCP)
 
 
 def _described(file: str) -> Callable[[str, SourceTree, Manifest], Any]:

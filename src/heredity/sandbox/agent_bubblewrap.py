@@ -87,7 +87,7 @@ class Confinement:
 
     Attributes:
         workspace: the agent's folder, found at `/workspace` inside.
-        socket: the session's Unix socket.
+        socket: the session's Unix socket; None for a program that has no session.
         broker: the Unix socket of a broker of language models, if the agent is to reach one.
         read_only: folders and files of the host that the agent's own programs need, at the same paths inside.
         protected: folders that may not be made visible, such as the sealed cases; the workspace's parent always is one.
@@ -103,7 +103,7 @@ class Confinement:
     """
 
     workspace: Path
-    socket: Path
+    socket: Path | None
     broker: Path | None = None
     read_only: tuple[Path, ...] = ()
     protected: tuple[Path, ...] = ()
@@ -133,8 +133,7 @@ class Confinement:
             "PYTHONPATH": _PACKAGES,
             "PYTHONNOUSERSITE": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
-            "HEREDITY_SOCKET": _SOCKET,
-            **folder_variables(INSIDE),
+            **({"HEREDITY_SOCKET": _SOCKET, **folder_variables(INSIDE)} if self.socket is not None else {}),
         }
         return {**self.environment, **own, **({"PATH": f"{own['PATH']}:{path}"} if (path := self._path()) else {})}
 
@@ -159,7 +158,9 @@ class Confinement:
             arguments += ["--ro-bind", str(path.resolve()), str(path.absolute())]
         for name, folder in {**package_folders(self.packages), **self.trees}.items():
             arguments += ["--ro-bind", str(folder), f"{_PACKAGES}/{name}"]
-        arguments += ["--ro-bind", str(RELAY), _RELAY, "--bind", str(self.socket), _SOCKET]
+        arguments += ["--ro-bind", str(RELAY), _RELAY]
+        if self.socket is not None:
+            arguments += ["--bind", str(self.socket), _SOCKET]
         if self.broker is not None:
             arguments += ["--bind", str(self.broker), _BROKER]
         arguments += ["--bind", str(self.workspace), INSIDE]
@@ -167,7 +168,7 @@ class Confinement:
             if (self.workspace / name).exists():
                 arguments += ["--ro-bind", str(self.workspace / name), f"{INSIDE}/{name}"]
         arguments += ["--remount-ro", "/", "--chdir", INSIDE, "--"]
-        relay = [str(interpreter()), "-I", _RELAY, "--socket", _SOCKET]
+        relay = [str(interpreter()), "-I", _RELAY, *(("--socket", _SOCKET) if self.socket is not None else ())]
         relay += ["--broker", _BROKER] if self.broker is not None else []
         limits = ["--processes", str(self.processes), "--file-bytes", str(self.file_bytes)]
         return [*arguments, *relay, *limits, "--", *command]

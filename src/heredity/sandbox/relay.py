@@ -1,9 +1,9 @@
 """The first process of an agent's sandbox. Standard library only; imports nothing of Heredity.
 
-    relay.py --socket PATH [--broker PATH] [--processes N] [--file-bytes N] -- COMMAND [ARGUMENT ...]
+    relay.py [--socket PATH] [--broker PATH] [--processes N] [--file-bytes N] -- COMMAND [ARGUMENT ...]
 
 A sandbox has a network of its own, in which nothing but this relay listens: it forwards a free port of 127.0.0.1 to
-the run's Unix socket, and another to that of a broker of language models if there is one, so that agents that only know
+the run's Unix socket if there is one, and another to that of a broker of language models, so that agents that only know
 URLs work unchanged. It starts the command, passes signals on to it, reaps whatever the command leaves behind, and ends
 with the command's exit code. As the first process of its namespace it takes every other process of the sandbox with it.
 """
@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="relay", description="Forward a local port to the run's socket and run a command."
     )
-    parser.add_argument("--socket", required=True)
+    parser.add_argument("--socket")
     parser.add_argument("--broker")
     parser.add_argument("--processes", type=int, default=0)
     parser.add_argument("--file-bytes", type=int, default=0)
@@ -50,8 +50,10 @@ def main(arguments: list[str] | None = None) -> int:
     # Its memory is none of the command's, which runs as the same user and could read it.
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     doors = [(socket.create_server(("127.0.0.1", 0)), path) for path in (options.socket, options.broker) if path]
-    session, *broker = (f"http://127.0.0.1:{listener.getsockname()[1]}" for listener, _ in doors)
-    environment = {**(broker_addresses(broker[0]) if broker else {}), **os.environ, **addresses(session)}
+    urls = [f"http://127.0.0.1:{listener.getsockname()[1]}" for listener, _ in doors]
+    session, broker = urls[: bool(options.socket)], urls[bool(options.socket) :]
+    environment = {**(broker_addresses(broker[0]) if broker else {}), **os.environ}
+    environment |= addresses(session[0]) if session else {}
 
     def limit() -> None:
         # The command itself is as any other: without this it could not even open its own files below /proc.

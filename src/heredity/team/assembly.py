@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -27,6 +27,7 @@ from heredity.team.team import PLANNER, Member, Team, TeamResult, open_team, wri
 from heredity.team.tools.asking import asking
 from heredity.team.tools.corpus import Corpus
 from heredity.team.tools.documents import DocumentReader
+from heredity.team.tools.mcp_settings import open_servers, without_servers
 from heredity.team.tools.python import python_tool
 
 
@@ -53,26 +54,33 @@ async def assembled(
         IsolationError: if programs cannot be confined here.
         RunLockedError: if another process works in the folder.
     """
-    async with Gateway(settings.gateway) as gateway, SandboxedPrograms(unsafe=unsafe) as programs:
+    async with (
+        Gateway(settings.gateway) as gateway,
+        SandboxedPrograms(unsafe=unsafe) as programs,
+        AsyncExitStack() as stack,
+    ):
         corpus = (
             await Corpus.load(Path(settings.corpus.folder), DocumentReader(programs))
             if settings.corpus.folder
             else None
         )
         memory, models = SharedMemory(read_memory(settings.team.memory)), settings.models()
+        servers = await stack.enter_async_context(open_servers(settings, unsafe=unsafe))
 
-        def tools_of(agent: AgentSection, context: Context) -> list[TeamTool]:
+        def tools_of(name: str, agent: AgentSection, context: Context) -> list[TeamTool]:
             offered = {
                 tool.tool.spec.name: tool for tool in (*(corpus.tools() if corpus else ()), python_tool(programs))
             }
             asked = [asking(name, settings.agents[name].description, context) for name in agent.asks]
-            return [*(offered[name] for name in agent.tools), *asked, *memory.tools(context)]
+            named = [offered[called] for called in agent.tools if called in offered]
+            foreign = [tool for called in agent.tools if called not in offered for tool in servers.named(called)]
+            return [*named, *foreign, *servers.of_agent(name), *asked, *memory.tools(context)]
 
         def member(name: str, agent: AgentSection) -> Member:
             handler = SubAgent(
                 build(candidate_of(agent)),
                 gateway.model(models[name]),
-                partial(tools_of, agent),
+                partial(tools_of, name, agent),
                 programs,
                 Solving(max_turns=agent.turns, seconds=settings.team.step_seconds),
             )
@@ -108,7 +116,7 @@ def candidate_of(agent: AgentSection) -> Candidate:
     Raises:
         ConfigError: if there is no such folder, or a part of it cannot be built.
     """
-    parts = dict(candidate_from_folder(Path(agent.resources)).parts) if agent.resources else {}
+    parts = dict(without_servers(candidate_from_folder(Path(agent.resources))).parts) if agent.resources else {}
     if agent.prompt:
         parts["prompt/system"] = SourceTree({"prompt.md": agent.prompt})
     return Candidate(parts)

@@ -17,11 +17,16 @@
     tools = ["python"]
     asks = ["researcher"]                # other agents as tools
 
+    [mcp.notes]                          # a server of the Model Context Protocol, in the sandbox
+    command = ["python3", "notes.py"]    # its tools are named by agents: tools = ["notes"]
+    folder = "notes"
+
 Paths are seen from the folder of the file. `[gateway]` is that of every configuration.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -79,7 +84,7 @@ class AgentSection(_Table):
         model: its model.
         prompt: its system message.
         resources: a folder with more of what it is made of, as `tool/NAME`, `prompt/NAME`, `memory/NAME` below it.
-        tools: some of `TOOLS`.
+        tools: some of `TOOLS`, servers of `[mcp]`, or single tools of these (`"notes.add"`).
         asks: agents that it may ask as tools.
         turns: most model calls of a step.
         concurrency: how many steps it does at once.
@@ -94,18 +99,52 @@ class AgentSection(_Table):
     turns: Count = 20
     concurrency: Count = 4
 
-    @model_validator(mode="after")
-    def _known_tools(self) -> AgentSection:
-        for tool in self.tools:
-            if tool not in TOOLS:
-                raise ValueError(str(UnknownNameError("tool", tool, TOOLS)))
-        return self
-
 
 class CorpusSection(_Table):
     """The folder of documents that `search` and `read` work on."""
 
     folder: str = ""
+
+
+class McpSection(_Table):
+    """A server of the Model Context Protocol: one that is started in the sandbox, or one at an address.
+
+    Attributes:
+        command: program and arguments; or
+        url: its address (streamable HTTP).
+        token: the environment variable that holds the token it is sent.
+        folder: the folder that a command starts in and may write, `/workspace` inside; by default an empty one.
+        shows: files and folders that a command may read, at the same paths inside.
+        packages: installed Python packages that a command may import.
+        environment: variables of this process that a command is given.
+        network: whether a command may use the host's network.
+        tools: the tools that are offered; all by default.
+        seconds: how long a call may take.
+    """
+
+    command: tuple[str, ...] = Field(default=(), strict=False)
+    url: str = ""
+    token: str = ""
+    folder: str = ""
+    shows: tuple[str, ...] = Field(default=(), strict=False)
+    packages: tuple[str, ...] = Field(default=(), strict=False)
+    environment: tuple[str, ...] = Field(default=(), strict=False)
+    network: bool = False
+    tools: tuple[str, ...] = Field(default=(), strict=False)
+    seconds: Seconds = 60.0
+
+    @model_validator(mode="after")
+    def _one_way(self) -> McpSection:
+        if bool(self.command) == bool(self.url):
+            raise ValueError("a server has either a command, with which it is started, or a url; give one of them")
+        if self.url and not re.match(r"https?://[^\s/]", self.url):
+            raise ValueError(f'url: {self.url!r:.80} is no address; give one such as "http://127.0.0.1:8765/mcp"')
+        local = [name for name in ("folder", "shows", "packages", "environment", "network") if getattr(self, name)]
+        if self.url and local:
+            raise ValueError(f"{local[0]}: what a command is granted says nothing to a server at a url; leave it out")
+        if self.command and self.token:
+            raise ValueError("token: it is sent to servers at a url; name it in environment for one with a command")
+        return self
 
 
 class TeamSettings(_Table):
@@ -115,6 +154,7 @@ class TeamSettings(_Table):
     planner: PlannerSection = Field(default_factory=PlannerSection)
     agents: dict[str, AgentSection] = Field(min_length=1)
     corpus: CorpusSection = Field(default_factory=CorpusSection)
+    mcp: dict[str, McpSection] = Field(default_factory=dict[str, McpSection])
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
 
     @model_validator(mode="after")
@@ -129,8 +169,18 @@ class TeamSettings(_Table):
                     raise ValueError(
                         f"agents.{name}.asks: {UnknownNameError('other agent', other, set(self.agents) - {name})}"
                     )
+            for tool in agent.tools:
+                if tool.partition(".")[0] not in {*TOOLS, *self.mcp} or (
+                    "." in tool and tool.partition(".")[0] in TOOLS
+                ):
+                    raise ValueError(f"agents.{name}.tools: {UnknownNameError('tool', tool, {*TOOLS, *self.mcp})}")
             if {"search", "read"} & set(agent.tools) and not self.corpus.folder:
                 raise ValueError(f"agents.{name}.tools: 'search' and 'read' need documents; set corpus.folder")
+        for name in self.mcp:
+            if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", name) or name in TOOLS:
+                raise ValueError(
+                    f"mcp.{name}: a server has a name of up to 32 letters, digits, '_' and '-', and not that of a tool"
+                )
         for name in [name for name, model in self.models().items() if not model]:
             raise ValueError(f"{name} has no model; set team.model, or its own")
         return self
@@ -166,6 +216,11 @@ def load_team(path: Path, changes: Mapping[str, Any] | None = None) -> TeamSetti
     agents: Any = data.get("agents")
     for agent in agents.values() if isinstance(agents, dict) else ():
         _locate(agent, "resources", base)
+    servers: Any = data.get("mcp")
+    for server in servers.values() if isinstance(servers, dict) else ():
+        _locate(server, "folder", base)
+        if isinstance(server, dict) and isinstance(server.get("shows"), list):
+            server["shows"] = [str(base / path) for path in server["shows"] if isinstance(path, str)]
     try:
         return TeamSettings.model_validate(data)
     except ValidationError as error:
@@ -182,6 +237,7 @@ _SECTIONS: dict[str, type[BaseModel]] = {
     "planner": PlannerSection,
     "agents": AgentSection,
     "corpus": CorpusSection,
+    "mcp": McpSection,
     "gateway": GatewaySettings,
 }
 

@@ -1,0 +1,181 @@
+"""Which servers of the Model Context Protocol a team has: those of its team.toml, and those that are resources of its agents.
+
+A section `[mcp.NAME]` is written by whoever runs the team and may grant things: a folder, the network, variables. A resource
+`tool/NAME` with an `mcp.json` has versions and is evolved like any other, so it grants nothing:
+
+    {"server": "notes", "tools": ["find"], "descriptions": {"find": "…"}}     what is offered of a server of team.toml, and how
+    {"command": ["python3", "server.py"]}                                     a program among the resource's own files
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.outside import json_value
+from heredity.resources import Candidate, SourceTree
+from heredity.resources.assembly import candidate_from_folder, files_of
+from heredity.resources.building import MCP
+from heredity.sandbox.engine_folder import EngineFolder
+from heredity.sandbox.piped import PipedCommand
+from heredity.team.agent import TeamTool
+from heredity.team.settings import McpSection, TeamSettings
+from heredity.team.tools.mcp import SECONDS, Http, McpServer, Stdio, Way
+
+
+class McpResource(BaseModel):
+    """An `mcp.json`.
+
+    Attributes:
+        server: a server of the team.toml; or
+        command: a program of the resource's own files, started among them in the sandbox without network.
+        tools: the tools that are offered; all by default.
+        descriptions: what models are told of a tool, by the server's name for it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    server: str = ""
+    command: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    descriptions: dict[str, str] = Field(default_factory=dict[str, str])
+
+    @model_validator(mode="after")
+    def _one(self) -> McpResource:
+        if bool(self.server) == bool(self.command):
+            raise ValueError("give either a server of the team.toml, or a command")
+        return self
+
+
+class Servers:
+    """The servers of a team at work; made by `open_servers`."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, McpServer] = {}
+        self.by_agent: dict[str, list[McpServer]] = {}
+
+    def named(self, tool: str) -> list[TeamTool]:
+        """Return the tools that an agent means by `"NAME"` or `"NAME.TOOL"`."""
+        name, _, own = tool.partition(".")
+        return self.by_name[name].tools(own)
+
+    def of_agent(self, agent: str) -> list[TeamTool]:
+        """Return the tools of the servers that are an agent's own resources."""
+        return [tool for server in self.by_agent.get(agent, ()) for tool in server.tools()]
+
+
+@asynccontextmanager
+async def open_servers(settings: TeamSettings, *, unsafe: bool = False) -> AsyncGenerator[Servers]:
+    """Start every server that an agent of the team uses; all are ended with the block.
+
+    Raises:
+        ConfigError: if one is configured wrongly, or has no such tool.
+        HostError: if one does not answer.
+        IsolationError: if one cannot be confined here.
+        MissingExtraError: if the package `mcp` is missing.
+    """
+    servers = Servers()
+    async with AsyncExitStack() as stack:
+
+        async def enter(server: McpServer) -> McpServer:
+            return await stack.enter_async_context(server)
+
+        for name in sorted(
+            {tool.partition(".")[0] for agent in settings.agents.values() for tool in agent.tools} & set(settings.mcp)
+        ):
+            section = settings.mcp[name]
+            server = McpServer(
+                name, way_of(name, section, stack, unsafe=unsafe), only=section.tools, seconds=section.seconds
+            )
+            servers.by_name[name] = await enter(server)
+        for agent, section in settings.agents.items():
+            for name, tool in servers_of(section.resources).items():
+                server = _own_server(name, tool, settings.mcp, stack, unsafe=unsafe)
+                servers.by_agent.setdefault(agent, []).append(await enter(server))
+            for called in section.tools:
+                if called.partition(".")[0] in servers.by_name:
+                    servers.named(called)
+        yield servers
+
+
+def way_of(name: str, section: McpSection, stack: AsyncExitStack, *, unsafe: bool = False) -> Way:
+    """Return how a server of the team.toml is reached.
+
+    Raises:
+        ConfigError: if a folder or a variable that it names is not there.
+    """
+    if section.url:
+        return Http(section.url, _variable(f"mcp.{name}.token", section.token) if section.token else "")
+    folder = Path(section.folder) if section.folder else stack.enter_context(EngineFolder()) / "folder"
+    if section.folder and not folder.is_dir():
+        raise ConfigError(f"mcp.{name}.folder: {folder} is not a folder; make it, or name another")
+    folder.mkdir(exist_ok=True)
+    variables = {given: _variable(f"mcp.{name}.environment", given) for given in section.environment}
+    shows = tuple(Path(path) for path in section.shows)
+    command = PipedCommand(section.command, folder, shows, section.packages, variables, section.network)
+    return Stdio(command, unsafe)
+
+
+def servers_of(resources: str) -> dict[str, SourceTree]:
+    """Return the servers among a folder of resources: each tool's own name to its files."""
+    parts = candidate_from_folder(Path(resources)).parts if resources else {}
+    return {name.partition("/")[2]: part for name, part in parts.items() if name.startswith("tool/") and MCP in part}
+
+
+def without_servers(candidate: Candidate) -> Candidate:
+    """Return a candidate without the tools that are servers."""
+    return Candidate(
+        {name: part for name, part in candidate.parts.items() if not (name.startswith("tool/") and MCP in part)}
+    )
+
+
+def read_resource(name: str, part: SourceTree) -> McpResource:
+    """Return what the `mcp.json` of `tool/NAME` says.
+
+    Raises:
+        ConfigError: if it is wrong; the message names the key.
+    """
+    try:
+        return McpResource.model_validate(json_value(part.text(MCP)))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ConfigError(
+            f"{MCP} of tool/{name}: {f'{where}: ' if where else ''}{first['msg'].removeprefix('Value error, ')}"
+        ) from error
+    except ValueError as error:
+        raise ConfigError(f"{MCP} of tool/{name} is not JSON: {error}") from error
+
+
+def _own_server(
+    name: str, part: SourceTree, sections: Mapping[str, McpSection], stack: AsyncExitStack, *, unsafe: bool
+) -> McpServer:
+    about = read_resource(name, part)
+    offered: dict[str, Any] = {"only": about.tools, "descriptions": about.descriptions}
+    if about.command:
+        folder = stack.enter_context(EngineFolder()) / "folder"
+        files_of(part).write_to(folder)
+        return McpServer(name, Stdio(PipedCommand(about.command, folder), unsafe), seconds=SECONDS, **offered)
+    if about.server not in sections:
+        raise ConfigError(
+            f"{MCP} of tool/{name}: server: {UnknownNameError('server of team.toml', about.server, sections)}"
+        )
+    section = sections[about.server]
+    if section.tools and not set(about.tools) <= set(section.tools):
+        raise ConfigError(
+            f"{MCP} of tool/{name}: tools: only {', '.join(section.tools)} of {about.server} are granted; name some of them"
+        )
+    offered["only"] = about.tools or section.tools
+    return McpServer(name, way_of(about.server, section, stack, unsafe=unsafe), seconds=section.seconds, **offered)
+
+
+def _variable(where: str, name: str) -> str:
+    value = os.environ.get(name, "")
+    if not value:
+        raise ConfigError(f"{where}: the environment variable {name} is not set; set it, or name another")
+    return value

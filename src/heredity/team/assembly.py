@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -21,13 +22,13 @@ from heredity.team.agent import SubAgent, TeamTool
 from heredity.team.memory import Entry, SharedMemory, to_jsonl
 from heredity.team.participant import Context
 from heredity.team.plan import Plan
-from heredity.team.planning import INSTRUCTIONS, ModelPlanner
+from heredity.team.planning import INSTRUCTIONS, ModelPlanner, Planner
 from heredity.team.settings import AgentSection, TeamSettings
 from heredity.team.team import PLANNER, Member, Team, TeamResult, open_team, write_whole
 from heredity.team.tools.asking import asking
 from heredity.team.tools.corpus import Corpus
 from heredity.team.tools.documents import DocumentReader
-from heredity.team.tools.mcp_settings import open_servers, without_servers
+from heredity.team.tools.mcp_settings import Servers, open_servers, without_servers
 from heredity.team.tools.python import python_tool
 
 
@@ -38,6 +39,7 @@ async def assembled(
     *,
     review: Callable[[Plan], Awaitable[Plan]] | None = None,
     watch: Callable[[Plan], None] = lambda _: None,
+    planner: Planner | None = None,
     unsafe: bool = False,
 ) -> AsyncGenerator[tuple[Team, Gateway]]:
     """Open everything that a team needs, and the team; everything is closed afterwards.
@@ -47,6 +49,7 @@ async def assembled(
         folder: where it works; the same folder again goes on with the same task.
         review: see `open_team`.
         watch: see `open_team`.
+        planner: plans in place of the team's own.
         unsafe: run programs with the isolation that works here.
 
     Raises:
@@ -59,50 +62,83 @@ async def assembled(
         SandboxedPrograms(unsafe=unsafe) as programs,
         AsyncExitStack() as stack,
     ):
-        corpus = (
-            await Corpus.load(Path(settings.corpus.folder), DocumentReader(programs))
-            if settings.corpus.folder
-            else None
+        given = settings.corpus.folder
+        parts = _Parts(
+            settings,
+            gateway,
+            programs,
+            await Corpus.load(Path(given), DocumentReader(programs)) if given else None,
+            await stack.enter_async_context(open_servers(settings, unsafe=unsafe)),
+            SharedMemory(read_memory(settings.team.memory)),
         )
-        memory, models = SharedMemory(read_memory(settings.team.memory)), settings.models()
-        servers = await stack.enter_async_context(open_servers(settings, unsafe=unsafe))
-
-        def tools_of(name: str, agent: AgentSection, context: Context) -> list[TeamTool]:
-            offered = {
-                tool.tool.spec.name: tool for tool in (*(corpus.tools() if corpus else ()), python_tool(programs))
-            }
-            asked = [asking(name, settings.agents[name].description, context) for name in agent.asks]
-            named = [offered[called] for called in agent.tools if called in offered]
-            foreign = [tool for called in agent.tools if called not in offered for tool in servers.named(called)]
-            return [*named, *foreign, *servers.of_agent(name), *asked, *memory.tools(context)]
-
-        def member(name: str, agent: AgentSection) -> Member:
-            handler = SubAgent(
-                build(candidate_of(agent)),
-                gateway.model(models[name]),
-                partial(tools_of, name, agent),
-                programs,
-                Solving(max_turns=agent.turns, seconds=settings.team.step_seconds),
-            )
-            return Member(agent.description, handler, agent.concurrency)
-
-        planner = ModelPlanner(gateway.model(models[PLANNER]), settings.planner.prompt or INSTRUCTIONS)
         async with open_team(
             folder,
-            {name: member(name, agent) for name, agent in settings.agents.items()},
-            planner,
+            {name: parts.member(name, agent) for name, agent in settings.agents.items()},
+            planner or parts.planner(),
             rounds=settings.team.rounds,
             step_seconds=settings.team.step_seconds,
             review=review,
             watch=watch,
-            memory=memory,
+            memory=parts.memory,
         ) as team:
             yield team, gateway
 
 
-async def work(settings: TeamSettings, folder: Path, task: str, files: Sequence[str] = (), **how: Any) -> TeamResult:
-    """Do one task with a team, and keep what it noted for later tasks (arguments as of `assembled`, raises likewise)."""
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What the members of a team are made of and share."""
+
+    settings: TeamSettings
+    gateway: Gateway
+    programs: SandboxedPrograms
+    corpus: Corpus | None
+    servers: Servers
+    memory: SharedMemory
+
+    def planner(self) -> Planner:
+        section = self.settings.planner
+        return ModelPlanner(self.gateway.model(self.settings.models()[PLANNER]), section.prompt or INSTRUCTIONS)
+
+    def member(self, name: str, agent: AgentSection) -> Member:
+        handler = SubAgent(
+            build(candidate_of(agent)),
+            self.gateway.model(self.settings.models()[name]),
+            partial(self.tools_of, name, agent),
+            self.programs,
+            Solving(max_turns=agent.turns, seconds=self.settings.team.step_seconds),
+        )
+        return Member(agent.description, handler, agent.concurrency)
+
+    def tools_of(self, name: str, agent: AgentSection, context: Context) -> list[TeamTool]:
+        tools = (*(self.corpus.tools() if self.corpus else ()), python_tool(self.programs))
+        offered = {tool.tool.spec.name: tool for tool in tools}
+        asked = [asking(other, self.settings.agents[other].description, context) for other in agent.asks]
+        named = [offered[called] for called in agent.tools if called in offered]
+        foreign = [tool for called in agent.tools if called not in offered for tool in self.servers.named(called)]
+        return [*named, *foreign, *self.servers.of_agent(name), *asked, *self.memory.tools(context)]
+
+
+async def work(
+    settings: TeamSettings,
+    folder: Path,
+    task: str,
+    files: Sequence[str] = (),
+    *,
+    opened: Callable[[Team, Gateway], None] = lambda _team, _gateway: None,
+    **how: Any,
+) -> TeamResult:
+    """Do one task with a team, and keep what it noted for later tasks.
+
+    Args:
+        settings: what the team consists of.
+        folder: where it works.
+        task: what is to be done.
+        files: names of what is given with it.
+        opened: is given the team and its gateway before the task is.
+        **how: as of `assembled`, which says what is raised.
+    """
     async with assembled(settings, folder, **how) as (team, gateway):
+        opened(team, gateway)
         result = await team.run(task, files, settings.team.seconds)
         write_whole(folder / "usage.json", json.dumps(gateway.meter.to_json(), indent=1))
         if settings.team.memory:

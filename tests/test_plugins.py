@@ -17,7 +17,7 @@ WORD = "one"
 @pytest.fixture
 def entries(monkeypatch: pytest.MonkeyPatch):
     offered: list[EntryPoint] = []
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [e for e in offered if e.group == group])
+    monkeypatch.setattr(plugins, "_installed", lambda: {NUMBERS.name: offered})
     plugins._entries.cache_clear()
     yield offered
     plugins._entries.cache_clear()
@@ -69,13 +69,16 @@ def test_what_another_package_offered_is_on_record_with_its_version_and_digest(
     (info / "RECORD").write_text("acme.py,sha256=abc,3\n")
     (info / "entry_points.txt").write_text(f"[{NUMBERS.name}]\nacme = {__name__}:ONE\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    plugins._entries.cache_clear()
+    caches = plugins._installed, plugins._entries
+    for cache in caches:
+        cache.cache_clear()
     monkeypatch.setattr(plugins, "_loaded", {})
     try:
         assert NUMBERS.load("acme") == 1
         (origin,) = plugins.loaded()
     finally:
-        plugins._entries.cache_clear()
+        for cache in caches:
+            cache.cache_clear()
     assert (origin.name, origin.distribution, origin.version) == ("acme", "acme", "1.2")
     assert len(origin.digest) == 64
 

@@ -14,7 +14,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import Distribution, EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, EntryPoints, entry_points
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -81,7 +81,7 @@ class Group(Generic[T]):
     def own(self) -> tuple[str, ...]:
         """Return the names of what comes with Heredity, sorted."""
         entries = _entries(self.name).items()
-        return tuple(sorted(name for name, entry in entries if entry.dist is not None and entry.dist.name == OWN))
+        return tuple(sorted(name for name, entry in entries if entry.dist is not None and _package(entry.dist) == OWN))
 
     def __contains__(self, name: object) -> bool:
         return name in _entries(self.name)
@@ -108,7 +108,7 @@ class Group(Generic[T]):
             raise ConfigError(f"{said} failed to load: {error!r}; repair or uninstall its package") from error
         if not self.conforms(plugin):
             raise ConfigError(f"{said} is {plugin!r}; give {self.contract}")
-        if entry.dist is not None and entry.dist.name != OWN:
+        if entry.dist is not None and _package(entry.dist) != OWN:
             _loaded[self.name, entry.name] = _origin(entry, entry.dist)
         return plugin
 
@@ -146,9 +146,22 @@ def _origin(entry: EntryPoint, distribution: Distribution) -> Origin:
 
 
 @cache
+def _installed() -> Mapping[str, EntryPoints]:
+    """All entry points by group: one look through the installed packages."""
+    found = entry_points()
+    return {group: found.select(group=group) for group in found.groups}
+
+
+@cache
+def _package(distribution: Distribution) -> str:
+    """A package's name, for which all its metadata is parsed: once."""
+    return distribution.name
+
+
+@cache
 def _entries(group: str) -> Mapping[str, EntryPoint]:
     entries: dict[str, EntryPoint] = {}
-    for entry in entry_points(group=group):
+    for entry in _installed().get(group, ()):
         other = entries.setdefault(entry.name, entry)
         if other.value != entry.value:
             raise ConfigError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from functools import cache
 from importlib import metadata
 
 from heredity.configuration.config import Cell
@@ -59,10 +60,13 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str, *, cases_kn
 
 def package_versions(names: Sequence[str] = _RECORDED_PACKAGES) -> dict[str, str]:
     """Return the versions of Python and of the installed packages that can change a score."""
-    versions = {"python": platform.python_version()}
-    for name in names:
-        try:
-            versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return versions
+    found = {"python": platform.python_version(), **{name: _version(name) for name in names}}
+    return {name: version for name, version in found.items() if version}
+
+
+@cache
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

@@ -10,10 +10,10 @@ demo: $(VENV)/.base  ## Run the demonstration suite: 3 environments x 4 methods 
 	$(BIN)/heredity run demo
 
 test: lint  ## Lint, check types, run the fast tests.
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not network"
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not network"
 
 test-all: lint $(VENV)/.local  ## Also run the slow tests, and those of the local language model.
-	$(BIN)/python -m pytest -n $(JOBS) -m "not network"
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not network"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check src tests benchmarks examples

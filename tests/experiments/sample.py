@@ -74,7 +74,7 @@ def heredity(*arguments: str | Path, cwd: Path | None = None, **options: Any) ->
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         cwd=cwd,
         env=environment,
         **options,

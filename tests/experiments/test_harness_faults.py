@@ -333,6 +333,7 @@ def test_a_second_process_leaves_a_suite_alone(calm: Path, tmp_path: Path) -> No
     assert (run_of(suite) / "journal.jsonl").read_bytes() == before
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_a_disk_that_fills_up_while_snapshots_are_judged_loses_nothing(calm: Path, tmp_path: Path) -> None:
     """Files may not grow beyond the first judgements, as on a full disk; without the limit the run ends as if nothing had been."""

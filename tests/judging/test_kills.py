@@ -6,12 +6,13 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from heredity.ids import generator
 from heredity.records import read_journal
 
 from .test_run import facts
 
-KILLS = 20
 _CHILD = Path(__file__).parent / "kill_child.py"
 _ENVIRONMENT = os.environ | {"PYTHONPATH": str(_CHILD.parents[2] / "src")}
 
@@ -31,12 +32,13 @@ def _finish(folder: Path) -> float:
     return time.monotonic() - began
 
 
-def test_a_run_killed_at_random_instants_ends_as_one_that_was_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [5, pytest.param(20, marks=pytest.mark.slow)])
+def test_a_run_killed_at_random_instants_ends_as_one_that_was_not(tmp_path: Path, times: int) -> None:
     seconds = _finish(tmp_path / "whole")
     expected = facts(tmp_path / "whole")
-    instants = generator(0, "kills").uniform(0, 1, size=KILLS)
+    instants = generator(0, "kills").uniform(0, 1, size=times)
     folder, kills, runs = tmp_path / "killed0", 0, 1
-    while kills < KILLS:
+    while kills < times:
         child = _start(folder)
         time.sleep(instants[kills] * seconds * 0.6)
         child.kill()

@@ -56,7 +56,9 @@ class ClaudeCode:
         """Say how it is started (see `Launcher.launch`)."""
         executable = self.program.executable()
         command = [str(executable), "--print", "--output-format", "stream-json", "--verbose"]
-        command += ["--dangerously-skip-permissions", *(["--model", model] if model else [])]
+        command += ["--dangerously-skip-permissions"]
+        # A search is its vendor's to run: behind a broker a model would have to make up what was found.
+        command += ["--disallowed-tools=WebSearch", "--model", model] if model else []
         own = {"ANTHROPIC_DEFAULT_HAIKU_MODEL": model} if model else {}
         return Launch(
             f'HOME="$HEREDITY_WORKSPACE/.home" exec {shlex.join([*command, prompt])} </dev/null',

@@ -49,10 +49,29 @@ class _Image(Part):
     source: _Source
 
 
+class _DocumentSource(Part):
+    type: str
+    media_type: str = "unknown"
+    data: str = ""
+
+
+class _Document(Part):
+    type: Literal["document"]
+    source: _DocumentSource
+
+
+class _ToolReference(Part):
+    type: Literal["tool_reference"]
+    tool_name: str
+
+
+_Result = Annotated[Text | _Image | _Document | _ToolReference, Field(discriminator="type")]
+
+
 class _ToolResult(Part):
     type: Literal["tool_result"]
     tool_use_id: str
-    content: Annotated[Sequence[Annotated[Text | _Image, Field(discriminator="type")]], parts("text")] = ()
+    content: Annotated[Sequence[_Result], parts("text")] = ()
     is_error: bool = False
 
 
@@ -93,6 +112,7 @@ class _Tool(Part):
     name: str
     description: str = ""
     input_schema: dict[str, Any]
+    defer_loading: bool = False
 
 
 class _VendorsTool(Part):
@@ -145,10 +165,12 @@ class _CountBody(_MessagesBody):
 class Messages:
     """One call of the messages API (see `Exchange`).
 
-    Tools of Anthropic's own types (web search, bash, …) are ignored, since nothing here could run or describe them; so
-    are `cache_control`, `thinking` and thoughts of earlier turns, `context_management`, `metadata` and the like. A form
-    demanded by `output_config.format` is refused. Where the usage of a reply is unknown, the numbers that this API
-    demands are guesses (`estimated_tokens`); the account knows better.
+    Tools of Anthropic's own types (web search, bash, …) are ignored, since nothing here could run or describe them;
+    so are `cache_control`, `thinking` and thoughts of earlier turns, `context_management`, `metadata` and the like. A
+    tool with `defer_loading` is offered as soon as a result refers to it. A form demanded by `output_config.format`
+    is refused. A document in a tool's result is told as text, or, where it is none, that there is one. Where the
+    usage of a reply is unknown, the numbers that this API demands are guesses (`estimated_tokens`); the account knows
+    better.
     """
 
     ping = event({"type": "ping"}, "ping")
@@ -166,7 +188,9 @@ class Messages:
         conversation.system(_paragraphs(asked.system))
         for position, message in enumerate(asked.messages):
             _add(conversation, message, f"messages[{position}]")
-        offered = [tool for tool in asked.tools if isinstance(tool, _Tool)]
+        found = {part.tool_name for part in _results(asked.messages) if isinstance(part, _ToolReference)}
+        own = [tool for tool in asked.tools if isinstance(tool, _Tool)]
+        offered = [tool for tool in own if not tool.defer_loading or tool.name in found]
         tools = tuple(ToolSpec(tool.name, tool.description, tool.input_schema) for tool in offered)
         sampling = asked.sampling(asked.max_tokens, asked.stop_sequences)
         self.request: Request = conversation.request(tools, sampling, _choice(asked.tool_choice), "messages")
@@ -253,8 +277,29 @@ def _add_user(conversation: Conversation, content: Sequence[Text | _Image | _Too
         conversation.user(_lines(content), _images(content))
 
 
+def _results(messages: Sequence[_Message]) -> list[Part]:
+    """Return the parts of all results of tools."""
+    said = [part for message in messages if isinstance(message, _User) for part in message.content]
+    return [inner for part in said if isinstance(part, _ToolResult) for inner in part.content]
+
+
 def _lines(content: Sequence[Part]) -> str:
-    return "\n".join(part.text for part in content if isinstance(part, Text))
+    return "\n".join(text for text in map(_words, content) if text is not None)
+
+
+def _words(part: Part) -> str | None:
+    """Return what a part says in words; None if it says nothing so."""
+    match part:
+        case Text():
+            return part.text
+        case _Document(source=_DocumentSource(type="text", data=text)):
+            return text
+        case _Document(source=source):
+            return f"[a document ({source.media_type}) that cannot be shown here; take its text out with a program]"
+        case _ToolReference():
+            return f"[the tool {part.tool_name} can be called now]"
+        case _:
+            return None
 
 
 def _paragraphs(content: Sequence[Text]) -> str:

@@ -5,122 +5,28 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
-
-from heredity.gateway import Image, Message, Reply, ToolCall, ToolSpec, Usage
+from heredity.gateway import Message, Reply, Usage
 from heredity.server.broker.body import (
     AtLeastOne,
     Body,
     Choice,
     FunctionChoice,
     Part,
-    Picture,
     TextFormat,
     Texts,
     only,
-    parts,
 )
 from heredity.server.broker.conversation import Conversation, event, finish_of, new_id, rest_of
 from heredity.server.broker.problems import Problem, openai_shape
+from heredity.server.broker.responses_items import Items, add, tools_of
+from heredity.server.broker.responses_tools import Offer, Tool, events_of
 
 MAX_REMEMBERED_BYTES = 64 << 20
-HOSTED_TOOLS = ("web_search", "file_search", "code_interpreter", "computer", "image_generation", "mcp", "local_shell")
 
 _ECHOED = ("instructions", "max_output_tokens", "previous_response_id", "temperature", "top_p")
 _CUT_SHORT = {"length": "max_output_tokens", "refusal": "content_filter"}
-
-
-class _Words(Part):
-    type: Literal["text", "input_text", "output_text"]
-    text: str
-
-
-class _Refusal(Part):
-    type: Literal["refusal"]
-    refusal: str
-
-
-class _Picture(Part):
-    type: Literal["input_image"]
-    image_url: Picture
-
-
-_Plain = Annotated[Sequence[Annotated[_Words | _Refusal, Field(discriminator="type")]], parts("text")]
-_Shown = Annotated[Sequence[Annotated[_Words | _Refusal | _Picture, Field(discriminator="type")]], parts("text")]
-
-
-class _Message(Part):
-    type: Literal["message"]
-
-
-class _Instructions(_Message):
-    role: Literal["system", "developer"]
-    content: _Plain = ()
-
-
-class _User(_Message):
-    role: Literal["user"]
-    content: _Shown = ()
-
-
-class _Assistant(_Message):
-    role: Literal["assistant"]
-    content: _Plain = ()
-
-
-class _FunctionCall(Part):
-    type: Literal["function_call"]
-    call_id: str
-    name: str
-    arguments: str = ""
-
-
-class _FunctionCallOutput(Part):
-    type: Literal["function_call_output"]
-    call_id: str
-    output: _Shown = ()
-
-
-class _Skipped(Part):
-    type: Literal["reasoning", "web_search_call"]
-
-
-def _with_type(value: Any) -> Any:
-    """Return an item with what may be left out of a message: its type, and the role of a bare text."""
-    if not isinstance(value, dict):
-        return value
-    item = cast("dict[str, Any]", value)
-    if item.get("type") is None:
-        item = {**item, "type": "message"}
-    if item["type"] == "message" and "role" not in item and "text" in item:
-        item = {**item, "role": "user", "content": item["text"]}
-    return item
-
-
-_Item = (
-    Annotated[_Instructions | _User | _Assistant, Field(discriminator="role")]
-    | _FunctionCall
-    | _FunctionCallOutput
-    | _Skipped
-)
-
-
-class _Tool(Part):
-    type: Literal["function"]
-    name: str
-    description: str = ""
-    parameters: Annotated[dict[str, Any], Field(default_factory=dict)]
-
-
-class _OtherTool(Part):
-    type: str
-
-
-def _kind_of_tool(value: Any) -> str:
-    inside = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-    return "a function" if inside.get("type") == "function" else "another"
 
 
 class _NamedChoice(FunctionChoice):
@@ -133,14 +39,8 @@ class _Form(Part):
 
 class _ResponsesBody(Body):
     instructions: str = ""
-    input: Annotated[
-        Sequence[Annotated[_Item, Field(discriminator="type"), BeforeValidator(_with_type)]], parts("message")
-    ]
-    tools: Sequence[
-        Annotated[
-            Annotated[_Tool, Tag("a function")] | Annotated[_OtherTool, Tag("another")], Discriminator(_kind_of_tool)
-        ]
-    ] = ()
+    input: Items
+    tools: Sequence[Tool] = ()
     tool_choice: Choice[_NamedChoice] = "auto"
     stop: Texts = ()
     max_output_tokens: AtLeastOne | None = None
@@ -175,10 +75,12 @@ class Memory:
 class Responses:
     """One call of the responses API (see `Exchange`).
 
-    Tools that are no functions (web search, custom tools, namespaces, …) are ignored: nothing here could run them, and
-    coding agents offer them unasked. Demanding one by `tool_choice` is refused, as are a `text.format` other than text,
-    `background`, `conversation` and `prompt`. Reasoning of earlier turns is left out. `previous_response_id` works for
-    the same account, unless that response was asked for with `store: false`.
+    Custom tools become functions with the one argument `input`, tools of a namespace functions named
+    `namespace__name`; both are answered as what they are. `additional_tools` and what a program's own `tool_search`
+    found are offered with the others. Hosted tools (web search, …) are ignored: nothing here could run them, and
+    coding agents offer them unasked. Demanding one by `tool_choice` is refused, as are a `text.format` other than
+    text, `background`, `conversation` and `prompt`. Reasoning of earlier turns is left out. `previous_response_id`
+    works for the same account, unless that response was asked for with `store: false`.
     """
 
     ping = b": ping\n\n"
@@ -192,19 +94,18 @@ class Responses:
         conversation.system(asked.instructions)
         self._recall(conversation, asked.previous_response_id)
         for position, item in enumerate(asked.input):
-            _add(conversation, item, f"input[{position}]")
-        offered = [tool for tool in asked.tools if isinstance(tool, _Tool)]
-        tools = tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in offered)
+            add(conversation, item, f"input[{position}]")
+        self._offer = Offer([*asked.tools, *tools_of(asked.input)])
         choice = asked.tool_choice if isinstance(asked.tool_choice, str) else asked.tool_choice.name
         sampling = asked.sampling(asked.max_output_tokens, asked.stop)
-        self.request = conversation.request(tools, sampling, choice, "input")
+        self.request = conversation.request(self._offer.specs, sampling, choice, "input")
         # Instructions hold for one call only: a response that continues this one brings its own.
         self._lasting = self.request.messages[1 if asked.instructions else 0 :]
         self._echoed = {
             **{name: body.get(name) for name in _ECHOED},
             "metadata": body.get("metadata") or {},
             "tool_choice": body.get("tool_choice") or "auto",
-            "tools": [tool for tool in body.get("tools") or () if tool["type"] == "function"],
+            "tools": [tool for tool in body.get("tools") or () if tool["type"] in ("function", "custom")],
         }
         self._id, self._item, self._created = new_id("resp"), new_id("msg"), int(time.time())
         self._sent, self._open, self._began, self._number = "", False, False, 0
@@ -212,7 +113,7 @@ class Responses:
     def answer(self, reply: Reply) -> dict[str, Any]:
         """Return a `response`, and remember it."""
         output = [_message(self._item, reply.text, _status(reply))] if reply.text or not reply.tool_calls else []
-        output += [_function_call(new_id("fc"), call) for call in reply.tool_calls]
+        output += [self._offer.item(call) for call in reply.tool_calls]
         return self._finished(reply, output)
 
     def piece(self, text: str) -> bytes:
@@ -243,7 +144,8 @@ class Responses:
             events += self._event("response.output_item.done", output_index=0, item=message)
             output.append(message)
         for call in reply.tool_calls:
-            events += self._call_events(len(output), item := _function_call(new_id("fc"), call))
+            item = self._offer.item(call)
+            events += b"".join(self._event(name, **values) for name, values in events_of(item, len(output)))
             output.append(item)
         response = self._finished(reply, output)
         return events + self._event(f"response.{response['status']}", response=response)
@@ -296,16 +198,6 @@ class Responses:
             "truncation": "disabled",
         }
 
-    def _call_events(self, index: int, item: dict[str, Any]) -> bytes:
-        position = {"item_id": item["id"], "output_index": index}
-        started = {**item, "arguments": "", "status": "in_progress"}
-        events = self._event("response.output_item.added", output_index=index, item=started)
-        events += self._event("response.function_call_arguments.delta", **position, delta=item["arguments"])
-        events += self._event(
-            "response.function_call_arguments.done", **position, arguments=item["arguments"], name=item["name"]
-        )
-        return events + self._event("response.output_item.done", output_index=index, item=item)
-
     def _place(self) -> dict[str, Any]:
         return {"item_id": self._item, "output_index": 0, "content_index": 0}
 
@@ -314,34 +206,6 @@ class Responses:
         encoded = event({"sequence_number": self._number, **values, "type": name}, name)
         self._number += 1
         return encoded
-
-
-def _add(conversation: Conversation, item: _Item, where: str) -> None:
-    match item:
-        case _Instructions():
-            conversation.system(_lines(item.content))
-        case _User():
-            conversation.user(_lines(item.content), _images(item.content))
-        case _Assistant():
-            conversation.assistant(_lines(item.content))
-        case _FunctionCall():
-            conversation.assistant("", [ToolCall(item.call_id, item.name, item.arguments)])
-        case _FunctionCallOutput():
-            at = f"{where}.call_id"
-            conversation.tool(item.call_id, _lines(item.output), _images(item.output), where=at)
-        case _Skipped():
-            pass
-
-
-def _lines(content: Sequence[_Words | _Refusal | _Picture]) -> str:
-    texts = (
-        part.refusal if isinstance(part, _Refusal) else part.text for part in content if not isinstance(part, _Picture)
-    )
-    return "\n".join(texts)
-
-
-def _images(content: Sequence[Part]) -> list[Image]:
-    return [part.image_url for part in content if isinstance(part, _Picture)]
 
 
 def _status(reply: Reply) -> str:
@@ -354,17 +218,6 @@ def _part(text: str) -> dict[str, Any]:
 
 def _message(name: str, text: str, status: str) -> dict[str, Any]:
     return {"id": name, "type": "message", "role": "assistant", "status": status, "content": [_part(text)]}
-
-
-def _function_call(name: str, call: ToolCall) -> dict[str, Any]:
-    return {
-        "id": name,
-        "type": "function_call",
-        "call_id": call.id,
-        "name": call.name,
-        "arguments": call.arguments,
-        "status": "completed",
-    }
 
 
 def _usage(usage: Usage) -> dict[str, Any] | None:

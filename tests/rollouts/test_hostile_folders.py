@@ -49,7 +49,8 @@ LATER = "self.n = getattr(self, 'n', 0) + 1\n"
 async def test_what_a_folder_takes_too_much_of_ends_it_as_the_worlds_failure(
     programs: SandboxedPrograms, tmp_path: Path, lines: str, said: str, steps: int
 ) -> None:
-    trajectory = await attempt(programs, in_step(lines, tmp_path / "w"), [LIGHT, MOOR, MOOR, MOOR] * 2, act_s=1.0)
+    act_s = 2.0 if said == "timeout" else 120.0
+    trajectory = await attempt(programs, in_step(lines, tmp_path / "w"), [LIGHT, MOOR, MOOR, MOOR] * 2, act_s=act_s)
     assert (trajectory.status, trajectory.failure_source) == ("environment_error", "environment")
     assert trajectory.failure is not None
     assert any(word in trajectory.failure.message for word in said.split("|")), trajectory.failure

@@ -73,10 +73,10 @@ REFUSALS = {"Operation not permitted", "Permission denied", "Read-only file syst
 async def reach(programs: SandboxedPrograms, name: str, folder: Path) -> str:
     (folder / "secret").write_text("secret")
     victim = SourceTree({"tool.py": "def run():\n    return __file__\n"})
-    other = (await programs.call(victim, "tool:run", {}, seconds=5)).value
+    other = (await programs.call(victim, "tool:run", {}, seconds=60)).value
     places = {"target": str(folder / "secret"), "other": other, "heredity": heredity.__file__, "host": os.getpid()}
     tree = SourceTree({"tool.py": PROGRAM})
-    result = await programs.call(tree, "tool:run", {"what": REACHES[name], **places}, seconds=5)
+    result = await programs.call(tree, "tool:run", {"what": REACHES[name], **places}, seconds=60)
     assert result.error == "", result
     return result.value
 
@@ -96,7 +96,7 @@ async def test_a_program_cannot_trace_or_write_to_another_process(programs: Sand
         "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n"
         "def run():\n    return [libc.ptrace(16, os.getppid(), 0, 0), libc.process_vm_readv(1, 0, 0, 0, 0, 0)]\n"
     )
-    result = await programs.call(SourceTree({"tool.py": lines}), "tool:run", {}, seconds=5)
+    result = await programs.call(SourceTree({"tool.py": lines}), "tool:run", {}, seconds=60)
     assert result.value == [-1, -1]
 
 
@@ -112,7 +112,7 @@ async def test_the_scratch_folders_of_other_programs_are_out_of_reach(programs: 
     )
     async with programs.open(keeper, "tool:Keeper", {}) as kept:
         assert kept.opened.error == ""
-        assert (await programs.call(SourceTree({"tool.py": finder}), "tool:run", {}, seconds=5)).value == []
+        assert (await programs.call(SourceTree({"tool.py": finder}), "tool:run", {}, seconds=60)).value == []
 
 
 async def test_the_scratch_folder_has_an_end(programs: SandboxedPrograms) -> None:
@@ -125,7 +125,7 @@ async def test_the_scratch_folder_has_an_end(programs: SandboxedPrograms) -> Non
             )
         }
     )
-    count, reason = (await programs.call(fill, "tool:run", {}, seconds=5)).value
+    count, reason = (await programs.call(fill, "tool:run", {}, seconds=60)).value
     assert count <= 16
     assert reason == "No space left on device"
 

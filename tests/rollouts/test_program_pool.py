@@ -34,14 +34,14 @@ async def test_more_programs_wait_at_once_than_one_zygote_holds() -> None:
 
     tree = SourceTree({"tool.py": "from heredity_guest import ask\ndef run():\n    ask('meet')\n    return 1\n"})
     async with SandboxedPrograms(2) as programs:
-        calls = [programs.call(tree, "tool:run", {}, seconds=5, services={"meet": meet}) for _ in range(together)]
+        calls = [programs.call(tree, "tool:run", {}, seconds=60, services={"meet": meet}) for _ in range(together)]
         assert [r.value for r in await asyncio.gather(*calls)] == [1] * together
 
 
 async def test_no_more_programs_run_at_once_than_there_are_places(programs: SandboxedPrograms) -> None:
     tree = SourceTree({"tool.py": "import time\ndef run():\n    time.sleep(0.2)\n"})
     started = time.monotonic()
-    await asyncio.gather(*(programs.call(tree, "tool:run", {}, seconds=5) for _ in range(6)))
+    await asyncio.gather(*(programs.call(tree, "tool:run", {}, seconds=60) for _ in range(6)))
     assert time.monotonic() - started >= 0.6
 
 
@@ -93,7 +93,7 @@ async def settled(count: int) -> bool:
 
 
 async def test_a_cancelled_call_ends_its_process_and_the_next_one_works(programs: SandboxedPrograms) -> None:
-    assert (await programs.call(TOOL, "tool:run", {"a": 1}, seconds=5)).value
+    assert (await programs.call(TOOL, "tool:run", {"a": 1}, seconds=60)).value
     before = await steady()
     calls = [asyncio.create_task(programs.call(HANG, "tool:run", {}, seconds=30)) for _ in range(4)]
     await asyncio.sleep(0.2)
@@ -102,7 +102,7 @@ async def test_a_cancelled_call_ends_its_process_and_the_next_one_works(programs
         call.cancel()
     await asyncio.gather(*calls, return_exceptions=True)
     assert await settled(before)
-    assert (await programs.call(TOOL, "tool:run", {"a": 1}, seconds=5)).value
+    assert (await programs.call(TOOL, "tool:run", {"a": 1}, seconds=60)).value
 
 
 async def test_the_event_loop_goes_on_while_programs_run(programs: SandboxedPrograms) -> None:
@@ -145,7 +145,7 @@ async def test_a_dead_zygote_is_the_hosts_fault_and_another_one_is_started() -> 
             os.kill(guest, signal.SIGKILL)
         with pytest.raises(HostError):
             await call
-        assert (await programs.call(TOOL, "tool:run", {"a": 1}, seconds=5)).value == 2
+        assert (await programs.call(TOOL, "tool:run", {"a": 1}, seconds=60)).value == 2
 
 
 def runs(pid: int) -> bool:

@@ -55,7 +55,7 @@ async def test_the_whole_of_a_call_is_bounded_with_what_it_waits_for() -> None:
 
     tree = SourceTree({"tool.py": "from heredity_guest import ask\ndef run():\n    ask('never')\n"})
     async with SandboxedPrograms(1, ProgramLimits(wall_s=0.4)) as programs:
-        result = await programs.call(tree, "tool:run", {}, seconds=5, services={"never": never})
+        result = await programs.call(tree, "tool:run", {}, seconds=60, services={"never": never})
     assert result.error == "timeout"
     assert "0.4 s in all" in result.message
     assert cancelled.is_set()
@@ -121,7 +121,7 @@ async def test_the_number_of_requests_is_bounded() -> None:
 
     tree = SourceTree({"tool.py": "from heredity_guest import ask\ndef run():\n    while True: ask('count')\n"})
     async with SandboxedPrograms(1, ProgramLimits(requests=20)) as programs:
-        result = await programs.call(tree, "tool:run", {}, seconds=5, services={"count": count})
+        result = await programs.call(tree, "tool:run", {}, seconds=60, services={"count": count})
     assert (result.error, served) == ("tool_error", 20)
     assert "more than 20 times" in result.message
 
@@ -143,8 +143,8 @@ async def test_a_service_may_call_another_program_though_there_is_one_place() ->
         adder = SourceTree({"tool.py": "def run(a):\n    return a + 1\n"})
 
         async def tool(value: Any) -> Any:
-            return (await programs.call(adder, "tool:run", {"a": value}, seconds=5)).value
+            return (await programs.call(adder, "tool:run", {"a": value}, seconds=60)).value
 
         agent = SourceTree({"agent.py": "from heredity_guest import ask\ndef solve():\n    return ask('tool', 4)\n"})
-        calls = [programs.call(agent, "agent:solve", {}, seconds=5, services={"tool": tool}) for _ in range(3)]
+        calls = [programs.call(agent, "agent:solve", {}, seconds=60, services={"tool": tool}) for _ in range(3)]
         assert [r.value for r in await asyncio.gather(*calls)] == [5, 5, 5]

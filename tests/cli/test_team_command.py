@@ -149,11 +149,22 @@ def test_a_person_is_asked_before_each_round_and_an_edit_is_followed(
     assert (out / "journal.jsonl").read_text().count('"kind":"task"') == 2, "one task, one step: nothing was done again"
 
 
+def test_files_of_a_task_are_kept_and_searched(team: Path) -> None:
+    out, given = team.parent / "files-run", team.parent / "given"
+    given.mkdir()
+    (given / "a.csv").write_text("bridge,year\nold,1883\n")
+    (given / "b.md").write_text("Bridges: Built in 1883")
+    files = ("--files", str(given / "a.csv"), str(given / "b.md"))
+    ran = heredity("team", "run", "How old?", "--team", str(team), "--out", str(out), *files)
+    assert ran.exit_code == 0, ran.output
+    assert json.loads((out / "task.json").read_text())["files"] == ["a.csv", "b.md"]
+    assert "[b.md, paragraph 1, from 0]" in (out / "journal.jsonl").read_text()
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
         ('tools = ["python"]', 'tools = ["pithon"]', "unknown tool 'pithon'; did you mean python?"),
-        ('folder = "documents"', 'folder = ""', "'search' and 'read' need documents; set corpus.folder"),
         ('folder = "documents"', 'folder = "nowhere"', "is no folder"),
         ('description = "computes"', "", "agents.coder.description is missing; add it"),
         ("[agents.coder]", "[agents.planner]", "and not 'planner' or 'memory'"),

@@ -38,17 +38,17 @@ async def test_a_corpus_is_searched_by_words_and_read_in_pieces(tmp_path: Path) 
     )
     (tmp_path / "café.md").write_text("Le café est fermé.")
     (tmp_path / "out.txt").symlink_to("/etc/passwd")
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    (tmp_path / "archive.zip").write_bytes(b"PK")
     async with SandboxedPrograms(1) as programs:
         corpus = await Corpus.load(tmp_path, DocumentReader(programs))
     assert sorted(corpus.documents) == ["bridges/old.html", "café.md", "long.txt"]
     assert (
-        corpus.documents["bridges/old.html"]
+        corpus.documents["bridges/old.html"].text
         == "The bridge\n\nBuilt in 1883, see the tower (/tower.html).\n\n| part | span"
     )
     search, read = corpus.tools()
     found = await use(search, query="when was the bridge built")
-    assert found.startswith("[bridges/old.html, from 0]\nThe bridge")
+    assert found.startswith("[bridges/old.html, paragraph 1, from 0]\nThe bridge")
     assert "the bridge fell" in found
     assert "café.md" in await use(search, query="café fermé")
     assert await use(search, query="zeppelin") == "nothing fits these words"

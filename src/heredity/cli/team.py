@@ -30,9 +30,10 @@ _UNSAFE = typer.Option(False, "--unsafe", help="Run programs with the isolation 
 def run(
     task: str = typer.Argument(help="What the team is to do, in words."),
     team: Path = typer.Option(Path("team.toml"), "--team", help="What the team consists of."),
-    files: list[str] = typer.Option(
-        [], "--file", help="The name of a file that belongs to the task; as often as needed."
+    more: list[Path] = typer.Argument(
+        None, metavar="[FILE]...", help="Files that belong to the task.", show_default=False
     ),
+    files: list[Path] = typer.Option([], "--files", help="Files that belong to the task, one or more."),
     model: str = typer.Option("", "--model", help="The model of whoever names none, in place of team.model."),
     out: Path | None = typer.Option(
         None, "--out", help="The folder to work in; by default a new one under team-runs/."
@@ -43,8 +44,9 @@ def run(
 ) -> None:
     """Give a task to a team and wait for the answer; the plan as it stands is in plan.md.
 
-    Example: heredity team run "When was the old bridge built?" --team office/team.toml
+    Example: heredity team run "When was the old bridge built?" --files report.pdf visits.xlsx
     """
+    from heredity.team.assembly import keep_files
     from heredity.team.settings import load_team
     from heredity.team.team import write_whole
 
@@ -57,7 +59,8 @@ def run(
             f"{folder} holds a task already; go on with it with `heredity team resume {folder}`, or give another --out"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    asked = {"task": task, "files": files, "settings": settings.model_dump(mode="json")}
+    kept = keep_files([*files, *(more or ())], folder / "files")
+    asked = {"task": task, "files": sorted(kept), "settings": settings.model_dump(mode="json")}
     write_whole(folder / "task.json", json.dumps(asked, indent=1, ensure_ascii=False))
     _work(folder, approve=approve, json_output=json_output, unsafe=unsafe)
 
@@ -126,9 +129,10 @@ def _work(folder: Path, *, approve: bool, json_output: bool, unsafe: bool) -> No
         return await asyncio.to_thread(_edited, plan, folder)
 
     settings = TeamSettings.model_validate(asked["settings"])
+    files = {name: folder / "files" / name for name in asked["files"]}
     how: dict[str, Any] = {"review": review if approve else None, "watch": watch, "unsafe": unsafe}
     try:
-        result = run_interruptibly(work(settings, folder, asked["task"], asked["files"], **how))
+        result = run_interruptibly(work(settings, folder, asked["task"], files, **how))
     except (InterruptedRunError, *NOBODYS):
         typer.echo(f"go on with: heredity team resume {folder}", err=True)
         raise

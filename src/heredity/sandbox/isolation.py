@@ -27,7 +27,7 @@ SLOTS = 8
 LAYERS = ("namespaces", "landlock", "seccomp")
 GUEST_FOLDER = Path(__file__).parent / "guest"
 
-ALLOWED_PACKAGES = ("numpy", "scipy", "networkx", "sortedcontainers", "yaml")
+ALLOWED_PACKAGES = ("numpy", "scipy", "networkx", "sortedcontainers", "yaml", "pypdf", "openpyxl", "et_xmlfile")
 """Packages that programs may import where they are installed: mathematics, data structures and YAML, no simulator."""
 
 SYSCALLS = [

@@ -55,6 +55,7 @@ class SubAgent:
         tools: makes what the team provides to it, for the message that is handled.
         programs: runs the candidate's own tools; None if it has none.
         settings: turns, seconds, lengths.
+        pictures: what it is shown with each step (media type, bytes).
     """
 
     solver: Solver
@@ -62,6 +63,7 @@ class SubAgent:
     tools: Callable[[Context], Sequence[TeamTool]] = lambda _: ()
     programs: Programs | None = None
     settings: Solving = field(default_factory=Solving)
+    pictures: tuple[tuple[str, bytes], ...] = ()
 
     async def __call__(self, message: Message, context: Context) -> dict[str, Any]:
         """Do a step and return its answer with what it used.
@@ -74,7 +76,9 @@ class SubAgent:
         conversation = Conversation(RecordedModel(self.model, once), self.settings)
         provided = [_recorded_tool(tool, once) for tool in self.tools(context)]
         programs = self.programs and _RecordedPrograms(self.programs, once)
-        answer = await self.solver.attempt(Problem(asked(message.body)), conversation, programs, provided=provided)
+        answer = await self.solver.attempt(
+            Problem(asked(message.body), images=self.pictures), conversation, programs, provided=provided
+        )
         if answer.status != AnswerStatus.OK:
             raise AgentFailedError(f"{answer.status}: {answer.detail}")
         usage = answer.usage.to_json()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +14,7 @@ from heredity.actors.contract import Solving
 from heredity.actors.solver import build
 from heredity.errors import ConfigError, RecordError
 from heredity.gateway.gateway import Gateway
-from heredity.outside import read_text
+from heredity.outside import read_bytes, read_text
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
 from heredity.rollouts.programs import SandboxedPrograms
@@ -27,7 +27,7 @@ from heredity.team.settings import AgentSection, TeamSettings
 from heredity.team.team import PLANNER, Member, Team, TeamResult, open_team, write_whole
 from heredity.team.tools.asking import asking
 from heredity.team.tools.corpus import Corpus
-from heredity.team.tools.documents import DocumentReader
+from heredity.team.tools.documents import ENDINGS, PICTURES, DocumentReader
 from heredity.team.tools.mcp_settings import Servers, open_servers, without_servers
 from heredity.team.tools.python import python_tool
 
@@ -40,6 +40,7 @@ async def assembled(
     review: Callable[[Plan], Awaitable[Plan]] | None = None,
     watch: Callable[[Plan], None] = lambda _: None,
     planner: Planner | None = None,
+    files: Mapping[str, Path] | None = None,
     unsafe: bool = False,
 ) -> AsyncGenerator[tuple[Team, Gateway]]:
     """Open everything that a team needs, and the team; everything is closed afterwards.
@@ -50,6 +51,7 @@ async def assembled(
         review: see `open_team`.
         watch: see `open_team`.
         planner: plans in place of the team's own.
+        files: what is given with the task, by name; agents search and read it beside the corpus.
         unsafe: run programs with the isolation that works here.
 
     Raises:
@@ -67,7 +69,8 @@ async def assembled(
             settings,
             gateway,
             programs,
-            await Corpus.load(Path(given), DocumentReader(programs)) if given else None,
+            await Corpus.load(Path(given) if given else None, DocumentReader(programs), files),
+            pictures_of(files or {}),
             await stack.enter_async_context(open_servers(settings, unsafe=unsafe)),
             SharedMemory(read_memory(settings.team.memory)),
         )
@@ -91,7 +94,8 @@ class _Parts:
     settings: TeamSettings
     gateway: Gateway
     programs: SandboxedPrograms
-    corpus: Corpus | None
+    corpus: Corpus
+    pictures: tuple[tuple[str, bytes], ...]
     servers: Servers
     memory: SharedMemory
 
@@ -106,11 +110,12 @@ class _Parts:
             partial(self.tools_of, name, agent),
             self.programs,
             Solving(max_turns=agent.turns, seconds=self.settings.team.step_seconds),
+            self.pictures if agent.pictures else (),
         )
         return Member(agent.description, handler, agent.concurrency)
 
     def tools_of(self, name: str, agent: AgentSection, context: Context) -> list[TeamTool]:
-        tools = (*(self.corpus.tools() if self.corpus else ()), python_tool(self.programs))
+        tools = (*self.corpus.tools(), python_tool(self.programs))
         offered = {tool.tool.spec.name: tool for tool in tools}
         asked = [asking(other, self.settings.agents[other].description, context) for other in agent.asks]
         named = [offered[called] for called in agent.tools if called in offered]
@@ -122,7 +127,7 @@ async def work(
     settings: TeamSettings,
     folder: Path,
     task: str,
-    files: Sequence[str] = (),
+    files: Mapping[str, Path] | None = None,
     *,
     opened: Callable[[Team, Gateway], None] = lambda _team, _gateway: None,
     **how: Any,
@@ -133,13 +138,13 @@ async def work(
         settings: what the team consists of.
         folder: where it works.
         task: what is to be done.
-        files: names of what is given with it.
+        files: what is given with it, by name.
         opened: is given the team and its gateway before the task is.
         **how: as of `assembled`, which says what is raised.
     """
-    async with assembled(settings, folder, **how) as (team, gateway):
+    async with assembled(settings, folder, files=files, **how) as (team, gateway):
         opened(team, gateway)
-        result = await team.run(task, files, settings.team.seconds)
+        result = await team.run(task, sorted(files or {}), settings.team.seconds)
         write_whole(folder / "usage.json", json.dumps(gateway.meter.to_json(), indent=1))
         if settings.team.memory:
             add_to_memory(Path(settings.team.memory), team.memory.general())
@@ -156,6 +161,42 @@ def candidate_of(agent: AgentSection) -> Candidate:
     if agent.prompt:
         parts["prompt/system"] = SourceTree({"prompt.md": agent.prompt})
     return Candidate(parts)
+
+
+def keep_files(files: Sequence[Path], folder: Path) -> dict[str, Path]:
+    """Copy what is given with a task into the folder of the task, where it stays as it was given.
+
+    Raises:
+        ConfigError: if a file is not there, cannot be read as a document, or has the name of another.
+        RecordError: if the folder cannot be written.
+    """
+    kept: dict[str, Path] = {}
+    for file in files:
+        if file.name in kept:
+            raise ConfigError(f"two files are named {file.name}; rename one of them")
+        if file.suffix.lower() not in ("", *ENDINGS):
+            raise ConfigError(f"{file} cannot be read as a document; give one that ends in {', '.join(ENDINGS)}")
+        try:
+            data = read_bytes(file)
+        except OSError as error:
+            raise ConfigError(f"{file} cannot be read: {error.strerror}; give the path of a file") from error
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            kept[file.name] = folder / file.name
+            kept[file.name].write_bytes(data)
+        except OSError as error:
+            raise RecordError(f"{folder} cannot be written: {error.strerror}; free some space") from error
+    return kept
+
+
+def pictures_of(files: Mapping[str, Path]) -> tuple[tuple[str, bytes], ...]:
+    """Return the pictures among files, as models that see are shown them.
+
+    Raises:
+        ConfigError: if one cannot be read.
+    """
+    kinds = {name: PICTURES.get(path.suffix.lower()) for name, path in files.items()}
+    return tuple((kind, read_bytes(files[name])) for name, kind in kinds.items() if kind)
 
 
 def read_memory(path: str) -> list[Entry]:

@@ -88,6 +88,7 @@ class AgentSection(_Table):
         asks: agents that it may ask as tools.
         turns: most model calls of a step.
         concurrency: how many steps it does at once.
+        pictures: whether its model sees: it is then shown the pictures among the files of the task.
     """
 
     description: Annotated[str, Field(min_length=1)]
@@ -98,10 +99,11 @@ class AgentSection(_Table):
     asks: tuple[str, ...] = Field(default=(), strict=False)
     turns: Count = 20
     concurrency: Count = 4
+    pictures: bool = False
 
 
 class CorpusSection(_Table):
-    """The folder of documents that `search` and `read` work on."""
+    """The folder of documents that `search` and `read` work on, beside the files of the task."""
 
     folder: str = ""
 
@@ -174,8 +176,6 @@ class TeamSettings(_Table):
                     "." in tool and tool.partition(".")[0] in TOOLS
                 ):
                     raise ValueError(f"agents.{name}.tools: {UnknownNameError('tool', tool, {*TOOLS, *self.mcp})}")
-            if {"search", "read"} & set(agent.tools) and not self.corpus.folder:
-                raise ValueError(f"agents.{name}.tools: 'search' and 'read' need documents; set corpus.folder")
         for name in self.mcp:
             if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", name) or name in TOOLS:
                 raise ValueError(

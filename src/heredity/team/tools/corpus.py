@@ -1,7 +1,7 @@
 """A folder of documents that agents search by words and read in pieces.
 
-What a document says is data: agents are shown it as the result of a tool, with its source. Of each file at most a megabyte is
-read, formats other than plain text in the sandbox.
+What a document says is data: agents are shown it as the result of a tool, with its source and the place in it. Formats other
+than plain text are read in the sandbox.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from heredity.errors import ConfigError, nearest
 from heredity.gateway import ToolSpec
 from heredity.resources.retrieval import scores, words
 from heredity.team.agent import TeamTool
-from heredity.team.tools.documents import ENDINGS, DocumentReader, UnreadableDocumentError
+from heredity.team.tools.documents import ENDINGS, MOST_BYTES, Document, DocumentReader, UnreadableDocumentError
 
 MOST_DOCUMENTS = 20_000
-_BYTES = 1 << 20
 _PASSAGE = 900
 _PIECE = 6_000
 _FOUND = 8
@@ -31,27 +30,33 @@ class Corpus:
     """The documents of a folder, read once (see `load`).
 
     Attributes:
-        documents: the text of each document, by its path below the folder.
+        documents: each document, by its path below the folder.
     """
 
-    def __init__(self, documents: Mapping[str, str]) -> None:
+    def __init__(self, documents: Mapping[str, Document]) -> None:
         self.documents = dict(documents)
-        self._passages = [(name, at, piece) for name, text in documents.items() for at, piece in _passages(text)]
+        self._passages = [
+            (name, at, piece) for name, document in documents.items() for at, piece in _passages(document)
+        ]
 
     @classmethod
-    async def load(cls, folder: Path, reader: DocumentReader) -> Corpus:
-        """Read the documents of a folder; links that lead out of it are left out.
+    async def load(cls, folder: Path | None, reader: DocumentReader, files: Mapping[str, Path] | None = None) -> Corpus:
+        """Read the documents of a folder, and files by name; links that lead out of the folder are left out.
 
         Raises:
             ConfigError: if there is no such folder, or it has more than `MOST_DOCUMENTS`.
+            MissingExtraError: if what reads one of them is not installed.
         """
-        documents: dict[str, str] = {}
-        for path, name in await asyncio.to_thread(_documents, folder):
+        paths = [(path, name) for name, path in (files or {}).items()]
+        if folder is not None:
+            paths += await asyncio.to_thread(_documents, folder)
+        documents: dict[str, Document] = {}
+        for path, name in paths:
             data = await asyncio.to_thread(_read, path)
             try:
-                documents[name] = await reader.text(path.name, data)
+                documents[name] = await reader.read(path.name, data)
             except UnreadableDocumentError as error:
-                documents[name] = f"[{error}]"
+                documents[name] = Document(f"[{error}]")
         return cls(documents)
 
     def search(self, query: str, most: int = 5) -> list[tuple[str, int, str]]:
@@ -66,19 +71,30 @@ class Corpus:
             found.setdefault(passages[index][0], passages[index])
         return list(found.values())
 
-    def read(self, path: str, start: int = 0) -> str:
+    def read(self, path: str, start: int = 0, part: str = "") -> str:
         """Return a piece of a document, and where the next one starts.
 
+        Args:
+            path: which document.
+            start: position in its text.
+            part: a page, sheet or slide, such as `page 3`, from where `start` is counted.
+
         Raises:
-            ConfigError: if there is no such document.
+            ConfigError: if there is no such document, or no such part of it.
         """
-        text = self.documents.get(path)
-        if text is None:
+        document = self.documents.get(path)
+        if document is None:
             hint = f"; did you mean {' or '.join(near)}?" if (near := nearest(path, self.documents)) else ""
             raise ConfigError(f"there is no document {path!r:.120}{hint}")
-        piece, end = text[start : start + _PIECE], start + _PIECE
+        if part:
+            begins = document.start(part)
+            if begins is None:
+                labels = ", ".join(label for _, label in document.marks[:40]) or "none; leave `part` out"
+                raise ConfigError(f"{path} has no part {part!r:.80}; it has {labels}")
+            start += begins
+        text, end = document.text, start + _PIECE
         more = f"\n[characters {start} to {end} of {len(text)}; read on with start {end}]" if end < len(text) else ""
-        return f"{piece}{more}"
+        return f"[{path}, {document.place(start)}]\n{text[start:end]}{more}"
 
     def tools(self) -> tuple[TeamTool, TeamTool]:
         """Return the tools `search` and `read`."""
@@ -86,12 +102,15 @@ class Corpus:
         async def search(arguments: Mapping[str, Any]) -> str:
             found = self.search(arguments["query"], arguments.get("most", 5))
             return (
-                "\n\n".join(f"[{name}, from {at}]\n{piece}" for name, at, piece in found) or "nothing fits these words"
+                "\n\n".join(
+                    f"[{name}, {self.documents[name].place(at)}, from {at}]\n{piece}" for name, at, piece in found
+                )
+                or "nothing fits these words"
             )
 
         async def read(arguments: Mapping[str, Any]) -> str:
             try:
-                return self.read(arguments["path"], arguments.get("start", 0))
+                return self.read(arguments["path"], arguments.get("start", 0), arguments.get("part", ""))
             except ConfigError as error:
                 return f"error: {error}"
 
@@ -100,7 +119,7 @@ class Corpus:
 
 _SEARCH = ToolSpec(
     "search",
-    "Finds passages of the documents at hand by words; each comes with the document's path and where it starts.",
+    "Finds passages of the documents at hand by words; each comes with the document's path, its place there, and where it starts.",
     {
         "type": "object",
         "properties": {"query": {"type": "string"}, "most": {"type": "integer", "minimum": 1, "maximum": _FOUND}},
@@ -110,10 +129,14 @@ _SEARCH = ToolSpec(
 )
 _READ = ToolSpec(
     "read",
-    "Reads a document by its path, in pieces.",
+    "Reads a document by its path, in pieces; `part` names a page, sheet or slide to begin at, such as `page 3`.",
     {
         "type": "object",
-        "properties": {"path": {"type": "string"}, "start": {"type": "integer", "minimum": 0}},
+        "properties": {
+            "path": {"type": "string"},
+            "start": {"type": "integer", "minimum": 0},
+            "part": {"type": "string"},
+        },
         "required": ["path"],
         "additionalProperties": False,
     },
@@ -133,16 +156,17 @@ def _documents(folder: Path) -> list[tuple[Path, str]]:
 
 def _read(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(_BYTES)
+        return file.read(MOST_BYTES + 1)
 
 
-def _passages(text: str) -> list[tuple[int, str]]:
-    """Cut a text into passages at the ends of paragraphs, none much longer than `_PASSAGE`."""
+def _passages(document: Document) -> list[tuple[int, str]]:
+    """Cut a document into passages at the ends of paragraphs, none much longer than `_PASSAGE` or over two pages."""
     pieces: list[tuple[int, str]] = []
+    text, starts = document.text, {at for at, _ in document.marks}
     for match in re.finditer(r"\S.*?(?=\n\s*\n|\Z)", text, re.DOTALL):
         for at in range(match.start(), match.end(), _PASSAGE):
             piece = text[at : min(at + _PASSAGE, match.end())]
-            if pieces and len(pieces[-1][1]) + len(piece) < _PASSAGE:
+            if at not in starts and pieces and len(pieces[-1][1]) + len(piece) < _PASSAGE:
                 pieces[-1] = (pieces[-1][0], f"{pieces[-1][1]}\n{piece}")
             elif words(piece):
                 pieces.append((at, piece))

@@ -1,24 +1,94 @@
-"""Documents as text: plain formats are decoded here, all others are read in the sandbox, bounded in time and memory."""
+"""Documents of every kind as text with places to cite: plain formats are decoded here, all others are read in the sandbox.
+
+PDF by page, XLSX by sheet and cell, PPTX by slide, DOCX, HTML and text by paragraph, CSV and the like by line; of pictures their
+size and the texts kept in them, for models that cannot see. PDF and XLSX need the extra `documents`.
+"""
 
 from __future__ import annotations
 
 import base64
+import bisect
+import importlib.util
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from heredity.actors.contract import Programs
-from heredity.errors import CandidateError
+from heredity.errors import CandidateError, MissingExtraError
 from heredity.resources import SourceTree
 
-PLAIN = (".txt", ".md", ".csv", ".json", ".jsonl", ".rst", ".py", ".toml", ".yaml", ".yml", ".tsv")
-HTML = (".html", ".htm")
-ENDINGS = (*PLAIN, *HTML)
+LINES = (".csv", ".tsv", ".json", ".jsonl", ".py", ".toml", ".yaml", ".yml", ".xml")
+PLAIN = (".txt", ".md", ".rst", *LINES)
+PICTURES: Mapping[str, str] = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+}
+"""Endings of pictures, and what models that see are told they are."""
+ENDINGS = (*PLAIN, ".html", ".htm", ".pdf", ".docx", ".xlsx", ".pptx", *PICTURES)
 """What names of documents that can be read end with."""
+MOST_BYTES = 20 << 20
+"""The largest document that is read."""
 
-_SECONDS = 20.0
+_NEEDS = {".pdf": "pypdf", ".xlsx": "openpyxl"}
+_SECONDS = 30.0
+_MOST_TEXT = 4_000_000
+_PARAGRAPH = re.compile(r"(?:\A|\n[ \t]*\n)\s*(?=\S)")
 
 
 class UnreadableDocumentError(CandidateError):
     """A document that cannot be read; the message says why."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """The text of a document.
+
+    Attributes:
+        text: what it says; each page, sheet or slide begins with a line such as `[page 3]`.
+        marks: where those begin, in order: position in the text, and label.
+        unit: what its other places are counted in: `"paragraph"` or `"line"`.
+    """
+
+    text: str
+    marks: tuple[tuple[int, str], ...] = ()
+    unit: str = "paragraph"
+
+    @classmethod
+    def of(cls, parts: Iterable[tuple[str, str]], unit: str = "paragraph") -> Document:
+        """Join parts, each with its label; a part without one goes on from what stands before it."""
+        text, marks = "", list[tuple[int, str]]()
+        for label, said in parts:
+            text += "\n\n" if text else ""
+            if label:
+                marks.append((len(text), label))
+                text += f"[{label}]\n"
+            text += said
+        return cls(text, tuple(marks), unit)
+
+    def place(self, at: int) -> str:
+        """Return where a position is, for whoever cites it: `page 3`, `sheet Visits, row 12`, `paragraph 7`."""
+        index = bisect.bisect_right(self.marks, (at, "\uffff")) - 1
+        if index >= 0:
+            label = self.marks[index][1]
+            if not label.startswith("sheet "):
+                return label
+            line = self.text[self.text.rfind("\n", 0, at) + 1 :][:40]
+            row = re.match(r"[A-Z]+(\d+): ", line)
+            return f"{label}, row {row[1]}" if row else label
+        if self.unit == "line":
+            return f"line {self.text.count(chr(10), 0, at) + 1}"
+        begun = sum(match.end() <= at for match in _PARAGRAPH.finditer(self.text, 0, at + 1))
+        return f"paragraph {max(1, begun)}"
+
+    def start(self, part: str) -> int | None:
+        """Return where a page, sheet or slide begins, by its label; None if there is none."""
+        wanted = part.strip().lower()
+        return next((at for at, label in self.marks if label.lower() == wanted), None)
 
 
 class DocumentReader:
@@ -30,23 +100,48 @@ class DocumentReader:
 
     def __init__(self, programs: Programs) -> None:
         self._programs = programs
-        self._reader = SourceTree({"reading.py": (Path(__file__).parent / "guest" / "reading.py").read_bytes()})
+        folder = Path(__file__).parent / "guest"
+        names = ("formats.py", "office.py", "reading.py")
+        self._reader = SourceTree({name: (folder / name).read_bytes() for name in names})
 
     async def text(self, name: str, data: bytes) -> str:
-        """Return what a reader of a document would see.
+        """Return what a reader of a document would see. Raises as `read`."""
+        return (await self.read(name, data)).text
+
+    async def read(self, name: str, data: bytes) -> Document:
+        """Return a document as text with its places.
 
         Raises:
-            UnreadableDocumentError: if its format is none that is known, or it is damaged, too large or too slow to read.
+            UnreadableDocumentError: if its format is none that is known or not that of its name, or it is damaged, encrypted, too
+                large or too slow to read.
+            MissingExtraError: if what reads it is not installed.
         """
         ending = Path(name).suffix.lower()
+        if len(data) > MOST_BYTES:
+            raise UnreadableDocumentError(
+                f"{name} has {len(data) >> 20} MiB, more than {MOST_BYTES >> 20}; give a smaller part of it"
+            )
         if ending in PLAIN or not ending:
-            return data.decode("utf-8", "replace")
+            return _plain(name, data, "line" if ending in LINES else "paragraph")
         if ending not in ENDINGS:
             raise UnreadableDocumentError(
                 f"{name}: documents that end in {ending} cannot be read; known: {', '.join(ENDINGS)}"
             )
+        if ending in _NEEDS and importlib.util.find_spec(_NEEDS[ending]) is None:
+            raise MissingExtraError(f"reading {name}", "documents")
         arguments = {"ending": ending, "data": base64.b64encode(data).decode()}
-        result = await self._programs.call(self._reader, "reading:run", arguments, seconds=_SECONDS)
+        result = await self._programs.call(self._reader, "formats:run", arguments, seconds=_SECONDS)
         if result.error:
             raise UnreadableDocumentError(f"{name} cannot be read: {result.error}: {result.message}")
-        return str(result.value)
+        value = cast("Mapping[str, Any]", result.value)
+        if "refused" in value:
+            raise UnreadableDocumentError(f"{name} cannot be read: {value['refused']}")
+        return Document.of((str(label), str(text)) for label, text in value["parts"])
+
+
+def _plain(name: str, data: bytes, unit: str) -> Document:
+    if b"\0" in data[:4096]:
+        raise UnreadableDocumentError(f"{name} cannot be read: its name is that of a text, and it is none")
+    text = data.decode("utf-8-sig", "replace")
+    cut = f"\n[{len(text) - _MOST_TEXT} of {len(text)} characters are not read]" if len(text) > _MOST_TEXT else ""
+    return Document(text[:_MOST_TEXT] + cut, (), unit)

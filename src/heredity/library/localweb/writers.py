@@ -122,80 +122,80 @@ def _column(index: int) -> str:
 
 def pptx(slides: Sequence[Sequence[str]]) -> bytes:
     """Return a presentation; each slide is a sequence of lines, the first its title."""
-    spaces = f'xmlns:a="{_NAMESPACE}/drawingml/2006/main" xmlns:r="{_OFFICE}" xmlns:p="{_NAMESPACE}/presentationml/2006/main"'
-    nothing = '<p:nvGrpSpPr><p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>'
-    tree = f"<p:cSld><p:spTree>{nothing}</p:spTree></p:cSld>"
-    colours = "".join(
-        f'<a:{name}><a:srgbClr val="{value}"/></a:{name}>'
-        for name, value in zip(
-            ("dk1", "lt1", "dk2", "lt2", *(f"accent{n}" for n in range(1, 7)), "hlink", "folHlink"),
-            ("000000", "FFFFFF", "203040", "EEEEEE", *["336699"] * 8),
-            strict=True,
-        )
-    )
-    font = '<a:latin typeface="Arial"/><a:ea typeface=""/><a:cs typeface=""/>'
-    fill, line = (
-        '<a:solidFill><a:schemeClr val="phClr"/></a:solidFill>',
-        '<a:ln><a:solidFill><a:schemeClr val="phClr"/></a:solidFill></a:ln>',
-    )
-    effect = "<a:effectStyle><a:effectLst/></a:effectStyle>"
-    theme = (
-        f'<a:theme xmlns:a="{_NAMESPACE}/drawingml/2006/main" name="t"><a:themeElements>'
-        f'<a:clrScheme name="c">{colours}</a:clrScheme>'
-        f'<a:fontScheme name="f"><a:majorFont>{font}</a:majorFont><a:minorFont>{font}</a:minorFont></a:fontScheme>'
-        f'<a:fmtScheme name="s"><a:fillStyleLst>{fill * 3}</a:fillStyleLst><a:lnStyleLst>{line * 3}</a:lnStyleLst>'
-        f"<a:effectStyleLst>{effect * 3}</a:effectStyleLst><a:bgFillStyleLst>{fill * 3}</a:bgFillStyleLst></a:fmtScheme>"
-        "</a:themeElements></a:theme>"
-    )
-    mapping = " ".join(f'{n}="{v}"' for n, v in [("bg1", "lt1"), ("tx1", "dk1"), ("bg2", "lt2"), ("tx2", "dk2")])
-    accents = " ".join(f'accent{n}="accent{n}"' for n in range(1, 7))
-    master = (
-        f'<p:sldMaster {spaces}>{tree}<p:clrMap {mapping} {accents} hlink="hlink" folHlink="folHlink"/>'
-        '<p:sldLayoutIdLst><p:sldLayoutId id="2147483649" r:id="r1"/></p:sldLayoutIdLst></p:sldMaster>'
-    )
+    tree = f"<p:cSld><p:spTree>{_GROUP}</p:spTree></p:cSld>"
     parts = {
-        "ppt/theme/theme1.xml": (theme, "theme+xml"),
-        "ppt/slideMasters/slideMaster1.xml": (master, "presentationml.slideMaster+xml"),
+        "ppt/theme/theme1.xml": (_theme(), "theme+xml"),
+        "ppt/slideMasters/slideMaster1.xml": (_master(tree), "presentationml.slideMaster+xml"),
         "ppt/slideLayouts/slideLayout1.xml": (
-            f'<p:sldLayout {spaces} type="blank">{tree}</p:sldLayout>',
+            f'<p:sldLayout {_SPACES} type="blank">{tree}</p:sldLayout>',
             "presentationml.slideLayout+xml",
         ),
     }
+    layout = {"r1": ("slideLayout", "../slideLayouts/slideLayout1.xml")}
     rest = {
-        "ppt/slideMasters/_rels/slideMaster1.xml.rels": _relations(
-            {"r1": ("slideLayout", "../slideLayouts/slideLayout1.xml"), "r2": ("theme", "../theme/theme1.xml")}
-        ),
+        "ppt/slideMasters/_rels/slideMaster1.xml.rels": _relations({**layout, "r2": ("theme", "../theme/theme1.xml")}),
         "ppt/slideLayouts/_rels/slideLayout1.xml.rels": _relations(
             {"r1": ("slideMaster", "../slideMasters/slideMaster1.xml")}
         ),
     }
     relations = {"m1": ("slideMaster", "slideMasters/slideMaster1.xml")}
-    listed = ""
     for number, lines in enumerate(slides, 1):
-        paragraphs = "".join(f"<a:p><a:r><a:t>{escape(text)}</a:t></a:r></a:p>" for text in lines)
-        box = (
-            '<p:sp><p:nvSpPr><p:cNvPr id="2" name="Text"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr>'
-            '<a:xfrm><a:off x="500000" y="500000"/>'
-            '<a:ext cx="8000000" cy="5000000"/></a:xfrm><a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr>'
-            f"<p:txBody><a:bodyPr/>{paragraphs}</p:txBody></p:sp>"
-        )
-        parts[f"ppt/slides/slide{number}.xml"] = (
-            f"<p:sld {spaces}><p:cSld><p:spTree>{nothing}{box}</p:spTree></p:cSld></p:sld>",
-            "presentationml.slide+xml",
-        )
-        rest[f"ppt/slides/_rels/slide{number}.xml.rels"] = _relations(
-            {"r1": ("slideLayout", "../slideLayouts/slideLayout1.xml")}
-        )
+        parts[f"ppt/slides/slide{number}.xml"] = (_slide(lines), "presentationml.slide+xml")
+        rest[f"ppt/slides/_rels/slide{number}.xml.rels"] = _relations(layout)
         relations[f"s{number}"] = ("slide", f"slides/slide{number}.xml")
-        listed += f'<p:sldId id="{255 + number}" r:id="s{number}"/>'
+    listed = "".join(f'<p:sldId id="{255 + n}" r:id="s{n}"/>' for n in range(1, len(slides) + 1))
     parts["ppt/presentation.xml"] = (
-        f'<p:presentation {spaces}><p:sldMasterIdLst><p:sldMasterId id="2147483648" r:id="m1"/></p:sldMasterIdLst>'
+        f'<p:presentation {_SPACES}><p:sldMasterIdLst><p:sldMasterId id="2147483648" r:id="m1"/></p:sldMasterIdLst>'
         f'<p:sldIdLst>{listed}</p:sldIdLst><p:sldSz cx="9144000" cy="6858000"/>'
         '<p:notesSz cx="6858000" cy="9144000"/></p:presentation>',
         "presentationml.presentation.main+xml",
     )
     rest["ppt/_rels/presentation.xml.rels"] = _relations(relations)
     return _package(parts, "ppt/presentation.xml", rest)
+
+
+_SPACES = (
+    f'xmlns:a="{_NAMESPACE}/drawingml/2006/main" xmlns:r="{_OFFICE}" xmlns:p="{_NAMESPACE}/presentationml/2006/main"'
+)
+_GROUP = '<p:nvGrpSpPr><p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>'
+
+
+def _slide(lines: Sequence[str]) -> str:
+    paragraphs = "".join(f"<a:p><a:r><a:t>{escape(text)}</a:t></a:r></a:p>" for text in lines)
+    box = (
+        '<p:sp><p:nvSpPr><p:cNvPr id="2" name="Text"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr>'
+        '<a:xfrm><a:off x="500000" y="500000"/><a:ext cx="8000000" cy="5000000"/></a:xfrm>'
+        '<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr>'
+        f"<p:txBody><a:bodyPr/>{paragraphs}</p:txBody></p:sp>"
+    )
+    return f"<p:sld {_SPACES}><p:cSld><p:spTree>{_GROUP}{box}</p:spTree></p:cSld></p:sld>"
+
+
+def _master(tree: str) -> str:
+    mapping = " ".join(f'{n}="{v}"' for n, v in [("bg1", "lt1"), ("tx1", "dk1"), ("bg2", "lt2"), ("tx2", "dk2")])
+    accents = " ".join(f'accent{n}="accent{n}"' for n in range(1, 7))
+    return (
+        f'<p:sldMaster {_SPACES}>{tree}<p:clrMap {mapping} {accents} hlink="hlink" folHlink="folHlink"/>'
+        '<p:sldLayoutIdLst><p:sldLayoutId id="2147483649" r:id="r1"/></p:sldLayoutIdLst></p:sldMaster>'
+    )
+
+
+def _theme() -> str:
+    names = ("dk1", "lt1", "dk2", "lt2", *(f"accent{n}" for n in range(1, 7)), "hlink", "folHlink")
+    values = ("000000", "FFFFFF", "203040", "EEEEEE", *["336699"] * 8)
+    colours = "".join(f'<a:{n}><a:srgbClr val="{v}"/></a:{n}>' for n, v in zip(names, values, strict=True))
+    font = '<a:latin typeface="Arial"/><a:ea typeface=""/><a:cs typeface=""/>'
+    fill = '<a:solidFill><a:schemeClr val="phClr"/></a:solidFill>'
+    effect = "<a:effectStyle><a:effectLst/></a:effectStyle>"
+    return (
+        f'<a:theme xmlns:a="{_NAMESPACE}/drawingml/2006/main" name="t"><a:themeElements>'
+        f'<a:clrScheme name="c">{colours}</a:clrScheme>'
+        f'<a:fontScheme name="f"><a:majorFont>{font}</a:majorFont><a:minorFont>{font}</a:minorFont></a:fontScheme>'
+        f'<a:fmtScheme name="s"><a:fillStyleLst>{fill * 3}</a:fillStyleLst>'
+        f"<a:lnStyleLst>{f'<a:ln>{fill}</a:ln>' * 3}</a:lnStyleLst>"
+        f"<a:effectStyleLst>{effect * 3}</a:effectStyleLst><a:bgFillStyleLst>{fill * 3}</a:bgFillStyleLst></a:fmtScheme>"
+        "</a:themeElements></a:theme>"
+    )
 
 
 def _relations(targets: Mapping[str, tuple[str, str]]) -> str:

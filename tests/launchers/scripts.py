@@ -68,5 +68,31 @@ def write_rules(path: Path, commands: Sequence[str], call: Callable[[str], Call]
     path.write_text("\n".join([*rules, '[[rule]]\nreply = "Yes."\n']))
 
 
+def write_turns(path: Path, turns: Sequence[Call | str], tool: str) -> None:
+    """Write a scripted model that takes one turn after the other: a call, or words, after which an agent ends.
+
+    Which turn is next stands in the conversation alone: an agent that was started again and has lost it begins at the first.
+
+    Args:
+        path: of the TOML file; its name is the model's.
+        turns: calls of the agent's tools, or words.
+        tool: a tool that the agent offers; requests that do not offer it are answered in a word.
+    """
+    total = len(turns)
+    rules = [f'[[rule]]\nwhen = {{ any = "^Turn {total} of {total}" }}\nreply = "All is done."\n']
+    for number, turn in reversed(list(enumerate(turns, 1))):
+        seen = f', any = "^Turn {number - 1} of {total}"' if number > 1 else ""
+        words = json.dumps(
+            f"Turn {number} of {total}" if isinstance(turn, tuple) else f"Turn {number} of {total}: {turn}"
+        )
+        calls = (
+            f"calls = [{{ name = {json.dumps(turn[0])}, arguments = {_table(turn[1])} }}]\n"
+            if isinstance(turn, tuple)
+            else ""
+        )
+        rules.append(f'[[rule]]\nwhen = {{ tool = "{tool}"{seen} }}\n[rule.reply]\ntext = {words}\n{calls}')
+    path.write_text("\n".join([*rules, '[[rule]]\nreply = "Yes."\n']))
+
+
 def _table(value: dict[str, Any]) -> str:
     return "{ " + ", ".join(f"{key} = {json.dumps(text)}" for key, text in value.items()) + " }"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from heredity.errors import UnknownNameError
 from heredity.records.events import TokenUsageData
@@ -120,22 +120,52 @@ def _less(a: int | None, b: int | None) -> int | None:
 def claude_code_usage(lines: Iterable[str]) -> TokenUsage:
     """Read the usage from a Claude Code stream (`--output-format stream-json`).
 
-    Each session ends with a `result` that holds its totals and cost. A killed one has none: then the last usage of each
-    message is summed (a message is streamed several times, its usage growing), and the cost is unknown.
+    A process ends with a `result`: its `modelUsage` has the tokens of all models, those of sub-agents too, and they and the cost
+    are sums over all processes of the session that ended so (one that is continued keeps its name). `usage`, which older
+    versions have alone, is the process's own. One that was killed has no `result`: then the last usage of each message is
+    summed (a message is streamed several times, its usage growing), and the cost is unknown.
     """
-    results: dict[str, TokenUsage] = {}
-    messages: dict[str, dict[str, TokenUsage]] = {}
+    sessions: dict[str, _ClaudeSession] = {}
     for event in _events(lines):
-        session = str(event.get("session_id", ""))
-        if event.get("type") == "result" and isinstance(event.get("usage"), dict):
-            results[session] = _claude_counts(event["usage"], _amount(event.get("total_cost_usd")))
-        elif event.get("type") == "assistant" and isinstance(event.get("message"), dict):
-            message = event["message"]
-            if isinstance(message.get("usage"), dict):
-                seen = messages.setdefault(session, {})
-                seen[str(message.get("id", len(seen)))] = _claude_counts(message["usage"], None)
-    cut_short = (total_usage(seen.values()) for session, seen in messages.items() if session not in results)
-    return total_usage([*results.values(), *cut_short])
+        sessions.setdefault(str(event.get("session_id", "")), _ClaudeSession()).take(event)
+    return total_usage(part for session in sessions.values() for part in session.parts())
+
+
+class _ClaudeSession:
+    """What the processes of one session have said of their usage."""
+
+    def __init__(self) -> None:
+        self._whole: TokenUsage | None = None
+        self._ended: list[TokenUsage] = []
+        self._killed: list[TokenUsage] = []
+        self._last: TokenUsage | None = None
+        self._messages: dict[str, TokenUsage] = {}
+
+    def take(self, event: dict[str, Any]) -> None:
+        kind, usage, message = event.get("type"), event.get("usage"), event.get("message")
+        if kind == "system" and event.get("subtype") == "init":
+            self._settle()
+        elif kind == "result" and isinstance(usage, dict):
+            cost, models = _amount(event.get("total_cost_usd")), event.get("modelUsage")
+            counted = [_claude_counts(model, _MODEL_NAMES, None) for model in _values(models)]
+            self._last, self._messages = _claude_counts(cast("dict[str, Any]", usage), _USAGE_NAMES, cost), {}
+            self._whole = replace(total_usage(counted), cost_usd=cost) if counted else None
+        elif kind == "assistant" and isinstance(message, dict):
+            said = cast("dict[str, Any]", message)
+            if isinstance(said.get("usage"), dict):
+                counts = _claude_counts(said["usage"], _USAGE_NAMES, None)
+                self._messages[str(said.get("id", len(self._messages)))] = counts
+
+    def parts(self) -> list[TokenUsage]:
+        """Return what adds up to the usage of the session."""
+        self._settle()
+        return [*([self._whole] if self._whole else self._ended), *self._killed]
+
+    def _settle(self) -> None:
+        """End a process: what its messages said after its last result stands for a result that it has not given."""
+        self._ended += [self._last] if self._last else []
+        self._killed += self._messages.values()
+        self._last, self._messages = None, {}
 
 
 def codex_usage(lines: Iterable[str]) -> TokenUsage:
@@ -189,12 +219,21 @@ def stream_usage(agent: str, lines: Iterable[str]) -> TokenUsage:
     return _READERS[agent](lines)
 
 
-def _claude_counts(usage: dict[str, Any], cost: float | None) -> TokenUsage:
-    cache = [_count(usage.get(name)) for name in ("cache_read_input_tokens", "cache_creation_input_tokens")]
-    cached = [c for c in cache if c is not None]
-    return TokenUsage(
-        _count(usage.get("input_tokens")), sum(cached) if cached else None, _count(usage.get("output_tokens")), cost
-    )
+_USAGE_NAMES = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_MODEL_NAMES = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+
+
+def _claude_counts(usage: dict[str, Any], names: Sequence[str], cost: float | None) -> TokenUsage:
+    sent, written, *cache = (_count(usage.get(name)) for name in names)
+    cached = [count for count in cache if count is not None]
+    return TokenUsage(sent, sum(cached) if cached else None, written, cost)
+
+
+def _values(models: Any) -> list[dict[str, Any]]:
+    """Return what a mapping says of each model."""
+    if not isinstance(models, dict):
+        return []
+    return [value for value in cast("dict[str, Any]", models).values() if isinstance(value, dict)]
 
 
 def _events(lines: Iterable[str]) -> Iterator[dict[str, Any]]:

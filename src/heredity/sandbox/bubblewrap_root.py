@@ -97,8 +97,11 @@ def interpreter_view() -> list[str]:
 
 
 @cache
-def seccomp_program() -> bytes:
+def seccomp_program(allowed: tuple[str, ...] = ()) -> bytes:
     """Return the compiled filter: system calls that reach past a sandbox fail, all others are allowed.
+
+    Args:
+        allowed: calls that are allowed all the same.
 
     Raises:
         IsolationError: if the filter cannot be compiled here.
@@ -112,7 +115,7 @@ def seccomp_program() -> bytes:
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     for name in _DENIED:
         # A call that this architecture or this version of the library does not have needs no rule.
-        if _known(pyseccomp, name):
+        if name not in allowed and _known(pyseccomp, name):
             rules.add_rule(pyseccomp.ERRNO(38 if name.startswith("io_uring") else 1), name)
     with tempfile.TemporaryFile() as file:
         rules.export_bpf(file)

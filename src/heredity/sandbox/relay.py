@@ -29,7 +29,7 @@ _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 1
 _CHUNK = 1 << 16
 _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_PR_SET_DUMPABLE = 4
+PR_SET_DUMPABLE = 4
 EXIT_NOT_STARTED = 127
 
 
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     libc = ctypes.CDLL(None)
     raise_loopback()
     # Its memory is none of the command's, which runs as the same user and could read it.
-    libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     doors = [(socket.create_server(("127.0.0.1", 0)), path) for path in (options.socket, options.broker) if path]
     urls = [f"http://127.0.0.1:{listener.getsockname()[1]}" for listener, _ in doors]
     session, broker = urls[: bool(options.socket)], urls[bool(options.socket) :]
@@ -57,10 +57,10 @@ def main(arguments: list[str] | None = None) -> int:
 
     def limit() -> None:
         # The command itself is as any other: without this it could not even open its own files below /proc.
-        libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
+        libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
         _limit(resource.RLIMIT_NPROC, options.processes)
         _limit(resource.RLIMIT_FSIZE, options.file_bytes)
-        _offer_to_the_kernel()
+        offer_to_the_kernel()
 
     forwarding = _Forwarding()
     try:
@@ -72,8 +72,8 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_NOT_STARTED
     forwarding.start(child.pid)
     for door in doors:
-        threading.Thread(target=_accept, args=door, daemon=True).start()
-    return _reap_until(child.pid)
+        threading.Thread(target=accept, args=door, daemon=True).start()
+    return reap_until(child.pid)
 
 
 def addresses(url: str) -> dict[str, str]:
@@ -109,7 +109,7 @@ def _limit(kind: int, value: int) -> None:
         resource.setrlimit(kind, (bound, bound))
 
 
-def _offer_to_the_kernel() -> None:
+def offer_to_the_kernel() -> None:
     """Make the agent what ends first where the machine runs out of memory, before the run's own process."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
         file.write("1000")
@@ -137,7 +137,8 @@ class _Forwarding:
             os.killpg(self._group, number)
 
 
-def _reap_until(pid: int) -> int:
+def reap_until(pid: int) -> int:
+    """Wait for whatever ends, until this process does, and return its exit code."""
     while True:
         try:
             ended, status = os.waitpid(-1, 0)
@@ -148,7 +149,8 @@ def _reap_until(pid: int) -> int:
             return code if code >= 0 else 128 - code
 
 
-def _accept(listener: socket.socket, path: str) -> None:
+def accept(listener: socket.socket, path: str) -> None:
+    """Forward each connection of a port to a Unix socket."""
     while True:
         inside, _ = listener.accept()
         inside.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

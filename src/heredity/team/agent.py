@@ -34,11 +34,31 @@ class TeamTool:
         tool: what a model is told of it, and what it does.
         repeatable: whether a call that was not recorded as done may be made again after a kill.
         lasting: whether a call leaves something behind in the team, or outside: trials of edits do without.
+        recalled: is given the trace (see `Traced`) of a call that was made before a kill and is not made again.
     """
 
     tool: ProvidedTool
     repeatable: bool = True
     lasting: bool = False
+    recalled: Callable[[dict[str, Any]], None] = lambda _: None
+
+
+class Traced(str):
+    """What a tool says, with what is kept of it beside.
+
+    Attributes:
+        trace: JSON values for the record, such as where a picture is kept.
+    """
+
+    __slots__ = ("trace",)
+
+    def __new__(cls, text: str, trace: Mapping[str, Any] | None = None) -> Traced:
+        """Make one of a text and its trace."""
+        traced = super().__new__(cls, text)
+        traced.trace = dict(trace or {})
+        return traced
+
+    trace: dict[str, Any]
 
 
 class AgentFailedError(HeredityError):
@@ -56,6 +76,7 @@ class SubAgent:
         programs: runs the candidate's own tools; None if it has none.
         settings: turns, seconds, lengths.
         pictures: what it is shown with each step (media type, bytes).
+        release: closes what the tools of a message opened, when it has been handled.
     """
 
     solver: Solver
@@ -64,6 +85,7 @@ class SubAgent:
     programs: Programs | None = None
     settings: Solving = field(default_factory=Solving)
     pictures: tuple[tuple[str, bytes], ...] = ()
+    release: Callable[[Context], Awaitable[None]] | None = None
 
     async def __call__(self, message: Message, context: Context) -> dict[str, Any]:
         """Do a step and return its answer with what it used.
@@ -76,9 +98,12 @@ class SubAgent:
         conversation = Conversation(RecordedModel(self.model, once), self.settings)
         provided = [_recorded_tool(tool, once) for tool in self.tools(context)]
         programs = self.programs and _RecordedPrograms(self.programs, once)
-        answer = await self.solver.attempt(
-            Problem(asked(message.body), images=self.pictures), conversation, programs, provided=provided
-        )
+        problem = Problem(asked(message.body), images=self.pictures)
+        try:
+            answer = await self.solver.attempt(problem, conversation, programs, provided=provided)
+        finally:
+            if self.release:
+                await self.release(context)
         if answer.status != AnswerStatus.OK:
             raise AgentFailedError(f"{answer.status}: {answer.detail}")
         usage = answer.usage.to_json()
@@ -173,10 +198,19 @@ class _RecordedPrograms:
 
 def _recorded_tool(tool: TeamTool, once: Numbered) -> ProvidedTool:
     async def run(arguments: Mapping[str, Any]) -> str:
-        async def use() -> str:
-            return await tool.tool.run(arguments)
+        made: list[str] = []
+
+        async def use() -> Any:
+            made.append(await tool.tool.run(arguments))
+            trace = made[0].trace if isinstance(made[0], Traced) else {}
+            return {"text": str(made[0]), **trace} if trace else str(made[0])
 
         name = f"{tool.tool.spec.name}-{json.dumps(arguments, sort_keys=True, default=str)[:200]}-"
-        return str(await once(name, use, repeatable=tool.repeatable))
+        value = await once(name, use, repeatable=tool.repeatable)
+        if isinstance(value, str):
+            return value
+        if not made:
+            tool.recalled(value)
+        return str(value["text"])
 
     return ProvidedTool(tool.tool.spec, run)

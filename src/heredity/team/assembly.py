@@ -23,13 +23,14 @@ from heredity.team.memory import Entry, SharedMemory, to_jsonl
 from heredity.team.participant import Context
 from heredity.team.plan import Plan
 from heredity.team.planning import INSTRUCTIONS, ModelPlanner, Planner
-from heredity.team.settings import AgentSection, TeamSettings
+from heredity.team.settings import TOOLS, AgentSection, TeamSettings
 from heredity.team.team import PLANNER, Member, Team, TeamResult, open_team, write_whole
 from heredity.team.tools.asking import asking
 from heredity.team.tools.corpus import Corpus
 from heredity.team.tools.documents import ENDINGS, PICTURES, DocumentReader
 from heredity.team.tools.mcp_settings import Servers, open_servers, without_servers
 from heredity.team.tools.python import python_tool
+from heredity.team.tools.web.door import WebDoor, open_door
 
 
 @asynccontextmanager
@@ -55,7 +56,8 @@ async def assembled(
         unsafe: run programs with the isolation that works here.
 
     Raises:
-        ConfigError: if a model, folder or memory that is named is not there.
+        ConfigError: if a model, folder, memory or browser that is named is not there.
+        MissingExtraError: if a package that a tool needs is not installed.
         IsolationError: if programs cannot be confined here.
         RunLockedError: if another process works in the folder.
     """
@@ -72,6 +74,7 @@ async def assembled(
             await Corpus.load(Path(given) if given else None, DocumentReader(programs), files),
             pictures_of(files or {}),
             await stack.enter_async_context(open_servers(settings, unsafe=unsafe)),
+            await stack.enter_async_context(open_door(settings.web, settings.tools(), programs)),
             SharedMemory(read_memory(settings.team.memory)),
         )
         async with open_team(
@@ -97,6 +100,7 @@ class _Parts:
     corpus: Corpus
     pictures: tuple[tuple[str, bytes], ...]
     servers: Servers
+    web: WebDoor
     memory: SharedMemory
 
     def planner(self) -> Planner:
@@ -111,6 +115,7 @@ class _Parts:
             self.programs,
             Solving(max_turns=agent.turns, seconds=self.settings.team.step_seconds),
             self.pictures if agent.pictures else (),
+            self.web.close,
         )
         return Member(agent.description, handler, agent.concurrency)
 
@@ -119,8 +124,9 @@ class _Parts:
         offered = {tool.tool.spec.name: tool for tool in tools}
         asked = [asking(other, self.settings.agents[other].description, context) for other in agent.asks]
         named = [offered[called] for called in agent.tools if called in offered]
-        foreign = [tool for called in agent.tools if called not in offered for tool in self.servers.named(called)]
-        return [*named, *foreign, *self.servers.of_agent(name), *asked, *self.memory.tools(context)]
+        reaching = [tool for called in agent.tools for tool in self.web.tools(called, context)]
+        foreign = [tool for called in agent.tools if called not in TOOLS for tool in self.servers.named(called)]
+        return [*named, *reaching, *foreign, *self.servers.of_agent(name), *asked, *self.memory.tools(context)]
 
 
 async def work(

@@ -190,6 +190,15 @@ class Context:
         await record.add_effect(effect_id, value)
         return value
 
+    async def keep(self, data: bytes) -> str:
+        """Keep bytes beside the record, for what is too large for it, and return their digest; empty where there is no folder.
+
+        Raises:
+            RecordError: if the disk is full or fails.
+        """
+        blobs = self._bus.record.blobs
+        return await asyncio.to_thread(blobs.put, data) if blobs else ""
+
     def done(self, name: str) -> bool:
         """Return whether an effect (see `once`) is recorded as done."""
         return self._bus.record.effect(f"{self._own_id}#{name}")[0]

@@ -7,6 +7,9 @@
     [corpus]
     folder = "documents"                 # what the tools `search` and `read` work on
 
+    [web]
+    allow = ["127.0.0.1:8000"]           # what the tool `browse` may reach
+
     [agents.researcher]
     description = "finds things in the documents and names its sources"
     prompt = "You find things in documents."
@@ -40,8 +43,9 @@ from heredity.outside import read_text, toml_table
 from heredity.team.memory import NAME as MEMORY
 from heredity.team.planning import ROUNDS
 from heredity.team.team import PLANNER
+from heredity.team.tools.web.rules import AllowedHosts
 
-TOOLS = ("search", "read", "python")
+TOOLS = ("search", "read", "python", "browse")
 """Tools that agents name; every agent has `remember` and `recall` beside them."""
 
 Count = Annotated[int, Field(ge=1)]
@@ -149,6 +153,30 @@ class McpSection(_Table):
         return self
 
 
+class WebSection(_Table):
+    """What agents reach of the web.
+
+    Attributes:
+        allow: hosts: `host:port`, `host` (ports 80 and 443), `*.domain`, or `*` for every public one.
+        private: whether names of hosts may lead to addresses of this machine and of the local network.
+        browser: the path of Chromium; empty to look for it.
+        memory_mib: how much memory the browser may hold, all of its processes together.
+    """
+
+    allow: tuple[str, ...] = Field(default=(), strict=False)
+    private: bool = False
+    browser: str = ""
+    memory_mib: Count = 4096
+
+    @model_validator(mode="after")
+    def _hosts(self) -> WebSection:
+        try:
+            AllowedHosts(self.allow)
+        except ConfigError as error:
+            raise ValueError(str(error)) from error
+        return self
+
+
 class TeamSettings(_Table):
     """A whole team.toml."""
 
@@ -157,6 +185,7 @@ class TeamSettings(_Table):
     agents: dict[str, AgentSection] = Field(min_length=1)
     corpus: CorpusSection = Field(default_factory=CorpusSection)
     mcp: dict[str, McpSection] = Field(default_factory=dict[str, McpSection])
+    web: WebSection = Field(default_factory=WebSection)
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
 
     @model_validator(mode="after")
@@ -176,6 +205,8 @@ class TeamSettings(_Table):
                     "." in tool and tool.partition(".")[0] in TOOLS
                 ):
                     raise ValueError(f"agents.{name}.tools: {UnknownNameError('tool', tool, {*TOOLS, *self.mcp})}")
+            if "browse" in agent.tools and not self.web.allow:
+                raise ValueError(f"agents.{name}.tools: 'browse' needs hosts that may be reached; set web.allow")
         for name in self.mcp:
             if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", name) or name in TOOLS:
                 raise ValueError(
@@ -184,6 +215,10 @@ class TeamSettings(_Table):
         for name in [name for name, model in self.models().items() if not model]:
             raise ValueError(f"{name} has no model; set team.model, or its own")
         return self
+
+    def tools(self) -> frozenset[str]:
+        """Return the names of the tools that agents have."""
+        return frozenset(tool for agent in self.agents.values() for tool in agent.tools)
 
     def models(self) -> dict[str, str]:
         """Return the model of the planner and of each agent, by name."""
@@ -238,6 +273,7 @@ _SECTIONS: dict[str, type[BaseModel]] = {
     "agents": AgentSection,
     "corpus": CorpusSection,
     "mcp": McpSection,
+    "web": WebSection,
     "gateway": GatewaySettings,
 }
 

@@ -1,0 +1,155 @@
+"""The sandbox of a browser: a script that a driver starts in the browser's place.
+
+Inside are namespaces of its own, the system's programs, a folder for downloads, and one port behind which the proxy is. What pages
+hold is foreign code: the browser's own sandbox around each page is kept where this machine allows one inside of another.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from heredity.errors import ConfigError, IsolationError
+from heredity.sandbox.bubblewrap_root import (
+    available,
+    bwrap,
+    etc_view,
+    interpreter,
+    interpreter_view,
+    isolate,
+    proc_view,
+    seccomp_program,
+    system_view,
+)
+
+PORT = 3128
+"""Where the browser finds its proxy, on 127.0.0.1 of its own network."""
+
+NAMES = (
+    *("/usr/lib/chromium/chromium", "/usr/lib64/chromium-browser/chromium-browser", "/opt/google/chrome/chrome"),
+    *("chromium", "chromium-browser", "google-chrome-stable", "google-chrome"),
+)
+"""Where the system's browser is, or what it is called, the first that is there: rather itself than the script that starts it."""
+
+DOWNLOADS = "downloads"
+"""The folder beside the script that the browser writes to."""
+
+_HERE = Path(__file__).parent
+_INSIDE = "/opt/heredity"
+_SOCKET = "/run/heredity/proxy.sock"
+_TMP_BYTES = 512 << 20
+_FILE_BYTES = 512 << 20
+_POLICY_FOLDERS = ("/etc/chromium", "/etc/chromium-browser", "/etc/opt/chrome")
+_POLICY = {
+    "URLBlocklist": [
+        *("file://*", "chrome://*", "devtools://*", "view-source:*", "chrome-untrusted://*"),
+        *("chrome-extension://*", "filesystem://*", "ftp://*", "javascript://*"),
+    ],
+    "ExtensionInstallBlocklist": ["*"],
+    "AlwaysOpenPdfExternally": True,
+    "DnsOverHttpsMode": "off",
+    "QuicAllowed": False,
+    "WebRtcIPHandling": "disable_non_proxied_udp",
+    "NetworkPredictionOptions": 2,
+    "AutofillAddressEnabled": False,
+    "AutofillCreditCardEnabled": False,
+    "PasswordManagerEnabled": False,
+    "SafeBrowsingProtectionLevel": 0,
+    "SearchSuggestEnabled": False,
+    "TranslateEnabled": False,
+    "MetricsReportingEnabled": False,
+    "BackgroundModeEnabled": False,
+}
+
+
+def find_browser(path: str = "") -> Path:
+    """Return the program of the system's browser.
+
+    Args:
+        path: where it is; empty to look for `NAMES`.
+
+    Raises:
+        ConfigError: if it is not there.
+    """
+    found = shutil.which(path) if path else next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        raise ConfigError(
+            f"web.browser: {path!r} is no program; give the path of Chromium, or leave it out"
+            if path
+            else f"no browser is installed (looked for {', '.join(NAMES)}); install one (Debian: apt-get install chromium), "
+            "or set web.browser to its path"
+        )
+    return Path(found)
+
+
+@cache
+def nests() -> bool:
+    """Return whether a sandbox may have another inside, by which the browser keeps pages apart from itself."""
+    inner = [bwrap(), "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "true"]
+    outer = [bwrap(), *_isolate(nested=True), "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", *inner]
+    try:
+        return subprocess.run(outer, check=False, capture_output=True, timeout=20).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def tier() -> str:
+    """Return the isolation by name."""
+    return "bubblewrap+seccomp" + ("+browser" if nests() else "")
+
+
+def write_script(folder: Path, browser: Path, proxy: Path) -> Path:
+    """Write the script that runs the browser in its sandbox, with the arguments that it is given.
+
+    It writes its process id into `pid` and expects the ends of the browser's pipe as descriptors 3 and 4.
+
+    Args:
+        folder: where the script, what it needs and the downloads are; others may not write to it.
+        browser: the browser's program (see `find_browser`).
+        proxy: the proxy's Unix socket.
+
+    Returns:
+        The script.
+
+    Raises:
+        IsolationError: if a browser cannot be confined here.
+    """
+    if (reason := available()) is not None:
+        raise IsolationError(f"a browser cannot be confined: {reason}")
+    nested, rules, policy = nests(), folder / "filter.bpf", folder / "policy.json"
+    rules.write_bytes(seccomp_program(("chroot",) if nested else ()))
+    policy.write_text(json.dumps(_POLICY), encoding="ascii")
+    downloads = folder / DOWNLOADS
+    downloads.mkdir(exist_ok=True)
+    arguments = [bwrap(), *_isolate(nested=nested), "--seccomp", "9", *system_view(), *proc_view(), "--dev", "/dev"]
+    for place in ("/dev/shm", "/tmp"):
+        arguments += ["--size", str(_TMP_BYTES), "--tmpfs", place]
+    arguments += ["--remount-ro", "/dev", *etc_view(), *interpreter_view()]
+    arguments += ["--ro-bind-try", "/etc/fonts", "/etc/fonts"]
+    program = browser.resolve()
+    if not program.is_relative_to("/usr"):
+        arguments += ["--ro-bind", str(program.parent), str(program.parent)]
+    for place in _POLICY_FOLDERS:
+        arguments += ["--ro-bind", str(policy), f"{place}/policies/managed/heredity.json"]
+    for script in ("relay.py", "browser_first.py"):
+        arguments += ["--ro-bind", str(_HERE / script), f"{_INSIDE}/{script}"]
+    arguments += ["--bind", str(proxy), _SOCKET, "--bind", str(downloads), str(downloads)]
+    arguments += ["--remount-ro", "/", "--clearenv", "--chdir", "/tmp"]
+    for name, value in {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}.items():
+        arguments += ["--setenv", name, value]
+    first = [str(interpreter()), "-I", f"{_INSIDE}/browser_first.py", str(PORT), _SOCKET, str(_FILE_BYTES)]
+    script, pid = folder / "browser", shlex.quote(str(folder / "pid"))
+    command = shlex.join([*arguments, "--", *first, str(program)])
+    script.write_text(
+        f'#!/bin/sh\necho $$ > {pid}\nexec {command} "$@" 9< {shlex.quote(str(rules))}\n', encoding="utf-8"
+    )
+    script.chmod(0o700)
+    return script
+
+
+def _isolate(*, nested: bool) -> list[str]:
+    return [argument for argument in isolate(1000) if not (nested and argument == "--disable-userns")]

@@ -1,0 +1,45 @@
+"""The first process of a browser's sandbox. Standard library only, and `relay.py` beside it.
+
+    browser_first.py PORT SOCKET FILE_BYTES COMMAND [ARGUMENT ...]
+
+The network of the sandbox has one thing in it: this port of 127.0.0.1, behind which is the proxy's Unix socket. The browser is
+spoken to over descriptors 3 and 4 (`--remote-debugging-pipe`), and ends the sandbox when it ends.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # started with -I, which leaves the script's own folder out
+
+import relay
+
+_PIPE = (3, 4)
+
+
+def main(arguments: list[str]) -> int:
+    """Run a browser behind a relay and return its exit code."""
+    port, path, file_bytes, *command = arguments
+    relay.offer_to_the_kernel()
+    ctypes.CDLL(None).prctl(relay.PR_SET_DUMPABLE, 0, 0, 0, 0)
+    relay.raise_loopback()
+    listener = socket.create_server(("127.0.0.1", int(port)), backlog=128)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(file_bytes), int(file_bytes)))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # Whoever becomes another program is dumpable again.
+    child = subprocess.Popen(command, pass_fds=_PIPE)
+    for descriptor in _PIPE:
+        os.close(descriptor)
+    threading.Thread(target=relay.accept, args=(listener, path), daemon=True).start()
+    return relay.reap_until(child.pid)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,58 @@
+"""What a team has of the web: its browser and the rules that hold for it, handed to agents as tools."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from heredity.actors.contract import Programs
+from heredity.team.agent import TeamTool
+from heredity.team.participant import Context
+from heredity.team.settings import WebSection
+from heredity.team.tools.documents import DocumentReader
+from heredity.team.tools.web.browser import WebBrowser, open_browser
+from heredity.team.tools.web.browsing import browser_tools
+from heredity.team.tools.web.page import Session
+from heredity.team.tools.web.rules import AllowedHosts
+
+BROWSE = "browse"
+
+
+class WebDoor:
+    """Makes the tools of a team that lead to the web; made by `open_door`."""
+
+    def __init__(self, browser: WebBrowser | None, reader: DocumentReader) -> None:
+        self._browser, self._reader = browser, reader
+        self._sessions: dict[int, Session] = {}
+
+    def tools(self, name: str, context: Context) -> list[TeamTool]:
+        """Return the tools that an agent has by a name of `team.toml`, for the message that it handles."""
+        if name != BROWSE or self._browser is None:
+            return []
+        session = self._sessions.setdefault(id(context), Session(self._browser, self._reader, context.keep))
+        return browser_tools(session)
+
+    async def close(self, context: Context) -> None:
+        """Close what was opened for a message that has been handled."""
+        if session := self._sessions.pop(id(context), None):
+            await session.close()
+
+
+@asynccontextmanager
+async def open_door(settings: WebSection, names: frozenset[str], programs: Programs) -> AsyncGenerator[WebDoor]:
+    """Open what the named tools need, after a check that it is there.
+
+    Args:
+        settings: the hosts that may be reached, and by what.
+        names: the tools that agents name.
+        programs: what reads documents and pages.
+
+    Raises:
+        MissingExtraError, ConfigError, IsolationError: if something that a tool needs is missing.
+    """
+    async with AsyncExitStack() as stack:
+        allowed, browser = AllowedHosts(settings.allow, private=settings.private), None
+        if BROWSE in names:
+            opened = open_browser(allowed, settings.browser, settings.memory_mib << 20)
+            browser = await stack.enter_async_context(opened)
+        yield WebDoor(browser, DocumentReader(programs))

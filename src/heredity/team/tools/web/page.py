@@ -1,0 +1,370 @@
+"""What one step has of the browser: pages that it looks at and acts on, and the files that it took from them.
+
+A page is told of as its accessibility tree, whose elements have numbers (`[ref=e5]`) by which they are clicked and filled in; what
+scripts add is part of it. After each action comes the page as it then is, with a picture of it on record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from heredity.team.agent import Traced
+from heredity.team.tools.documents import DocumentReader, UnreadableDocumentError
+from heredity.team.tools.web.browser import WebBrowser
+from heredity.team.tools.web.rules import ForbiddenHostError
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, Dialog, Download, Locator, Page, Request
+
+PIECE = 6_000
+"""Characters of a page or file that are shown at once."""
+
+MOST_PAGES = 8
+MOST_FILE_BYTES = 20 << 20
+_LOAD_MS = 20_000
+_ACT_MS = 5_000
+_SETTLE_S = 2.0
+_QUIET_S = 0.06
+_NOTES = 10
+_REF = re.compile(r"(?:f[0-9]+)*e[0-9]+")
+_NAMED = re.compile(r'([a-z]{1,30}) "(.{1,500})"')
+_MAIN_FRAME = re.compile(r"\[ref=((?:f[0-9]+)*)e[0-9]+\]")
+
+Keep = Callable[[bytes], Awaitable[str]]
+"""Keeps bytes and returns the name by which they are found."""
+
+
+class ActionError(Exception):
+    """An action that cannot be done; the message tells the model why."""
+
+
+async def _keep_nothing(_: bytes) -> str:
+    return ""
+
+
+class Session:
+    """Pages and files of one step, opened when they are first needed.
+
+    Args:
+        browser: the team's.
+        reader: makes text of files that were downloaded.
+        keep: keeps pictures and files.
+    """
+
+    def __init__(self, browser: WebBrowser, reader: DocumentReader, keep: Keep = _keep_nothing) -> None:
+        self._browser, self._reader, self._keep = browser, reader, keep
+        self._stack = AsyncExitStack()
+        self._acting = asyncio.Lock()
+        self._context: BrowserContext | None = None
+        self._page: Page | None = None
+        self._under_way: set[Request] = set()
+        self._notes: dict[str, None] = {}
+        self._files: dict[str, str] = {}
+        self._saving: set[asyncio.Task[None]] = set()
+        self._frame = ""
+        self._looked = False
+        self._resume_at = ""
+
+    async def close(self) -> None:
+        """Close the pages."""
+        for task in self._saving:
+            task.cancel()
+        await self._stack.aclose()
+
+    def recalled(self, trace: dict[str, Any]) -> None:
+        """Take note of where an earlier process was, which the next action goes on from."""
+        self._resume_at = str(trace.get("url", self._resume_at))
+
+    async def open(self, address: str) -> Traced:
+        """Go to an address."""
+
+        async def act(page: Page) -> None:
+            url = address if "//" in address else f"http://{address}"
+            self._check(url)
+            await page.goto(url, timeout=_LOAD_MS, wait_until="domcontentloaded")
+
+        return await self._do(act, begin=True)
+
+    async def click(self, element: str) -> Traced:
+        """Click an element."""
+
+        async def act(page: Page) -> None:
+            await (await self._element(page, element)).click(timeout=_ACT_MS)
+
+        return await self._do(act)
+
+    async def type(self, element: str, text: str, *, enter: bool) -> Traced:
+        """Fill in a field, and press Enter if asked to."""
+
+        async def act(page: Page) -> None:
+            field = await self._element(page, element)
+            await field.fill(text, timeout=_ACT_MS)
+            if enter:
+                await field.press("Enter", timeout=_ACT_MS)
+
+        return await self._do(act)
+
+    async def select(self, element: str, option: str) -> Traced:
+        """Choose an option of a list, by its label or value."""
+
+        async def act(page: Page) -> None:
+            await (await self._element(page, element)).select_option(option, timeout=_ACT_MS)
+
+        return await self._do(act)
+
+    async def scroll(self, direction: str) -> Traced:
+        """Scroll by most of a screen."""
+        return await self._do(lambda page: page.mouse.wheel(0, -700 if direction == "up" else 700))
+
+    async def back(self) -> Traced:
+        """Go back to the page before."""
+        return await self._do(lambda page: page.go_back(timeout=_LOAD_MS, wait_until="domcontentloaded"))
+
+    async def read(self, start: int = 0, file: str = "") -> Traced:
+        """Show a piece of the page, or of a file that was downloaded."""
+        if file:
+            if file not in self._files:
+                return Traced(f"error: there is no file {file!r:.120}; there is: {', '.join(self._files) or 'none'}")
+            return Traced(_piece(self._files[file], start, f"file {file!r}, "))
+        return await self._do(_nothing, start=start)
+
+    async def download(self, element: str) -> Traced:
+        """Take the file that a link leads to or a button makes."""
+
+        async def act(page: Page) -> None:
+            target = await self._element(page, element)
+            # What would be shown in place of the page is a file as well.
+            await target.evaluate(
+                "e => e.tagName === 'A' && e.setAttribute('download', e.download || '')", timeout=_ACT_MS
+            )
+            async with page.expect_download(timeout=_LOAD_MS) as begun:
+                await target.click(timeout=_ACT_MS)
+            await begun.value
+            await asyncio.gather(*self._saving)
+
+        return await self._do(act)
+
+    async def _do(self, act: Callable[[Page], Awaitable[Any]], *, begin: bool = False, start: int = 0) -> Traced:
+        """Do something with the page and tell how it is then; what goes wrong is told too."""
+        from playwright.async_api import Error
+
+        async with self._acting:
+            try:
+                page = await self._current(begin=begin)
+                try:
+                    await act(page)
+                except (Error, ActionError, ForbiddenHostError) as error:
+                    self._note(f"error: {_told(error)}")
+                await self._settled()
+                return await self._told(start)
+            except (Error, ActionError) as error:
+                if self._connected():
+                    return Traced(f"error: {_told(error)}")
+                await self._drop()
+                return Traced(f"error: {self._browser.ended or 'the browser has ended'}; open the page again")
+
+    def _connected(self) -> bool:
+        browser = self._context and self._context.browser
+        return browser is None or browser.is_connected()
+
+    async def _current(self, *, begin: bool) -> Page:
+        if not self._connected():
+            if not begin:
+                raise ActionError("the browser has ended")
+            await self._drop()
+        if self._context is None:
+            self._context = await self._stack.enter_async_context(self._browser.context())
+            self._listen(self._context)
+        if self._page is None or self._page.is_closed():
+            self._page = self._context.pages[-1] if self._context.pages else None
+        if self._page is None:
+            if not begin and not self._resume_at:
+                ended = self._browser.ended if self._looked else ""
+                raise ActionError(f"{ended}; open the page again" if ended else "no page is open; open one first")
+            self._page = await self._context.new_page()
+            if not begin:
+                await self._page.goto(self._resume_at, timeout=_LOAD_MS, wait_until="domcontentloaded")
+                await self._settled()
+                await self._tree(self._page)  # From now on there are refs.
+        return self._page
+
+    async def _element(self, page: Page, element: str) -> Locator:
+        """Return an element by its ref, or by role and name as they stand in the tree."""
+        if named := _NAMED.fullmatch(element):
+            found = page.get_by_role(named[1], name=named[2], exact=True)  # pyright: ignore[reportArgumentType]
+        elif _REF.fullmatch(element):
+            found = page.locator(f"aria-ref={self._frame if element[0] == 'e' else ''}{element}")
+        else:
+            raise ActionError(f'{element!r:.60} is no element; give its ref, such as e5, or role and name: link "Home"')
+        if not await found.count():
+            raise ActionError(f"there is no {element} on the page now; look at what is there")
+        return found.first
+
+    async def _drop(self) -> None:
+        self._context = self._page = None
+        self._under_way.clear()
+        await self._stack.aclose()
+
+    def _listen(self, context: BrowserContext) -> None:
+        context.on("page", self._opened)
+        context.on("request", self._asked)
+        context.on("requestfinished", self._done)
+        context.on("requestfailed", self._done)
+        context.on("dialog", self._answer)
+
+    async def _opened(self, page: Page) -> None:
+        from playwright.async_api import Error
+
+        page.on("download", self._begin_saving)
+        page.on("crash", self._crashed)
+        if self._context and len(self._context.pages) > MOST_PAGES:
+            self._note(f"no more than {MOST_PAGES} pages are open at once")
+            with contextlib.suppress(Error):
+                await page.close()
+            return
+        self._page = page
+
+    async def _crashed(self, page: Page) -> None:
+        self._note("the page has crashed")
+        await page.close()
+
+    def _asked(self, request: Request) -> None:
+        with contextlib.suppress(ValueError):
+            url = urlsplit(request.url)
+            port = url.port or {"https": 443, "wss": 443}.get(url.scheme, 80)
+            if url.scheme in ("http", "https", "ws", "wss") and not self._browser.allowed.permits(
+                url.hostname or "", port
+            ):
+                self._note(f"the page asked for {url.hostname}:{port}, which is not allowed")
+        self._under_way.add(request)
+
+    def _done(self, request: Request) -> None:
+        self._under_way.discard(request)
+
+    async def _answer(self, dialog: Dialog) -> None:
+        from playwright.async_api import Error
+
+        self._note(f"the page said ({dialog.type}): {dialog.message[:500]}")
+        with contextlib.suppress(Error):
+            await (dialog.accept() if dialog.type in ("alert", "beforeunload") else dialog.dismiss())
+
+    def _begin_saving(self, download: Download) -> None:
+        task = asyncio.ensure_future(self._save(download))
+        self._saving.add(task)
+        task.add_done_callback(self._saving.discard)
+
+    async def _save(self, download: Download) -> None:
+        from playwright.async_api import Error
+
+        name = re.sub(r"[^\w.() -]", "_", download.suggested_filename)[-120:]
+        try:
+            path = Path(await download.path())
+            data = await asyncio.to_thread(_taken, path, self._browser.downloads)
+            blob = await self._keep(data)
+            self._files[name] = await self._reader.text(name, data)
+        except (Error, OSError, ActionError, UnreadableDocumentError) as error:
+            self._note(f"the file {name!r} could not be taken: {_told(error)}")
+            return
+        finally:
+            with contextlib.suppress(Error):
+                await download.delete()
+        kept = f", kept as {blob}" if blob else ""
+        self._note(
+            f"the file {name!r} was downloaded ({len(data)} bytes{kept}); read it with browser_read and file={name!r}"
+        )
+
+    async def _settled(self) -> None:
+        """Wait until the page asks for nothing more, for a few seconds at most."""
+        from playwright.async_api import Error
+
+        loop = asyncio.get_running_loop()
+        end = loop.time() + _SETTLE_S
+        with contextlib.suppress(Error):
+            if self._page:
+                await self._page.wait_for_load_state("load", timeout=_SETTLE_S * 1000)
+        quiet = 0
+        while quiet < 2 and loop.time() < end:
+            await asyncio.sleep(_QUIET_S)
+            quiet = 0 if self._under_way or self._saving else quiet + 1
+        self._under_way.clear()
+
+    async def _told(self, start: int) -> Traced:
+        page = self._page
+        if page is None or page.is_closed():
+            raise ActionError("the page has closed itself; open another")
+        tree = await self._tree(page)
+        title, url = (await page.title())[:200], page.url[:2000]
+        picture = await self._keep(await page.screenshot(type="jpeg", quality=60, timeout=_ACT_MS))
+        notes, self._notes = list(self._notes), {}
+        text = "\n".join([*notes, f"page: {title}", f"address: {url}", "", _piece(tree, start)])
+        return Traced(text, {"url": url, "title": title, "picture": picture})
+
+    async def _tree(self, page: Page) -> str:
+        """Return the accessibility tree; refs of the page itself are without what the driver counts pages by."""
+        tree = await page.aria_snapshot(mode="ai", timeout=_ACT_MS)
+        self._looked = True
+        first = _MAIN_FRAME.search(tree)
+        self._frame = first[1] if first else ""
+        return tree.replace(f"[ref={self._frame}e", "[ref=e") if self._frame else tree
+
+    def _note(self, text: str) -> None:
+        if len(self._notes) < _NOTES:
+            self._notes[" ".join(text.split())] = None
+
+    def _check(self, url: str) -> None:
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname or "", parts.port
+        except ValueError as error:
+            raise ActionError(f"{url!r:.200} is no address: {error}") from error
+        if parts.scheme not in ("http", "https") or not host:
+            raise ActionError(f"{url!r:.200} cannot be opened; only http:// and https:// can")
+        self._browser.allowed.check(host, port or (443 if parts.scheme == "https" else 80))
+
+
+@asynccontextmanager
+async def open_session(
+    browser: WebBrowser, reader: DocumentReader, keep: Keep = _keep_nothing
+) -> AsyncGenerator[Session]:
+    """Open a session, and close its pages afterwards (arguments as of `Session`)."""
+    session = Session(browser, reader, keep)
+    try:
+        yield session
+    finally:
+        await session.close()
+
+
+async def _nothing(_: Page) -> None:
+    return None
+
+
+def _taken(path: Path, folder: Path) -> bytes:
+    """Read a file that the browser wrote, which may be anything."""
+    descriptor = os.open(folder / path.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        data = file.read(MOST_FILE_BYTES + 1)
+    if len(data) > MOST_FILE_BYTES:
+        raise ActionError(f"it is larger than {MOST_FILE_BYTES >> 20} MiB")
+    return data
+
+
+def _piece(text: str, start: int, what: str = "") -> str:
+    end = start + PIECE
+    if start == 0 and len(text) <= PIECE:
+        return text
+    more = f"; read on with browser_read and start={end}" if end < len(text) else ""
+    return f"{text[start:end]}\n[{what}characters {start} to {min(end, len(text))} of {len(text)}{more}]"
+
+
+def _told(error: Exception) -> str:
+    """Return the first line of an error: what follows in the driver's is a log of its attempts."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:300] if lines else type(error).__name__

@@ -1,0 +1,197 @@
+"""Which hosts a team may reach: a list of hosts and ports, and never an address of the local network by a name's detour.
+
+A name is looked up once and what it leads to is checked and connected to, so that a name which leads elsewhere the next moment
+gains nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+import socket
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from heredity.errors import CandidateError, ConfigError
+
+USUAL = (80, 443)
+"""The ports of a host that is named without one."""
+
+_HOST = re.compile(r"(\*|(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*)\.?")
+_LOOKUP_S = 10.0
+_CONNECT_S = 15.0
+_SHOWN = 12
+
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class ForbiddenHostError(CandidateError):
+    """A host that is not among those that a team may reach; the message names those that are."""
+
+
+class UnreachableHostError(CandidateError):
+    """A host that may be reached and does not answer, or that no name server knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    host: str
+    ports: tuple[int, ...]
+
+    def fits(self, host: str, port: int) -> bool:
+        if port not in self.ports:
+            return False
+        if self.host == "*":
+            return True
+        return host.endswith(self.host[1:]) if self.host.startswith("*.") else host == self.host
+
+
+class AllowedHosts:
+    """The hosts that may be reached.
+
+    Args:
+        entries: `host:port`, `host` (ports 80 and 443), `*.domain` (what lies below it), `*` (every public host). Hosts are
+            names or addresses (`127.0.0.1`, `[::1]`).
+        private: whether names may lead to addresses of this machine and the local network. Addresses that are listed as
+            such, and `localhost`, may be reached in any case.
+
+    Raises:
+        ConfigError: if an entry is none of these.
+    """
+
+    def __init__(self, entries: Iterable[str], *, private: bool = False) -> None:
+        self.entries = tuple(entries)
+        self._rules = tuple(map(_rule, self.entries))
+        self._private = private
+
+    def permits(self, host: str, port: int) -> bool:
+        """Return whether a host may be asked for. What its name leads to is checked by `connect`."""
+        name = canonical(host)
+        return any(rule.fits(name, port) for rule in self._rules)
+
+    def check(self, host: str, port: int) -> None:
+        """Check that a host may be asked for.
+
+        Raises:
+            ForbiddenHostError: if not.
+        """
+        if not self.permits(host, port):
+            listed = ", ".join(self.entries[:_SHOWN]) or "none"
+            raise ForbiddenHostError(f"{_shown(host)}:{port} is not allowed; allowed hosts: {listed}")
+
+    async def addresses(self, host: str, port: int) -> list[str]:
+        """Return the addresses that a host may be reached at.
+
+        Raises:
+            ForbiddenHostError: if it may not, or its name leads to the local network alone.
+            UnreachableHostError: if nobody knows the name.
+        """
+        self.check(host, port)
+        name = canonical(host)
+        literal = _address(name)
+        named = any(rule.host == name for rule in self._rules)
+        candidates = [literal] if literal else await _looked_up(name, port)
+        if self._private or (named and (literal or name == "localhost")):
+            return [str(address) for address in candidates]
+        public = [str(address) for address in candidates if _public(address)]
+        if not public:
+            raise ForbiddenHostError(
+                f"{_shown(host)} leads to {candidates[0]}, which is no public address; to allow it list the address "
+                "itself, or set private = true"
+            )
+        return public
+
+    async def connect(self, host: str, port: int) -> Streams:
+        """Connect to a host.
+
+        Raises:
+            ForbiddenHostError: if it may not be reached.
+            UnreachableHostError: if it does not answer.
+        """
+        reason = "no address"
+        for address in await self.addresses(host, port):
+            try:
+                async with asyncio.timeout(_CONNECT_S):
+                    return await asyncio.open_connection(address, port)
+            except TimeoutError:
+                reason = f"no answer within {_CONNECT_S:g} s"
+            except OSError as error:
+                reason = error.strerror or str(error)
+        raise UnreachableHostError(f"{_shown(host)}:{port} cannot be reached: {reason}")
+
+
+def canonical(host: str) -> str:
+    """Return the one form of a host's name or address by which it is compared."""
+    name = host.strip("[]").lower()
+    if literal := _address(name):
+        return str(literal)
+    try:
+        name = name.encode("idna").decode() if not name.isascii() else name
+    except UnicodeError:
+        return name
+    return name.removesuffix(".")
+
+
+def split_host(text: str) -> tuple[str, int | None]:
+    """Return host and port of `host:port`, `[::1]:80`, or a host alone.
+
+    Raises:
+        ValueError: if it is none of these.
+    """
+    match = re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[^:\[\]@/\s]+)(?::([0-9]{1,5}))?", text)
+    if match is None or (match[2] and not 0 < int(match[2]) < 1 << 16):
+        raise ValueError(f"{text!r:.120} is no host and port")
+    return match[1], int(match[2]) if match[2] else None
+
+
+def _rule(entry: str) -> _Rule:
+    try:
+        host, port = split_host(entry)
+    except ValueError:
+        host, port = "", None
+    name = canonical(host)
+    if not _address(name) and not _HOST.fullmatch(name):
+        raise ConfigError(
+            f"web.allow: {entry!r:.120} is no host; write host:port, host, *.domain or *, without http:// and path"
+        )
+    return _Rule(name, (port,) if port else USUAL)
+
+
+def _address(text: str) -> Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+async def _looked_up(name: str, port: int) -> Sequence[Address]:
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(_LOOKUP_S):
+            found = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    except (OSError, TimeoutError, UnicodeError) as error:
+        raise UnreachableHostError(f"{_shown(name)} is not known to any name server ({error})") from error
+    # An address may come with the name of an interface, which is none of the name's.
+    return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+
+
+_TRANSLATED = ipaddress.ip_network("64:ff9b::/96")
+
+
+def _public(address: Address) -> bool:
+    """Return whether an address is one of the public internet; one that wraps another is judged by it."""
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped:
+            return _public(address.ipv4_mapped)
+        if address in _TRANSLATED:
+            return _public(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+        if address.sixtofour or address.teredo:
+            return False
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+def _shown(host: str) -> str:
+    return host[:120] if host.isprintable() else ascii(host)[:120]

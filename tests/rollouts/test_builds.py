@@ -48,13 +48,16 @@ def test_what_takes_too_long_is_ended_and_the_next_one_is_built() -> None:
     async def both() -> tuple[list[Trajectory], list[Trajectory]]:
         runner = BuildRunner(1)
         try:
-            late = [t async for _, t in runner.run(jobs("a: 1"), Limits(episode_s=0.01))]
+            sound = description_text(compose(Recipe(12)).description)
+            late = [t async for _, t in runner.run(jobs(sound), Limits(episode_s=0.05))]
             return late, [t async for _, t in runner.run(jobs("a: 1"), Limits())]
         finally:
             await runner.close()
 
     (late,), (next_one,) = asyncio.run(both())
     assert (late.status, late.failure_source) == ("rollout_timeout", "candidate")
+    assert late.failure is not None
+    assert "0.05 seconds of the processor; make levels" in late.failure.message
     assert (next_one.status, next_one.total_reward) == ("ok", 0.0)
     assert "0 of 6 gates passed; 5 more follow when it builds" in next_one.stdout
 

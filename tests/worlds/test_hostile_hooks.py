@@ -9,7 +9,7 @@ import pytest
 from tests.worlds.dsl.wells import RAIN, well
 
 from heredity.errors import HeredityError
-from heredity.sandbox import isolation, kept
+from heredity.sandbox import isolation, kept, waiting
 from heredity.worlds.dsl import hooks
 from heredity.worlds.dsl.allowance import HookError
 from heredity.worlds.gates.admit import Admission, admit
@@ -154,10 +154,10 @@ def test_what_a_hook_leaks_ends_with_its_process(tmp_path: Path, monkeypatch: py
 # --- hooks that know that they are tested
 
 
-def admitted(folder: Path, patience: float = 10.0) -> Admission:
+def admitted(folder: Path) -> Admission:
     made = World(folder)
     set_shipped(made, made.make_shipped())
-    return admit(Subject.of(made, seed=5, patience=patience, library={}), first=True)
+    return admit(Subject.of(made, seed=5, library={}), first=True)
 
 
 @pytest.mark.parametrize(
@@ -198,14 +198,27 @@ def _seeds_of(folder: Path) -> set[int]:
     return {json.loads(given)["seed"] for name, given in made.dynamics.hooks._known if name == "dig"}
 
 
-def test_a_hook_that_hangs_after_a_while_ends_the_gates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hooks, "CALL_S", 0.5)
-    body = "    calls[0] += 1\n    time.sleep(60 * (calls[0] > 20))\n    return 1"
+def hanging(folder: Path, how: str) -> Admission:
+    body = f"    calls[0] += 1\n    while calls[0] > 20: {how}\n    return 1"
     rain = f"import time\ncalls = [0]\ndef rain(water, clouds, day):\n{body}"
-    made = World(well(tmp_path, rain))
-    set_shipped(made, World(well(tmp_path / "sound", "def rain(water, clouds, day):\n    return 1")).make_shipped())
-    admission = admit(Subject.of(made, seed=5, library={}))
+    made = World(well(folder, rain))
+    set_shipped(made, World(well(folder / "sound", "def rain(water, clouds, day):\n    return 1")).make_shipped())
+    return admit(Subject.of(made, seed=5, library={}))
+
+
+def test_a_hook_that_hangs_after_a_while_ends_the_gates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hooks, "CALL_S", 0.3)
+    monkeypatch.setattr(waiting, "UNANSWERED", 100)
+    admission = hanging(tmp_path, "pass")
     finding = admission.gates[-1].findings[-1]
     assert (finding.kind, admission.admitted) == ("hang", False)
     assert "the hook rain: no answer in time" in finding.message
     assert len(admission.gates) == 1
+
+
+def test_a_hook_that_only_waits_cannot_be_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hooks, "CALL_S", 0.1)
+    admission = hanging(tmp_path, "time.sleep(1)")
+    assert "little was done meanwhile" in admission.gates[-1].unjudged
+    assert (admission.gates[-1].findings, admission.admitted, len(admission.gates)) == ((), False, 1)
+    assert admission.gates[-1].to_json()["passed"] is None

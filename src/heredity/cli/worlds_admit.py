@@ -96,16 +96,18 @@ def _of_folder(folder: Path) -> World:
 
 
 def _verdict(report: GateReport) -> str:
-    return "left out" if report.left_out else "passed" if report.passed else "REJECTED"
+    if report.left_out:
+        return "left out"
+    return "not judged" if report.unjudged else "passed" if report.passed else "REJECTED"
 
 
 def _text(admission: Admission, path: Path) -> str:
     from heredity.cli.columns import columns
 
-    rows = [
-        [report.gate, _verdict(report), report.left_out or ", ".join(finding.kind for finding in report.findings)]
-        for report in admission.gates
-    ]
+    rows: list[list[str]] = []
+    for report in admission.gates:
+        kinds = ", ".join(finding.kind for finding in report.findings)
+        rows.append([report.gate, _verdict(report), report.left_out or report.unjudged or kinds])
     lines = [columns(("gate", "verdict", "findings"), rows), ""]
     for report in admission.gates:
         for finding in report.findings:
@@ -114,5 +116,6 @@ def _text(admission: Admission, path: Path) -> str:
             if finding.level:
                 trace = json.dumps(finding.to_json()["trace"]["actions"])
                 lines.append(f"  to see it: {finding.level}, actions {trace}")
-    verdict = "admitted" if admission.admitted else "rejected"
+    unjudged = any(report.unjudged for report in admission.gates)
+    verdict = "admitted" if admission.admitted else "not judged" if unjudged else "rejected"
     return "\n".join([*lines, f"{admission.world} is {verdict} (seed {admission.seed}); {path} says so"])

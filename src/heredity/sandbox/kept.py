@@ -13,8 +13,7 @@ import os
 import select
 import signal
 import threading
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cache
@@ -27,6 +26,7 @@ from heredity.resources import SourceTree
 from heredity.sandbox import isolation as isolations
 from heredity.sandbox.engine_folder import EngineFolder
 from heredity.sandbox.guest import frames
+from heredity.sandbox.waiting import LOOK_S, Answer, LateError, ProgramError, Wait
 from heredity.sandbox.zygote import Worker, ZygoteProcess
 
 SLOTS = 12
@@ -42,18 +42,6 @@ _CONFINE_S = 15.0
 _NEWS = 1 << 15
 
 
-class ProgramError(HeredityError):
-    """A program in the sandbox has failed.
-
-    Attributes:
-        traceback: its author's lines, where it raised.
-    """
-
-    def __init__(self, message: str, traceback: str = "") -> None:
-        self.traceback = traceback
-        super().__init__(message)
-
-
 @dataclass(frozen=True)
 class Kept:
     """What a process keeps: what a function of a source tree makes.
@@ -62,7 +50,7 @@ class Kept:
         tree: the program's files.
         make: `module:Class`; `given`: its keyword arguments, JSON values.
         result_bytes: most bytes of what a call returns, as JSON.
-        init_s: wall seconds to import the module and make the object.
+        init_s: processor seconds to import the module and make the object.
     """
 
     tree: SourceTree
@@ -80,28 +68,36 @@ class Kept:
 class _Process:
     """One process; used by one thread at a time."""
 
-    def __init__(self, kept: Kept, zygote: ZygoteProcess, worker: Worker) -> None:
+    def __init__(self, kept: Kept, zygote: ZygoteProcess, worker: Worker, busy: Callable[[], int]) -> None:
         self.kept, self.zygote, self.worker, self.calls, self.inbox = kept, zygote, worker, 0, bytearray()
+        self._busy = busy
         self._poll = select.poll()
         self._poll.register(worker.response, select.POLLIN)
 
     def begin(self) -> None:
         """See it confined and its object made."""
-        payload = self._exchange(self.kept.request, time.monotonic() + _CONFINE_S, HostError)
+        try:
+            payload = self._exchange(self.kept.request, self._wait(_CONFINE_S))
+        except LateError as error:
+            raise HostError(f"a program was not confined in time: {error}") from error
         if payload[:1] == frames.UNCONFINED:
             raise IsolationError(f"confinement failed: {payload[1:].decode('utf-8', 'replace')}")
-        ends = time.monotonic() + self.kept.init_s
-        payload = self._read(ends, LateError)
+        wait = self._wait(self.kept.init_s)
+        payload = self._read(wait)
         if payload == frames.LOADED:
-            payload = self._read(ends, LateError)
+            payload = self._read(wait)
         self._result(payload)
 
-    def call(self, request: bytes, seconds: float) -> bytes:
-        """Return what a request gives, as JSON."""
+    def call(self, request: bytes, seconds: float) -> Answer:
+        """Return what a request gives."""
         self.calls += 1
-        return self._result(self._exchange(request, time.monotonic() + seconds, LateError))
+        wait = self._wait(seconds)
+        return Answer(self._result(self._exchange(request, wait)), wait.spent_s)
 
-    def _exchange(self, request: bytes, ends: float, late: type[HeredityError]) -> bytes:
+    def _wait(self, seconds: float) -> Wait:
+        return Wait(self.zygote, seconds, self._busy)
+
+    def _exchange(self, request: bytes, wait: Wait) -> bytes:
         left = memoryview(frames.HEADER.pack(len(request) + 1) + frames.REQUEST + request)
         writable = select.poll()
         writable.register(self.worker.request, select.POLLOUT)
@@ -112,12 +108,12 @@ class _Process:
             except BrokenPipeError:  # it has ended; reading says how
                 break
             except BlockingIOError:
-                ready = writable.poll(1000 * max(0.0, ends - time.monotonic()))
+                ready = writable.poll(1000 * LOOK_S)
             if not ready:
-                raise late("it does not take what it is asked in time")
-        return self._read(ends, late)
+                wait.look()
+        return self._read(wait)
 
-    def _read(self, ends: float, late: type[HeredityError]) -> bytes:
+    def _read(self, wait: Wait) -> bytes:
         inbox, largest = self.inbox, self.kept.result_bytes + _NEWS
         while True:
             if len(inbox) >= frames.HEADER.size:
@@ -128,8 +124,9 @@ class _Process:
                     payload = bytes(inbox[4 : size + 4])
                     del inbox[: size + 4]
                     return payload
-            if not self._poll.poll(1000 * max(0.0, ends - time.monotonic())):
-                raise late("no answer in time")
+            if not self._poll.poll(1000 * LOOK_S):
+                wait.look()
+                continue
             chunk = os.read(self.worker.response, frames.CHUNK)
             if not chunk:
                 raise _EndedError
@@ -149,10 +146,6 @@ class _Process:
             said, trace = (_text(failure, key) for key in ("message", "traceback"))
             raise _FailedError(said[:500], trace[:10_000])
         return payload[5 + size :]
-
-
-class LateError(ProgramError):
-    """A program in the sandbox has not answered in time."""
 
 
 class _EndedError(HeredityError):
@@ -176,14 +169,14 @@ class Sandbox:
         self._engine: EngineFolder | None = None
         self._zygote: ZygoteProcess | None = None
 
-    def call(self, kept: Kept, method: bytes, arguments: bytes, seconds: float) -> bytes:
-        """Call a method of what a program keeps, and return what it gives, as JSON.
+    def call(self, kept: Kept, method: bytes, arguments: bytes, seconds: float) -> Answer:
+        """Call a method of what a program keeps, and return what it gives.
 
         Args:
             kept: the program.
             method: the method's name.
             arguments: its keyword arguments, a JSON object.
-            seconds: wall seconds that it may take; a fresh process has `kept.init_s` before.
+            seconds: processor seconds that it may take; a fresh process has `kept.init_s` before.
 
         Raises:
             ProgramError: if the program raises, ends, takes too long, or answers what is no answer.
@@ -298,7 +291,7 @@ class Sandbox:
         except HostError:
             self._lose()
             raise
-        return _Process(kept, self._zygote, worker)
+        return _Process(kept, self._zygote, worker, lambda: self._live - len(self._idle))
 
 
 class _Starter:

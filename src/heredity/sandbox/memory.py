@@ -29,11 +29,12 @@ _PROPORTIONAL = ((b"Pss_Anon:", b"SwapPss:"), (b"Pss_Shmem:",))
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process: its parent's id, its session's, and when it was started, seconds after the machine."""
+    """A process: its parent's id, its session's, when it was started, seconds after the machine, and its processor seconds."""
 
     parent: int
     session: int
     started_s: float
+    processor_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,11 @@ def memory_of(root: int, bound: int, files: int = 0) -> int:
     if total <= bound:
         return total
     return _sum(members, {pid: _proportional(pid) for pid in members}, files)
+
+
+def processor_of(root: int) -> float:
+    """Return the processor seconds that a family of processes has had; those of members that have ended are left out."""
+    return sum(process.processor_s for process in family(root).values())
 
 
 def memory_files(first: int) -> int:
@@ -155,7 +161,11 @@ def _pids() -> Iterator[int]:
 def _process(pid: int) -> Process | None:
     # The name, in parentheses, may hold anything.
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    return Process(int(fields[1]), int(fields[3]), int(fields[19]) / _TICKS) if len(fields) > 19 else None
+    if len(fields) <= 19:
+        return None
+    return Process(
+        int(fields[1]), int(fields[3]), int(fields[19]) / _TICKS, (int(fields[11]) + int(fields[12])) / _TICKS
+    )
 
 
 def _descriptors(pids: Iterable[int]) -> Iterator[str]:

@@ -108,6 +108,11 @@ class ZygoteProcess:
             raise HostError(f"the sandbox did not start: {lines[-1] if lines else error}") from error
 
     @property
+    def pid(self) -> int:
+        """Its process id: what it has forked descends from it."""
+        return self._process.pid
+
+    @property
     def control(self) -> int:
         """Descriptor on which exits are announced."""
         return self._control.fileno()

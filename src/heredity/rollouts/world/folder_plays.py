@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Self, cast
 
+from heredity.actors.contract import ToolResult
 from heredity.errors import ConfigError
 from heredity.rollouts.programs import Program, SandboxedPrograms
 from heredity.rollouts.rollout import RolloutError
@@ -20,7 +21,9 @@ GENERATE_S = 60.0
 """Seconds that a level may take to be generated and played: generators search, some of them."""
 EXPLORE_S = 300.0
 """Seconds that the search of one level may take."""
-_MOST_ENDS = 3
+_AGAIN = 2
+"""A play that has not ended in time is played once more, with so many times as much."""
+_MOST_ENDS = 4
 """After so many processes have ended in plays no other is started."""
 _FIELDS = {"first": str, "ended": bool, "steps": list, "failed": str, "moment": str, "still": str}
 
@@ -118,6 +121,14 @@ class Plays:
             return Explored(failed=str(error))
 
     async def _call(self, method: str, arguments: Mapping[str, Any], seconds: float = PLAY_S) -> Any:
+        result = await self._asked(method, arguments, seconds)
+        if result.error == "timeout" and seconds < EXPLORE_S:
+            # Seconds of the clock: it may have been the machine that was slow, loaded or stopped.
+            result = await self._asked(method, arguments, _AGAIN * seconds)
+        raise_failure(result)
+        return result.value
+
+    async def _asked(self, method: str, arguments: Mapping[str, Any], seconds: float) -> ToolResult:
         if self._program is None or not self._program.alive:
             if self._ends > _MOST_ENDS:
                 raise RolloutError(f"not tried: its process has ended {self._ends} times before")
@@ -127,11 +138,9 @@ class Plays:
             self._program = await self._stack.enter_async_context(self._programs.open(self._folder.tree, GUEST, given))
         raise_failure(self._program.opened)
         try:
-            result = await self._program.call(method, arguments, seconds=seconds)
+            return await self._program.call(method, arguments, seconds=seconds)
         except ConfigError as error:
             raise RolloutError(f"what it is given cannot be sent: {error}") from error
-        raise_failure(result)
-        return result.value
 
     async def __aenter__(self) -> Self:
         return self

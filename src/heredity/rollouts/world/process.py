@@ -89,7 +89,7 @@ class LibraryWorldProcess:
 
     def __init__(self, spec: Mapping[str, Any]) -> None:
         self._world, self._skin, self._level = world(spec["world"]), spec["skin"], spec["level"]
-        self._allowance = Allowance(HOOKS_S)
+        self._allowance = Allowance(HOOKS_S, clock=True)
 
     async def begin(self) -> None:
         """Begin the level.

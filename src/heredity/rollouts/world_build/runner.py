@@ -25,6 +25,8 @@ from heredity.worlds.gates.contract import CERTIFICATE
 LEVELS = "levels.json"
 """What a build on a hidden task leaves in `Trajectory.media`, beside the certificate."""
 _LINE = 256 << 20
+_CLOCK, _START_S = 10, 60.0
+"""A build is given up, and nothing said about it, after so many times its processor seconds by the clock, and a start."""
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
@@ -140,12 +142,15 @@ class BuildRunner:
         self._idle: list[BuildProcess] = []
 
     def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
-        """Attempt jobs; a build may take `limits.episode_s` (see `Runner.run`)."""
+        """Attempt jobs; a build may take `limits.episode_s` of the processor (see `Runner.run`).
+
+        By the clock it has many times as much. What takes longer waited for its machine, which is no fault of the world.
+        """
 
         async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
             async with self._places:
                 record = _Record(job)
-                return position, await attributed(record, self._built(record), limits.episode_s)
+                return position, await attributed(record, self._built(record, limits.episode_s))
 
         return as_completed(attempt(position, job) for position, job in enumerate(jobs))
 
@@ -154,14 +159,26 @@ class BuildRunner:
         while self._idle:
             await self._idle.pop().end()
 
-    async def _built(self, record: _Record) -> Trajectory:
-        process = self._idle.pop() if self._idle else BuildProcess()
+    async def _built(self, record: _Record, seconds: float) -> Trajectory:
+        process, most = self._idle.pop() if self._idle else BuildProcess(), _START_S + _CLOCK * seconds
         try:
-            answer = await process.ask(_request(record.job))
+            async with asyncio.timeout(most):
+                answer = await process.ask(_request(record.job, seconds))
+        except TimeoutError as error:
+            await process.end()
+            raise HostError(f"a build was given too little of the machine within {most:g} s") from error
         except BaseException:
             await process.end()
             raise
         self._idle.append(process)
+        if "late" in answer:
+            raise RolloutError(
+                f"no end within {seconds:g} seconds of the processor; make levels, lists and searches smaller",
+                status=Status.ROLLOUT_TIMEOUT,
+                failure_source=FailureSource.CANDIDATE,
+            )
+        if unjudged := [report for report in answer["reports"] if "unjudged" in report]:
+            raise HostError(f"the gate {unjudged[0]['gate']} {unjudged[0]['unjudged']}")
         return record.built(answer)
 
 
@@ -170,9 +187,9 @@ def gates_of(job: Job) -> Sequence[str]:
     return SHOWN if job.task.split == "train" else ALL
 
 
-def _request(job: Job) -> dict[str, Any]:
+def _request(job: Job, seconds: float) -> dict[str, Any]:
     files = {path: base64.b64encode(data).decode() for path, data in job.candidate.agent.items()}
-    return {**job.task.spec, "files": files, "gates": list(gates_of(job))}
+    return {**job.task.spec, "files": files, "gates": list(gates_of(job)), "seconds": seconds}
 
 
 def findings_text(reports: Sequence[dict[str, Any]], gates: int) -> str:

@@ -9,6 +9,7 @@ import base64
 import json
 import os
 import resource
+import signal
 import sys
 from functools import cache
 from typing import Any
@@ -25,10 +26,30 @@ def _library() -> dict[str, World]:
     return dict(sound_worlds()[0])
 
 
+class _LateError(BaseException):
+    """A build has taken its processor time; no handler of exceptions on the way stops it."""
+
+
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Build what is asked for: `files` (path to base64), `world`, `seed`, `gates`."""
+    """Build what is asked for: `files` (path to base64), `world`, `seed`, `gates`, in `seconds` of the processor.
+
+    Returns:
+        What came of it (`Built.to_json`), or `late`, true.
+    """
     files = {path: base64.b64decode(data) for path, data in request["files"].items()}
-    return build(files, request["world"], request["seed"], request["gates"], _library).to_json()
+    library = _library() if "novelty" in request["gates"] else {}
+
+    def late(number: int, frame: object) -> None:
+        raise _LateError
+
+    signal.signal(signal.SIGVTALRM, late)
+    signal.setitimer(signal.ITIMER_VIRTUAL, request["seconds"])
+    try:
+        return build(files, request["world"], request["seed"], request["gates"], lambda: library).to_json()
+    except _LateError:
+        return {"late": True}
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
 
 
 def main() -> None:

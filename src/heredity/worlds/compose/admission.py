@@ -22,6 +22,8 @@ from heredity.worlds.gates.contract import Subject, files_digest
 from heredity.worlds.gates.novelty import Fingerprint
 from heredity.worlds.world import World, sound_worlds
 
+UNJUDGED = "could not be judged"
+"""How a reason ends that is no rejection: such a world is judged again the next time."""
 KNOWN = "composed.jsonl"
 """What is known, a line for each world, in the folder where worlds are written."""
 
@@ -93,6 +95,9 @@ def judged(recipe: Recipe, out: Path | None = None) -> Composed:
 
 
 def _of(one: Composed, admission: Admission) -> Composed:
+    unjudged = next((report for report in admission.gates if report.unjudged), None)
+    if unjudged is not None:
+        return replace(one, reason=f"{unjudged.gate}: {UNJUDGED}", detail=unjudged.unjudged)
     figures = {report.gate: report.figures for report in admission.gates}
     found = next(((report.gate, finding) for report in admission.gates for finding in report.findings), None)
     reason, detail = ("", "") if found is None else (f"{found[0]}: {found[1].kind}", found[1].message)
@@ -141,7 +146,7 @@ def admissions(recipes: Sequence[Recipe], out: Path | None = None, processes: in
             waiting.append(recipe)
     workers = min(processes or len(os.sched_getaffinity(0)), len(waiting))
     for one in _in_this_process(waiting, out) if workers < 2 else _in_processes(waiting, out, workers):
-        if out is not None:
+        if out is not None and not one.reason.endswith(UNJUDGED):
             out.mkdir(parents=True, exist_ok=True)
             with (out / KNOWN).open("a", encoding="utf-8") as file:
                 file.write(json.dumps(one.to_json()) + "\n")

@@ -25,11 +25,21 @@ class SlowHookError(HookError):
     """A hook that has not answered in time, or hooks whose allowance is spent."""
 
 
-class Allowance:
-    """Wall seconds that hooks may take together, over many turns."""
+class UnansweredHookError(SlowHookError):
+    """A hook that waits, or that the machine gives no time: whether it is slow cannot be said."""
 
-    def __init__(self, seconds: float) -> None:
+
+class Allowance:
+    """Seconds that hooks may take together, over many turns.
+
+    Args:
+        seconds: how many: of the processor, so that no load of the machine decides whether they suffice.
+        clock: whether they are of the clock instead, as where somebody waits for what hooks say.
+    """
+
+    def __init__(self, seconds: float, *, clock: bool = False) -> None:
         self.seconds = self.left = seconds
+        self.clock = clock
 
 
 _ALLOWANCE: ContextVar[Allowance | None] = ContextVar("allowance", default=None)

@@ -21,8 +21,9 @@ import numpy as np
 from heredity.errors import ConfigError
 from heredity.outside import json_value
 from heredity.resources import SourceTree
-from heredity.sandbox.kept import Kept, LateError, ProgramError, Sandbox, shared
-from heredity.worlds.dsl.allowance import HookError, SlowHookError, allowance
+from heredity.sandbox.kept import Kept, Sandbox, shared
+from heredity.sandbox.waiting import Answer, LateError, ProgramError, UnansweredError
+from heredity.worlds.dsl.allowance import HookError, SlowHookError, UnansweredHookError, allowance
 from heredity.worlds.dsl.bounded import MAX_PASSES, RuleError, Turn
 from heredity.worlds.dsl.schema import Hook
 from heredity.worlds.dsl.values import fitting, frozen, thawed
@@ -31,10 +32,10 @@ PASSES = 100
 """What a call counts of a turn's passes, so that a turn has at most 200 calls."""
 
 CALL_S = 5.0
-"""Wall seconds of one call."""
+"""Processor seconds of one call."""
 
 TURN_S = 10.0
-"""Wall seconds that the hooks of one turn may take together."""
+"""Processor seconds that the hooks of one turn may take together; calls that are answered at once count none."""
 
 _MOST_ASKED = 2000
 _GUEST = "heredity_hooks_guest"
@@ -85,7 +86,9 @@ class Hooks:
             for index in rng.permutation(len(keys))[:_MOST_ASKED]:
                 name, given = keys[int(index)]
                 try:
-                    same = self._asked(name, given, CALL_S, sandbox)[0] == self._known[name, given]
+                    same = self._asked(name, given, sandbox)[0] == self._known[name, given]
+                except UnansweredHookError:
+                    raise
                 except RuleError:
                     same = False
                 if not same:
@@ -112,32 +115,30 @@ class Hooks:
         if allowed is not None and allowed.left <= 0:
             raise SlowHookError(f"hooks have taken more than {allowed.seconds:g} s in all; make {name} faster")
         began = time.monotonic()
-        try:
-            made, size = self._asked(name, given, CALL_S, shared())
-        finally:
-            spent = time.monotonic() - began
-            if allowed is not None:
-                allowed.left -= spent
-        turn.count(int(spent / TURN_S * MAX_PASSES))
-        self._weight += size + len(given)
+        made, answer = self._asked(name, given, shared())
+        if allowed is not None:
+            allowed.left -= time.monotonic() - began if allowed.clock else answer.spent_s
+        turn.count(int(answer.spent_s / TURN_S * MAX_PASSES))
+        self._weight += len(answer.data) + len(given)
         if self._weight > _MOST_KEPT:
             self._known.clear()
-            self._weight = size + len(given)
+            self._weight = len(answer.data) + len(given)
         self._known[name, given] = made
         return made
 
-    def _asked(self, name: str, given: bytes, seconds: float, sandbox: Sandbox) -> tuple[Any, int]:
-        """Return what a hook gives, and how many bytes that took. Raises `HookError`."""
+    def _asked(self, name: str, given: bytes, sandbox: Sandbox) -> tuple[Any, Answer]:
+        """Return what a hook gives, and as what the sandbox answered. Raises `HookError`."""
         request = b'{"name":"%s","seed":%d,"values":%s}' % (name.encode(), zlib.crc32(given), given)
         try:
-            answer = sandbox.call(self._kept, b"call", request, seconds)
+            answer = sandbox.call(self._kept, b"call", request, CALL_S)
         except ProgramError as error:
             places = _LINE.findall(error.traceback)
             where = " ({}, line {})".format(*places[-1]) if places else ""
-            kind = SlowHookError if isinstance(error, LateError) else HookError
+            kinds = {UnansweredError: UnansweredHookError, LateError: SlowHookError}
+            kind = next((kinds[known] for known in kinds if isinstance(error, known)), HookError)
             raise kind(f"the hook {name}: {error}{where}", error.traceback) from error
         try:
-            return self._fits[name](frozen(json_value(answer), f"the result of {name}")), len(answer)
+            return self._fits[name](frozen(json_value(answer.data), f"the result of {name}")), answer
         except (ValueError, ConfigError, RuleError) as error:
             raise HookError(f"the hook {name}: {error}") from error
 

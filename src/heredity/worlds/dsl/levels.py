@@ -27,7 +27,7 @@ LEVEL_WORK = 4 * SEARCH_WORK
 """What all searches for one level may come to, those on drafts included."""
 
 LEVEL_S = 60.0
-"""Wall seconds that hooks may take for one level, rejected drafts included."""
+"""Processor seconds that hooks may take for one level, rejected drafts included."""
 
 KEPT_PLANS = 64
 """Levels whose search is remembered."""

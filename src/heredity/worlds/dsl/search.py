@@ -29,7 +29,7 @@ SEARCH_WORK = 1_000_000_000
 ACTION_WORK = 50
 
 SEARCH_S = 60.0
-"""Wall seconds that hooks may take in a search."""
+"""Processor seconds that hooks may take in a search."""
 
 SEARCH_WEIGHT = 400_000_000
 """Bytes, roughly, that the situations of a search may take."""

@@ -13,18 +13,19 @@ from typing import Any
 
 import heredity
 from heredity.errors import ConfigError, HostError, IsolationError
-from heredity.worlds.dsl.allowance import SlowHookError
+from heredity.worlds.dsl.allowance import SlowHookError, UnansweredHookError
 from heredity.worlds.gates.contract import CERTIFICATE, Findings, Gate, GateReport, Subject, files_digest
 from heredity.worlds.gates.execution import execution
 from heredity.worlds.gates.form import form
 from heredity.worlds.gates.leak import leak
 from heredity.worlds.gates.levels import levels
 from heredity.worlds.gates.novelty import novelty
-from heredity.worlds.gates.plays import StuckError
+from heredity.worlds.gates.patience import StuckError, UnjudgedError
 from heredity.worlds.gates.reliability import reliability
 from heredity.worlds.gates.reward import reward
 
 FORMAT = 1
+_TRIES = 2
 
 GATES: Mapping[str, Gate] = {
     "format": form,
@@ -94,7 +95,8 @@ def admit(
 ) -> Admission:
     """Execute the gates on a world.
 
-    A gate that the world's own code breaks rejects it: what was raised is the finding. After a hang no other gate is executed.
+    A gate that the world's own code breaks rejects it: what was raised is the finding. After a hang no other gate is
+    executed, nor after one that could not be judged.
 
     Args:
         subject: the world with its levels. Its code is run in this process, and in the main thread, so that hangs are ended.
@@ -103,25 +105,33 @@ def admit(
         only: names of the gates that are executed; a world is admitted by all of them alone.
     """
     reports: list[GateReport] = []
-    stuck = False
-    for name, gate in ((name, gate) for name, gate in GATES.items() if name in only):
-        findings = Findings()
-        figures: dict[str, Any] = {}
+    for name in (name for name in GATES if name in only):
+        reports.append(_executed(name, subject))
+        done(name)
+        stuck = reports[-1].unjudged or any(finding.kind == "hang" for finding in reports[-1].findings)
+        if stuck or (first and not reports[-1].passed):
+            break
+    return Admission(subject.world.name, files_digest(subject.world), subject.seed, tuple(reports))
+
+
+def _executed(name: str, subject: Subject) -> GateReport:
+    """Execute a gate; one that could not be judged is executed once more."""
+    said = ""
+    for _ in range(_TRIES):
+        findings, figures = Findings(), dict[str, Any]()
         try:
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-                figures = gate(subject, findings)
+                figures = GATES[name](subject, findings)
+        except (UnjudgedError, UnansweredHookError) as error:
+            said = str(error)
+            continue
         except StuckError as error:
-            stuck = True
             findings.add("hang", f"{error}; every action needs an answer", error.level, error.actions)
         except (HostError, IsolationError):
             raise
         except SlowHookError as error:
-            stuck = True
             findings.add("hang", f"{error}; every action needs an answer")
         except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
             findings.add("crash", f"the world raises {type(error).__name__}: {error}")
-        reports.append(GateReport(name, findings.all(), figures))
-        done(name)
-        if stuck or (first and not reports[-1].passed):
-            break
-    return Admission(subject.world.name, files_digest(subject.world), subject.seed, tuple(reports))
+        return GateReport(name, findings.all(), figures)
+    return GateReport(name, (), {}, unjudged=f"could not be judged, tried {_TRIES} times: {said}")

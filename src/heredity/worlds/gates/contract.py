@@ -9,6 +9,7 @@ from typing import Any
 
 from heredity.ids import digest_bytes, digest_json
 from heredity.worlds.contract import Action
+from heredity.worlds.gates.patience import PATIENCE
 from heredity.worlds.world import SPLITS, Level, World
 
 CERTIFICATE = "certificate.json"
@@ -75,23 +76,27 @@ class GateReport:
         findings: why it rejects; none is passed.
         figures: what was done and measured.
         left_out: why it was not executed; `""` if it was.
+        unjudged: why it could not be brought to an end, so that it says nothing about the world; `""` if it could.
     """
 
     gate: str
     findings: tuple[Finding, ...]
     figures: Mapping[str, Any]
     left_out: str = ""
+    unjudged: str = ""
 
     @property
     def passed(self) -> bool:
-        """Whether nothing was found."""
-        return not self.findings
+        """Whether nothing was found; not if it could not be judged."""
+        return not self.findings and not self.unjudged
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         findings = [finding.to_json() for finding in self.findings]
         if self.left_out:
             return {"gate": self.gate, "passed": None, "left_out": self.left_out}
+        if self.unjudged:
+            return {"gate": self.gate, "passed": None, "unjudged": self.unjudged}
         return {"gate": self.gate, "passed": self.passed, "findings": findings, "figures": dict(self.figures)}
 
 
@@ -103,18 +108,18 @@ class Subject:
         world: the world.
         levels: its shipped levels, test before validation.
         seed: what all chance of the gates comes from.
-        patience: processor seconds that an episode may take before it counts as hanging.
+        patience: processor seconds that an episode may take before its lines are counted (`gates.patience`).
         library: worlds that it must not be a copy of, by name.
     """
 
     world: World
     levels: Sequence[Level]
     seed: int = 0
-    patience: float = 10.0
+    patience: float = PATIENCE
     library: Mapping[str, World] = field(default_factory=dict[str, World])
 
     @classmethod
-    def of(cls, world: World, *, seed: int = 0, patience: float = 10.0, library: Mapping[str, World]) -> Subject:
+    def of(cls, world: World, *, seed: int = 0, patience: float = PATIENCE, library: Mapping[str, World]) -> Subject:
         """Return a world with all its levels."""
         levels = [level for split in SPLITS for level in world.shipped[split]]
         return cls(world, levels, seed, patience, library)

@@ -10,6 +10,7 @@ from heredity.errors import HostError, IsolationError
 from heredity.ids import canonical_json, generator
 from heredity.worlds.contract import Action
 from heredity.worlds.gates.contract import Figures, Findings, Subject
+from heredity.worlds.gates.patience import StuckError, watched
 from heredity.worlds.gates.plays import Explorer, Greedy, Play, check_hooks, drawn, given, play, rng_of
 from heredity.worlds.verify import SLACK
 from heredity.worlds.world import DIFFICULTIES, Level
@@ -18,6 +19,8 @@ _APPROACHED = 0.6
 """The share of a bound that somebody has to reach on some level."""
 _REMADE = 3
 _PROBES = 3
+_MAKING = 30
+"""Levels and their solutions are searched for, which may take so many times as long as an episode."""
 
 
 def levels(subject: Subject, findings: Findings) -> Figures:
@@ -63,8 +66,9 @@ def _fresh(subject: Subject, findings: Findings) -> list[Level]:
     for difficulty in DIFFICULTIES:
         seed = int(rng.integers(2**31))
         try:
-            made.append(subject.world.make(seed, difficulty))
-        except (HostError, IsolationError):
+            with watched(_MAKING * subject.patience):
+                made.append(subject.world.make(seed, difficulty))
+        except (HostError, IsolationError, StuckError):
             raise
         except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
             findings.add("fresh level", f"seed {seed}, difficulty {difficulty}: {error}")
@@ -74,8 +78,9 @@ def _fresh(subject: Subject, findings: Findings) -> list[Level]:
 def _solution(subject: Subject, findings: Findings, level: Level) -> Play:
     plan: Sequence[Action] = ()
     try:
-        plan = subject.world.levels.solve(level.data)
-    except (HostError, IsolationError):
+        with watched(_MAKING * subject.patience):
+            plan = subject.world.levels.solve(level.data)
+    except (HostError, IsolationError, StuckError):
         raise
     except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
         findings.add("crash", f"`solve` raises {type(error).__name__}: {error}", level.id)
@@ -117,8 +122,9 @@ def _remade(subject: Subject, findings: Findings, level: Level) -> None:
     try:
         for _ in range(2):
             rng = generator(level.seed, "world", subject.world.name, level.difficulty)
-            made.append(json.loads(canonical_json(subject.world.levels.generate(rng, level.difficulty))))
-    except (HostError, IsolationError):
+            with watched(_MAKING * subject.patience):
+                made.append(json.loads(canonical_json(subject.world.levels.generate(rng, level.difficulty))))
+    except (HostError, IsolationError, StuckError):
         raise
     except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
         findings.add("crash", f"`generate` raises {type(error).__name__}: {error}", level.id)

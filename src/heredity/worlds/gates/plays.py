@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,32 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from heredity.errors import HeredityError, HostError, IsolationError
+from heredity.errors import HostError, IsolationError
 from heredity.ids import generator
 from heredity.worlds.actions import sample_action
 from heredity.worlds.contract import Action
 from heredity.worlds.description import Description, Parameter
-from heredity.worlds.dsl.allowance import Allowance, SlowHookError, spending
 from heredity.worlds.episode import Episode, Step
 from heredity.worlds.gates.contract import Findings, Subject
+from heredity.worlds.gates.patience import StuckError, watched
 from heredity.worlds.skins import render
 from heredity.worlds.verify import ENDS, plain_actions
 from heredity.worlds.world import Level
 
 Policy = Callable[[Episode], object]
 _CANDIDATES = 24
-_WALL = 30
-
-
-class StuckError(HeredityError):
-    """An episode that does not come back; no gate goes on after it.
-
-    Attributes:
-        level: where; `actions`: what led there, the last the cause.
-    """
-
-    level = ""
-    actions: Sequence[Any] = ()
 
 
 @dataclass(slots=True)
@@ -63,36 +50,6 @@ class Play:
         if self.error:
             message = f"{self.error}; every well-typed action needs an answer"
             findings.add("crash", message, self.level, self.actions)
-
-
-@contextmanager
-def watched(seconds: float) -> Generator[None]:
-    """Interrupt what takes more than so many processor seconds, or, if it sleeps, thirty times as many on the clock.
-
-    Hooks have as many seconds on the clock, and a call that is not answered is the same as none. Only the main thread can
-    be watched.
-
-    Raises:
-        StuckError: from inside of what was interrupted.
-    """
-
-    def interrupt(number: int, frame: object) -> None:
-        raise StuckError(f"no answer within {seconds:g} s of processor time")
-
-    numbers = (signal.SIGPROF, signal.SIGALRM)
-    before = [signal.signal(number, interrupt) for number in numbers]
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    signal.setitimer(signal.ITIMER_REAL, _WALL * seconds)
-    try:
-        with spending(Allowance(seconds)):
-            yield
-    except SlowHookError as error:
-        raise StuckError(str(error)) from error
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
 
 
 def play(subject: Subject, level: Level, policy: Policy, most: int | None = None, *, shown: bool = True) -> Play:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,9 @@ import pytest
 import tomli_w
 
 from heredity.launchers import available
-from heredity.launchers.registry import programs
 from heredity.records import read_journal
-from launchers.scripts import BALANCED, LEFT, Call, write_turns
+from launchers.real import Real, each_real
+from launchers.scripts import BALANCED, LEFT, Call
 from launchers.test_real_agents import assert_same_accounts, run
 
 pytestmark = [
@@ -28,61 +26,9 @@ pytestmark = [
 ]
 
 
-@dataclass(frozen=True)
-class Real:
-    """A program as its maker's models know it: the model's name decides which tools it offers."""
-
-    launcher: str
-    model: str
-    tool: str
-    shell: Callable[[str], Call]
-    edit: Callable[[str, str], Call]
-
-    def write(self, path: Path, turns: list[Call | str]) -> str:
-        if not programs()[self.launcher].installed:
-            pytest.skip(f"{self.launcher} is not installed; heredity agents install {self.launcher}")
-        write_turns(path / self.model, turns, self.tool)
-        return f"scripted/{path}/{self.model}"
-
-
-def patch(old: str, new: str) -> str:
-    return f"*** Begin Patch\n*** Update File: system/policy.py\n@@\n-{old}\n+{new}\n*** End Patch\n"
-
-
-def exec_(script: str) -> Call:
-    return "functions__exec", {"input": f"const r = await {script}; text(typeof r === 'string' ? r : r.output ?? '');"}
-
-
-REAL = {
-    "claude-code": Real(
-        "claude-code",
-        "claude-sonnet-4-5",
-        "Bash",
-        lambda text: ("Bash", {"command": text, "description": "one step"}),
-        lambda old, new: ("Edit", {"file_path": "/workspace/system/policy.py", "old_string": old, "new_string": new}),
-    ),
-    "codex, patches": Real(
-        "codex",
-        "gpt-5.5",
-        "exec_command",
-        lambda text: ("exec_command", {"cmd": text, "yield_time_ms": 30_000}),
-        lambda old, new: ("apply_patch", {"input": patch(old, new)}),
-    ),
-    "codex, scripts": Real(
-        "codex",
-        "gpt-6.1-sol",
-        "functions__exec",
-        lambda text: exec_(f"tools.exec_command({json.dumps({'cmd': text, 'yield_time_ms': 25_000})})"),
-        lambda old, new: exec_(f"tools.apply_patch({json.dumps(patch(old, new))})"),
-    ),
-}
 WRITE_LEFT = f"cat > system/policy.py <<'END'\n{LEFT}END\n"
-WRONG, RIGHT = "        return 0", "        return int(obs[2] + 0.5 * obs[3] > 0)"
-
-
-@pytest.fixture(params=REAL)
-def real(request: pytest.FixtureRequest) -> Real:
-    return REAL[request.param]
+WRONG, RIGHT = "        return 0\n", "        return int(obs[2] + 0.5 * obs[3] > 0)\n"
+POLICY = "system/policy.py"
 
 
 def step(number: int, then: str = "") -> str:
@@ -97,24 +43,29 @@ def log_of(folder: Path) -> str:
     return (folder / "logs" / "agent.log").read_text()[-6000:]
 
 
+@each_real
 def test_an_agent_edits_its_policy_with_its_own_tools(real: Real, tmp_path: Path) -> None:
-    turns: list[Call | str] = [real.shell(WRITE_LEFT + "heredity submit --episodes 0-1")]
-    if real.launcher == "claude-code":
-        turns.append(("Read", {"file_path": "/workspace/system/policy.py"}))
-    turns += [real.edit(WRONG, RIGHT), real.shell("heredity submit --episodes 0-1; heredity finish")]
+    turns = [
+        real.shell(f"rm {POLICY}"),
+        real.write(POLICY, LEFT),
+        real.shell("heredity submit --episodes 0-1"),
+        *real.edit(POLICY, [(WRONG, RIGHT)]),
+        real.shell("heredity submit --episodes 0-1; heredity finish"),
+    ]
     result, folder = run(
-        tmp_path, {"launcher": real.launcher, "model": real.write(tmp_path, turns), "time_limit_s": 120}
+        tmp_path, {"launcher": real.launcher, "model": real.driven_by(turns, tmp_path), "time_limit_s": 120}
     )
     assert {**result.failures, **result.evolver_failures} == {}, log_of(folder)
     (metrics,) = result.runs
     returns = [row.train_mean for row in metrics.submissions]
     assert len(returns) == 2, log_of(folder)
     assert returns[0] < 15 < 100 < returns[1], log_of(folder)
-    assert (folder / "workspace" / "system" / "policy.py").read_text() == BALANCED
+    assert (folder / "workspace" / POLICY).read_text() == BALANCED
     assert metrics.heldout.mean > 100
     assert_same_accounts(metrics)
 
 
+@each_real
 def test_an_agent_that_stops_goes_on_with_its_conversation(real: Real, tmp_path: Path) -> None:
     turns: list[Call | str] = [
         real.shell(step(1, WRITE_LEFT + "heredity submit --episodes 0-1")),
@@ -124,7 +75,7 @@ def test_an_agent_that_stops_goes_on_with_its_conversation(real: Real, tmp_path:
         real.shell(step(5, "heredity submit --episodes 4-5; heredity finish")),
     ]
     result, folder = run(
-        tmp_path, {"launcher": real.launcher, "model": real.write(tmp_path, turns), "time_limit_s": 200}
+        tmp_path, {"launcher": real.launcher, "model": real.driven_by(turns, tmp_path), "time_limit_s": 200}
     )
     assert {**result.failures, **result.evolver_failures} == {}, log_of(folder)
     (metrics,) = result.runs
@@ -134,6 +85,7 @@ def test_an_agent_that_stops_goes_on_with_its_conversation(real: Real, tmp_path:
     assert_same_accounts(metrics)
 
 
+@each_real
 def test_an_agent_that_is_killed_goes_on_with_its_conversation(real: Real, tmp_path: Path) -> None:
     # An agent asks again for a command whose result it did not keep: only the first time is deadly.
     deadly = "[ -e killed ] || { touch killed; kill -9 $PPID; sleep 20; }"
@@ -144,7 +96,7 @@ def test_an_agent_that_is_killed_goes_on_with_its_conversation(real: Real, tmp_p
     ]
     evolver = {
         "launcher": real.launcher,
-        "model": real.write(tmp_path, turns),
+        "model": real.driven_by(turns, tmp_path),
         "time_limit_s": 200,
         "continue_wait_s": 0.1,
     }
@@ -193,13 +145,14 @@ def named(folder: Path) -> list[str]:
     return lines
 
 
+@each_real
 def test_a_run_that_is_killed_with_its_agent_goes_on_with_the_agents_conversation(real: Real, tmp_path: Path) -> None:
     turns: list[Call | str] = [
         real.shell(step(1, "heredity submit --episodes 0-1")),
         real.shell(step(2, "[ -e slept ] || { touch slept; sleep 100; }")),
         real.shell(step(3, "heredity submit --episodes 2-3; heredity finish")),
     ]
-    evolver = {"launcher": real.launcher, "model": real.write(tmp_path, turns), "time_limit_s": 200}
+    evolver = {"launcher": real.launcher, "model": real.driven_by(turns, tmp_path), "time_limit_s": 200}
     suites = tmp_path / "runs"
     running = heredity("run", str(configuration(tmp_path, evolver)), "--folder", str(suites), folder=tmp_path)
     until(lambda: any(suites.glob("*/runs/*/workspace/slept")), tmp_path)
@@ -215,3 +168,25 @@ def test_a_run_that_is_killed_with_its_agent_goes_on_with_the_agents_conversatio
     assert turns_of(folder).count("1") == turns_of(folder).count("3") == 1, log_of(folder)
     assert len([e for e in events if e.kind == "submission.admitted"]) == 2
     assert [e.data["reason"] for e in events if e.kind == "session.closed"] == ["finished"]
+
+
+@each_real
+def test_an_agent_that_is_killed_before_it_is_answered_begins_as_if_it_had_not_been(real: Real, tmp_path: Path) -> None:
+    turns: list[Call | str] = [real.shell(step(1, "heredity submit --episodes 0-1; heredity finish"))]
+    evolver = {"launcher": real.launcher, "model": real.driven_by(turns, tmp_path), "time_limit_s": 200}
+    rules = tmp_path / real.model
+    rules.write_text(rules.read_text().replace('text = "Turn 1', 'delay_s = 4.0\ntext = "Turn 1'))
+    suites = tmp_path / "runs"
+    running = heredity("run", str(configuration(tmp_path, evolver)), "--folder", str(suites), folder=tmp_path)
+    until(lambda: any(suites.glob("*/runs/*/workspace/.home/.c*/**/*.jsonl")), tmp_path)
+    time.sleep(0.5)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    until(lambda: not named(tmp_path), tmp_path, 20)
+    (folder,) = suites.glob("*/runs/*")
+    assert not (folder / "workspace" / "turns.txt").exists()
+    resumed = heredity("resume", str(folder.parents[1]), folder=tmp_path)
+    assert resumed.wait(200) == 0, (tmp_path / "output.txt").read_text()[-4000:] + log_of(folder)
+    assert turns_of(folder) == ["1"], log_of(folder)
+    events = list(read_journal(folder / "journal.jsonl"))
+    assert [e.data["start"] for e in events if e.kind == "agent.started"] == [1, 2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import shlex
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,13 @@ import pytest
 
 from heredity.experiments.suite import SuiteResult
 from heredity.launchers import available
-from heredity.launchers.registry import programs
 from heredity.library.models.world_faults import planted
 from heredity.protocols.world_generation.results import GenerationRun
 from heredity.worlds.compose.composed import yaml_text
 from heredity.worlds.compose.composing import compose
 from heredity.worlds.compose.recipe import Recipe
 from heredity.worlds.world import World
-from launchers.scripts import write_rules
-from launchers.test_real_agents import SHELLS
+from launchers.real import Real, each_real
 from protocols.world_generation.making import HereRunner, suite
 
 pytestmark = pytest.mark.skipif(available() is not None, reason=f"agents cannot be confined here: {available()}")
@@ -28,8 +26,8 @@ THEME = {"walled_garden": "A gardener trades melons and seed bags, whose prices 
 FOUND = "feedback/submit_000/episodes/ep_000/stdout.txt"
 
 
-@pytest.fixture(autouse=True)
-def _here(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("heredity.rollouts.world_build.kind.BuildRunner", HereRunner)
 
 
@@ -54,6 +52,7 @@ def assert_mended_and_admitted(result: SuiteResult) -> None:
     assert World(result.folder / "library" / "walled_garden").level("test-01").upper_bound.value == 1.0
 
 
+@pytest.mark.usefixtures("here")
 def test_an_agent_from_outside_writes_builds_mends_and_admits_a_world(tmp_path: Path) -> None:
     agent = tmp_path / "agent"
     agent.mkdir()
@@ -65,7 +64,7 @@ set -e
 here=$(dirname "$0")
 grep -q walled_garden AGENTS.md
 grep -q "prices drift" TASK.md
-! ls /work /tmp/*/sealed 2>/dev/null
+! ls {Path(__file__).parents[3]} {tmp_path}/out 2>/dev/null
 echo "# What it is" > system/design.md
 cp $here/faulty.yaml system/world.yaml
 heredity submit --episodes 0
@@ -78,21 +77,25 @@ heredity finish
     assert_mended_and_admitted(suite(tmp_path / "out" / "s", THEME, evolver={"launcher": str(agent)}, gateway={}))
 
 
+def edits_of(before: str, after: str) -> list[tuple[str, str]]:
+    """Return what is to be replaced by what, each with the line before it."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    changed = [code for code in SequenceMatcher(None, old, new).get_opcodes() if code[0] != "equal"]
+    return [("".join(old[i - 1 : j]), old[i - 1] + "".join(new[k:m])) for _, i, j, k, m in changed]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["claude-code", "codex"])
-def test_a_coding_agent_driven_by_a_scripted_model_makes_a_world(name: str, tmp_path: Path) -> None:
-    if not programs()[name].installed:
-        pytest.skip(f"{name} is not installed; heredity agents install {name}")
+@each_real
+def test_a_real_coding_agent_writes_builds_mends_and_admits_a_world(real: Real, tmp_path: Path) -> None:
     faulty, mended = texts()
-    tool, call = SHELLS[name]
-    commands = [
-        "head -c 300 AGENTS.md",
-        f"printf %s {shlex.quote(faulty)} > system/world.yaml",
-        f"heredity submit --episodes 0; cat {FOUND}",
-        f"printf %s {shlex.quote(mended)} > system/world.yaml",
-        "heredity submit --episodes 0",
-        "heredity finish",
+    turns = [
+        real.shell("head -c 300 AGENTS.md; cat TASK.md; rm -f system/world.yaml"),
+        real.write("system/world.yaml", faulty),
+        real.shell("heredity submit --episodes 0"),
+        real.shell(f"cat {FOUND}"),
+        *real.edit("system/world.yaml", edits_of(faulty, mended)),
+        real.shell("heredity submit --episodes 0"),
+        real.shell("heredity finish"),
     ]
-    write_rules(tmp_path / "rules.toml", commands, call, tool)
-    evolver = {"launcher": name, "model": f"scripted/{tmp_path}/rules.toml", "time_limit_s": 300}
+    evolver = {"launcher": real.launcher, "model": real.driven_by(turns, tmp_path), "time_limit_s": 500}
     assert_mended_and_admitted(suite(tmp_path / "out" / "s", THEME, evolver=evolver, gateway={}))

@@ -38,6 +38,9 @@ def run(
     out: Path | None = typer.Option(
         None, "--out", help="The folder to work in; by default a new one under team-runs/."
     ),
+    answer: str = typer.Option(
+        "", "--answer", help="The right answer, where it is known: an evolving team keeps what it solved as a canary."
+    ),
     approve: bool = _APPROVE,
     json_output: bool = _JSON,
     unsafe: bool = _UNSAFE,
@@ -60,7 +63,7 @@ def run(
         )
     folder.mkdir(parents=True, exist_ok=True)
     kept = keep_files([*files, *(more or ())], folder / "files")
-    asked = {"task": task, "files": sorted(kept), "settings": settings.model_dump(mode="json")}
+    asked = {"task": task, "files": sorted(kept), "answer": answer, "settings": settings.model_dump(mode="json")}
     write_whole(folder / "task.json", json.dumps(asked, indent=1, ensure_ascii=False))
     _work(folder, approve=approve, json_output=json_output, unsafe=unsafe)
 
@@ -131,6 +134,7 @@ def _work(folder: Path, *, approve: bool, json_output: bool, unsafe: bool) -> No
     settings = TeamSettings.model_validate(asked["settings"])
     files = {name: folder / "files" / name for name in asked["files"]}
     how: dict[str, Any] = {"review": review if approve else None, "watch": watch, "unsafe": unsafe}
+    how["answer"] = asked.get("answer", "")
     try:
         result = run_interruptibly(work(settings, folder, asked["task"], files, **how))
     except (InterruptedRunError, *NOBODYS):
@@ -149,6 +153,7 @@ def _work(folder: Path, *, approve: bool, json_output: bool, unsafe: bool) -> No
 
 def _as_json(result: TeamResult, folder: Path) -> dict[str, Any]:
     usage: Any = json.loads((folder / "usage.json").read_text(encoding="utf-8"))
+    made = folder / "evolution.json"
     return {
         "outcome": result.outcome,
         "answer": result.answer,
@@ -157,6 +162,7 @@ def _as_json(result: TeamResult, folder: Path) -> dict[str, Any]:
         "seconds": round(result.seconds, 3),
         "usage": usage,
         "folder": str(folder),
+        **({"evolution": json.loads(made.read_text(encoding="utf-8"))} if made.exists() else {}),
     }
 
 

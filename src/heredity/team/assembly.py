@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from heredity.actors.contract import Solving
-from heredity.actors.solver import build
+from heredity.actors.solver import Solver
 from heredity.errors import ConfigError, RecordError
 from heredity.gateway.gateway import Gateway
 from heredity.outside import read_bytes, read_text
@@ -19,11 +19,16 @@ from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.team.agent import SubAgent, TeamTool
+from heredity.team.design import AgentDesign, TeamParts
+from heredity.team.evolution.across import evolving
+from heredity.team.evolution.generation import writing_tools
+from heredity.team.evolution.makeup import Makeup, makeup
+from heredity.team.evolution.trials import Staff
 from heredity.team.memory import Entry, SharedMemory, to_jsonl
 from heredity.team.participant import Context
 from heredity.team.plan import Plan
-from heredity.team.planning import INSTRUCTIONS, ModelPlanner, Planner
-from heredity.team.settings import TOOLS, AgentSection, TeamSettings
+from heredity.team.planning import Planner
+from heredity.team.settings import AgentSection, TeamSettings
 from heredity.team.team import PLANNER, Member, Team, TeamResult, open_team, write_whole
 from heredity.team.tools.asking import asking
 from heredity.team.tools.corpus import Corpus
@@ -43,6 +48,7 @@ async def assembled(
     planner: Planner | None = None,
     files: Mapping[str, Path] | None = None,
     unsafe: bool = False,
+    answer: str = "",
 ) -> AsyncGenerator[tuple[Team, Gateway]]:
     """Open everything that a team needs, and the team; everything is closed afterwards.
 
@@ -54,6 +60,7 @@ async def assembled(
         planner: plans in place of the team's own.
         files: what is given with the task, by name; agents search and read it beside the corpus.
         unsafe: run programs with the isolation that works here.
+        answer: the right answer, where it is known: a task that is solved becomes a canary of the team's evolution.
 
     Raises:
         ConfigError: if a model, folder, memory or browser that is named is not there.
@@ -61,33 +68,26 @@ async def assembled(
         IsolationError: if programs cannot be confined here.
         RunLockedError: if another process works in the folder.
     """
-    async with (
-        Gateway(settings.gateway) as gateway,
-        SandboxedPrograms(unsafe=unsafe) as programs,
-        AsyncExitStack() as stack,
-    ):
-        given = settings.corpus.folder
-        parts = _Parts(
-            settings,
-            gateway,
-            programs,
-            await Corpus.load(Path(given) if given else None, DocumentReader(programs), files),
-            pictures_of(files or {}),
-            await stack.enter_async_context(open_servers(settings, unsafe=unsafe)),
-            await stack.enter_async_context(open_door(settings.web, settings.tools(), programs)),
-            SharedMemory(read_memory(settings.team.memory)),
-        )
-        async with open_team(
-            folder,
-            {name: parts.member(name, agent) for name, agent in settings.agents.items()},
-            planner or parts.planner(),
-            rounds=settings.team.rounds,
-            step_seconds=settings.team.step_seconds,
-            review=review,
-            watch=watch,
-            memory=parts.memory,
-        ) as team:
-            yield team, gateway
+    async with _opened(settings, files, unsafe=unsafe) as parts:
+        made = makeup(settings, candidate_of)
+        with evolving(settings, made, parts.staff(made), parts.gateway, parts.programs, folder) as at_work:
+            team_now = at_work.evolving
+            sections = settings.agents.items()
+            members = {name: Member(s.description, team_now.handler(name), s.concurrency) for name, s in sections}
+            async with open_team(
+                folder,
+                members,
+                planner or team_now,
+                rounds=settings.team.rounds,
+                step_seconds=settings.team.step_seconds,
+                review=review,
+                between=team_now.between,
+                watch=watch,
+                memory=parts.memory,
+            ) as team:
+                team_now.join(team.bus)
+                team.after = partial(at_work.after, answer=answer, meter=parts.gateway.meter)
+                yield team, parts.gateway
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,30 +103,57 @@ class _Parts:
     web: WebDoor
     memory: SharedMemory
 
-    def planner(self) -> Planner:
-        section = self.settings.planner
-        return ModelPlanner(self.gateway.model(self.settings.models()[PLANNER]), section.prompt or INSTRUCTIONS)
+    def staff(self, made: Makeup) -> Staff:
+        """Return how agents are made: each of what the team is at the time, with the tools that it names."""
+        team, models = self.settings.team, self.settings.models()
+        seeing = {name for name, agent in self.settings.agents.items() if agent.pictures}
 
-    def member(self, name: str, agent: AgentSection) -> Member:
-        handler = SubAgent(
-            build(candidate_of(agent)),
-            self.gateway.model(self.settings.models()[name]),
-            partial(self.tools_of, name, agent),
-            self.programs,
-            Solving(max_turns=agent.turns, seconds=self.settings.team.step_seconds),
-            self.pictures if agent.pictures else (),
-            self.web.close,
-        )
-        return Member(agent.description, handler, agent.concurrency)
+        def agent(now: TeamParts, name: str) -> SubAgent:
+            turns = now.design.agents[name].turns
+            return SubAgent(
+                Solver(made.parts(now, name)),
+                self.gateway.model(models.get(name, models[PLANNER])),
+                partial(self.tools_of, name, now.design.agents),
+                self.programs,
+                Solving(max_turns=turns, seconds=team.step_seconds),
+                self.pictures if name in seeing else (),
+                self.web.close,
+            )
 
-    def tools_of(self, name: str, agent: AgentSection, context: Context) -> list[TeamTool]:
+        limits = (team.rounds, team.step_seconds, team.seconds)
+        return Staff(agent, self.gateway.model(models[PLANNER]), made.offered, *limits)
+
+    def tools_of(self, name: str, agents: Mapping[str, AgentDesign], context: Context) -> list[TeamTool]:
+        agent = agents[name]
         tools = (*self.corpus.tools(), python_tool(self.programs))
-        offered = {tool.tool.spec.name: tool for tool in tools}
-        asked = [asking(other, self.settings.agents[other].description, context) for other in agent.asks]
-        named = [offered[called] for called in agent.tools if called in offered]
-        reaching = [tool for called in agent.tools for tool in self.web.tools(called, context)]
-        foreign = [tool for called in agent.tools if called not in TOOLS for tool in self.servers.named(called)]
+        offered = {tool.tool.spec.name: tool for tool in tools} | writing_tools(self.programs, context)
+        asked = [asking(other, agents[other].description, context) for other in agent.asks]
+        named = [offered[called] for called in agent.tools or () if called in offered]
+        servers = [called for called in agent.tools or () if called.partition(".")[0] in self.servers.by_name]
+        foreign = [tool for called in servers for tool in self.servers.named(called)]
+        reaching = [tool for called in agent.tools or () for tool in self.web.tools(called, context)]
         return [*named, *reaching, *foreign, *self.servers.of_agent(name), *asked, *self.memory.tools(context)]
+
+
+@asynccontextmanager
+async def _opened(settings: TeamSettings, files: Mapping[str, Path] | None, *, unsafe: bool) -> AsyncGenerator[_Parts]:
+    """Open what the members of a team share."""
+    async with (
+        Gateway(settings.gateway) as gateway,
+        SandboxedPrograms(unsafe=unsafe) as programs,
+        AsyncExitStack() as stack,
+    ):
+        given = Path(settings.corpus.folder) if settings.corpus.folder else None
+        yield _Parts(
+            settings,
+            gateway,
+            programs,
+            await Corpus.load(given, DocumentReader(programs), files),
+            pictures_of(files or {}),
+            await stack.enter_async_context(open_servers(settings, unsafe=unsafe)),
+            await stack.enter_async_context(open_door(settings.web, settings.tools(), programs)),
+            SharedMemory(read_memory(settings.team.memory)),
+        )
 
 
 async def work(

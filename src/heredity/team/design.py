@@ -27,6 +27,7 @@ from heredity.team.team import PLANNER
 
 TEAM = "agent/team"
 FILE = "agent.json"
+MOST_TURNS = 1000
 
 
 class EvolutionDesign(BaseModel):
@@ -58,7 +59,7 @@ class AgentDesign(BaseModel):
     tools: tuple[str, ...] | None = None
     memories: tuple[str, ...] | None = None
     asks: tuple[str, ...] = ()
-    turns: Annotated[int, Field(ge=1)] = 20
+    turns: Annotated[int, Field(ge=1, le=MOST_TURNS)] = 20
 
 
 class TeamDesign(BaseModel):

@@ -24,6 +24,9 @@
     command = ["python3", "notes.py"]    # its tools are named by agents: tools = ["notes"]
     folder = "notes"
 
+    [evolution]
+    mode = "across"                      # the team improves itself, also for later tasks
+
 Paths are seen from the folder of the file. `[gateway]` is that of every configuration.
 """
 
@@ -32,7 +35,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -45,8 +48,11 @@ from heredity.team.planning import ROUNDS
 from heredity.team.team import PLANNER
 from heredity.team.tools.web.rules import AllowedHosts
 
-TOOLS = ("search", "read", "python", "browse")
+TOOLS = ("search", "read", "python", "browse", "write_tool", "write_skill")
 """Tools that agents name; every agent has `remember` and `recall` beside them."""
+
+RESERVED = (PLANNER, MEMORY, "evolution", "user")
+"""Names that no agent has."""
 
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0)]
@@ -177,6 +183,41 @@ class WebSection(_Table):
         return self
 
 
+class EvolutionSection(_Table):
+    """How the team changes itself (docs/teams.md, "Evolution while working").
+
+    Attributes:
+        mode: `"none"`; `"within"`, where what is committed in a task holds for that task; `"across"`: for later tasks too.
+        optimizer: the method of the loop that proposes edits; `options`: its own.
+        model: who proposes; by default `gateway.optimisation`, else `team.model`.
+        targets: what may change.
+        attempts: most attempts of a task, re-attempts of steps and canaries together.
+        tries: most proposals for one failure.
+        guards: steps that went well, tried again beside a failed one.
+        store: the file of versions, with the history beside it.
+        canaries: the file of earlier tasks that were solved.
+        at_commit: how many of them, the latest ones, are tried before a commit.
+        check_every: tasks after which all of them are tried; 0 for never.
+        seed: of the optimizer's draws.
+    """
+
+    mode: Literal["none", "within", "across"] = "none"
+    optimizer: str = "reflection"
+    options: dict[str, Any] = Field(default_factory=dict[str, Any])
+    model: str = ""
+    targets: tuple[Literal["prompt", "tool", "memory", "agent"], ...] = Field(
+        default=("prompt", "tool", "memory", "agent"), strict=False
+    )
+    attempts: Annotated[int, Field(ge=0)] = 24
+    tries: Count = 2
+    guards: Annotated[int, Field(ge=0)] = 1
+    store: str = "team-versions.db"
+    canaries: str = "canaries.jsonl"
+    at_commit: Annotated[int, Field(ge=0)] = 3
+    check_every: Annotated[int, Field(ge=0)] = 5
+    seed: int = 0
+
+
 class TeamSettings(_Table):
     """A whole team.toml."""
 
@@ -186,14 +227,16 @@ class TeamSettings(_Table):
     corpus: CorpusSection = Field(default_factory=CorpusSection)
     mcp: dict[str, McpSection] = Field(default_factory=dict[str, McpSection])
     web: WebSection = Field(default_factory=WebSection)
+
+    evolution: EvolutionSection = Field(default_factory=EvolutionSection)
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
 
     @model_validator(mode="after")
     def _agreed(self) -> TeamSettings:
         for name, agent in self.agents.items():
-            if not NAME_PATTERN.fullmatch(name) or name in (PLANNER, MEMORY):
+            if not NAME_PATTERN.fullmatch(name) or name in RESERVED:
                 raise ValueError(
-                    f"agents.{name}: agents have names of letters, digits, '.', '_', '-', and not {PLANNER!r} or {MEMORY!r}"
+                    f"agents.{name}: agents have names of letters, digits, '.', '_', '-', and not {', '.join(map(repr, RESERVED))}"
                 )
             for other in agent.asks:
                 if other not in self.agents or other == name:
@@ -246,7 +289,11 @@ def load_team(path: Path, changes: Mapping[str, Any] | None = None) -> TeamSetti
     if changes and isinstance(team, dict):
         data["team"] = {**team, **changes}
     base = path.absolute().parent
-    for section, key in (("team", "memory"), ("corpus", "folder")):
+    evolution: Any = data.get("evolution")
+    if isinstance(evolution, dict):
+        data["evolution"] = {"store": EvolutionSection().store, "canaries": EvolutionSection().canaries, **evolution}
+    places = (("team", "memory"), ("corpus", "folder"), ("evolution", "store"), ("evolution", "canaries"))
+    for section, key in places:
         _locate(data.get(section), key, base)
     agents: Any = data.get("agents")
     for agent in agents.values() if isinstance(agents, dict) else ():
@@ -274,6 +321,7 @@ _SECTIONS: dict[str, type[BaseModel]] = {
     "corpus": CorpusSection,
     "mcp": McpSection,
     "web": WebSection,
+    "evolution": EvolutionSection,
     "gateway": GatewaySettings,
 }
 

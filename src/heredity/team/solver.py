@@ -104,10 +104,13 @@ class TeamSolver(Solver):
         seed = toolbox.conversation.seed or 0
         evolution = design.evolution or NO_EVOLUTION
         evolving = Evolving(self.team, staff, evolution, attempt, toolbox.programs, seed=seed)
-        described = {name: agent.description for name, agent in design.agents.items()}
-        lead = PlanningAgent(evolving, lambda: described, between=evolving.between, rounds=design.rounds)
-        for name in design.agents:
-            bus.register(Participant(name, evolving.handler(name), described[name], frozenset({Kind.TASK})))
+
+        def agents() -> dict[str, str]:
+            return {name: agent.description for name, agent in evolving.team.design.agents.items()}
+
+        lead = PlanningAgent(evolving, agents, between=evolving.between, rounds=design.rounds)
+        for name, made in design.agents.items():
+            bus.register(Participant(name, evolving.handler(name), made.description, frozenset({Kind.TASK})))
         bus.register(Participant(PLANNER, lead, "", frozenset({Kind.TASK})))
         bus.register(memory.participant())
         evolving.join(bus)

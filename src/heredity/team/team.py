@@ -74,12 +74,14 @@ class Team:
         bus: what its messages go over.
         memory: what it has written down.
         folder: where it is kept.
+        after: called with what came of each task, where a team learns from it for later ones.
     """
 
     def __init__(self, bus: Bus, memory: SharedMemory, folder: Path) -> None:
         self.bus = bus
         self.memory = memory
         self.folder = folder
+        self.after: Callable[[Mapping[str, Any], TeamResult], Awaitable[None]] | None = None
 
     async def run(self, task: str, files: Sequence[str] = (), seconds: float = 3600.0) -> TeamResult:
         """Do a task, or go on with it where an earlier process was stopped.
@@ -97,7 +99,10 @@ class Team:
         key = f"task-{digest_json(body)[:12]}"
         result = await self.bus.outside.request(PLANNER, body, key=key, timeout=seconds)
         write_whole(self.folder / "memory.jsonl", to_jsonl(self.memory.entries.values()))
-        return _result(result, self._plan(), time.monotonic() - started)
+        told = _result(result, self._plan(), time.monotonic() - started)
+        if self.after is not None:
+            await self.after(body, told)
+        return told
 
     def _plan(self) -> str:
         path = self.folder / "plan.md"

@@ -52,7 +52,7 @@ class Attributed:
         return [f"prompt/{self.case.agent}", *memories, *design]
 
 
-def round_failures(
+async def round_failures(
     plan: Plan, number: int, planner_id: str, record: Record, agent: Callable[[str], SubAgent], context: Context
 ) -> list[Attributed]:
     """Return the steps that ended in a round in which something failed that an edit could mend."""
@@ -63,7 +63,9 @@ def round_failures(
         if request is None or result is None or result.outcome is None:
             continue
         answer = result.value.get("answer", "") if isinstance(result.value, Mapping) else ""
-        handled = handled_by(agent(step.agent), context, record.effects_of(request.id), request.body, result.outcome)
+        handled = await handled_by(
+            agent(step.agent), context, record.effects_of(request.id), request.body, result.outcome
+        )
         handled = replace(handled, error=result.error, answer=str(answer))
         wrong = failures(handled)
         if wrong:

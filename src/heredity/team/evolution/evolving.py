@@ -6,6 +6,7 @@ a kill comes to the same versions without proposing or trying anything again.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from heredity.evolution.registry import METHODS, method
 from heredity.gateway import Model
 from heredity.ids import digest_json
 from heredity.resources import Candidate, SourceTree
+from heredity.resources.assembly import changed_parts
 from heredity.resources.building import PROMPT
 from heredity.tasks import TasksetInfo
 from heredity.team.agent import Numbered, RecordedModel, SubAgent
@@ -27,13 +29,41 @@ from heredity.team.evolution.generation import contracts_failure
 from heredity.team.evolution.session import FailureSession
 from heredity.team.evolution.trials import PROPOSAL, Case, Staff, Trials
 from heredity.team.messages import Message
-from heredity.team.participant import Context
+from heredity.team.participant import Context, Participant
 from heredity.team.plan import Plan
 from heredity.team.planning import INSTRUCTIONS, ModelPlanner, Revision
 from heredity.team.team import PLANNER
 
 Kept = Callable[[Decision, Candidate, Candidate], Mapping[str, str]]
 """Puts a decision into the lineage: the decision, the team as it was, the team that it is about; returns versions by part."""
+
+
+@dataclass
+class _Task:
+    """How far the evolution of a task has come.
+
+    Attributes:
+        context: of the planner's message, on whose record everything goes.
+        left: attempts that may still be made.
+        round: rounds that are over; `before`: the plan that the planner was shown last.
+        looked: how many of the planner's effects were looked at.
+        decided: how many decisions are on record.
+    """
+
+    context: Context
+    left: int
+    before: Plan
+    round: int = 0
+    looked: int = 0
+    decided: int = 0
+    proposals: set[str] = field(default_factory=set[str])
+
+    @property
+    def id(self) -> str:
+        """The planner's message."""
+        assert self.context.message is not None
+        return self.context.message.id
+
 
 NO_EVOLUTION = EvolutionDesign(attempts=0)
 
@@ -69,19 +99,19 @@ class Evolving:
     seed: int = 0
     trials: Trials = field(init=False)
     made: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    _round: int = 0
-    _left: int = 0
-    _before: Plan | None = None
-    _looked: int = 0
-    _proposals: set[str] = field(default_factory=set[str])
-    _decided: int = 0
+    _tasks: dict[str, _Task] = field(default_factory=dict[str, "_Task"])
+    _one: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def join(self, bus: Bus) -> None:
         """Take part in a team, for trials of edits."""
-        self._left = self.settings.attempts
         self.trials = Trials(self.staff, bus)
-        if self._left:
+        if self.settings.attempts:
             self.trials.join()
+
+    @property
+    def attempted(self) -> int:
+        """How many attempts were charged."""
+        return sum(self.settings.attempts - task.left for task in self._tasks.values())
 
     def handler(self, name: str) -> Callable[[Message, Context], Awaitable[Any]]:
         """Return what does the steps of an agent: each with what the team is made of when it begins."""
@@ -101,31 +131,31 @@ class Evolving:
 
     async def between(self, plan: Plan, context: Context) -> None:
         """Look at a round that is over, and improve the team where it failed in a way that an edit could mend."""
-        self._round += 1
-        if not self.settings.attempts:
+        if not self.settings.attempts or context.message is None:
             return
-        try:
-            await self._take_in(plan, context)
-            for failed in await self._failed(plan, context):
-                if self._left < 2:
-                    break
-                await self._mend(failed, plan, context)
-        except HeredityError as error:
-            if isinstance(error, NOBODYS):
-                raise
-            await self._note(context, {"what": "evolution failed", "reason": describe(error)})
-        self._before = plan
+        task = self._tasks.setdefault(context.message.id, _Task(context, self.settings.attempts, Plan(plan.task)))
+        async with self._one:
+            task.round += 1
+            task.context = context
+            try:
+                await self._take_in(task)
+                for failed in await self._failed(plan, task):
+                    if task.left >= _FEWEST:
+                        await self._mend(failed, plan, task)
+            except HeredityError as error:
+                if isinstance(error, NOBODYS):
+                    raise
+                await self._note(task, {"what": "evolution failed", "reason": describe(error)})
+            task.before = plan
 
-    async def _failed(self, plan: Plan, context: Context) -> list[Attributed]:
+    async def _failed(self, plan: Plan, task: _Task) -> list[Attributed]:
         """Return what failed in the last round, one entry for each scope, the worst first."""
-        record, message = self.trials.bus.record, context.message
-        assert message is not None
-        found = round_failures(plan, self._round, message.id, record, self.agent, context)
-        trace = record.effects_of(message.id)
-        looked, self._looked = self._looked, len(trace)
-        before = self._before or Plan(plan.task)
+        record = self.trials.bus.record
+        found = await round_failures(plan, task.round, task.id, record, self.agent, task.context)
+        trace = record.effects_of(task.id)
+        looked, task.looked = task.looked, len(trace)
         described = {name: agent.description for name, agent in self.team.design.agents.items()}
-        if failed := planner_failure(trace[looked:], before, described, self._round):
+        if failed := planner_failure(trace[looked:], task.before, described, task.round):
             found.append(failed)
         chosen: dict[frozenset[str], Attributed] = {}
         for one in sorted(found, key=lambda one: one.score):
@@ -143,39 +173,47 @@ class Evolving:
             if name in parts and name.partition("/")[0] in self.settings.targets
         )
 
-    async def _mend(self, failed: Attributed, plan: Plan, context: Context) -> None:
+    async def _mend(self, failed: Attributed, plan: Plan, task: _Task) -> None:
         """Let the optimizer mend a failure, if it fails again when it is tried again."""
-        settings, trials, scope = self.settings, self.trials, self._scope(failed)
-        about: dict[str, Any] = {
-            "step": failed.case.key,
-            "failures": [f"{f.kind}: {f.detail}" for f in failed.failures],
-        }
-        self._left -= 1
-        again = await trials.attempt(context, trials.team(self._base.candidate), failed.case)
+        settings, trials, base, scope = self.settings, self.trials, self._base, self._scope(failed)
+        about = {"step": failed.case.key, "failures": [f"{f.kind}: {f.detail}" for f in failed.failures]}
+        task.left -= 1
+        again = await trials.attempt(task.context, trials.team(base.candidate), failed.case)
         if again["score"] == 1.0:
-            await self._note(context, {"what": "did not fail again", **about})
+            await self._note(task, {"what": "did not fail again", **about})
             return
-        assert context.message is not None
-        guards = well_done(plan, failed, settings.guards, context.message.id, trials.bus.record)
+        guards = well_done(plan, failed, settings.guards, task.id, trials.bus.record)
         cases = [failed.case, *guards, *self.canaries]
-        session = FailureSession(
-            trials, context, self._base, scope, cases, self._tested(context), self._keeper(context, about), self._left
-        )
+
+        async def keep(decision: Decision, whole: Candidate) -> None:
+            await self._note(task, {"what": "edit", **about}, decision, base.candidate, whole)
+
+        session = FailureSession(trials, task.context, base, scope, cases, self._tested(task, base), keep, task.left)
         options = _options(settings, scope, len(cases))
-        chosen, number = method(settings.optimizer, options), self._round
-        await chosen.evolve(
-            session,
-            EvolverContext(
-                taskset=_INFO,
-                initial=session.initial,
-                seed=int(digest_json([self.seed, number, failed.case.key])[:8], 16),
-                train_tasks=len(cases),
-                options=options,
-                model=self._recorded(context),
-            ),
+        optimizer = self.optimizer and RecordedModel(self.optimizer, Numbered(task.context, f"evolution-{task.round}-"))
+        evolver = EvolverContext(
+            taskset=_INFO,
+            initial=session.initial,
+            seed=int(digest_json([self.seed, task.round, failed.case.key])[:8], 16),
+            train_tasks=len(cases),
+            options=options,
+            model=optimizer,
         )
-        self._left = session.left
-        self.team = session.accepted or self.team
+        await method(settings.optimizer, options).evolve(session, evolver)
+        task.left = session.left
+        if session.accepted is not None:
+            await self._become(session.accepted)
+
+    async def _become(self, team: TeamParts) -> None:
+        """Work on as another team: who is new in it takes part, who is not in it any more leaves."""
+        before, bus = self.team.design.agents, self.trials.bus
+        self.team = team
+        for name in before.keys() | team.design.agents.keys():
+            agent, earlier = team.design.agents.get(name), before.get(name)
+            if earlier is not None and (agent is None or agent.description != earlier.description):
+                await bus.unregister(name)
+            if agent is not None and (earlier is None or agent.description != earlier.description):
+                bus.register(Participant(name, self.handler(name), agent.description))
 
     @property
     def _base(self) -> TeamParts:
@@ -186,87 +224,78 @@ class Evolving:
         written = SourceTree({PROMPT: INSTRUCTIONS})
         return read_team(Candidate({**parts, f"prompt/{PLANNER}": written}), self.staff.offered)
 
-    def _recorded(self, context: Context) -> Model | None:
-        return self.optimizer and RecordedModel(self.optimizer, Numbered(context, f"evolution-{self._round}-"))
-
-    def _tested(self, context: Context) -> Callable[[TeamParts], Awaitable[str]]:
-        base = self._base
-
+    def _tested(self, task: _Task, base: TeamParts) -> Callable[[TeamParts], Awaitable[str]]:
         async def tested(team: TeamParts) -> str:
+            if team.design.evolution != base.design.evolution:
+                return "how a team evolves is not for its evolution to change"
+
             async def run() -> str:
                 return "" if self.programs is None else await contracts_failure(self.programs, team, base)
 
             name = f"contract-{team.candidate.digest[:16]}-{base.candidate.digest[:16]}"
-            return str(await context.once(name, run))
+            return str(await task.context.once(name, run))
 
         return tested
 
-    def _keeper(self, context: Context, about: Mapping[str, Any]) -> Callable[[Decision, Candidate], Awaitable[None]]:
-        before = self._base.candidate
-
-        async def keep(decision: Decision, whole: Candidate) -> None:
-            await self._note(context, {"what": "edit", **about}, decision, before, whole)
-
-        return keep
-
     async def _note(
         self,
-        context: Context,
+        task: _Task,
         about: Mapping[str, Any],
         decision: Decision | None = None,
         before: Candidate | None = None,
         whole: Candidate | None = None,
     ) -> None:
         """Put on record what came of a failure or of a proposal, and a version for each part that was to change."""
-        self._decided += 1
+        task.decided += 1
 
         async def put() -> dict[str, Any]:
-            said: dict[str, Any] = {"round": self._round, **about}
+            said: dict[str, Any] = {"round": task.round, **about}
             if decision is None or before is None or whole is None:
                 return said
             versions = dict(self.keep(decision, before, whole))
             said |= {"accepted": decision.accepted, "reason": decision.reason, "difference": decision.difference}
-            changed = [n for n in {*before.parts, *whole.parts} if before.parts.get(n) != whole.parts.get(n)]
-            return {**said, "parts": sorted(changed), "versions": versions, "team": whole.digest[:16]}
+            return {**said, "parts": changed_parts(before, whole), "versions": versions, "team": whole.digest[:16]}
 
-        self.made.append(dict(await context.once(f"decision-{self._decided}", put)))
+        self.made.append(dict(await task.context.once(f"decision-{task.decided}", put)))
 
     # Tools and skills that agents wrote.
 
-    async def _take_in(self, plan: Plan, context: Context) -> None:
+    async def _take_in(self, task: _Task) -> None:
         """Take what agents wrote in the last round into the team: what passes its tests and costs no canary."""
         messages = self.trials.bus.record.messages
-        new = sorted(key for key, m in messages.items() if m.kind == PROPOSAL and key not in self._proposals)
-        for message in [messages[key] for key in new]:
-            self._proposals.add(message.id)
-            await self._consider(message, context)
+        own = f"{task.id}."
+        found = [m for key, m in messages.items() if m.kind == PROPOSAL and key.startswith(own)]
+        for message in sorted((m for m in found if m.id not in task.proposals), key=lambda m: m.id):
+            task.proposals.add(message.id)
+            await self._consider(message, task)
 
-    async def _consider(self, message: Message, context: Context) -> None:
+    async def _consider(self, message: Message, task: _Task) -> None:
         name, part = f"tool/{message.body['name']}", SourceTree(message.body["files"])
         base, about = self.team, {"what": "written", "by": message.sender, "step": message.parent}
         whole = Candidate({**base.candidate.parts, name: part})
         wrong = str(message.body["wrong"]) or ("" if "tool" in self.settings.targets else "tools may not change")
+        team = base
         try:
             granted = _granted(base, message.sender, str(message.body["name"]))
             whole = Candidate({**whole.parts, TEAM: granted})
             team = self.trials.team(whole)
-            wrong = wrong or await self._tested(context)(team) or await self._lost(base, team, context)
+            wrong = wrong or await self._tested(task, base)(team) or await self._lost(base, team, task)
         except ConfigError as error:
-            wrong, team = str(error), base
+            wrong = str(error)
         reason = wrong or "it passes the tests of its contract" + (" and keeps the canaries" if self.canaries else "")
         decision = Decision(whole.digest, base.candidate.digest, not wrong, reason)
-        await self._note(context, about, decision, base.candidate, whole)
+        await self._note(task, about, decision, base.candidate, whole)
         self.team = self.team if wrong else team
 
-    async def _lost(self, base: TeamParts, team: TeamParts, context: Context) -> str:
+    async def _lost(self, base: TeamParts, team: TeamParts, task: _Task) -> str:
         """Return the first canary that a team loses and its base solves."""
         for case in self.canaries:
-            if self._left < 2:
+            if task.left < _FEWEST:
                 return "too few attempts are left to try the canaries"
-            self._left -= 2
-            if (await self.trials.attempt(context, self.trials.team(base.candidate), case))["score"] < 1.0:
+            task.left -= _FEWEST
+            if (await self.trials.attempt(task.context, self.trials.team(base.candidate), case))["score"] < 1.0:
                 continue
-            if (await self.trials.attempt(context, team, case))["score"] < 1.0:
+            if (await self.trials.attempt(task.context, team, case))["score"] < 1.0:
                 return f"it loses the canary {case.body['task']!r:.200}"
         return ""
 
@@ -307,6 +336,9 @@ def check_optimizer(settings: EvolutionDesign) -> None:
     """
     method(settings.optimizer, _options(settings, frozenset({f"prompt/{PLANNER}"}), 1))
 
+
+_FEWEST = 2
+"""Attempts that a comparison needs: one of each side."""
 
 _INFO = TasksetInfo(
     name="team",

@@ -140,7 +140,7 @@ class Trials:
             value = await agent(asked, context)
         except AgentFailedError as failed:
             outcome, error = Outcome.FAILED, describe(failed)
-        handled = handled_by(agent, context, self.bus.record.effects_of(asked.id), case.body, outcome)
+        handled = await handled_by(agent, context, self.bus.record.effects_of(asked.id), case.body, outcome)
         handled = replace(handled, error=error, answer=str(value.get("answer", "")))
         found = failures(handled)
         return {
@@ -186,13 +186,15 @@ async def solved(team: TeamParts, staff: Staff, body: Mapping[str, Any]) -> Mess
         return await bus.outside.request(PLANNER, body)
 
 
-def handled_by(
+async def handled_by(
     agent: SubAgent, context: Context, trace: list[tuple[str, Any]], body: Mapping[str, Any], outcome: Outcome
 ) -> Handled:
     """Return a step as it went, with what its agent could do."""
     parts = agent.solver.parts
     specs = {tool.tool.spec.name: tool.tool.spec for tool in agent.tools(context)}
     specs |= {spec.name: spec for spec in specs_of(parts.tools)}
+    if agent.release is not None:
+        await agent.release(context)
     programs = {tool.tree.digest[:12]: tool.name for tool in parts.tools if tool.tree is not None}
     return Handled(body, outcome, trace=trace, specs=specs, programs=programs)
 

@@ -1,0 +1,154 @@
+"""Drift: whether a team that evolves across tasks still solves what it solved before (canaries), and the way back if it does not.
+
+`canaries.jsonl` has a line for each earlier task that was solved, with the right answer; the history beside the store a line for
+each task and each check. A canary that is lost is tried again with the versions of earlier tasks: if those solve it, later tasks
+begin from them again, else it is not the edits that lost it, and they stay.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from heredity.errors import ConfigError, RecordError
+from heredity.ids import digest_json
+from heredity.outside import read_text
+from heredity.resources import Candidate
+from heredity.team.evolution.lineage import Lineage
+from heredity.team.evolution.trials import Case
+
+Attempt = Callable[[Candidate, Case], Awaitable[float]]
+"""Attempts a canary with a team; returns its score, 1 for solved."""
+
+_EARLIER = 5
+"""How many earlier teams are tried when a canary is lost."""
+
+
+def read_canaries(path: Path) -> list[Case]:
+    """Return the earlier tasks that a file holds; none where there is no file.
+
+    Raises:
+        ConfigError: if a line has no task or no answer.
+    """
+    return [_case(f"{path}, line {number}", line) for number, line in enumerate(_lines(path), 1)]
+
+
+def add_canary(path: Path, task: str, answer: str) -> None:
+    """Add a task that was solved, once.
+
+    Raises:
+        RecordError: if the file cannot be written.
+    """
+    line = {"task": task, "answer": answer}
+    if _case("", line).key not in {case.key for case in read_canaries(path)}:
+        _append(path, line)
+
+
+def read_history(path: Path) -> list[dict[str, Any]]:
+    """Return the tasks and checks of a team, in order."""
+    return _lines(path)
+
+
+def history_of(store: Path) -> Path:
+    """Return the file beside a store that holds the history."""
+    return store.with_suffix(".history.jsonl")
+
+
+async def after_task(
+    lineage: Lineage, done: Mapping[str, Any], canaries: Sequence[Case], every: int, attempt: Attempt
+) -> None:
+    """Put a task into the history, and check the canaries if it is time; a task that is there already is not put there again.
+
+    Args:
+        lineage: the team's versions.
+        done: what is known of the task; `task` names it.
+        canaries: earlier tasks.
+        every: tasks between checks; 0 for none.
+        attempt: attempts a canary.
+    """
+    path = history_of(lineage.store.path)
+    history = read_history(path)
+    if not any(line["what"] == "task" and line["task"] == done["task"] for line in history):
+        history.append({"what": "task", **done, "versions": lineage.heads()})
+        _append(path, history[-1])
+    since = 0
+    for line in reversed(history):
+        if line["what"] == "check":
+            break
+        since += 1
+    if canaries and every and since >= every:
+        _append(
+            path,
+            {
+                "tasks": sum(line["what"] == "task" for line in history),
+                **await _check(lineage, canaries, history, attempt),
+            },
+        )
+
+
+async def _check(
+    lineage: Lineage, canaries: Sequence[Case], history: Sequence[Mapping[str, Any]], attempt: Attempt
+) -> dict[str, Any]:
+    """Attempt all canaries with the team as it is, and go back to an earlier one that solves what this one has lost."""
+    versions = lineage.heads()
+    team = lineage.candidate(versions)
+    solved = [case.key for case in canaries if await attempt(team, case) == 1.0]
+    said: dict[str, Any] = {"what": "check", "solved": solved, "canaries": len(canaries), "versions": versions}
+    if len(solved) == len(canaries):
+        return said
+    for earlier in _earlier(history, versions):
+        team = lineage.candidate(earlier)
+        again = [case.key for case in canaries if await attempt(team, case) == 1.0]
+        if len(again) > len(solved):
+            moved = lineage.restore(earlier)
+            return {**said, "rolled_back": moved, "solved_again": again, "versions": earlier}
+    return {**said, "kept": "no earlier versions solve more of them"}
+
+
+def _earlier(history: Sequence[Mapping[str, Any]], now: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return the teams of earlier tasks and checks, the newest first, without the present one."""
+    teams: dict[str, dict[str, str]] = {}
+    for line in reversed(history):
+        versions: dict[str, str] = dict(line["versions"])
+        if versions != now:
+            teams.setdefault(digest_json(versions), versions)
+    return list(teams.values())[:_EARLIER]
+
+
+def _case(where: str, line: Mapping[str, Any]) -> Case:
+    if not isinstance(line.get("task"), str) or not isinstance(line.get("answer"), str):
+        raise ConfigError(f'{where} is no canary; each is an object with "task" and "answer", both texts')
+    body = {"task": line["task"]}
+    return Case(f"canary.{digest_json([body, line['answer']])[:12]}", "task", "", body, line["answer"])
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    lines: list[dict[str, Any]] = []
+    for number, text in enumerate(read_text(path).splitlines(), 1):
+        try:
+            value: Any = json.loads(text)
+        except ValueError as error:
+            raise ConfigError(f"{path}, line {number} is not JSON: {error}") from error
+        if not isinstance(value, dict):
+            raise ConfigError(f"{path}, line {number} is no JSON object: {text!r:.80}")
+        lines.append(cast("dict[str, Any]", value))
+    return lines
+
+
+def _append(path: Path, line: Mapping[str, Any]) -> None:
+    """Add a line with one write that is synced: others may add to the file meanwhile, and a kill leaves it whole or not there."""
+    try:
+        ended = not path.exists() or path.read_bytes()[-1:] in (b"", b"\n")
+        with path.open("ab") as file:
+            file.write(f"{'' if ended else chr(10)}{json.dumps(line, ensure_ascii=False)}\n".encode())
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise RecordError(
+            f"{path} cannot be written: {error.strerror}; free some space, then resume the task"
+        ) from error

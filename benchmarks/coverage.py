@@ -212,7 +212,7 @@ def documents(count: int, simulations: int, seed: int) -> dict[str, Any]:
         gaps = rng.normal(0.0, 1.0, count)[labels] + rng.normal(0.0, 1.0, labels.size)
         together, apart = compare_cases([gaps], clusters=[labels.tolist()]), compare_cases([gaps])
         for name, compared in (("together", together), ("apart", apart)):
-            judged = verdict(compared.difference, compared.p, LEVEL, covered=compared.telling)
+            judged = verdict(compared.difference, compared.p, LEVEL, untold=compared.untold)
             rows[name].append(float(judged is Verdict.BETTER))
         rows["cannot_tell"].append(float(together.few_clusters))
         rows["covered"].append(held(together.interval, 0.0))

@@ -230,6 +230,25 @@ def test_a_p_value_is_known_however_small_so_that_a_correction_for_thousands_of_
     assert paired.holm([p, *[0.5] * 2999])[0] < 1e-20
 
 
+@pytest.mark.parametrize("units", [25, 50, 100, 200])
+@pytest.mark.parametrize("zeros", [0, 5])
+def test_ties_and_zeros_leave_the_p_value_what_the_binomial_law_says(units, zeros):
+    # Differences of one size, of which all but a few favour one side: their signs alone are drawn.
+    for others in (0, units // 10, units // 4, units // 2):
+        values = [0.0] * zeros + [-0.5] * others + [0.5] * (units - others)
+        tail = sum(math.comb(units, k) for k in range(others + 1)) / 2**units
+        p = paired.sign_flip_p(values)
+        assert p == pytest.approx(min(1.0, 2.0 * tail), rel=0.15), "from 1 down to 2^-199"
+        assert p > 0.0
+
+
+def test_a_p_value_is_not_too_small_without_a_difference_on_ties_and_zeros():
+    rng = generator(5, "ties")
+    p = np.array([paired.sign_flip_p(rng.choice([-1.0, 0.0, 0.0, 1.0, 2.0, -2.0], 30), draws=300) for _ in range(400)])
+    for level in (0.05, 0.2):
+        assert (p <= level).mean() <= level + 3.0 * math.sqrt(level / 400)
+
+
 @pytest.mark.parametrize("units", [10, 40])
 def test_p_values_without_a_difference_are_uniform(units):
     rng = generator(4, "null")

@@ -10,12 +10,17 @@ from heredity.analysis.contract import Metrics
 from heredity.analysis.evidence import RunEvidence
 from heredity.analysis.paired import compare_cases, compare_runs
 from heredity.analysis.run_results import run_results
+from heredity.analysis.suite_comparisons import sequential_look
 from heredity.analysis.suite_results import suite_results
 from heredity.analysis.suite_table import taskset_scores
 from heredity.ids import generator
 from heredity.protocols.policy_evolution.metrics import METRICS
-from heredity.results.run import RunResults
+from heredity.reports.sentences import suite_caution
+from heredity.results.base import Unknown
+from heredity.results.coverage import COVERAGE
+from heredity.results.run import RunResults, RunStatus
 from heredity.results.suite import AbsentRun, SuiteResults
+from heredity.results.words import Words
 
 REFERENCE = "random policy"
 RANDOM = {"gymnasium/Acrobot-v1": -499.0, "gymnasium/CartPole-v1": 22.0}
@@ -232,3 +237,35 @@ def test_nobody_beating_random_leaves_the_suite_scale_undefined():
     assert row(suite.leaderboard, evolver="a").group_scores == {"tuning": 0.0}
     assert suite.comparisons.suite == []
     assert row(suite.comparisons.tasksets, b="a").candidates.verdict == "better"
+
+
+@pytest.mark.parametrize(("failed", "coverage", "told"), [(0, 0.9, True), (1, 0.9, False), (1, 0.8, True)])
+def test_runs_without_a_score_are_missing_from_what_verdicts_ask_for(failed: int, coverage: float, told: bool) -> None:
+    taskset = "gymnasium/CartPole-v1"
+    asked = {} if coverage == COVERAGE else {"coverage": coverage}
+    runs = [
+        one_run(evolver, taskset, seed, level, **asked)
+        for evolver, level in (("strong", 0.9), ("weak", 0.1))
+        for seed in range(8)
+    ]
+    runs[:failed] = [run.model_copy(update={"heldout": None, "status": RunStatus.FAILED}) for run in runs[:failed]]
+    results = suite_of(runs)
+    compared = row(results.comparisons.tasksets, a="strong", b="weak")
+    assert (results.coverage, compared.pairs) == (coverage, 8 - failed)
+    for claim in (compared.evolvers, compared.candidates):
+        assert (claim.verdict, claim.because) == (("better", None) if told else ("cannot tell yet", Unknown.MISSING))
+    caution = suite_caution(results, Words())
+    assert ("views.coverage" in caution) is not told
+
+
+def test_a_sequence_is_not_decided_by_the_seeds_that_happened_to_be_scored() -> None:
+    taskset = "gymnasium/CartPole-v1"
+    runs = [
+        one_run(evolver, taskset, s, level) for evolver, level in (("strong", 0.9), ("weak", 0.1)) for s in range(16)
+    ]
+    labels = [str(run.evolver.name) for run in runs]
+    look, _ = sequential_look(taskset_scores(runs, labels, policies), ("strong", "weak"))
+    assert look.decided
+    short = [run.model_copy(update={"heldout": None}) if run.seed in (3, 9) else run for run in runs[:16]]
+    look, _ = sequential_look(taskset_scores([*short, *runs[16:]], labels, policies), ("strong", "weak"))
+    assert (look.seeds, look.p <= 0.05, look.decided) == (14, True, False)

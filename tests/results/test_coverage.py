@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from heredity.analysis.commits import gain
 from heredity.analysis.paired import compare_cases, verdict
+from heredity.errors import ConfigError
+from heredity.experiments.config import resolve
+from heredity.judging.bench import Evolved
+from heredity.protocols.post_training.judge import selected as best_checkpoint
+from heredity.results.base import Unknown
 from heredity.results.coverage import covered, covers
 from heredity.results.run import HeldOut, Reference, Verdict
 
@@ -37,5 +45,38 @@ def test_a_comparison_knows_how_much_of_it_is_known() -> None:
     assert compared is not None
     assert fewer is not None
     assert (compared.covered, fewer.covered) == (True, False)
-    assert verdict(compared.difference, compared.p, covered=compared.covered) == Verdict.BETTER
-    assert verdict(fewer.difference, fewer.p, covered=fewer.covered) == Verdict.CANNOT_TELL
+    assert verdict(compared.difference, compared.p, untold=compared.untold) == Verdict.BETTER
+    assert fewer.untold is Unknown.MISSING
+    assert verdict(fewer.difference, fewer.p, untold=fewer.untold) == Verdict.CANNOT_TELL
+
+
+@pytest.mark.parametrize(("least", "told"), [(0.9, False), (0.8, True), (0.75, True)])
+def test_how_much_must_be_known_is_what_the_run_asks_for(least: float, told: bool) -> None:
+    after = HeldOut(scores=[*[1.0] * 8, None, None], mean=1.0, ci=None, n=8, failures=0, missing=2)
+    reference = Reference(name="initial", heldout_mean=0.0, heldout_scores=[0.0] * 10)
+    judged = gain(after, reference, returns=False, coverage=least)
+    assert judged is not None
+    assert (judged.verdict, judged.because) == (
+        (Verdict.BETTER, None) if told else (Verdict.CANNOT_TELL, Unknown.MISSING)
+    )
+
+
+@pytest.mark.parametrize("coverage", [0.0, 1.1, -0.5])
+def test_a_share_that_is_none_is_refused(coverage: float) -> None:
+    with pytest.raises(ConfigError, match=r"views\.coverage"):
+        resolve({"run": {"tasksets": ["gymnasium/CartPole-v1"]}, "views": {"coverage": coverage}})
+
+
+def _ends(scores: tuple[float | None, ...]) -> Any:
+    return SimpleNamespace(status="ok", submit_id=1, candidate="c", feedback=lambda: _feedback(scores))
+
+
+def _feedback(scores: tuple[float | None, ...]) -> Any:
+    known = np.array([math.nan if score is None else score for score in scores])
+    return SimpleNamespace(scores=known, mean=float(np.nanmean(known)))
+
+
+def test_judges_select_by_what_the_run_asks_for() -> None:
+    submissions = [_ends((1.0, 1.0, 1.0, None))]
+    asked = {least: best_checkpoint(Evolved(submissions, [], "finished", coverage=least)) for least in (0.9, 0.75)}
+    assert asked == {0.9: None, 0.75: "c"}

@@ -49,17 +49,19 @@ class Look:
         difference: mean over tasksets, then seeds, then cases.
         interval: of the confidence sequence; None while it has no end.
         p: two-sided, valid at every stopping time; None where cases cannot be told apart from their luck (there is one only).
+        covered: whether enough of the scores of both are known (`results.coverage`), for who knows how many were asked.
     """
 
     seeds: int
     difference: float
     interval: Interval | None
     p: float | None
+    covered: bool = True
 
     @property
     def decided(self) -> bool:
         """Whether the entries are told apart at 5%."""
-        return self.p is not None and self.p <= LEVEL
+        return self.covered and self.p is not None and self.p <= LEVEL
 
 
 def log_wealth(gaps: Floats) -> Floats:

@@ -17,6 +17,8 @@ from heredity.analysis.bounds import Interval
 from heredity.analysis.paired import Comparison, compare_cases, compare_runs, holm, verdict
 from heredity.analysis.samples import Clusters
 from heredity.analysis.statistics import CONFIDENCE
+from heredity.results.base import Unknown
+from heredity.results.coverage import COVERAGE, covered
 from heredity.results.run import Verdict
 from heredity.results.suite import Claim
 
@@ -49,6 +51,8 @@ def compare(
     marked: bool = False,
     cases: Sequence[ArrayLike] | None = None,
     clusters: Sequence[Clusters | None] | None = None,
+    least: float = COVERAGE,
+    asked: int | None = None,
 ) -> Both | None:
     """Compare two entries, for both claims.
 
@@ -59,15 +63,20 @@ def compare(
         marked: as in `Both`.
         cases: what the candidates are compared on, if that is something else, such as means over runs of other cases.
         clusters: what cases of each environment were drawn together (`samples.clustered`).
+        least: the share of what was asked that must have scores of both, for either claim.
+        asked: how many cells of `strata` were; all by default. Runs that were asked different cases leave the others' empty.
 
     Returns:
         Both comparisons, or None if nothing is paired.
     """
     # Against a mark the level is lower, as if there were so many more tests.
     of_evolvers = tests * round(LEVEL / MARK_LEVEL) if marked else tests
-    evolvers = compare_runs(strata, of_evolvers, bounds, mark=marked, clusters=clusters)
+    evolvers = compare_runs(strata, of_evolvers, bounds, mark=marked, clusters=clusters, least=least)
     candidates = compare_cases(strata if cases is None else cases, tests, bounds, clusters=clusters)
-    return None if evolvers is None or candidates is None else Both(evolvers, candidates, marked)
+    if evolvers is None or candidates is None:
+        return None
+    known = evolvers.covered if asked is None else covered(evolvers.cases, asked, least)
+    return Both(replace(evolvers, covered=known), replace(candidates, covered=known), marked)
 
 
 def claims(family: Sequence[Both]) -> list[tuple[Claim, Claim]]:
@@ -75,7 +84,10 @@ def claims(family: Sequence[Both]) -> list[tuple[Claim, Claim]]:
     evolvers = holm([both.evolvers.p if both.evolvers.enough else None for both in family])
     candidates = holm([both.candidates.p for both in family])
     return [
-        (of_evolvers(both.evolvers, p, marked=both.marked), _claim(both.candidates, p_cases, LEVEL))
+        (
+            of_evolvers(both.evolvers, p, marked=both.marked),
+            _claim(both.candidates, p_cases, LEVEL, both.candidates.untold),
+        )
         for both, p, p_cases in zip(family, evolvers, candidates, strict=True)
     ]
 
@@ -90,20 +102,22 @@ def of_evolvers(compared: Comparison, p: float | None, *, marked: bool) -> Claim
     """
     interval = compared.interval
     if not compared.enough or (marked and interval is None):
-        return _claim(replace(compared, p=None, covered=False), None, LEVEL)
-    claim = _claim(compared, p, MARK_LEVEL if marked else LEVEL)
+        few = Unknown.ALIKE if compared.enough else Unknown.FEW_RUNS
+        return _claim(replace(compared, p=None), None, LEVEL, compared.untold or few)
+    claim = _claim(compared, p, MARK_LEVEL if marked else LEVEL, compared.untold)
     within = marked and interval is not None and interval[0] <= 0.0 <= interval[1]
     told = claim.verdict in (Verdict.BETTER, Verdict.WORSE)
     return claim.model_copy(update={"verdict": Verdict.WITHIN_NOISE}) if within and told else claim
 
 
-def _claim(compared: Comparison, p: float | None, level: float) -> Claim:
+def _claim(compared: Comparison, p: float | None, level: float, untold: Unknown | None) -> Claim:
     return Claim(
         unit=compared.unit,
         ci=compared.interval,
         p=compared.p,
         p_holm=p,
         mde=compared.mde,
-        verdict=verdict(compared.difference, p, level, covered=compared.telling),
+        verdict=verdict(compared.difference, p, level, untold=untold),
         clusters=compared.clusters,
+        because=untold,
     )

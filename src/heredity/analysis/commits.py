@@ -14,6 +14,7 @@ from heredity.analysis.samples import differences
 from heredity.analysis.suite_table import table_of
 from heredity.gateway import Usage
 from heredity.gateway.contract import NOTHING_USED
+from heredity.results.coverage import COVERAGE
 from heredity.results.run import Decision, Gain, HeldOut, MethodTokens, ModelTokens, ModelUsage, Reference
 
 _UNKNOWN: Mapping[str, Any] = Usage().to_json()
@@ -37,10 +38,12 @@ def decisions(record: RunRecord) -> list[Decision]:
     ]
 
 
-def gain(heldout: HeldOut | None, reference: Reference | None, *, returns: bool) -> Gain | None:
+def gain(
+    heldout: HeldOut | None, reference: Reference | None, *, returns: bool, coverage: float = COVERAGE
+) -> Gain | None:
     """Return held-out after minus before, paired by task; None unless both were scored.
 
-    `returns` says that scores are returns, whose bounds are not known.
+    `returns` says that scores are returns, whose bounds are not known; `coverage` what share of pairs a verdict asks for.
     """
     if heldout is None or reference is None:
         return None
@@ -48,7 +51,7 @@ def gain(heldout: HeldOut | None, reference: Reference | None, *, returns: bool)
     gaps = differences(after, before)
     paired = np.isfinite(gaps)
     bounds = GAP if share(after[paired], before[paired]) and not returns else None
-    comparison = compare_paired([gaps[None, :]], bounds=bounds, clusters=[heldout.clusters])
+    comparison = compare_paired([gaps[None, :]], bounds=bounds, clusters=[heldout.clusters], least=coverage)
     if comparison is None:
         return None
     return Gain(
@@ -57,8 +60,9 @@ def gain(heldout: HeldOut | None, reference: Reference | None, *, returns: bool)
         p=comparison.p,
         mde=comparison.mde,
         pairs=comparison.cases,
-        verdict=verdict(comparison.difference, comparison.p, covered=comparison.telling),
+        verdict=verdict(comparison.difference, comparison.p, untold=comparison.untold),
         clusters=comparison.clusters,
+        because=comparison.untold,
     )
 
 

@@ -55,8 +55,10 @@ def _compared(taskset: TasksetScores, best: str, cell: Cell, name: str) -> _Comp
     ]
     marks = table_of([listed for _, listed in rows])
     width = min(marks.shape[1], cell.scores.shape[1])
-    gaps = np.array([scores[:width] for scores, _ in rows]) - marks[:, :width]
-    comparison = compare_paired([gaps], bounds=GAP if taskset.bounds else None, clusters=[taskset.clusters])
+    unscored = np.full((len(cell.unscored), width), np.nan)
+    gaps = np.vstack([np.array([scores[:width] for scores, _ in rows]) - marks[:, :width], unscored])
+    bounds = GAP if taskset.bounds else None
+    comparison = compare_paired([gaps], bounds=bounds, clusters=[taskset.clusters], least=taskset.coverage)
     return None if comparison is None else _Compared(name, best, marks[0], comparison)
 
 
@@ -72,5 +74,6 @@ def _results(taskset: TasksetScores, row: _Compared, p: float | None) -> Further
         difference_ci=comparison.interval,
         unit=comparison.unit,
         p_holm=p,
-        verdict=verdict(comparison.difference, p, level, covered=comparison.telling),
+        verdict=verdict(comparison.difference, p, level, untold=comparison.untold),
+        because=comparison.untold,
     )

@@ -31,7 +31,8 @@ from heredity.analysis.samples import (
 from heredity.analysis.statistics import CONFIDENCE, combined, estimated_of
 from heredity.analysis.student import student_p, student_quantile
 from heredity.ids import generator
-from heredity.results.coverage import covered
+from heredity.results.base import Unknown
+from heredity.results.coverage import COVERAGE, covered
 from heredity.results.run import Verdict
 from heredity.results.suite import Unit
 
@@ -108,16 +109,18 @@ def minimum_detectable_effect(error: float, freedom: float = math.inf, power: fl
     return error * (student_quantile(1.0 - alpha / 2, freedom) + student_quantile(power, freedom))
 
 
-def verdict(difference: float, p: float | None, level: float = 1.0 - CONFIDENCE, *, covered: bool = True) -> Verdict:
+def verdict(
+    difference: float, p: float | None, level: float = 1.0 - CONFIDENCE, *, untold: Unknown | None = None
+) -> Verdict:
     """Say in two words what a difference means: `"better"`, `"worse"`, `"within noise"`, or that nobody can tell.
 
     Args:
         difference: first minus second; positive favours the first.
         p: p-value, corrected where there are several; None, or above the level, is within noise.
         level: of the test.
-        covered: whether enough of what was asked was attempted (`results.coverage`); else nobody can tell.
+        untold: why nobody can tell, such as that too few of the scores are known; None where that is not so.
     """
-    if not covered:
+    if untold is not None:
         return Verdict.CANNOT_TELL
     if p is None or p > level:
         return Verdict.WITHIN_NOISE
@@ -156,9 +159,11 @@ class Comparison:
     few_clusters: bool = False
 
     @property
-    def telling(self) -> bool:
-        """Whether enough is known of the cases to say anything: scores of both, and clusters where cases come in these."""
-        return self.covered and not self.few_clusters
+    def untold(self) -> Unknown | None:
+        """Why nothing can be told of the cases: too few have scores of both, or come in too few clusters; None where it can be."""
+        if not self.covered:
+            return Unknown.MISSING
+        return Unknown.FEW_CLUSTERS if self.few_clusters else None
 
 
 def compare_runs(
@@ -168,6 +173,7 @@ def compare_runs(
     *,
     mark: bool = False,
     clusters: Sequence[Clusters | None] | None = None,
+    least: float = COVERAGE,
 ) -> Comparison | None:
     """Compare two entries for new runs on new cases: runs and cases are both sources of chance (see `crossed_mean`).
 
@@ -179,11 +185,12 @@ def compare_runs(
         mark: whether the second is the same for all runs: then nothing cancels the skew of scores, and the interval is that of
             `statistics.crossed_mean`.
         clusters: what cases of each environment were drawn together (`samples.clustered`).
+        least: the share of `strata` that must be known to say which is better.
 
     Returns:
         The comparison, or None if nothing is paired.
     """
-    return _compared(strata, Unit.RUN, tests, bounds, clusters, mark)
+    return _compared(strata, Unit.RUN, tests, bounds, clusters, least, mark)
 
 
 def compare_cases(
@@ -192,9 +199,10 @@ def compare_cases(
     bounds: Interval | None = None,
     *,
     clusters: Sequence[Clusters | None] | None = None,
+    least: float = COVERAGE,
 ) -> Comparison | None:
     """Compare the candidates that these runs ended with on new cases: runs are given, cases are the sample. See `compare_runs`."""
-    return _compared(strata, Unit.CASE, tests, bounds, clusters)
+    return _compared(strata, Unit.CASE, tests, bounds, clusters, least)
 
 
 def compare_paired(
@@ -203,12 +211,13 @@ def compare_paired(
     bounds: Interval | None = None,
     *,
     clusters: Sequence[Clusters | None] | None = None,
+    least: float = COVERAGE,
 ) -> Comparison | None:
     """Compare runs where there are enough of them to tell evolvers apart, else cases. See `compare_runs`."""
-    compared = compare_runs(strata, tests, bounds, clusters=clusters)
+    compared = compare_runs(strata, tests, bounds, clusters=clusters, least=least)
     if compared is None or compared.enough:
         return compared
-    return compare_cases(strata, tests, bounds, clusters=clusters)
+    return compare_cases(strata, tests, bounds, clusters=clusters, least=least)
 
 
 def _compared(
@@ -217,6 +226,7 @@ def _compared(
     tests: int,
     bounds: Interval | None,
     clusters: Sequence[Clusters | None] | None,
+    least: float,
     mark: bool = False,
 ) -> Comparison | None:
     given = tables_of(strata, clusters)
@@ -240,7 +250,7 @@ def _compared(
         runs=sum(len(t) for t in tables),
         cases=cases,
         enough=enough_runs([len(t) for t in tables]),
-        covered=covered(cases, sum(np.size(stratum) for stratum in strata)),
+        covered=covered(cases, sum(np.size(stratum) for stratum in strata), least),
         clusters=given.clusters,
         few_clusters=given.few,
     )

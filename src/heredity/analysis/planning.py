@@ -136,8 +136,9 @@ def _needed(taskset: TasksetScores, pair: tuple[str, str], scale: Scale) -> Comp
     parts = _estimated(taskset, *pair)
     if parts is None:
         gaps = paired_gaps(taskset, *pair)
+        seeds = np.isfinite(gaps).any(axis=-1).sum()
         raise ConfigError(
-            f"the pilot has {len(gaps)} paired seeds and {gaps.shape[1] if gaps.size else 0} paired held-out cases of "
+            f"the pilot has {seeds} paired seeds and {gaps.shape[1] if gaps.size else 0} paired held-out cases of "
             f"{' and '.join(pair)} on {taskset.name}; a plan takes two seeds and two cases or more: run a pilot with run.seeds=4"
         )
     return _over(parts, taskset.span(pair[0])) if scale is Scale.NORMALISED else parts

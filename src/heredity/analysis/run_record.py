@@ -40,6 +40,7 @@ from heredity.records.events import (
     SubmissionAdmitted,
     SubmissionCompleted,
 )
+from heredity.results.coverage import COVERAGE
 
 
 @dataclass(slots=True)
@@ -129,6 +130,11 @@ class RunRecord:
     calls: list[ModelCalled] = field(default_factory=list[ModelCalled])
     wall_seconds: float | None = None
     starts: list[Start] = field(default_factory=list[Start])
+
+    @property
+    def coverage(self) -> float:
+        """The share of scores that selection and verdicts ask for."""
+        return self.started.get("coverage", COVERAGE)
 
     def scores_of(self, view: str, submission: int | None, candidate: str | None) -> JudgingScored | None:
         """Return how a view scored a submission, or else its candidate; None if it did not."""

@@ -86,6 +86,7 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         taskset_version=started.get("taskset_version"),
         packages=dict(started["packages"]) if "packages" in started else None,
         commitment=started.get("commitment"),
+        coverage=record.coverage,
         conditions=dict(started.get("conditions") or {}),
         config_digest=started.get("config_digest"),
         stand_ins=stand_ins(record),
@@ -96,9 +97,9 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         selection=_selection(record, heldout, corrected),
         heldout=heldout,
         reference=reference,
-        gain=gain(heldout, reference, returns=said.returns),
+        gain=gain(heldout, reference, returns=said.returns, coverage=record.coverage),
         further=[
-            FurtherReference(**dict(other), gain=gain(heldout, other, returns=said.returns))
+            FurtherReference(**dict(other), gain=gain(heldout, other, returns=said.returns, coverage=record.coverage))
             for other in others
             if other is not None
         ],

@@ -13,7 +13,8 @@ from heredity.analysis.bounds import GAP, Floats, Interval
 from heredity.analysis.claims import Both, claims, compare
 from heredity.analysis.samples import differences
 from heredity.analysis.statistics import probability_of_improvement
-from heredity.analysis.suite_table import TasksetScores, is_reference
+from heredity.analysis.suite_table import TasksetScores, coverage_of, is_reference
+from heredity.results.coverage import covered
 from heredity.results.run import Verdict
 from heredity.results.suite import Claim, Comparison, Comparisons, Scale, TasksetComparison, Unit
 
@@ -89,7 +90,8 @@ def _families(
 def _answer(question: _Question, tests: int, sequential: bool) -> Both | None:
     gaps, bounds = _gaps(question)
     clusters = [t.clusters for t, g in zip(question.tasksets, gaps, strict=True) if g.size]
-    both = compare([g for g in gaps if g.size], tests, bounds, marked=_marked(question.pair), clusters=clusters)
+    strata, least = [g for g in gaps if g.size], coverage_of(question.tasksets)
+    both = compare(strata, tests, bounds, marked=_marked(question.pair), clusters=clusters, least=least)
     return replace(both, evolvers=_looked(question)) if both is not None and sequential else both
 
 
@@ -117,7 +119,10 @@ def _look(question: _Question) -> anytime.Look | None:
     common = set(seeds[0]).intersection(*seeds)
     gaps, bounds = _gaps(question)
     aligned = [g[[seed in common for seed in own]] for g, own in zip(gaps, seeds, strict=True)] if common else []
-    return anytime.look(aligned, bounds, [t.clusters for t in question.tasksets] if aligned else None)
+    looked = anytime.look(aligned, bounds, [t.clusters for t in question.tasksets] if aligned else None)
+    known = sum(int(np.isfinite(g).sum()) for g in aligned)
+    enough = covered(known, sum(g.size for g in aligned), coverage_of(question.tasksets))
+    return looked and replace(looked, covered=enough)
 
 
 def _looked(question: _Question) -> paired.Comparison | None:
@@ -125,9 +130,8 @@ def _looked(question: _Question) -> paired.Comparison | None:
     if looked is None:
         return paired.Comparison(0.0, None, None, None, Unit.RUN, 0, 0, enough=False, covered=True)
     known = looked.p is not None
-    return paired.Comparison(
-        looked.difference, looked.interval, looked.p, None, Unit.RUN, looked.seeds, 0, enough=known, covered=True
-    )
+    of_seeds = looked.difference, looked.interval, looked.p, None, Unit.RUN, looked.seeds, 0
+    return paired.Comparison(*of_seeds, enough=known, covered=looked.covered)
 
 
 def _sequential(row: Comparison) -> Comparison:
@@ -171,7 +175,7 @@ def paired_gaps(taskset: TasksetScores, a: str, b: str, *, normalised: bool = Fa
 
     Where asked, scores are in units of the way from the reference of each entry's own conditions to the best under them.
     """
-    left, right = _by_seed(taskset, a, normalised=normalised), _by_seed(taskset, b, normalised=normalised)
+    left, right = by_seed(taskset, a, normalised=normalised), by_seed(taskset, b, normalised=normalised)
     rows = [(left.get(s, left.get(_EVERY)), right.get(s, right.get(_EVERY))) for s in _paired_seeds(taskset, a, b)]
     pairs = [(x, y) for x, y in rows if x is not None and y is not None]
     width = min((min(len(x), len(y)) for x, y in pairs), default=0)
@@ -179,20 +183,23 @@ def paired_gaps(taskset: TasksetScores, a: str, b: str, *, normalised: bool = Fa
 
 
 def _paired_seeds(taskset: TasksetScores, a: str, b: str) -> list[int | str | None]:
-    left, right = _by_seed(taskset, a, normalised=False), _by_seed(taskset, b, normalised=False)
+    left, right = by_seed(taskset, a), by_seed(taskset, b)
     known = dict.fromkeys(seed for side in (left, right) for seed in side if seed is not _EVERY)
     return [seed for seed in known if all(seed in side or _EVERY in side for side in (left, right))]
 
 
-def _by_seed(taskset: TasksetScores, entry: str, *, normalised: bool) -> dict[int | str | None, Floats]:
-    """Return seed to scores, where asked in units of the way from reference to best; a reference has no seeds."""
+def by_seed(taskset: TasksetScores, entry: str, *, normalised: bool = False) -> dict[int | str | None, Floats]:
+    """Return seed to scores, NaN of a run that has none, where asked in units of the way from reference to best.
+
+    A reference has no seeds.
+    """
     cell = taskset.cells.get(entry)
     if cell is None:
         rows: dict[int | str | None, Floats] = (
             {_EVERY: taskset.references[entry]} if entry in taskset.references else {}
         )
     else:
-        rows = dict(zip(cell.seeds, cell.scores, strict=True))
+        rows = dict(zip([*cell.seeds, *cell.unscored], cell.asked, strict=True))
     if not normalised or not rows:
         return rows
     mark, unit = taskset.reference_mean(entry) or 0.0, taskset.span(entry) or 1.0

@@ -30,6 +30,7 @@ from heredity.analysis.suite_spread import THRESHOLDS, EntrySpread, normalised_r
 from heredity.analysis.suite_table import (
     Named,
     TasksetScores,
+    coverage_of,
     differing_conditions,
     evolver_labels,
     is_reference,
@@ -99,6 +100,7 @@ def suite_results(
         finished=sum(run.status is RunStatus.FINISHED for run in runs),
         confidence=CONFIDENCE,
         conditions=differing_conditions(runs),
+        coverage=coverage_of(runs),
         ranked=because is None,
         unranked_because=because,
         evolvers=list(own),

@@ -11,6 +11,7 @@ import numpy as np
 from heredity.analysis.bounds import SHARE, Floats, Interval, share
 from heredity.analysis.samples import LARGEST, Clusters, mean_of
 from heredity.ids import canonical_json
+from heredity.results.coverage import COVERAGE
 from heredity.results.run import HeldOut, RunResults
 
 if TYPE_CHECKING:
@@ -45,11 +46,18 @@ class Cell:
         runs: the runs, by seed, each with its held-out scores.
         scores: shape (runs, cases), NaN where one is missing.
         reference: the entry that the runs are compared with: that of their own conditions.
+        unscored: seeds of its runs that have no held-out score, which verdicts count as missing.
     """
 
     runs: Sequence[tuple[RunResults, HeldOut]]
     scores: Floats
     reference: str = REFERENCE
+    unscored: Sequence[int | None] = ()
+
+    @property
+    def asked(self) -> Floats:
+        """The scores, with a row of NaN for each run that has none."""
+        return np.vstack([self.scores, np.full((len(self.unscored), self.scores.shape[1]), np.nan)])
 
     @property
     def seeds(self) -> list[int | None]:
@@ -80,6 +88,7 @@ class TasksetScores:
         returns: whether scores are returns, which may be anything, also where all happen to lie between 0 and 1.
         labels: by what else it may be told apart.
         clusters: what each case was drawn with (`samples.clustered`); None where every case is by itself.
+        coverage: the share of scores that verdicts ask for.
     """
 
     name: str
@@ -90,6 +99,7 @@ class TasksetScores:
     returns: bool = False
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     clusters: Clusters | None = None
+    coverage: float = COVERAGE
 
     def reference_of(self, entry: str) -> str:
         """Return the reference of an entry's conditions; that of a reference is itself."""
@@ -172,7 +182,8 @@ def _one_taskset(
         rows = sorted(scored.get(label, []), key=lambda row: (row[0].seed is None, row[0].seed or 0))
         if rows:
             reference = _label(REFERENCE, rows[0][0].conditions, conditions)
-            cells[label] = Cell(rows, table_of([heldout.scores for _, heldout in rows]), reference)
+            unscored = [run.seed for run, x in own if x == label and (run.heldout is None or run.heldout.mean is None)]
+            cells[label] = Cell(rows, table_of([heldout.scores for _, heldout in rows]), reference, unscored)
     references: dict[str, Floats] = {}
     for run, _ in own:
         entry = _label(REFERENCE, run.conditions, conditions)
@@ -182,7 +193,12 @@ def _one_taskset(
     returns = any(metrics_of(cell.runs[0][0].protocol).returns for cell in cells.values())
     clusters = next((held.clusters for rows in scored.values() for _, held in rows if held.clusters), None)
     of = name, first.family or "", first.group or ""
-    return TasksetScores(*of, cells, references, returns, first.labels, clusters)
+    return TasksetScores(*of, cells, references, returns, first.labels, clusters, coverage_of(runs))
+
+
+def coverage_of(several: Iterable[RunResults | TasksetScores]) -> float:
+    """Return the share of scores that verdicts about several runs or tasksets ask for: the greatest that any of them does."""
+    return max((one.coverage for one in several), default=COVERAGE)
 
 
 def table_of(rows: Sequence[Sequence[float | None]]) -> Floats:

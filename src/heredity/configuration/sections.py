@@ -22,6 +22,7 @@ from pydantic import (
 from heredity.actors.contract import Solving
 from heredity.errors import UnknownNameError
 from heredity.plugins import located
+from heredity.results.coverage import COVERAGE
 from heredity.sandbox.containers.backends import BACKENDS
 from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import located_taskset
@@ -313,12 +314,14 @@ class ViewsSection(Section):
     Attributes:
         validation: pick the checkpoint; unused where commits do.
         heldout: score it.
+        coverage: the share of scores that must be known to select by them, or to say which of two is better.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
 
     validation: Count = 16
     heldout: Count = 32
+    coverage: Annotated[float, Field(gt=0, le=1)] = COVERAGE
 
 
 class LimitsSection(Section):

@@ -53,6 +53,7 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str, *, cases_kn
         execution=cell.config.gateway.execution,
         conditions={**cell.config.conditions(), **({"evolver.initial": initial} if initial else {})},
         routes={name: route.models for name, route in cell.config.gateway.routes.items()},
+        coverage=cell.config.views.coverage,
         record={**setup.record, **({"cases_known": True} if cases_known else {})},
         failure=setup.evolver.failure,
     )

@@ -34,6 +34,7 @@ from heredity.records.events import (
 )
 from heredity.records.journal import Line
 from heredity.resources import Candidate
+from heredity.results.coverage import COVERAGE
 from heredity.tasks import Task, Taskset, TasksetInfo
 
 
@@ -113,12 +114,14 @@ class Evolved:
         decisions: commits and refusals, in order.
         status: `"finished"`, or `"failed"` if the evolver failed.
         batches: the data of each batch that was started, in order, and how many decisions were made before it.
+        coverage: the share of scores that selection asks for.
     """
 
     submissions: Sequence[Submission]
     decisions: Sequence[Decision]
     status: str
     batches: Sequence[tuple[BatchStarted, int]] = ()
+    coverage: float = COVERAGE
 
 
 @dataclass(frozen=True, slots=True)

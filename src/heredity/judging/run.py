@@ -40,6 +40,7 @@ from heredity.records.events import (
     EvolverFailed,
     RunStarted,
 )
+from heredity.results.coverage import COVERAGE
 from heredity.rollouts.contract import Runner
 from heredity.sandbox.limits import Limits
 from heredity.spans import span
@@ -81,6 +82,7 @@ class RunPlan:
         execution: name of the model that attempts tasks, for the record; empty if none does.
         conditions: what scores hang on, by dotted keys of the configuration; tells runs apart that one evolver made.
         routes: names that stand for several models, and these, for the record.
+        coverage: the share of scores that selection and verdicts ask for.
         record: what else is put on record when the run starts, by keys of the protocol's own.
         failure: how an evolver that raises nothing failed; None if it always raises.
     """
@@ -107,6 +109,7 @@ class RunPlan:
     execution: str = ""
     conditions: Mapping[str, Any] = field(default_factory=dict[str, Any])
     routes: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    coverage: float = COVERAGE
     record: Mapping[str, Any] = field(default_factory=dict[str, Any])
     failure: EvolverFailure | None = None
 
@@ -182,7 +185,11 @@ async def run_evolution(
         await _examine(plan, records)
         failed = EVOLVER_FAILED.first(records.journal.events) is not None
         evolved = Evolved(
-            session.snapshot(), session.decisions, "failed" if failed else "finished", session.batches_started
+            session.snapshot(),
+            session.decisions,
+            "failed" if failed else "finished",
+            session.batches_started,
+            plan.coverage,
         )
         bench = _bench(records, plan, conditions, cases)
         with span("judge", kind="other", protocol=plan.protocol):
@@ -234,6 +241,8 @@ def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> RunStar
         started["plugins"] = [dict(origin) for origin in plan.plugins]
     if plan.routes:
         started["routes"] = {name: list(models) for name, models in plan.routes.items()}
+    if plan.coverage != COVERAGE:
+        started["coverage"] = plan.coverage
     # What a protocol adds is typed where the protocol is.
     return cast(RunStarted, {**started, **plan.record})
 

@@ -118,7 +118,11 @@ class Scored(Compared):
 
 
 class RunStarted(TypedDict):
-    """What is run, under which conditions; `cases_known` says that the hidden cases had been published before."""
+    """What is run, under which conditions.
+
+    `cases_known` says that the hidden cases had been published before; `coverage` is the share of scores that selection and
+    verdicts ask for, where it is not `results.coverage.COVERAGE`.
+    """
 
     run_id: str
     suite_id: str
@@ -142,6 +146,7 @@ class RunStarted(TypedDict):
     conditions: Mapping[str, Any]
     config_digest: str
     cases_known: NotRequired[bool]
+    coverage: NotRequired[float]
 
 
 class RunResumed(TypedDict):

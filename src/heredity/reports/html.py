@@ -104,7 +104,8 @@ def _inline(value: Value, links: Mapping[str, str]) -> Markup:
         case Verdict():
             kind = values.TONES.get(value.word or "", values.TONES.get(str(value.tone), "noise"))
             sign = f"{values.SIGNS[value.word]} " if value.word in values.SIGNS else ""
-            return Markup('<span class="verdict %s">%s%s</span>') % (kind, sign, main)
+            why = Markup('<span class="ci why">%s</span>') % value.because if value.because else ""
+            return Markup('<span class="verdict %s">%s%s</span>%s') % (kind, sign, main, why)
         case Named():
             swatch = Markup('<span class="swatch %s"></span>') % drawing.tone_class(value.tone)
             name = main if value.tone is None and not value.swatch else swatch + main

@@ -10,7 +10,7 @@ from heredity.reports.sections import Head, arranged, failure_parts, headed, tok
 from heredity.reports.sentences import run_summary, state_of
 from heredity.results import text
 from heredity.results.charts import Reference, Strip
-from heredity.results.claims import between
+from heredity.results.claims import between, judged
 from heredity.results.page import (
     Code,
     Fact,
@@ -23,7 +23,6 @@ from heredity.results.page import (
     Part,
     Section,
     Text,
-    Verdict,
     of_rows,
 )
 from heredity.results.report import Report, Source, Sources
@@ -82,13 +81,13 @@ def _facts(run: RunResults, words: Words) -> Facts:
         Fact(words.reference.capitalize(), Number(run.reference.heldout_mean if run.reference else None, places)),
     ]
     facts += [
-        Fact(r.name.capitalize(), Number(r.heldout_mean, places), Verdict(r.gain.verdict))
+        Fact(r.name.capitalize(), Number(r.heldout_mean, places), judged(r.gain))
         for r in run.further
         if r.gain is not None and r.gain.verdict is not Judged.BETTER
     ]
     if gain is not None:
         bounds = gain.ci or (None, None)
-        facts.append(Fact("Paired gain", Mean(gain.difference, *bounds, signed=True), Verdict(gain.verdict)))
+        facts.append(Fact("Paired gain", Mean(gain.difference, *bounds, signed=True), judged(gain)))
     if run.decisions:
         accepted = sum(d.accepted and bool(d.baseline) for d in run.decisions)
         facts.append(Fact("Commits", accepted, f"{sum(not d.accepted for d in run.decisions)} refused"))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from heredity.reports.cells import FEW, best_cells, cell_digits, few_seeds
 from heredity.results import text
+from heredity.results.base import Unknown
 from heredity.results.claims import in_clusters, missing_note
 from heredity.results.run import RunResults, RunStatus, Verdict
 from heredity.results.suite import (
@@ -145,7 +146,8 @@ def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
     between = f"between {leader.evolver} and {second}" if len(tied) > 1 else f"to {second}"
     judged = turned(row.evolvers.verdict)
     if judged is Verdict.CANNOT_TELL:
-        runs = plural(row.pairs, "paired run")
+        why = row.evolvers.because
+        runs = plural(row.pairs, "paired run") + (f", with {why}" if why is Unknown.MISSING else "")
         chosen = f"the {words.products} that these runs {words.chosen}"
         of_chosen = JUDGED[turned(row.candidates.verdict)]
         return (
@@ -205,11 +207,20 @@ def suite_caution(suite: SuiteResults, words: Words) -> str:
             f"it was looked at after every seed, so that only the difference of {suite.sequential.a} and {suite.sequential.b} has "
             "a test and an interval that hold; intervals of single means and ranks are for a number of seeds that was fixed before"
         )
-    elif any(row.evolvers.verdict is Verdict.CANNOT_TELL for row in suite.comparisons.suite):
+    elif any(row.evolvers.because is Unknown.FEW_RUNS for row in suite.comparisons.suite):
         chosen = f"{words.products} these runs {words.chosen}"
         limits.append(
             f"with fewer than six paired runs, or than three on any {words.taskset}, nobody can tell evolvers apart, whatever "
             f"is said of the {chosen}; buy more seeds"
+        )
+    rows = [*suite.comparisons.suite, *suite.comparisons.tasksets] if suite.sequential is None else []
+    lacking = [row for row in rows if Unknown.MISSING in (row.evolvers.because, row.candidates.because)]
+    if lacking:
+        names = list(dict.fromkeys(f"{row.a} and {row.b}" for row in lacking))
+        pairs = listed(names) if len(names) <= FEW else f"the two of {len(names)} pairs"
+        limits.append(
+            f"less than {text.percent(suite.coverage)} of the scores of both are known (views.coverage), so that nobody can tell "
+            f"{pairs} apart yet; what is missing need not be missing by chance"
         )
     missing = [entry.evolver for entry in suite.leaderboard if entry.absent]
     if missing:
@@ -267,7 +278,8 @@ def run_summary(run: RunResults, words: Words) -> str:
     paired = text.difference(gain.difference, low, high, places)
     if run.stand_ins:
         return f"{opening}; {before}."
-    judged = f"{JUDGED[gain.verdict]}, for this {words.product} on new cases"
+    because = f", with {gain.because}" if gain.because else ""
+    judged = f"{JUDGED[gain.verdict]}{because}, for this {words.product} on new cases"
     return f"{opening}; {before}, so the paired difference is {paired}: {judged}.{_unbeaten(run)}"
 
 

@@ -28,7 +28,7 @@ def written(value: Value) -> tuple[str, str]:
         case Number():
             return text.write(value.value, value.form, value.decimals), ""
         case Verdict():
-            return (text.clean(value.word) if value.word else text.DASH), ""
+            return (text.clean(value.word) if value.word else text.DASH), f"({value.because})" if value.because else ""
         case Named():
             return text.clean(value.name) or text.DASH, ""
         case Mono():

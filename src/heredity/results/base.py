@@ -34,12 +34,13 @@ class Result(BaseModel):
 
 
 class Unknown(StrEnum):
-    """Why a figure has no interval: none would cover what it claims to."""
+    """Why a figure has no interval, as none would cover what it claims to, or why a verdict is that nobody can tell yet."""
 
     ALIKE = "all that was seen agrees, and its range is not known"
     FEW = "fewer than six scores, and their range is not known"
     FEW_CLUSTERS = "fewer than six clusters of cases, which are drawn together, and no range that makes up for it"
     FEW_RUNS = "fewer than six runs, or than three on a taskset"
+    MISSING = "fewer scores are known than views.coverage asks for"
     NO_SCORE = "no score to make one of"
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from heredity.results import text
-from heredity.results.base import Interval, MissingBounds
+from heredity.results.base import Interval, MissingBounds, Unknown
 from heredity.results.page import Cell, Column, Mean, Number, Value, Verdict
 from heredity.results.run import Verdict as Judged
 from heredity.results.suite import Claim
@@ -32,14 +33,31 @@ def in_clusters(clusters: int) -> str:
 def claim_cells(difference: float, evolvers: Claim, candidates: Claim, places: int | None) -> tuple[Value | Cell, ...]:
     """Return the cells of both claims, in the order of `claim_columns`."""
     return (
-        Verdict(evolvers.verdict),
+        judged(evolvers),
         _interval(difference, evolvers, places),
         Number(evolvers.p_holm, form="p"),
         Number(evolvers.mde, places),
-        Verdict(candidates.verdict),
+        judged(candidates),
         _interval(difference, candidates, places),
         Number(candidates.p_holm, form="p"),
     )
+
+
+class Tested(Protocol):
+    """A difference that was tested."""
+
+    @property
+    def verdict(self) -> Judged | None:
+        """What it means."""
+
+    @property
+    def because(self) -> Unknown | None:
+        """Why nobody can tell yet; None where that is not so."""
+
+
+def judged(tested: Tested | None) -> Verdict | None:
+    """Return the verdict of a test as pages show it, with the reason where nobody can tell."""
+    return None if tested is None else Verdict(tested.verdict, because=tested.because or "")
 
 
 def _interval(difference: float, claim: Claim, places: int | None) -> Value | Cell:
@@ -73,7 +91,8 @@ def _line(of: str, over: str, claim: Claim | None) -> str:
         return ""
     bounds = f" {text.interval(*claim.ci, 3)} over {over}" if claim.ci and claim.verdict != Judged.CANNOT_TELL else ""
     together = f", {in_clusters(claim.clusters)}" if claim.clusters else ""
-    return f"{of}: {claim.verdict}{bounds}{together}"
+    why = f" ({claim.because})" if claim.because in (Unknown.MISSING, Unknown.FEW_CLUSTERS) else ""
+    return f"{of}: {claim.verdict}{why}{bounds}{together}"
 
 
 def told(claims: Sequence[tuple[Claim | None, Claim | None]]) -> list[Interval | None]:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 COVERAGE = 0.9
-"""The share of what was asked that must have been attempted, on each side of a comparison."""
+"""The share of what was asked that must have been attempted, on each side of a comparison, unless `views.coverage` says another."""
 
 
 def covered(attempted: int, asked: int, least: float = COVERAGE) -> bool:

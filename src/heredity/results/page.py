@@ -58,10 +58,14 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a test or a rule says, in words; what `heredity.results.run.Verdict` says has its sign, other words the `tone` given."""
+    """What a test or a rule says, in words; what `heredity.results.run.Verdict` says has its sign, other words the `tone` given.
+
+    `because` is the reason, in small print.
+    """
 
     word: str | None
     tone: Tone = None
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True)

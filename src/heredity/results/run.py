@@ -9,6 +9,7 @@ from pydantic import Field, SerializeAsAny
 
 from heredity.results.agents import AgentAccounts, AgentStart, Tokens
 from heredity.results.base import SCHEMA_VERSION, Interval, MissingBounds, Result, Unknown
+from heredity.results.coverage import COVERAGE
 from heredity.results.selection import Selection
 
 
@@ -200,6 +201,7 @@ class Gain(Result):
 
     Attributes:
         clusters: how many clusters of cases were the sample; None where every case is by itself.
+        because: why the verdict is `"cannot tell yet"`, where it is.
     """
 
     difference: float
@@ -209,6 +211,7 @@ class Gain(Result):
     pairs: int
     verdict: Verdict
     clusters: int | None = None
+    because: Unknown | None = None
 
 
 class FurtherReference(Reference):
@@ -346,6 +349,7 @@ class RunResults(Result):
         protocol: the rules of the run, by name; `part` is what that protocol has of its own.
         labels: of the taskset, by what it may be told apart, such as `{"observation": "partial"}`.
         isolation, taskset_version, packages, commitment, conditions, config_digest: as in the journal's `run.started`.
+        coverage: the share of scores that selection and verdicts ask for.
         stand_ins: models it used that are programs or recordings in a language model's place: what it shows are mechanisms.
         gain: None unless held-out cases and reference were both scored.
         further: what else it is compared with on the same cases, such as doing nothing.
@@ -373,6 +377,7 @@ class RunResults(Result):
     taskset_version: str | None
     packages: dict[str, str] | None
     commitment: str | None
+    coverage: float = COVERAGE
     labels: dict[str, str] = Field(default_factory=dict[str, str])
     conditions: dict[str, Any] = Field(default_factory=dict[str, Any])
     config_digest: str | None

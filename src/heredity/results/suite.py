@@ -7,6 +7,7 @@ from enum import StrEnum
 from pydantic import Field, SerializeAsAny
 
 from heredity.results.base import SCHEMA_VERSION, Interval, MissingBounds, Result, Unknown
+from heredity.results.coverage import COVERAGE
 from heredity.results.run import RunStatus, Verdict
 from heredity.results.selection import SelectionRow
 
@@ -136,7 +137,7 @@ class FurtherResults(Result):
         best: the evolver with the best held-out mean.
         difference: that one's held-out mean less this one's, paired by case, with its interval `difference_ci`.
         p_holm: corrected for all such tests of the suite.
-        verdict: of the best evolver, at 0.2% over runs, at 5% over cases: see `unit`.
+        verdict: of the best evolver, at 0.2% over runs, at 5% over cases: see `unit`; `because` as of a `Claim`.
     """
 
     name: str
@@ -148,6 +149,7 @@ class FurtherResults(Result):
     unit: Unit
     p_holm: float | None
     verdict: Verdict
+    because: Unknown | None = None
 
 
 class TasksetResults(Result):
@@ -180,7 +182,8 @@ class Claim(Result):
         mde: minimum detectable effect at 80% power, after the correction.
         verdict: `"cannot tell yet"` of evolvers with fewer than six paired runs, which no exact test tells apart at 5%, or with
             fewer than three on one of fewer than six tasksets; of a suite that is run seed after seed, where nothing is decided; of
-            cases that are drawn together in fewer than six clusters.
+            cases that are drawn together in fewer than six clusters; where fewer scores are known than `SuiteResults.coverage`.
+        because: why the verdict is `"cannot tell yet"`, where it is and where something is missing that could be had.
         always_valid: whether interval and p hold at every stopping time, of a suite that was looked at after every seed.
         clusters: how many clusters of cases, such as documents, stood for the cases; None where every case is by itself.
     """
@@ -193,6 +196,7 @@ class Claim(Result):
     verdict: Verdict
     always_valid: bool = False
     clusters: int | None = None
+    because: Unknown | None = None
 
 
 class Comparison(Result):
@@ -367,6 +371,7 @@ class SuiteResults(Result):
         confidence: of all intervals, such as 0.95.
         conditions: keys of the configuration in which its runs differ and on which scores hang; labels have them, and each run is
             compared with the reference of its own.
+        coverage: the share of scores of both sides that every verdict asks for; of runs that differ in it, the greatest.
         ranked: whether evolvers are compared; if not, `unranked_because` says why, and there are no ranks, intervals and verdicts.
         evolvers: their labels; where a name occurs with several options, those that differ are in the label.
         leaderboard: best first.
@@ -383,6 +388,7 @@ class SuiteResults(Result):
     finished: int
     confidence: float
     conditions: list[str]
+    coverage: float = COVERAGE
     ranked: bool
     unranked_because: str | None
     evolvers: list[str]

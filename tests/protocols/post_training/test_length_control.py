@@ -49,6 +49,30 @@ def test_the_interval_covers_what_would_be_won_at_equal_length() -> None:
     assert covered >= 52
 
 
+def test_instructions_of_one_document_are_one_draw_in_the_interval() -> None:
+    held = {True: 0, False: 0}
+    for seed in range(30):
+        draws = generator(seed, "tests", "length", "documents")
+        documents = [i // 8 for i in range(80)]
+        # Who wins hangs on the document alone: ten draws, however many answers.
+        won = (draws.random(10) < 0.5).astype(float)[documents]
+        lengths = draws.integers(100, 300, 80)
+        listed = list(zip(won, lengths, draws.integers(100, 300, 80), strict=True))
+        for together in held:
+            win_rate = described(listed, documents if together else None)
+            assert win_rate.clusters == (10 if together else None)
+            held[together] += win_rate.ci is not None and win_rate.ci[0] <= 0.5 <= win_rate.ci[1]
+    assert held[True] >= 27, "of 30, at 95%"
+    assert held[False] <= 20, "as if answers were drawn one by one"
+
+
+def test_too_few_documents_have_no_interval_and_documents_of_one_instruction_are_none() -> None:
+    listed = [(float(i % 3 > 0), 100 + i, 120) for i in range(40)]
+    assert described(listed, [i // 8 for i in range(40)]).ci is None, "five documents"
+    assert described(listed, list(range(40))) == described(listed)
+    assert described([None, *listed], [0, *range(40)]) == described(listed), "what is missing leaves its cluster"
+
+
 def test_no_interval_is_made_up_where_all_answers_ended_alike() -> None:
     assert described([(1.0, 50, 40)] * 9).ci is None
     assert described([]) is None

@@ -35,6 +35,7 @@ from heredity.records.events import (
 )
 from heredity.records.journal import Chain
 from heredity.resources import Candidate
+from heredity.results.coverage import COVERAGE
 from heredity.rollouts.trajectory import Trajectory, decode_many
 from heredity.tasks import Task
 from heredity.tasks.registry import taskset
@@ -250,7 +251,8 @@ def selection(run: RunRecords) -> Finding:
         return not_checked("nothing was selected" if recorded is None else "the protocol offers no rule to select by")
     log = SessionLog()
     log.apply(run.events)
-    evolved = Evolved(list(log.submissions.values()), log.decisions, "finished", log.batches)
+    coverage = run.started.get("coverage", COVERAGE)
+    evolved = Evolved(list(log.submissions.values()), log.decisions, "finished", log.batches, coverage)
     chosen = rule(evolved, run.events)
     if chosen != recorded["candidate"]:
         return failed(f"the journal selected {recorded['candidate']}; the protocol's rule selects {chosen}")

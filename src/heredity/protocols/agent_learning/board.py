@@ -8,7 +8,8 @@ import numpy as np
 
 from heredity.analysis.bounds import GAP, Floats
 from heredity.analysis.claims import claims, compare
-from heredity.analysis.suite_table import TasksetScores
+from heredity.analysis.suite_comparisons import paired_gaps
+from heredity.analysis.suite_table import TasksetScores, coverage_of
 from heredity.protocols.agent_learning.results import BoardRow
 from heredity.results.run import Verdict
 from heredity.results.suite import Claim
@@ -29,7 +30,7 @@ def learning_board(tasksets: Sequence[TasksetScores]) -> list[BoardRow]:
     whole.sort(key=lambda evolver: -means[evolver])
     starts = {evolver: _start(tasksets, evolver) for evolver in whole}
     gained = _claims(tasksets, {e: [_gaps(t, e) for t in tasksets] for e in whole})
-    behind = _claims(tasksets, {e: _behind(tasksets, whole[0], e) for e in whole[1:]}, marked=False)
+    behind = _claims(tasksets, {e: [paired_gaps(t, whole[0], e) for t in tasksets] for e in whole[1:]}, marked=False)
     rows = [
         BoardRow(
             evolver=evolver,
@@ -53,7 +54,7 @@ def _start(tasksets: Sequence[TasksetScores], evolver: str) -> float | None:
 
 def _gaps(taskset: TasksetScores, evolver: str) -> Floats:
     """Return how far an evolver came from its start, shape (seeds, cases); NaN of all where that is not known of the same cases."""
-    scores, start = taskset.cells[evolver].scores, taskset.references.get(taskset.reference_of(evolver))
+    scores, start = taskset.cells[evolver].asked, taskset.references.get(taskset.reference_of(evolver))
     return scores - start if start is not None and start.size == scores.shape[1] else np.full_like(scores, np.nan)
 
 
@@ -68,21 +69,12 @@ def _claims(
 ) -> dict[str, tuple[Claim | None, Claim | None]]:
     bounds = GAP if all(taskset.bounds for taskset in tasksets) else None
     clusters = [taskset.clusters for taskset in tasksets]
-    both = {e: compare(own, len(strata), bounds, marked=marked, clusters=clusters) for e, own in strata.items()}
+    least = coverage_of(tasksets)
+    both = {
+        e: compare(own, len(strata), bounds, marked=marked, clusters=clusters, least=least) for e, own in strata.items()
+    }
     claimed = iter(claims([compared for compared in both.values() if compared is not None]))
     return {evolver: (None, None) if compared is None else next(claimed) for evolver, compared in both.items()}
-
-
-def _behind(tasksets: Sequence[TasksetScores], first: str, other: str) -> list[Floats]:
-    """Return how far an evolver is behind the first, on the seeds that both have."""
-    gaps: list[Floats] = []
-    for taskset in tasksets:
-        left, right = taskset.cells[first], taskset.cells[other]
-        seeds = [seed for seed in left.seeds if seed in right.seeds]
-        width = min(left.scores.shape[1], right.scores.shape[1])
-        mine = left.scores[[left.seeds.index(seed) for seed in seeds], :width]
-        gaps.append(mine - right.scores[[right.seeds.index(seed) for seed in seeds], :width])
-    return gaps
 
 
 def _level(pair: tuple[Claim | None, Claim | None] | None) -> bool:

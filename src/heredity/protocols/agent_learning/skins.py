@@ -8,6 +8,7 @@ import numpy as np
 
 from heredity.analysis.bounds import GAP
 from heredity.analysis.claims import claims, compare
+from heredity.analysis.suite_comparisons import by_seed
 from heredity.analysis.suite_table import TasksetScores
 from heredity.protocols.agent_learning.results import SkinComparison
 
@@ -46,11 +47,12 @@ def _compared(
     plain: TasksetScores, inverse: TasksetScores, entry: str, evolver: str, ranked: bool
 ) -> SkinComparison | None:
     before, after = plain.scores_of(entry), inverse.scores_of(entry)
-    width, runs = min(before.shape[1], after.shape[1]), min(len(before), len(after))
-    if not runs or not width:
+    width, straight, turned = min(before.shape[1], after.shape[1]), by_seed(plain, entry), by_seed(inverse, entry)
+    gaps = np.array([turned[seed][:width] - scores[:width] for seed, scores in straight.items() if seed in turned])
+    if not gaps.size:
         return None
-    gaps = after[:runs, :width] - before[:runs, :width]
-    both = compare([gaps], bounds=GAP if plain.bounds else None, clusters=[plain.clusters])
+    bounds = GAP if plain.bounds else None
+    both = compare([gaps], bounds=bounds, clusters=[plain.clusters], least=plain.coverage)
     if both is None:
         return None
     evolvers, candidates = claims([both])[0] if ranked else (None, None)

@@ -8,7 +8,7 @@ from itertools import groupby
 from heredity.protocols.harness_evolution.results import Collapse, HarnessRunResults
 from heredity.protocols.harness_evolution.task_results import Cost, Difference, Gain, Transfer
 from heredity.results import text
-from heredity.results.claims import bounds_note
+from heredity.results.claims import bounds_note, judged
 from heredity.results.page import (
     Cell,
     Column,
@@ -20,7 +20,6 @@ from heredity.results.page import (
     Row,
     Table,
     Text,
-    Verdict,
 )
 from heredity.results.run import RunResults
 from heredity.results.views import in_order, view_name
@@ -74,7 +73,7 @@ def _facts(harness: HarnessRunResults, row: Transfer) -> Iterator[Fact]:
         snapshots = harness.views[row.view].snapshots
         before = text.number(snapshots[row.before].perf.micro, 3)
         yield Fact("Score in distribution", Number(snapshots[row.after].perf.micro, 3), f"{before} before training")
-    yield Fact(name, gained(row.micro), _verdict(row.micro))
+    yield Fact(name, gained(row.micro), judged(row.micro))
 
 
 def _general_facts(run: RunResults) -> Iterator[Fact]:
@@ -108,11 +107,12 @@ def _gain_words(row: Transfer, *, tested: bool) -> str:
     if gap is None:
         return f"{where} nothing is known"
     lost = row.forgetting.micro if row.forgetting else None
-    judged = f" ({gap.verdict}, for this harness on new tasks)" if tested else ""
+    verdict = f"{gap.verdict}: {gap.because}" if gap.because else gap.verdict
+    said = f" ({verdict}, for this harness on new tasks)" if tested else ""
     if row.metric != "FR":
         bounds = _bounded(gap) if tested else (gap.difference, None, None)
-        return f"{where} it gained {text.difference(*bounds)}{judged}"
-    return f"{where} it forgot {text.number(lost, 3)} of its score{judged}" if lost else f"{where} it forgot nothing"
+        return f"{where} it gained {text.difference(*bounds)}{said}"
+    return f"{where} it forgot {text.number(lost, 3)} of its score{said}" if lost else f"{where} it forgot nothing"
 
 
 def _bounded(gap: Difference) -> tuple[float, float | None, float | None]:
@@ -186,7 +186,7 @@ def _transfer(listed: Sequence[Transfer]) -> Table:
                 Cell(MEASURES[row.metric], (view_name(row.view),) if ":" in row.view else ()),
                 Cell(row.after, (", and ".join(of),)),
                 Cell(gained(row.micro), (bounds_note(row.if_missing),) if row.if_missing else ()),
-                _verdict(row.micro),
+                judged(row.micro),
                 Number(row.macro.difference if row.macro else None, 3, "signed"),
                 Number(row.forgetting.micro if row.forgetting else None, 3),
                 Number(row.micro.p_holm if row.micro else None, form="p"),
@@ -201,10 +201,6 @@ def _transfer(listed: Sequence[Transfer]) -> Table:
     return Table(columns([*head, "paired tasks"], "snapshot", "verdict"), tuple(rows), caption, csv="gains.csv")
 
 
-def _verdict(gap: Difference | None) -> Verdict | None:
-    return Verdict(gap.verdict) if gap else None
-
-
 def _update_validation(harness: HarnessRunResults, view: str) -> Iterator[Row]:
     """Yield a row for each evaluation point: its gain over the point before and over the first one."""
     before: dict[str, Gain] = {gain.after: gain for gain in harness.uvg[view].prev}
@@ -212,4 +208,4 @@ def _update_validation(harness: HarnessRunResults, view: str) -> Iterator[Row]:
         step = before[gain.after].micro if gain.after in before else None
         micro = gain.micro
         mde = Number(micro.mde if micro else None, 3)
-        yield Row((gain.after, gained(step), _verdict(step), gained(micro), _verdict(micro), mde, gain.tasks))
+        yield Row((gain.after, gained(step), judged(step), gained(micro), judged(micro), mde, gain.tasks))

@@ -75,7 +75,7 @@ async def judge(terms: HarnessTerms, bench: Bench, evolved: Evolved, reference: 
     validation = {data["candidate"]: data for data in await _on(bench, bench.view(VALIDATION), points)}
     if not any(score is not None for data in validation.values() for score in data["scores"]):
         require(scores_of(validation[first]), "update-validation rollouts")
-    eligible = [point for point in points if covers(validation[point.candidate]["scores"])]
+    eligible = [point for point in points if covers(validation[point.candidate]["scores"], evolved.coverage)]
     best = max(eligible, key=lambda point: (macro(validation[point.candidate]), -point.batch), default=points[-1])
     chosen = points if terms.points == "all" else [points[0], best, points[-1]]
     heldout = {data["candidate"]: data for data in await _on(bench, bench.view(ID), chosen)}

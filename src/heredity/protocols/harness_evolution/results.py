@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from heredity.protocols.harness_evolution.task_results import Names, Of, TaskMetrics
-from heredity.results.base import Interval, MissingBounds, Result
+from heredity.results.base import Interval, MissingBounds, Result, Unknown
 from heredity.results.run import ChangeStatus, RunResults, Verdict
 from heredity.results.suite import Claim
 
@@ -107,7 +109,8 @@ class Collapse(Result):
 class Paired(Result):
     """The scores by task that runs are compared by, of up to three snapshots of a view.
 
-    `clusters` say what each task was drawn with, null for a task by itself; None where all are.
+    `clusters` say what each task was drawn with, null for a task by itself; None where all are. `unasked` are the tasks of a
+    replayed view that a snapshot had not been trained on, so that no score of them is missing.
     """
 
     kind: str
@@ -115,6 +118,7 @@ class Paired(Result):
     snapshots: dict[Role, str]
     scores: dict[Role, Column]
     clusters: tuple[str | None, ...] | None = None
+    unasked: dict[Role, Names] = Field(default_factory=dict[Role, Names])
 
 
 class BeforeAfter(Result):
@@ -134,6 +138,7 @@ class UnderModel(BeforeAfter):
     p: float | None
     mde: float | None
     verdict: Verdict | None
+    because: Unknown | None = None
 
 
 class HarnessRunResults(TaskMetrics):

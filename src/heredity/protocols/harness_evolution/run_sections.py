@@ -12,6 +12,7 @@ from heredity.protocols.harness_evolution.results import FileChange, Gate, Harne
 from heredity.protocols.harness_evolution.task_results import ALL, Cost, Costs, Level, Points, Replay
 from heredity.results import text
 from heredity.results.charts import Grid, Key, Lines, Series, Tone
+from heredity.results.claims import judged
 from heredity.results.page import (
     Cell,
     Column,
@@ -274,7 +275,7 @@ def _models(harness: HarnessRunResults) -> tuple[Part, ...]:
                 Number(level.A_0, 3),
                 Number(level.A_T, 3),
                 Mean(level.difference, *(level.ci or (None, None)), decimals=3, signed=True),
-                Verdict(level.verdict),
+                judged(level),
                 level.tasks,
             )
         )

@@ -138,7 +138,7 @@ def read_snapshots(folder: Path) -> Snapshots:
     log.apply(events)
     views = config.of(HarnessViewsSection)
     terms = HarnessTerms(_plan(config, planned), views.ood, views.replay, views.points)
-    evolved = Evolved(list(log.submissions.values()), log.decisions, "finished", log.batches)
+    evolved = Evolved(list(log.submissions.values()), log.decisions, "finished", log.batches, views.coverage)
     points = points_of(_assessing_all(terms), evolved)
     if log.closed is None and log.batches:
         # The batch that is open may still be learned from: what comes after it is not frozen.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from heredity.results.base import Interval, MissingBounds, Result
+from heredity.results.base import Interval, MissingBounds, Result, Unknown
 from heredity.results.run import Verdict
 
 Of = Literal["final", "best_validation"]
@@ -136,7 +136,7 @@ class SnapshotRow(Result):
 class Difference(Result):
     """A paired difference; `p_holm` is corrected over the differences that were asked for together.
 
-    Where tasks were drawn together, `clusters` of them are the sample.
+    Where tasks were drawn together, `clusters` of them are the sample. Where nobody can tell yet, `because` says why.
     """
 
     difference: float
@@ -146,6 +146,7 @@ class Difference(Result):
     mde: float | None
     verdict: Verdict
     clusters: int | None = None
+    because: Unknown | None = None
 
 
 class Gain(Result):

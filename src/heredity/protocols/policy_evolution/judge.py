@@ -12,7 +12,7 @@ from heredity.judging.session_log import Submission
 from heredity.judging.views import ViewScores
 from heredity.records import Event
 from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED
-from heredity.results.coverage import COVERAGE, covers
+from heredity.results.coverage import covers
 
 AT_ONCE = 4
 """How many candidates are attempted at the same time, to keep the machine busy while the last episodes of one end."""
@@ -36,7 +36,7 @@ async def judge(
     """
     checkpoints = _checkpoints(evolved.submissions)
     validation = await _validate(bench, checkpoints)
-    submit_id, candidate, reason = _select(checkpoints, validation)
+    submit_id, candidate, reason = _select(checkpoints, validation, evolved.coverage)
     await bench.journal_once(JUDGING_SELECTED.line({"submit_id": submit_id, "candidate": candidate, "reason": reason}))
     heldout = None
     if candidate is not None:
@@ -52,7 +52,8 @@ def selected(evolved: Evolved, events: Sequence[Event]) -> str | None:
     """Return the candidate that a run ends with, from the recorded scores on validation (see `Selection`)."""
     checkpoints = _checkpoints(evolved.submissions)
     scored = {data["candidate"]: data for data in JUDGING_SCORED.all(events) if data["view"] == "validation"}
-    return _select(checkpoints, {digest: ViewScores.from_json(scored[digest]) for digest in checkpoints})[1]
+    validation = {digest: ViewScores.from_json(scored[digest]) for digest in checkpoints}
+    return _select(checkpoints, validation, evolved.coverage)[1]
 
 
 def _checkpoints(submissions: Sequence[Submission]) -> dict[str, Submission]:
@@ -74,15 +75,15 @@ async def _validate(bench: Bench, checkpoints: Mapping[str, Submission]) -> dict
 
 
 def _select(
-    checkpoints: Mapping[str, Submission], validation: Mapping[str, ViewScores]
+    checkpoints: Mapping[str, Submission], validation: Mapping[str, ViewScores], coverage: float
 ) -> tuple[int | None, str | None, str]:
     ranked = [
         (scores.mean, checkpoints[digest].submit_id, digest)
         for digest, scores in validation.items()
-        if covers(scores.scores)
+        if covers(scores.scores, coverage)
     ]
     if not ranked and validation:
-        return None, None, f"no candidate has {COVERAGE:.0%} of its validation scores: the others are missing"
+        return None, None, f"no candidate has {coverage:.0%} of its validation scores: the others are missing"
     if not ranked:
         return None, None, "no submission ended with status ok"
     mean, submit_id, digest = max(ranked)

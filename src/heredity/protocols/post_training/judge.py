@@ -28,7 +28,7 @@ from heredity.judging.views import clusters_of
 from heredity.protocols.post_training.events import BASELINE_SCORED, GRADING_REPEATED, BaselineScored, GradingRepeated
 from heredity.records import Event
 from heredity.records.events import JUDGING_SELECTED
-from heredity.results.coverage import COVERAGE, covers
+from heredity.results.coverage import covers
 from heredity.rollouts.contract import Job
 
 
@@ -46,7 +46,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
             journal when the run is resumed.
         RecordError: if the disk is full or fails.
     """
-    best, reason = _best(evolved.submissions)
+    best, reason = _best(evolved)
     submit_id, candidate = (best.submit_id, best.candidate) if best else (None, None)
     await bench.journal_once(JUDGING_SELECTED.line({"submit_id": submit_id, "candidate": candidate, "reason": reason}))
     heldout = (
@@ -98,16 +98,17 @@ def _seed(repeat: int, item: int) -> int:
 
 def selected(evolved: Evolved, events: Sequence[Event] = ()) -> str | None:
     """Return the best graded checkpoint, from the submissions alone (see `Selection`)."""
-    best, _ = _best(evolved.submissions)
+    best, _ = _best(evolved)
     return best.candidate if best else None
 
 
-def _best(submissions: Sequence[Submission]) -> tuple[Submission | None, str]:
+def _best(evolved: Evolved) -> tuple[Submission | None, str]:
     """Return the submission with the best graded score, the earliest of equals, and why."""
-    graded = [(s.feedback(), s) for s in submissions if s.status is not None]
-    scored = [(feedback.mean, -s.submit_id, s) for feedback, s in graded if covers(feedback.scores.tolist())]
+    graded = [(s.feedback(), s) for s in evolved.submissions if s.status is not None]
+    known = [(feedback, s) for feedback, s in graded if covers(feedback.scores.tolist(), evolved.coverage)]
+    scored = [(feedback.mean, -s.submit_id, s) for feedback, s in known]
     if not scored and any(not math.isnan(feedback.mean) for feedback, _ in graded):
-        return None, f"no checkpoint has {COVERAGE:.0%} of its graded scores: the others are missing"
+        return None, f"no checkpoint has {evolved.coverage:.0%} of its graded scores: the others are missing"
     if not scored:
         return None, "no checkpoint was graded"
     mean, _, best = max(scored, key=lambda entry: entry[:2])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from heredity.protocols.post_training.code_results import Audit, Excerpt, Revision
-from heredity.results.base import Interval, MissingBounds, Result
+from heredity.results.base import Interval, MissingBounds, Result, Unknown
 from heredity.results.run import Verdict
 
 Scores = list[float | None]
@@ -49,7 +49,8 @@ class Gain(Result):
     """A paired difference to the base model over `pairs` items, positive where it is beaten; `mde` is the least they could show.
 
     `if_missing` are its bounds over the items that either has no score of; None where there are none. Where items were drawn
-    together, such as the questions of one document, `clusters` of them are the sample.
+    together, such as the questions of one document, `clusters` of them are the sample. `because` says why nobody can tell yet,
+    where that is so.
     """
 
     difference: float
@@ -60,6 +61,7 @@ class Gain(Result):
     verdict: Verdict
     if_missing: MissingBounds | None = None
     clusters: int | None = None
+    because: Unknown | None = None
 
 
 class ViewGain(Result):
@@ -109,7 +111,10 @@ class BestCheckpoint(Result):
 
 
 class WinRate(Result):
-    """A win rate over reference answers: at equal length (`rate`, `ci`), as it is (`won`), with mean lengths in characters."""
+    """A win rate over reference answers: at equal length (`rate`, `ci`), as it is (`won`), with mean lengths in characters.
+
+    Where instructions were drawn together, such as those of one document, `ci` is over `clusters` of them; None of fewer than six.
+    """
 
     rate: float
     ci: Interval | None
@@ -117,6 +122,7 @@ class WinRate(Result):
     length: float
     reference_length: float
     n: int
+    clusters: int | None = None
 
 
 class WinRateGain(Result):
@@ -125,6 +131,7 @@ class WinRateGain(Result):
     difference: float
     ci: Interval | None
     pairs: int
+    clusters: int | None = None
 
 
 class WinRates(Result):

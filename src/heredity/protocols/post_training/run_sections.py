@@ -19,12 +19,14 @@ from heredity.protocols.post_training.results import (
     TextsMet,
     TrainingRunResults,
     ViewGain,
+    WinRate,
+    WinRateGain,
 )
 from heredity.protocols.post_training.sentences import summary, views
 from heredity.protocols.post_training.summaries import summary_files
 from heredity.results import text
 from heredity.results.charts import Lines, Mark, Reference, Series
-from heredity.results.claims import bounds_note
+from heredity.results.claims import bounds_note, in_clusters, judged
 from heredity.results.page import (
     Cell,
     Code,
@@ -41,7 +43,6 @@ from heredity.results.page import (
     Section,
     Table,
     Text,
-    Verdict,
     of_rows,
 )
 from heredity.results.run import RunResults, RunStatus
@@ -78,19 +79,15 @@ def _head(run: RunResults, part: TrainingRunResults) -> tuple[Part, ...]:
     process = part.process
     base = f"base model {text.number(heldout.baseline.mean if heldout.baseline else None, 3)}"
     facts = (
-        Fact("Held-out gain", difference(heldout.gain), _verdict(heldout.gain)),
+        Fact("Held-out gain", difference(heldout.gain), judged(heldout.gain)),
         Fact("Held-out score", Number(heldout.best.mean if heldout.best else None, 3), base),
-        Fact("Graded gain", difference(graded.gain), _verdict(graded.gain)),
+        Fact("Graded gain", difference(graded.gain), judged(graded.gain)),
         Fact("Route", part.routes.run, "from the code that was there"),
         Fact("Checkpoints graded", process.graded, plural(process.requests, "request")),
         Fact("Time used", Number(process.ended_s, form="duration"), f"of {text.duration(process.budget_s)}"),
         Fact("Mode", part.mode, f"base model {part.base_model or 'not recorded'}"),
     )
     return Text(summary(run, part), "summary"), Facts(facts), *_warnings(part)
-
-
-def _verdict(gain: Gain | None) -> Verdict | None:
-    return Verdict(gain.verdict) if gain else None
 
 
 def _warnings(part: TrainingRunResults) -> Iterable[Text]:
@@ -204,7 +201,7 @@ def _gains(part: TrainingRunResults) -> tuple[Part, ...]:
 def _gain_row(name: str | Cell, view: ViewGain) -> Row:
     gain = view.gain
     scores = (_bounded(level(summary), summary) for summary in (view.baseline, view.best))
-    shown = (*scores, _bounded(difference(gain), gain), Verdict(gain.verdict if gain else None))
+    shown = (*scores, _bounded(difference(gain), gain), judged(gain))
     return Row((name, *shown, Number(gain.mde if gain else None, 3), gain.pairs if gain else None))
 
 
@@ -213,10 +210,17 @@ def _bounded(shown: Mean, of: ScoreSummary | Gain | None) -> Cell:
     return Cell(shown, (bounds_note(of.if_missing),) if of and of.if_missing else ())
 
 
+def _over_clusters(shown: Mean, of: WinRate | WinRateGain | None) -> Cell:
+    """Return a win rate with how many clusters its interval is over, where instructions were drawn together."""
+    return Cell(shown, (in_clusters(of.clusters),) if of and of.clusters else ())
+
+
 def _lengths(controlled: LengthControlled) -> tuple[Part, ...]:
     rows = [
         [
-            *(name, level(rates.baseline), level(rates.best), difference(rates.gain)),
+            name,
+            *(_over_clusters(level(rates.baseline), rates.baseline), _over_clusters(level(rates.best), rates.best)),
+            _over_clusters(difference(rates.gain), rates.gain),
             *(Number(best.won if best else None, 3), Number(best.length if best else None, 0)),
             *(Number(best.reference_length if best else None, 0), best.n if best else None),
         ]

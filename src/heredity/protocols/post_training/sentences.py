@@ -53,7 +53,8 @@ def summary(run: RunResults, part: TrainingRunResults) -> str:
         return f"{opening}; {reached}."
     if run.stand_ins:
         return f"{opening}; {reached}. On held-out items it is {text.signed(heldout.gain.difference, 3)}."
-    judged = f"{_SAID[heldout.gain.verdict]}, for this checkpoint on new items"
+    because = f", with {heldout.gain.because}" if heldout.gain.because else ""
+    judged = f"{_SAID[heldout.gain.verdict]}{because}, for this checkpoint on new items"
     return f"{opening}; {reached}. On held-out items it is {_gain(heldout.gain)}: {judged}."
 
 

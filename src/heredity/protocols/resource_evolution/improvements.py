@@ -53,7 +53,8 @@ def _scored(taskset: TasksetScores, evolver: str, tasksets: Sequence[TasksetScor
     if start is None or start.size != cell.scores.shape[1]:
         return None
     tests = sum(len(other.cells) for other in tasksets)
-    both = compare([cell.scores - start], tests, GAP if taskset.bounds else None, marked=True)
+    bounds, clusters = GAP if taskset.bounds else None, [taskset.clusters]
+    both = compare([cell.asked - start], tests, bounds, marked=True, clusters=clusters, least=taskset.coverage)
     return None if both is None else _Scored(taskset, evolver, cell, start, both)
 
 
@@ -61,7 +62,7 @@ def _improvement(
     row: _Scored, pair: tuple[Claim | None, Claim | None], conditions: Sequence[str], *, ranked: bool
 ) -> Improvement:
     first = row.cell.runs[0][0]
-    estimate = evolver_mean([row.cell.scores], row.taskset.bounds) if ranked else None
+    estimate = evolver_mean([row.cell.scores], row.taskset.bounds, [row.taskset.clusters]) if ranked else None
     before, after = float(np.nanmean(row.start)), row.cell.mean
     return Improvement(
         evolver=row.evolver,

@@ -9,6 +9,7 @@ from heredity.protocols.resource_evolution.improvement_section import improvemen
 from heredity.protocols.resource_evolution.results import ResourceSuite
 from heredity.results import text
 from heredity.results.charts import Lines, Mark, Reference, Series, mean_steps
+from heredity.results.claims import judged
 from heredity.results.page import (
     Cell,
     Column,
@@ -273,7 +274,7 @@ def _gains(suite: SuiteResults, runs: Sequence[RunResults], words: Words) -> tup
             *(Named(evolver, colours.get(evolver), run.run_id, swatch=True), *where, Number(run.seed)),
             Number(run.reference.heldout_mean if run.reference else None, 3),
             Number(run.heldout.mean if run.heldout else None, 3),
-            *(difference, Verdict(gain.verdict if gain else None), Number(gain.mde if gain else None, 3)),
+            *(difference, judged(gain), Number(gain.mde if gain else None, 3)),
             sum(d.accepted and bool(d.baseline) for d in run.decisions),
             *(sum(not d.accepted for d in run.decisions), run.budget.used),
         )

@@ -13,7 +13,7 @@ from heredity.protocols.harness_evolution.report import REPORT
 from heredity.protocols.harness_evolution.results import Collapsed, GateCounts, HarnessSuiteResults, SpentPart
 from heredity.reports import markdown
 from heredity.reports.suite_page import suite_page
-from heredity.results.base import MissingBounds
+from heredity.results.base import MissingBounds, Unknown
 from heredity.results.run import RunResults
 
 REASON = "middleware/guard.py: after_model gave None, and a Reply was expected"
@@ -86,6 +86,43 @@ def test_what_a_method_gains_takes_six_runs(seeds: int, told: bool) -> None:
     assert (row.evolvers.unit, row.candidates.unit) == ("run", "case")
     assert (row.evolvers.verdict != "cannot tell yet", row.evolvers.p is not None) == (told, told)
     assert row.candidates.verdict == "better"
+
+
+@cache
+def pairs(seeds: int) -> tuple[tuple[RunResults, RunResults], ...]:
+    still = 0.3, None, None, None, None
+    return tuple((run(Told("ace", seed)), run(Told("static", seed, still))) for seed in range(seeds))
+
+
+def lacking(result: RunResults, places: range) -> RunResults:
+    """Return a run of whose last harness some held-out scores in distribution are missing."""
+    table = result.part.paired["id"]
+    final = tuple(None if i in places else score for i, score in enumerate(table.scores["final"]))
+    short = table.model_copy(update={"scores": {**table.scores, "final": final}})
+    return result.model_copy(
+        update={"part": result.part.model_copy(update={"paired": {**result.part.paired, "id": short}})}
+    )
+
+
+@pytest.mark.parametrize(("missing", "coverage", "told"), [(4, 0.9, False), (4, 0.75, True), (1, 0.9, True)])
+def test_a_method_of_which_too_little_is_known_is_not_judged(missing: int, coverage: float, told: bool) -> None:
+    # Other tasks in each run, so that every task has a score in some.
+    first = [lacking(ace, range(i * missing % 12, i * missing % 12 + missing)) for i, (ace, _) in enumerate(pairs(6))]
+    results = [r.model_copy(update={"coverage": coverage}) for r in (*first, *(static for _, static in pairs(6)))]
+    part = study(tuple(results))
+    row = next(m for m in part.methods[0].measures if (m.measure, m.of) == ("IDG", "final"))
+    compared = next(c for c in part.comparisons if (c.measure, c.of) == ("IDG", "final"))
+    for claim in (row.evolvers, row.candidates, compared.evolvers, compared.candidates):
+        assert (claim.verdict != "cannot tell yet", claim.because) == (told, None if told else Unknown.MISSING)
+    whole = next(m for m in part.methods[0].measures if m.measure == "OODG")
+    assert whole.evolvers.because is None, "another view, of which all is known"
+
+
+def test_a_run_that_came_to_nothing_counts_as_missing() -> None:
+    first, *others = (ace for ace, _ in pairs(6))
+    nothing = first.model_copy(update={"part": first.part.model_copy(update={"paired": {}})})
+    row = study((nothing, *others)).methods[0].measures[0]
+    assert (row.candidates.because, len(row.runs)) == (Unknown.MISSING, 5)
 
 
 def test_gains_with_programs_in_a_models_place_are_shown_and_not_tested() -> None:

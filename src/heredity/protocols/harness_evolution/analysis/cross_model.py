@@ -13,8 +13,15 @@ import numpy as np
 
 from heredity.analysis.bounds import GAP, share
 from heredity.analysis.claims import Both, claims, compare
+from heredity.analysis.suite_table import coverage_of
 from heredity.gateway.settings import stand_in
-from heredity.protocols.harness_evolution.analysis.paired import clusters_of, gains_table, over_runs, paired_gains
+from heredity.protocols.harness_evolution.analysis.paired import (
+    asked_of,
+    clusters_of,
+    gains_table,
+    over_runs,
+    paired_gains,
+)
 from heredity.protocols.harness_evolution.results import MatrixCell, MatrixRow, Paired, Role, harness_of
 from heredity.results.run import RunResults
 from heredity.results.suite import Claim
@@ -48,13 +55,14 @@ def cross_model(evaluations: Sequence[Evaluation]) -> list[MatrixRow]:
     models = list(dict.fromkeys(evaluation.model for evaluation in evaluations))
     evolved = list(dict.fromkeys(evaluation.evolved for evaluation in evaluations))
     rows: list[MatrixRow] = []
+    least = coverage_of(evaluation.results for evaluation in evaluations)
     for view in dict.fromkeys(view for evaluation in evaluations for view in evaluation.tables):
         judged = [
             _repeats(view, [e for e in evaluations if (e.evolved, e.model) == (home, model)])
             for home in evolved
             for model in models
         ]
-        compared = [_compare(runs) for runs in judged]
+        compared = [_compare(runs, least) for runs in judged]
         claimed = iter(claims([both for both in compared if both is not None]))
         pairs = [None if both is None else next(claimed) for both in compared]
         cells = list(map(_cell, [model for _ in evolved for model in models], judged, compared, pairs))
@@ -75,15 +83,22 @@ def _repeats(view: str, evaluations: Sequence[Evaluation]) -> Repeats:
     return list(runs.values())
 
 
-def _compare(runs: Repeats) -> Both | None:
+def _compare(runs: Repeats, least: float) -> Both | None:
     table = gains_table([_gains(repeats) for repeats in runs])
     strata = [table] if table.size else []
     columns = (np.array(c, dtype=float) for repeats in runs for table in repeats for c in table.scores.values())
     drawn = {(t.kind, task): own for repeats in runs for t in repeats for task, own in clusters_of(t).items()}
     tasks = dict.fromkeys(task for repeats in runs for task in _gains(repeats))
     clusters = [[drawn.get(task) for task in tasks]] if strata else []
+    asked = [{(t.kind, task) for t in repeats for task in asked_of(t, "final")} for repeats in runs]
     return compare(
-        strata, bounds=GAP if share(*columns) else None, marked=True, cases=over_runs(strata), clusters=clusters
+        strata,
+        bounds=GAP if share(*columns) else None,
+        marked=True,
+        cases=over_runs(strata),
+        clusters=clusters,
+        least=least,
+        asked=sum(map(len, asked)),
     )
 
 

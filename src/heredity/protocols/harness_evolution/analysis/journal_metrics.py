@@ -34,6 +34,7 @@ from heredity.protocols.harness_evolution.results import (
 )
 from heredity.records.events import BATCH_STARTED, CANDIDATE_DECIDED, CANDIDATE_PROBED, RUN_STARTED, SCHEDULE_PLANNED
 from heredity.resources import Candidate
+from heredity.results.coverage import COVERAGE
 
 REFUSED = "contract gate: "
 """What the reason of a decision begins with that the contract gate turned down."""
@@ -58,10 +59,11 @@ def journal_metrics(events: Sequence[Json], load: LoadCandidate) -> HarnessRunRe
         return None
     recorded = JournalRows(events)
     rows = recorded.rows()
-    judged = judgement(code_results(rows))
+    least = started_of(events).get("coverage", COVERAGE)
+    judged = judgement(code_results(rows), least=least)
     costs, _ = cost_metrics(code_results(recorded.spent()))
     return HarnessRunResults(
-        **dict(harness_metrics(rows).model_copy(update={"costs": costs})),
+        **dict(harness_metrics(rows, least=least).model_copy(update={"costs": costs})),
         plan=_plan(plan, events),
         points=_points(events, load),
         gate=_gate(plan, events),
@@ -70,12 +72,11 @@ def journal_metrics(events: Sequence[Json], load: LoadCandidate) -> HarnessRunRe
             for fallen in collapses(judged.tables)
         ),
         paired={t.view: _paired(t, judged) for t in judged.tables if t.base is not None},
-        cross_model={model: _under(recorded.rows(model)) for model in recorded.models},
+        cross_model={model: _under(recorded.rows(model), least) for model in recorded.models},
     )
 
 
 def _plan(plan: Json, events: Sequence[Json]) -> Plan:
-    started = next((event["data"] for event in events if event["kind"] == RUN_STARTED.name), {})
     tasks = [plan["tasks"][task_index] for batch in plan["batches"] for task_index in batch["tasks"]]
     labels = [(task.get("domain"), task.get("source_benchmark")) for task in tasks]
     return Plan(
@@ -85,8 +86,13 @@ def _plan(plan: Json, events: Sequence[Json]) -> Plan:
         train_tasks=len({task["id"] for task in tasks}),
         domains=tuple(sorted({domain for domain, _ in labels if domain})),
         sources=tuple(sorted({source or domain for domain, source in labels if source or domain})),
-        execution=started.get("execution"),
+        execution=started_of(events).get("execution"),
     )
+
+
+def started_of(events: Sequence[Json]) -> Json:
+    """Return the data of `run.started`; empty without it."""
+    return next((event["data"] for event in events if event["kind"] == RUN_STARTED.name), {})
 
 
 def _frozen(events: Sequence[Json]) -> Sequence[Json]:
@@ -183,6 +189,13 @@ def _paired(table: Grid, judged: Judgement) -> Paired:
         snapshots={role: table.snapshots[index].name for role, index in roles.items()},
         scores={role: _listed(table.score[:, index]) for role, index in roles.items()},
         clusters=table.clusters if any(c is not None for c in table.clusters) else None,
+        unasked={
+            role: tuple(
+                task for task, untrained in zip(table.tasks, table.untrained[:, index], strict=True) if untrained
+            )
+            for role, index in roles.items()
+            if table.untrained[:, index].any()
+        },
     )
 
 
@@ -190,14 +203,14 @@ def _listed(scores: Floats) -> tuple[float | None, ...]:
     return tuple(None if np.isnan(score) else score for score in scores.tolist())
 
 
-def _under(rows: TaskRows) -> dict[str, UnderModel]:
+def _under(rows: TaskRows, least: float) -> dict[str, UnderModel]:
     """Return what the first and the last harness of a run are worth under another execution model, by view."""
     views: dict[str, UnderModel] = {}
-    for table in judgement(code_results(rows)).tables:
+    for table in judgement(code_results(rows), least=least).tables:
         base, final = table.base, table.final(None)
         if base is None or final is None:
             continue
-        (gain,) = gains([table.pair(base, final)])
+        (gain,) = gains([table.pair(base, final)], least)
         micro = gain.micro
         views[table.view] = UnderModel(
             A_0=micro_perf(table, base),
@@ -209,5 +222,6 @@ def _under(rows: TaskRows) -> dict[str, UnderModel]:
             p=micro and micro.p,
             mde=micro and micro.mde,
             verdict=micro and micro.verdict,
+            because=micro and micro.because,
         )
     return views

@@ -33,7 +33,7 @@ from heredity.protocols.harness_evolution.task_results import (
     UpdateValidation,
     ViewLevels,
 )
-from heredity.results.coverage import covers
+from heredity.results.coverage import COVERAGE, covers
 
 SCHEMA_VERSION = 1
 _RANKS: tuple[Literal["base", "point", "final", "best"], ...] = ("base", "point", "final", "best")
@@ -68,34 +68,38 @@ class Judgement:
         return {role: index for role, index in places.items() if index is not None}
 
 
-def judgement(results: CodedRows, kinds: Mapping[str, str] | None = None) -> Judgement:
+def judgement(results: CodedRows, kinds: Mapping[str, str] | None = None, least: float = COVERAGE) -> Judgement:
     """Return how the snapshots of a run were judged.
 
     Args:
         results: the run's results.
         kinds: as for `harness_metrics`.
+        least: likewise.
 
     Raises:
         UnknownNameError: if `kinds` names a view that there is not.
     """
     tables = grids(results, _kinds(results, kinds or {}))
-    return Judgement(tables, train_batches(results), _best_validation(tables))
+    return Judgement(tables, train_batches(results), _best_validation(tables, least))
 
 
-def harness_metrics(rows: TaskRows, run_id: str | None = None, kinds: Mapping[str, str] | None = None) -> TaskMetrics:
+def harness_metrics(
+    rows: TaskRows, run_id: str | None = None, kinds: Mapping[str, str] | None = None, least: float = COVERAGE
+) -> TaskMetrics:
     """Compute the metrics of a run.
 
     Args:
         rows: its task results.
         run_id: which run, if the rows are of several.
         kinds: what views are for (`"validation"`, `"id"`, `"ood"`, `"replay"`, `"other"`), where their names do not say.
+        least: the share of a view's scores that must be known to pick the best snapshot, or to say that one is better.
 
     Raises:
         ConfigError: if there are several runs and none is named.
         UnknownNameError: if there is no such run or view.
     """
     results = code_results(rows, run_id)
-    judged = judgement(results, kinds)
+    judged = judgement(results, kinds, least)
     tables, best = judged.tables, judged.best
     costs, by_snapshot = cost_metrics(results)
     return TaskMetrics(
@@ -105,9 +109,9 @@ def harness_metrics(rows: TaskRows, run_id: str | None = None, kinds: Mapping[st
         train_batches=judged.batches,
         snapshots=tuple(map(_snapshot_row, results.snapshots)),
         views={t.view: _view(t, by_snapshot[t.view]) for t in tables},
-        uvg={t.view: _update_validation(t) for t in tables if t.kind == "validation"},
+        uvg={t.view: _update_validation(t, least) for t in tables if t.kind == "validation"},
         best_validation=best and BestValidation(view=best[0], snapshot=best[1].name, selection_perf=best[2]),
-        transfer=_transfer(judged),
+        transfer=_transfer(judged, least),
         replay={t.view: replay_metrics(t) for t in tables if t.kind == "replay"},
         costs=costs,
         curves=Curves(train=train_curve(results), snapshots=snapshot_curves(tables)),
@@ -147,20 +151,21 @@ def _view(table: Grid, costs: Mapping[str, Costs]) -> ViewLevels:
     return ViewLevels(kind=table.kind, tasks=tasks, one_task=1.0 / tasks, snapshots=levels(table, costs))
 
 
-def _update_validation(table: Grid) -> UpdateValidation:
+def _update_validation(table: Grid, least: float) -> UpdateValidation:
     """Return UVG at each evaluation point, against the one before (equation 6) and against the base (equation 7)."""
     chain, base = table.chain(), table.base
     later = [] if base is None else [i for i in chain if i != base]
     return UpdateValidation(
-        prev=gains([table.pair(before, after) for before, after in pairwise(chain)]),
-        base=gains([table.pair(base, after) for after in later if base is not None]),
+        prev=gains([table.pair(before, after) for before, after in pairwise(chain)], least),
+        base=gains([table.pair(base, after) for after in later if base is not None], least),
     )
 
 
-def _best_validation(tables: Sequence[Grid]) -> tuple[str, Snapshot, float] | None:
+def _best_validation(tables: Sequence[Grid], least: float) -> tuple[str, Snapshot, float] | None:
     """Return the snapshot with the highest macro Perf on update-validation, the earliest of equals; enough must be known of it."""
     for table in tables:
-        known = [i for i in table.chain() if covers(table.score[:, i].tolist())] if table.kind == "validation" else []
+        judged = table.chain() if table.kind == "validation" else []
+        known = [i for i in judged if covers(table.score[:, i].tolist(), least)]
         scored = [(macro_perf(table, i), i) for i in known]
         ranked = [(perf, -i) for perf, i in scored if perf is not None]
         if ranked:
@@ -169,7 +174,7 @@ def _best_validation(tables: Sequence[Grid]) -> tuple[str, Snapshot, float] | No
     return None
 
 
-def _transfer(judged: Judgement) -> tuple[Transfer, ...]:
+def _transfer(judged: Judgement, least: float) -> tuple[Transfer, ...]:
     """Return IDG, OODG and FR (equations 8 to 10) of the final snapshot and of the one best on validation."""
     asked: list[tuple[Grid, Of]] = []
     pairs: list[Pair] = []
@@ -179,7 +184,8 @@ def _transfer(judged: Judgement) -> tuple[Transfer, ...]:
             if "base" in roles and role in roles:
                 asked.append((table, role))
                 pairs.append(table.pair(roles["base"], roles[role]))
-    return tuple(_transferred(table, role, gain) for (table, role), gain in zip(asked, gains(pairs), strict=True))
+    compared = zip(asked, gains(pairs, least), strict=True)
+    return tuple(_transferred(table, role, gain) for (table, role), gain in compared)
 
 
 def _transferred(table: Grid, role: Of, gain: Gain) -> Transfer:

@@ -15,8 +15,7 @@ from heredity.analysis.statistics import Estimate, case_mean
 from heredity.protocols.harness_evolution.analysis.coded import Bools, Floats, Ints
 from heredity.protocols.harness_evolution.results import Paired
 from heredity.protocols.harness_evolution.task_results import Difference, Gain, Of
-from heredity.results.coverage import covered
-from heredity.results.run import Verdict
+from heredity.results.coverage import COVERAGE, covered
 
 Labels = tuple[Ints, Clusters]
 """The domain of each task, and what it was drawn with."""
@@ -26,16 +25,18 @@ Pair = tuple[tuple[str, Floats], tuple[str, Floats], Labels, Bools]
 of them both were asked."""
 
 
-def gains(pairs: Sequence[Pair]) -> tuple[Gain, ...]:
+def gains(pairs: Sequence[Pair], least: float = COVERAGE) -> tuple[Gain, ...]:
     """Compare the second snapshot of each pair with the first, by task; p-values are Holm-corrected over the pairs.
 
-    `macro` weighs domains alike, `micro` tasks; either is None where nothing is paired.
+    `macro` weighs domains alike, `micro` tasks; either is None where nothing is paired. Of pairs of which less than the share
+    `least` of the tasks that both were asked have scores of both, nobody can tell.
     """
     bounds = [GAP if share(before, after) else None for (_, before), (_, after), *_ in pairs]
     gaps = [after - before for (_, before), (_, after), *_ in pairs]
     domains = [parts_of(gap, labels) for gap, (_, _, labels, _) in zip(gaps, pairs, strict=True)]
     known = [
-        covered(int((~np.isnan(gap)).sum()), int(asked.sum())) for gap, (*_, asked) in zip(gaps, pairs, strict=True)
+        covered(int((~np.isnan(gap)).sum()), int(asked.sum()), least)
+        for gap, (*_, asked) in zip(gaps, pairs, strict=True)
     ]
     macro = _differences([_compare(*parts, b) for parts, b in zip(domains, bounds, strict=True)], known)
     whole = [([gap], [labels[1]]) for gap, (_, _, labels, _) in zip(gaps, pairs, strict=True)]
@@ -61,20 +62,21 @@ def _gain(pair: Pair, macro: Difference | None, micro: Difference | None) -> Gai
 
 def _differences(compared: Sequence[Comparison | None], known: Sequence[bool]) -> list[Difference | None]:
     corrected = holm([None if c is None else c.p for c in compared])
-    return [
-        None
-        if c is None
-        else Difference(
-            difference=c.difference,
-            ci=c.interval,
-            p=c.p,
-            p_holm=p,
-            mde=c.mde,
-            verdict=Verdict(verdict(c.difference, p, covered=enough and not c.few_clusters)),
-            clusters=c.clusters,
-        )
-        for c, p, enough in zip(compared, corrected, known, strict=True)
-    ]
+    told = [None if c is None else replace(c, covered=enough) for c, enough in zip(compared, known, strict=True)]
+    return [None if c is None else _difference(c, p) for c, p in zip(told, corrected, strict=True)]
+
+
+def _difference(compared: Comparison, p_holm: float | None) -> Difference:
+    return Difference(
+        difference=compared.difference,
+        ci=compared.interval,
+        p=compared.p,
+        p_holm=p_holm,
+        mde=compared.mde,
+        verdict=verdict(compared.difference, p_holm, untold=compared.untold),
+        clusters=compared.clusters,
+        because=compared.untold,
+    )
 
 
 def by_domain(values: Floats, domain: Ints) -> list[Floats]:
@@ -131,6 +133,13 @@ def paired_gains(table: Paired | None, of: Of) -> dict[str, float]:
         return {}
     rows = zip(table.tasks, table.scores["base"], table.scores[of], strict=True)
     return {task: y - x for task, x, y in rows if x is not None and y is not None}
+
+
+def asked_of(table: Paired | None, of: Of) -> set[str]:
+    """Return the tasks of a view that both the base and another snapshot were asked, whether or not a score came of it."""
+    if table is None or "base" not in table.scores or of not in table.scores:
+        return set()
+    return set(table.tasks) - {task for role in ("base", of) for task in table.unasked.get(role, ())}
 
 
 def clusters_of(table: Paired | None) -> dict[str, str]:

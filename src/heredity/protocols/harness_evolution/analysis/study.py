@@ -16,10 +16,17 @@ import numpy as np
 from heredity.analysis.bounds import GAP, Interval, mean_bounds, share
 from heredity.analysis.claims import Both, claims, compare
 from heredity.analysis.samples import Clusters
+from heredity.analysis.suite_table import coverage_of
 from heredity.ids import canonical_json
 from heredity.protocols.harness_evolution.analysis.coded import Floats
 from heredity.protocols.harness_evolution.analysis.metrics import MEASURES, ROLES
-from heredity.protocols.harness_evolution.analysis.paired import clusters_of, gains_table, over_runs, paired_gains
+from heredity.protocols.harness_evolution.analysis.paired import (
+    asked_of,
+    clusters_of,
+    gains_table,
+    over_runs,
+    paired_gains,
+)
 from heredity.protocols.harness_evolution.results import (
     BeforeAfter,
     Collapsed,
@@ -169,8 +176,24 @@ def _scored(measure: _Measure, members: Members) -> Scored:
 
 def _gained(measure: _Measure, members: Members, scored: Scored, tests: int) -> Both | None:
     """Compare a later snapshot with the first one, which is the same for all seeds."""
-    strata, clusters = _by_taskset(scored), _clusters(scored, measure)
-    return compare(strata, tests, _bounds(measure, members), marked=True, cases=over_runs(strata), clusters=clusters)
+    strata = _by_taskset(scored)
+    return compare(
+        strata,
+        tests,
+        _bounds(measure, members),
+        marked=True,
+        cases=over_runs(strata),
+        clusters=_clusters(scored, measure),
+        least=coverage_of(member.run for member in members),
+        asked=sum(map(len, _asked(measure, members))),
+    )
+
+
+def _asked(measure: _Measure, members: Members) -> list[set[str]]:
+    """Return the tasks of a view that each run was asked; of one that came to none, as many as the others' most."""
+    asked = [asked_of(member.harness.paired.get(measure.view), measure.of) for member in members]
+    most = max(asked, key=len, default=set[str]())
+    return [own or most for own in asked]
 
 
 def _measured(
@@ -288,7 +311,18 @@ def _difference(measure: _Measure, entries: tuple[str, str], own: Mapping[str, M
     strata = _by_taskset(scored)
     # A difference between two gains is twice as wide as a gain.
     bounds = (2.0 * GAP[0], 2.0 * GAP[1]) if _bounds(measure, [*left.values(), *right.values()]) else None
-    compared = compare(strata, tests, bounds, cases=over_runs(strata), clusters=_clusters(scored, measure))
+    both = [plan for plan in left if plan in right]
+    members = [*(left[plan] for plan in both), *(right[plan] for plan in both)]
+    asked = _asked(measure, members)
+    compared = compare(
+        strata,
+        tests,
+        bounds,
+        cases=over_runs(strata),
+        clusters=_clusters(scored, measure),
+        least=coverage_of(member.run for member in members),
+        asked=sum(len(mine | theirs) for mine, theirs in zip(asked[: len(both)], asked[len(both) :], strict=True)),
+    )
     if compared is None:
         return None
     tasks, unpaired = sum(table.shape[1] for table in strata), len(left) + len(right) - 2 * len(scored)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,35 +15,35 @@ from heredity.analysis.statistics import case_mean
 from heredity.analysis.student import student_quantile
 from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, PostTraining, Scores, Step
 from heredity.protocols.post_training.results import Gain, HeldoutGain, Noise, RepeatedGrading, ScoreSummary
-from heredity.results.coverage import covered
+from heredity.results.coverage import COVERAGE, covered
 
 
-def paired(after: Scores, before: Scores, clusters: Clusters | None = None) -> Gain | None:
+def paired(after: Scores, before: Scores, clusters: Clusters | None = None, coverage: float = COVERAGE) -> Gain | None:
     """Compare scores task by task: a positive difference favours `after`; None if nothing is paired.
 
     Args:
         after: scores of a checkpoint.
         before: of the base model, of the same tasks.
         clusters: what each task was drawn with (`samples.clustered`).
+        coverage: the share of the checkpoint's tasks that must have scores of both to say which is better.
     """
     width = min(len(after), len(before))
     table = np.array([after[:width], before[:width]], dtype=np.float64)
     comparison = compare_paired([table[:1] - table[1:]], bounds=GAP, clusters=[clusters])
     if comparison is None:
         return None
+    known = covered(comparison.cases, len(after), coverage)
+    untold = replace(comparison, covered=known).untold
     return Gain(
         difference=comparison.difference,
         ci=comparison.interval,
         p=comparison.p,
         mde=comparison.mde,
         pairs=comparison.cases,
-        verdict=verdict(
-            comparison.difference,
-            comparison.p,
-            covered=covered(comparison.cases, len(after)) and not comparison.few_clusters,
-        ),
+        verdict=verdict(comparison.difference, comparison.p, untold=untold),
         if_missing=missing_gap(*_columns(after, before)),
         clusters=comparison.clusters,
+        because=untold,
     )
 
 
@@ -88,7 +89,8 @@ def against_base(record: PostTraining, step: Step | None) -> Gain | None:
     """Compare a submission with the base model on the graded view, task by task."""
     if step is None:
         return None
-    return paired(step.scores, base_scores(record, step), record.clusters_of(GRADED, step.tasks))
+    clusters = record.clusters_of(GRADED, step.tasks)
+    return paired(step.scores, base_scores(record, step), clusters, record.coverage)
 
 
 def base_scores(record: PostTraining, step: Step) -> list[float | None]:
@@ -106,7 +108,7 @@ def heldout(record: PostTraining) -> HeldoutGain | None:
     return HeldoutGain(
         baseline=described(before, clusters),
         best=described(after, clusters),
-        gain=paired(after, before, clusters),
+        gain=paired(after, before, clusters, record.coverage),
         candidate=record.chosen or None,
         submit_id=(record.selected or {}).get("submit_id"),
     )

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from heredity.analysis.bounds import GAP, SHARE
 from heredity.analysis.evidence import LoadBlob
+from heredity.analysis.samples import Clusters, cluster_codes, enough_runs
 from heredity.analysis.statistics import CONFIDENCE, Floats
+from heredity.analysis.student import student_quantile
 from heredity.errors import ConfigError, RecordError
 from heredity.ids import generator
 from heredity.judging.rollouts import Comparison, comparison_of, comparisons_of
-from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, Json, Step
+from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, Json, PostTraining, Step
 from heredity.protocols.post_training.events import BASELINE_SCORED
 from heredity.protocols.post_training.results import LengthControlled, WinRate, WinRateGain, WinRates
 from heredity.records.events import JUDGING_SCORED, REFERENCE_SCORED, SUBMISSION_COMPLETED
@@ -50,10 +56,13 @@ def length_controlled(won: ArrayLike, lengths: ArrayLike, references: ArrayLike)
     return float(_at_equal_length(outcomes, excess))
 
 
-def length_control(events: Sequence[Json], best: Step | None, load: LoadBlob) -> LengthControlled | None:
+def length_control(
+    record: PostTraining, events: Sequence[Json], best: Step | None, load: LoadBlob
+) -> LengthControlled | None:
     """Return win rates at equal length of the base model and of a run's best submission; None where no answers were compared.
 
     Args:
+        record: the run's, for what its tasks were drawn with.
         events: the journal's lines as mappings.
         best: the submission.
         load: digest of a blob to its bytes, for the trajectories of the submission.
@@ -63,20 +72,33 @@ def length_control(events: Sequence[Json], best: Step | None, load: LoadBlob) ->
     task_indices = list(after) or range(len(base))
     judged = _listed(events, JUDGING_SCORED.name, view=HELDOUT, candidate=best.candidate) if best else ()
     before = [base[task_index] if task_index < len(base) else None for task_index in task_indices]
-    graded = _view(before, [after.get(task_index) for task_index in task_indices])
-    heldout = _view(_listed(events, REFERENCE_SCORED.name, view=HELDOUT), judged)
+    together = record.clusters_of(GRADED, task_indices)
+    graded = _view(before, [after.get(task_index) for task_index in task_indices], together)
+    heldout = _view(_listed(events, REFERENCE_SCORED.name, view=HELDOUT), judged, record.clusters.get(HELDOUT))
     return LengthControlled(graded=graded, heldout=heldout) if graded or heldout else None
 
 
-def described(compared: Sequence[Comparison | None]) -> WinRate | None:
-    """Return the win rate of one model's answers on a view, with an interval by bootstrap unless all ended alike."""
-    present = [comparison for comparison in compared if comparison is not None]
+def described(compared: Sequence[Comparison | None], clusters: Clusters | None = None) -> WinRate | None:
+    """Return the win rate of one model's answers on a view, with an interval by bootstrap unless all ended alike.
+
+    Args:
+        compared: what was found of each answer; None is missing.
+        clusters: what the instruction of each was drawn with (`samples.clustered`): these are drawn anew, not answers.
+    """
+    present = [
+        (comparison, drawn) for comparison, drawn in zip(compared, _filled(clusters), strict=False) if comparison
+    ]
     if not present:
         return None
-    won, lengths, references = _columns(present)
+    won, lengths, references = _columns([comparison for comparison, _ in present])
+    drawn = _Drawn.of([drawn for _, drawn in present])
+    rate = length_controlled(won, lengths, references)
     return WinRate(
-        rate=length_controlled(won, lengths, references),
-        ci=None if np.ptp(won) == 0.0 else _interval(_resampled(won, _excess(lengths, references))),
+        rate=rate,
+        ci=None
+        if np.ptp(won) == 0.0
+        else drawn.interval(rate, drawn.resampled(won, _excess(lengths, references)), SHARE),
+        clusters=drawn.together,
         won=float(won.mean()),
         length=float(lengths.mean()),
         reference_length=float(references.mean()),
@@ -84,20 +106,27 @@ def described(compared: Sequence[Comparison | None]) -> WinRate | None:
     )
 
 
-def _view(before: Sequence[Comparison | None], after: Sequence[Comparison | None]) -> WinRates | None:
-    baseline, best = described(before), described(after)
-    return WinRates(baseline=baseline, best=best, gain=_gain(before, after)) if baseline or best else None
+def _view(
+    before: Sequence[Comparison | None], after: Sequence[Comparison | None], clusters: Clusters | None
+) -> WinRates | None:
+    baseline, best = described(before, clusters), described(after, clusters)
+    return WinRates(baseline=baseline, best=best, gain=_gain(before, after, clusters)) if baseline or best else None
 
 
-def _gain(before: Sequence[Comparison | None], after: Sequence[Comparison | None]) -> WinRateGain | None:
-    pairs = [(b, a) for b, a in zip(before, after, strict=False) if a is not None and b is not None]
+def _gain(
+    before: Sequence[Comparison | None], after: Sequence[Comparison | None], clusters: Clusters | None
+) -> WinRateGain | None:
+    triples = zip(before, after, _filled(clusters), strict=False)
+    pairs = [(b, a, drawn) for b, a, drawn in triples if a is not None and b is not None]
     if not pairs:
         return None
-    (old, *old_lengths), (new, *new_lengths) = (_columns(side) for side in zip(*pairs, strict=True))
-    gaps = _resampled(new, _excess(*new_lengths)) - _resampled(old, _excess(*old_lengths))
+    (old, *old_lengths), (new, *new_lengths) = (_columns([pair[side] for pair in pairs]) for side in (0, 1))
+    drawn = _Drawn.of([drawn for *_, drawn in pairs])
+    gaps = drawn.resampled(new, _excess(*new_lengths)) - drawn.resampled(old, _excess(*old_lengths))
     alike = np.ptp(old) == np.ptp(new) == 0.0
     difference = length_controlled(new, *new_lengths) - length_controlled(old, *old_lengths)
-    return WinRateGain(difference=difference, ci=None if alike else _interval(gaps), pairs=len(pairs))
+    interval = None if alike else drawn.interval(difference, gaps, GAP)
+    return WinRateGain(difference=difference, ci=interval, pairs=len(pairs), clusters=drawn.together)
 
 
 def _graded(events: Sequence[Json], best: Step, load: LoadBlob) -> list[Comparison | None]:
@@ -134,24 +163,62 @@ def _excess(lengths: ArrayLike, references: ArrayLike) -> Floats:
     return np.tanh(difference / (difference.std() or 1.0)) if difference.size else difference
 
 
-def _resampled(won: Floats, excess: Floats) -> Floats:
-    """Return win rates at equal length of answers drawn anew, the same answers for the same number of them."""
-    draws = generator(0, "analysis", "length").integers(0, won.size, (_RESAMPLES, won.size))
-    return _at_equal_length(won[draws], excess[draws])
+def _filled(clusters: Clusters | None) -> Iterable[int | str | None]:
+    """Return what answers were drawn with; those of which nothing is said were drawn by themselves."""
+    return chain(clusters or (), repeat(None))
 
 
-def _interval(values: Floats) -> Interval:
-    low, high = np.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return float(low), float(high)
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """How answers were drawn: one by one, or several with what they are about, such as questions with their document.
+
+    Attributes:
+        codes: the cluster of each answer, from 0.
+        count: how many clusters there are.
+        together: the same, where any has several answers; else None.
+    """
+
+    codes: NDArray[np.int64]
+    count: int
+    together: int | None
+
+    @classmethod
+    def of(cls, clusters: Clusters) -> _Drawn:
+        codes = cluster_codes(clusters, len(clusters))
+        count = int(codes.max(initial=-1)) + 1
+        return cls(codes, count, count if count < len(clusters) else None)
+
+    def resampled(self, won: Floats, excess: Floats) -> Floats:
+        """Return win rates at equal length of clusters drawn anew, the same ones for the same number of them."""
+        draws = generator(0, "analysis", "length").integers(0, self.count, (_RESAMPLES, self.count))
+        times = np.zeros((_RESAMPLES, self.count))
+        np.add.at(times, (np.arange(_RESAMPLES)[:, None], draws), 1.0)
+        return _at_equal_length(won, excess, times[:, self.codes])
+
+    def interval(self, value: float, values: Floats, bounds: Interval) -> Interval | None:
+        """Return the percentiles of values drawn anew, widened as Student's t is; None of too few clusters."""
+        if self.count < 2 or (self.together is not None and not enough_runs([self.count])):
+            return None
+        low, high = np.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+        # Percentiles of few draws are too narrow: they take the spread to be known.
+        tail, freedom = (1 + CONFIDENCE) / 2, self.count - 1
+        wider = student_quantile(tail, freedom) / student_quantile(tail, math.inf) * math.sqrt(self.count / freedom)
+        ends = (value + (float(end) - value) * wider for end in (low, high))
+        lowest, highest = (min(max(end, bounds[0]), bounds[1]) for end in ends)
+        return lowest, highest
 
 
-def _at_equal_length(won: Floats, excess: Floats) -> Floats:
-    """Fit logit P(win) = quality + slope · excess along the last axis, and return P(win) at an excess of 0."""
-    quality = np.zeros(won.shape[:-1])
-    slope = np.zeros(won.shape[:-1])
+def _at_equal_length(won: Floats, excess: Floats, times: Floats | None = None) -> Floats:
+    """Fit logit P(win) = quality + slope · excess along the last axis, and return P(win) at an excess of 0.
+
+    Where given, `times` says how often each answer counts, shape (samples, answers).
+    """
+    counts = np.ones_like(won) if times is None else times
+    quality = np.zeros(counts.shape[:-1])
+    slope = np.zeros(counts.shape[:-1])
     for _ in range(_STEPS):
         p = 1 / (1 + np.exp(-(quality[..., None] + slope[..., None] * excess)))
-        weight, gap = p * (1 - p), won - p
+        weight, gap = counts * p * (1 - p), counts * (won - p)
         a, b = weight.sum(-1) + _RIDGE, (weight * excess).sum(-1)
         c = (weight * excess**2).sum(-1) + _RIDGE
         up, along = gap.sum(-1) - _RIDGE * quality, (gap * excess).sum(-1) - _RIDGE * slope

@@ -75,7 +75,7 @@ def posttraining_metrics(events: Sequence[Json], load: LoadBlob = no_blob) -> Tr
         ),
         best=_best(record, best, codes),
         heldout=heldout(record),
-        length_controlled=length_control(events, best, load),
+        length_controlled=length_control(record, events, best, load),
         noise=noise(record),
         process=process_metrics(record),
         scaling=scaling(record),

@@ -30,6 +30,7 @@ from heredity.records.events import (
     SUBMISSION_COMPLETED,
     SUBMISSION_REJECTED,
 )
+from heredity.results.coverage import COVERAGE
 
 GRADED, HELDOUT = "graded", "heldout"
 BASE_MODEL = "base_model"
@@ -134,6 +135,11 @@ class PostTraining:
     def about(self) -> Json:
         """What `run.started` says of post-training: mode, base_model, and what else a run may tell (see the docs)."""
         return {**(self.started.get("evolver") or {}), **training_of(self.started)}
+
+    @property
+    def coverage(self) -> float:
+        """The share of scores that selection and verdicts ask for."""
+        return self.started.get("coverage", COVERAGE)
 
     @property
     def level(self) -> str:

@@ -21,23 +21,26 @@ def by_task(record: PostTraining, best: Step | None) -> list[TaskGain]:
             record.baseline(GRADED),
             task["task_indices"],
             record.clusters_of(GRADED, task["task_indices"]),
+            record.coverage,
         )
         places = task.get("heldout") or ()
         clusters = record.clusters_of(HELDOUT, places)
-        hidden = _compared(_at(chosen, places), record.baseline(HELDOUT), places, clusters)
+        hidden = _compared(_at(chosen, places), record.baseline(HELDOUT), places, clusters, record.coverage)
         rows.append(
             TaskGain(name=task["name"], baseline=graded.baseline, best=graded.best, gain=graded.gain, heldout=hidden)
         )
     return rows
 
 
-def _compared(after: Scores, baseline: Scores, places: Sequence[int], clusters: Clusters | None) -> ViewGain:
+def _compared(
+    after: Scores, baseline: Scores, places: Sequence[int], clusters: Clusters | None, coverage: float
+) -> ViewGain:
     before = _at(baseline, places)
     present = [score is not None for score in after]
     return ViewGain(
         baseline=described(before, clusters) if baseline else None,
         best=described(after, clusters) if any(present) else None,
-        gain=paired(after, before, clusters),
+        gain=paired(after, before, clusters, coverage),
     )
 
 

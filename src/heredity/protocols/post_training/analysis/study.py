@@ -13,6 +13,7 @@ from heredity.analysis.claims import Both, claims, compare
 from heredity.analysis.run_record import mean
 from heredity.analysis.samples import Clusters
 from heredity.analysis.statistics import Floats
+from heredity.analysis.suite_table import coverage_of
 from heredity.protocols.post_training.analysis.failures import RULES
 from heredity.protocols.post_training.analysis.tables import training_tables
 from heredity.protocols.post_training.analysis.trained import Groups, Trained
@@ -75,12 +76,14 @@ def posttraining_study(
 
 
 def _entries(groups: Groups, ranked: bool) -> list[Entry]:
+    least = coverage_of(run.run for trained in groups.values() for run in trained)
     graded = _gains(
         {
             key: [(run.graded_gaps, run.missing[0], run.clusters[0]) for run in trained]
             for key, trained in groups.items()
         },
         ranked,
+        least,
     )
     heldout = _gains(
         {
@@ -88,6 +91,7 @@ def _entries(groups: Groups, ranked: bool) -> list[Entry]:
             for key, trained in groups.items()
         },
         ranked,
+        least,
     )
     return [_entry(*key, trained, graded.get(key), heldout.get(key)) for key, trained in groups.items()]
 
@@ -147,11 +151,18 @@ _Gained = tuple[Sequence[float], MissingBounds | None, Clusters | None]
 """The gains of a run by item, what missing scores might make of their mean, and what each item was drawn with."""
 
 
-def _gains(groups: Mapping[tuple[str, str], Sequence[_Gained]], ranked: bool) -> dict[tuple[str, str], GainOverRuns]:
+def _gains(
+    groups: Mapping[tuple[str, str], Sequence[_Gained]], ranked: bool, least: float
+) -> dict[tuple[str, str], GainOverRuns]:
     """Return the mean gain of each agent on each task, tests corrected over the agents of a task."""
     tasks = [task for _, task in groups]
     scored = {key: [run for run in runs if run[0]] for key, runs in groups.items()}
-    both = {key: both for key, runs in scored.items() if (both := _compared(runs, tasks.count(key[1])))}
+    asked = {key: len(runs) for key, runs in groups.items()}
+    both = {
+        key: both
+        for key, runs in scored.items()
+        if (both := _compared(runs, tasks.count(key[1]), asked=asked[key], least=least))
+    }
     gains: dict[tuple[str, str], GainOverRuns] = {}
     for task in dict.fromkeys(tasks):
         family = {key: compared for key, compared in both.items() if key[1] == task}
@@ -170,13 +181,18 @@ def _gains(groups: Mapping[tuple[str, str], Sequence[_Gained]], ranked: bool) ->
     return gains
 
 
-def _compared(runs: Sequence[_Gained], tests: int) -> Both | None:
-    """Compare checkpoints with the base model over runs and items; runs of a suite have the same items, so a column is one."""
+def _compared(runs: Sequence[_Gained], tests: int, *, asked: int, least: float) -> Both | None:
+    """Compare checkpoints with the base model over runs and items; runs of a suite have the same items, so a column is one.
+
+    `asked` counts the runs in which nothing was graded, too.
+    """
     rows = [row for row, *_ in runs]
     clusters = next((own for *_, own in runs if own), None)
     width = max(map(len, rows), default=0)
     table: Floats = np.array([[*row, *[np.nan] * (width - len(row))] for row in rows], dtype=np.float64)
-    return compare([table], tests, GAP, marked=True, clusters=[clusters]) if rows else None
+    if not rows:
+        return None
+    return compare([table], tests, GAP, marked=True, clusters=[clusters], least=least, asked=asked * width)
 
 
 def pass_at_k(gains: Sequence[float]) -> list[BestOfRuns]:

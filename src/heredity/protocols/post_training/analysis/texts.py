@@ -43,4 +43,7 @@ def _clean(record: PostTraining) -> Gain | None:
     after = record.judged.get(record.chosen, ())
     before = record.baseline(HELDOUT) or record.judged.get(record.base, ())
     kept = [position for position in range(min(len(after), len(before))) if position not in met]
-    return paired([after[i] for i in kept], [before[i] for i in kept]) if met and kept else None
+    if not met or not kept:
+        return None
+    clusters = record.clusters_of(HELDOUT, kept)
+    return paired([after[i] for i in kept], [before[i] for i in kept], clusters, record.coverage)

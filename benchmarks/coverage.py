@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import simulation
+from simulation import given as known
 
 from heredity.analysis import statistics as stats
 from heredity.analysis.bounds import SHARE, Interval
@@ -100,10 +101,11 @@ def cell(shape: str, runs: int, effect: float, simulations: int, seed: int) -> d
     marked: list[Verdict] = []
     for _ in range(simulations):
         alone, levels = table(rng, shape, runs, effect, alone=True)
-        estimate, unit = stats.evolver_mean([alone])
+        estimate, unit = known(stats.evolver_mean([alone]))
         hits.append(held(estimate.interval, 0.0 if unit is Unit.RUN else float(levels.mean())))
         gaps, levels = table(rng, shape, runs, effect)
-        found, given, against = compare_runs([gaps]), compare_cases([gaps]), compare_runs([alone], mark=True)
+        found, given = known(compare_runs([gaps])), known(compare_cases([gaps]))
+        against = known(compare_runs([alone], mark=True))
         pairs.append(held(found.interval if found.enough else None, 0.0))
         candidates.append(held(given.interval, float(levels.mean())))
         marks.append(held(against.interval if found.enough else None, 0.0))
@@ -189,7 +191,10 @@ def family(tasksets: int, runs: int, evolvers: int, shape: str, simulations: int
         levels = seeds(rng, shape, (evolvers, tasksets, runs, 1)) + rng.normal(0.0, 1.0, (1, tasksets, 1, CASES))
         scores = levels + rng.normal(0.0, 0.5, (evolvers, tasksets, runs, CASES))
         gaps = [list(scores[a] - scores[b]) for a, b in pairs]
-        whole, single = [compare_runs(g) for g in gaps], [compare_runs([g]) for several in gaps for g in several]
+        whole, single = (
+            [known(compare_runs(g)) for g in gaps],
+            [known(compare_runs([g])) for several in gaps for g in several],
+        )
         families = [holm([c.p if c.enough else None for c in tests]) for tests in (whole, single)]
         wrong += max(any(p is not None and p <= LEVEL for p in tests) for tests in families)
     return wrong / simulations
@@ -199,8 +204,8 @@ def power(runs: int, simulations: int, seed: int) -> float:
     """Return how often a true difference of the size that is stated as detectable is found."""
     rng = generator(seed, "power", runs)
     tables = [table(rng, "normal", runs, 0.5)[0] for _ in range(simulations)]
-    effect = float(np.mean([compare_runs([t]).mde for t in tables]))
-    return float(np.mean([compare_runs([t + effect]).p <= LEVEL for t in tables]))
+    effect = float(np.mean([known(known(compare_runs([t])).mde) for t in tables]))
+    return float(np.mean([known(known(compare_runs([t + effect])).p) <= LEVEL for t in tables]))
 
 
 def documents(count: int, simulations: int, seed: int) -> dict[str, Any]:
@@ -210,7 +215,7 @@ def documents(count: int, simulations: int, seed: int) -> dict[str, Any]:
     rows: dict[str, list[float]] = {name: [] for name in ("together", "apart", "cannot_tell", "covered")}
     for _ in range(simulations):
         gaps = rng.normal(0.0, 1.0, count)[labels] + rng.normal(0.0, 1.0, labels.size)
-        together, apart = compare_cases([gaps], clusters=[labels.tolist()]), compare_cases([gaps])
+        together, apart = known(compare_cases([gaps], clusters=[labels.tolist()])), known(compare_cases([gaps]))
         for name, compared in (("together", together), ("apart", apart)):
             judged = verdict(compared.difference, compared.p, LEVEL, untold=compared.untold)
             rows[name].append(float(judged is Verdict.BETTER))

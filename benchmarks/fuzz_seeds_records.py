@@ -1,5 +1,6 @@
 """The rest of what is loaded from outside: worlds in rules, published runs, judgements, anchors, streams, databases, data sets."""
 
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import os

@@ -51,7 +51,7 @@ def rows(suite: Path) -> Iterator[tuple[str, str, bool]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("suite", type=Path, help="the folder of a finished suite")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()

@@ -146,7 +146,7 @@ def measure(count: int, seed: int) -> dict[str, object]:
 
 def main() -> None:
     """Print the figures; end with 1 if a mutant survived."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--json", action="store_true", help="print JSON and nothing else on stdout")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=20)

@@ -91,12 +91,12 @@ def estimated(mixture: Variances, seeds: int, simulations: int, seed: int) -> di
 
 def measure(simulations: int, seed: int) -> dict[str, Any]:
     """Return all figures."""
-    designs = [
+    designs: list[dict[str, Any]] = [
         {"mixture": name, **found(mixture, tasksets, tests, simulations, seed)}
         for name, mixture in MIXTURES.items()
         for tasksets, tests in ((1, 1), (1, 10), (3, 3))
     ]
-    pilots = [
+    pilots: list[dict[str, Any]] = [
         {"mixture": name, **estimated(mixture, seeds, simulations, seed)}
         for name, mixture in MIXTURES.items()
         for seeds in PILOTS

@@ -5,9 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 Figures = dict[str, Any]
+T = TypeVar("T")
+
+
+def given(value: T | None) -> T:
+    """Return what a simulation cannot lack, since it has scores."""
+    assert value is not None
+    return value
 
 
 def run(

@@ -15,7 +15,8 @@ from heredity.analysis.run_record import read_run
 from heredity.analysis.suite_results import suite_results
 from heredity.protocols.resource_evolution.report import REPORT
 from heredity.reports import html, markdown, page_of, terminal
-from heredity.results.page import Page
+from heredity.reports.mechanisms import plain
+from heredity.results.page import Cell, Facts, Page, Section, Value, Verdict, of_rows
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
 
@@ -117,3 +118,14 @@ CALLED = {"kind": "model.called", "data": {"model": "scripted/x"}}
 )
 def test_what_a_run_used_is_read_from_its_record(events: list[dict[str, Any]], models: list[str]) -> None:
     assert stand_ins(read_run(events)) == models
+
+
+def test_a_verdict_that_is_no_tests_stays_on_a_page_that_ranks_nothing() -> None:
+    def columns(*verdicts: Value | Cell) -> list[str]:
+        table = of_rows(("name", "verdict", "found"), [(f"row {i}", v, 1) for i, v in enumerate(verdicts)])
+        page = Page("p", (), Facts(()), (Section("s", "S", (table,)),))
+        return [column.name for column in plain(page, "mechanisms").sections[0].parts[0].columns]
+
+    assert columns(Cell("admitted", tone="good"), "rejected") == ["name", "verdict", "found"]
+    assert columns(Verdict("accepted", "good")) == ["name", "verdict", "found"], "a rule, not a test"
+    assert columns(Verdict("within noise"), None) == columns(None, Verdict(None)) == ["name", "found"]

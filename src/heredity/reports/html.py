@@ -7,6 +7,7 @@ are escaped wherever they are written.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,9 @@ from markupsafe import Markup, escape
 from heredity.reports import drawing, values
 from heredity.results import charts, text
 from heredity.results.page import Cell, Mean, Mono, Named, Page, Table, Value, Verdict
+
+_LONG_NOTE = 34
+_INTERVAL = re.compile(r"\[[^\]]*\]")
 
 LONG = 24
 """Tables of more rows are folded under their caption."""
@@ -90,12 +94,19 @@ def _shown(value: Value | Cell, links: Mapping[str, str]) -> Markup:
         shown = _shown(value.value, links)
         tone = ' class="bad-text"' if value.tone == "bad" and not isinstance(value.value, Verdict) else ""
         inner = Markup("<span%s>%s</span>") % (Markup(tone), shown) if tone else shown
-        notes = (Markup('<span class="ci">%s</span>') % _inline(note, links) for note in value.notes)
-        return inner + Markup("").join(notes)
+        return inner + Markup("").join(_note(note, links) for note in value.notes)
     main, interval = values.written(value)
     if isinstance(value, Mean) and interval:
         return Markup('%s<span class="ci">%s</span>') % (main, interval)
     return _inline(value, links)
+
+
+def _note(note: Value, links: Mapping[str, str]) -> Markup:
+    """Return a small line below a value; a long one wraps, between its words but not inside an interval."""
+    if isinstance(note, str) and len(note) > _LONG_NOTE:
+        whole = _INTERVAL.sub(lambda interval: interval[0].replace(" ", "\u00a0"), text.clean(note))
+        return Markup('<span class="ci why">%s</span>') % whole
+    return Markup('<span class="ci">%s</span>') % _inline(note, links)
 
 
 def _inline(value: Value, links: Mapping[str, str]) -> Markup:

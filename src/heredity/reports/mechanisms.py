@@ -31,7 +31,7 @@ from heredity.results.run import Verdict as Judged
 from heredity.results.suite import SuiteResults
 from heredity.results.words import Words
 
-_INFERRED = {"verdict", "detectable effect", "p, corrected", "p (holm)", "rank score", "wins", "top 2"}
+_INFERRED = {"detectable effect", "p, corrected", "p (holm)", "rank score", "wins", "top 2"}
 """What columns are called that only mean something where what is compared has learned."""
 
 _VERDICTS = {str(verdict) for verdict in Judged}
@@ -111,12 +111,20 @@ def _mark(mark: Mark) -> Mark:
 
 
 def _table(table: Table) -> Table:
+    rows = [row for row in table.rows if row.role != "group"]
     kept = [i for i, column in enumerate(table.columns) if column.name.strip().lower() not in _INFERRED]
-    kept = [i for i in kept if not any(_tested(row.cells[i]) for row in table.rows if row.role != "group")]
+    # A verdict of something else than a test, such as of gates, stays.
+    kept = [i for i in kept if not any(_tested(row.cells[i]) for row in rows) and not _untested(table, rows, i)]
     rows = tuple(
         row if row.role == "group" else Row(tuple(_cell(row.cells[i]) for i in kept), row.role) for row in table.rows
     )
     return replace(table, columns=tuple(table.columns[i] for i in kept), rows=rows)
+
+
+def _untested(table: Table, rows: Sequence[Row], column: int) -> bool:
+    """Return whether a column is for the verdicts of tests and holds none yet."""
+    named = table.columns[column].name.strip().lower() == "verdict"
+    return named and all(row.cells[column] is None or row.cells[column] == Verdict(None) for row in rows)
 
 
 def _tested(value: Value | Cell) -> bool:

@@ -17,6 +17,7 @@ from heredity.results.suite import (
     Sequential,
     Stop,
     SuiteResults,
+    TasksetComparison,
     TasksetResults,
     Unit,
 )
@@ -213,19 +214,29 @@ def suite_caution(suite: SuiteResults, words: Words) -> str:
             f"with fewer than six paired runs, or than three on any {words.taskset}, nobody can tell evolvers apart, whatever "
             f"is said of the {chosen}; buy more seeds"
         )
-    rows = [*suite.comparisons.suite, *suite.comparisons.tasksets] if suite.sequential is None else []
-    lacking = [row for row in rows if Unknown.MISSING in (row.evolvers.because, row.candidates.because)]
-    if lacking:
-        names = list(dict.fromkeys(f"{row.a} and {row.b}" for row in lacking))
-        pairs = listed(names) if len(names) <= FEW else f"the two of {len(names)} pairs"
-        limits.append(
-            f"less than {text.percent(suite.coverage)} of the scores of both are known (views.coverage), so that nobody can tell "
-            f"{pairs} apart yet; what is missing need not be missing by chance"
-        )
+    limits += _uncovered(suite, words)
     missing = [entry.evolver for entry in suite.leaderboard if entry.absent]
     if missing:
         limits.append(f"no score on some {words.tasksets} for {', '.join(missing)}")
     return f"Mind the limits: {'; '.join(limits)}." if limits else ""
+
+
+def _uncovered(suite: SuiteResults, words: Words) -> list[str]:
+    """Say of whom too few scores are known to tell them apart, over the suite or else where; nothing of a sequence."""
+    rows: Sequence[Comparison] = suite.comparisons.suite if suite.sequential is None else ()
+    known = f"of less than {text.percent(suite.coverage)} of the cases are scores of both known (views.coverage)"
+    lacking = [f"{row.a} and {row.b}" for row in rows if row.candidates.because is Unknown.MISSING]
+    if lacking:
+        pairs = listed(lacking) if len(lacking) <= FEW else f"the two of {len(lacking)} pairs"
+        return [f"{known}, so that nobody can tell {pairs} apart yet; what is missing need not be so by chance"]
+    singly: Sequence[TasksetComparison] = suite.comparisons.tasksets if suite.sequential is None else ()
+    where = list(dict.fromkeys(row.taskset for row in singly if row.candidates.because is Unknown.MISSING))
+    if not where:
+        return []
+    tasksets = (
+        listed([text.short_task(name) for name in where]) if len(where) <= FEW else plural(len(where), words.taskset)
+    )
+    return [f"on {tasksets}, {known} for some pairs, which nobody can tell apart there yet"]
 
 
 def trouble_summary(suite: SuiteResults, words: Words) -> str:

@@ -12,7 +12,7 @@ from heredity.analysis.suite_results import suite_results
 from heredity.protocols.post_training.analysis.study import pass_at_k
 from heredity.protocols.post_training.metrics import METRICS
 from heredity.protocols.post_training.suite_results import TrainingSuiteResults
-from heredity.results.base import read
+from heredity.results.base import Unknown, read
 from heredity.results.suite import SuiteResults
 
 
@@ -61,7 +61,9 @@ def test_a_run_that_submits_the_base_model_gains_nothing() -> None:
 def test_runs_that_grade_nothing_are_counted_and_left_out_of_the_mean() -> None:
     both = study([Told(GOOD, seed=0, tasks=100), Told((), seed=1, tasks=100)]).entries[0]
     alone = study([Told(GOOD, seed=0, tasks=100)]).entries[0]
-    assert (both.graded, both.heldout) == (alone.graded, alone.heldout)
+    for more, fewer in ((both.graded, alone.graded), (both.heldout, alone.heldout)):
+        assert (more.difference, more.runs, more.candidates.ci) == (fewer.difference, fewer.runs, fewer.candidates.ci)
+        assert (fewer.candidates.because, more.candidates.because) == (None, Unknown.MISSING), "half of it is not known"
     assert (both.runs, both.ungraded, alone.ungraded) == (2, 1, 0)
 
 

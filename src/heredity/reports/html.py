@@ -18,7 +18,7 @@ from heredity.reports import drawing, values
 from heredity.results import charts, text
 from heredity.results.page import Cell, Mean, Mono, Named, Page, Table, Value, Verdict
 
-_LONG_NOTE = 34
+_LONG_NOTE = 26
 _INTERVAL = re.compile(r"\[[^\]]*\]")
 
 LONG = 24

@@ -224,11 +224,13 @@ def suite_caution(suite: SuiteResults, words: Words) -> str:
 def _uncovered(suite: SuiteResults, words: Words) -> list[str]:
     """Say of whom too few scores are known to tell them apart, over the suite or else where; nothing of a sequence."""
     rows: Sequence[Comparison] = suite.comparisons.suite if suite.sequential is None else ()
-    known = f"of less than {text.percent(suite.coverage)} of the cases are scores of both known (views.coverage)"
+    known = f"scores of both for less than {text.percent(suite.coverage)} of the cases (views.coverage)"
     lacking = [f"{row.a} and {row.b}" for row in rows if row.candidates.because is Unknown.MISSING]
     if lacking:
-        pairs = listed(lacking) if len(lacking) <= FEW else f"the two of {len(lacking)} pairs"
-        return [f"{known}, so that nobody can tell {pairs} apart yet; what is missing need not be so by chance"]
+        pairs = listed(lacking) if len(lacking) <= FEW else plural(len(lacking), "pair")
+        return [
+            f"there are {known} of {pairs}, which nobody can tell apart yet; what is missing need not be so by chance"
+        ]
     singly: Sequence[TasksetComparison] = suite.comparisons.tasksets if suite.sequential is None else ()
     where = list(dict.fromkeys(row.taskset for row in singly if row.candidates.because is Unknown.MISSING))
     if not where:
@@ -236,7 +238,7 @@ def _uncovered(suite: SuiteResults, words: Words) -> list[str]:
     tasksets = (
         listed([text.short_task(name) for name in where]) if len(where) <= FEW else plural(len(where), words.taskset)
     )
-    return [f"on {tasksets}, {known} for some pairs, which nobody can tell apart there yet"]
+    return [f"on {tasksets} some pairs have {known}, and nobody can tell them apart there yet"]
 
 
 def trouble_summary(suite: SuiteResults, words: Words) -> str:

@@ -120,7 +120,7 @@ def _gain(
     pairs = [(b, a, drawn) for b, a, drawn in triples if a is not None and b is not None]
     if not pairs:
         return None
-    (old, *old_lengths), (new, *new_lengths) = (_columns([pair[side] for pair in pairs]) for side in (0, 1))
+    (old, *old_lengths), (new, *new_lengths) = map(_columns, ([b for b, *_ in pairs], [a for _, a, _ in pairs]))
     drawn = _Drawn.of([drawn for *_, drawn in pairs])
     gaps = drawn.resampled(new, _excess(*new_lengths)) - drawn.resampled(old, _excess(*old_lengths))
     alike = np.ptp(old) == np.ptp(new) == 0.0

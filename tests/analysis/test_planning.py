@@ -18,7 +18,7 @@ from heredity.errors import ConfigError
 from heredity.ids import generator
 from heredity.reports.plan_page import sentences
 from heredity.results.planning import Amount
-from heredity.results.suite import Scale
+from heredity.results.sequence import Scale
 
 TRUE = (2.0, 1.0, 0.5)
 """Standard deviations: seed, case, residual."""

@@ -28,7 +28,7 @@ from heredity.ids import generator
 from heredity.records import read_journal
 from heredity.resources import Candidate, SourceTree
 from heredity.results.run import HeldOut, RunResults, RunStatus, Verdict
-from heredity.results.suite import Stop
+from heredity.results.sequence import Stop
 from offering import Offer
 
 from .sample import config, isolated, run

@@ -18,8 +18,9 @@ from heredity.protocols.resource_evolution.metrics import METRICS as RESOURCE_ME
 from heredity.protocols.resource_evolution.report import REPORT as RESOURCE_REPORT
 from heredity.protocols.resource_evolution.results import ResourceSuite
 from heredity.reports import html, markdown, page_of
+from heredity.results.agents import ModelTokens
 from heredity.results.base import SCHEMA_VERSION
-from heredity.results.run import Evolver, ModelTokens, RunResults
+from heredity.results.run import Evolver, RunResults
 from pages import Page
 
 KINDS = {

@@ -14,8 +14,9 @@ from heredity.analysis.samples import differences
 from heredity.analysis.suite_table import table_of
 from heredity.gateway import Usage
 from heredity.gateway.contract import NOTHING_USED
+from heredity.results.agents import MethodTokens, ModelTokens, ModelUsage
 from heredity.results.coverage import COVERAGE
-from heredity.results.run import Decision, Gain, HeldOut, MethodTokens, ModelTokens, ModelUsage, Reference
+from heredity.results.run import Decision, Gain, HeldOut, Reference
 
 _UNKNOWN: Mapping[str, Any] = Usage().to_json()
 

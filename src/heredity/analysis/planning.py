@@ -19,7 +19,7 @@ from heredity.analysis.suite_comparisons import paired_gaps
 from heredity.analysis.suite_table import TasksetScores
 from heredity.errors import ConfigError
 from heredity.results.planning import Aim, Amount, Component, ComponentsRow, Design, Plan
-from heredity.results.suite import Scale
+from heredity.results.sequence import Scale
 
 _KNOWN = 200
 """Draws of the components, to say how well the power is known."""

@@ -16,7 +16,8 @@ from heredity.analysis.statistics import probability_of_improvement
 from heredity.analysis.suite_table import TasksetScores, coverage_of, is_reference
 from heredity.results.coverage import covered
 from heredity.results.run import Verdict
-from heredity.results.suite import Claim, Comparison, Comparisons, Scale, TasksetComparison, Unit
+from heredity.results.sequence import Scale
+from heredity.results.suite import Claim, Comparison, Comparisons, TasksetComparison, Unit
 
 _EVERY = "every seed"
 

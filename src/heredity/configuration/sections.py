@@ -296,9 +296,7 @@ class BudgetSection(Section):
 class OpenBudgetSection(BudgetSection):
     """`[budget]` of a protocol in which something else than episodes bounds a run, such as a schedule or its time.
 
-    Attributes:
-        episodes: as in any budget; no limit by default.
-        max_per_submit: likewise, more than anybody asks for.
+    `episodes` have no limit by default, and `max_per_submit` is more than anybody asks for.
     """
 
     episodes: Annotated[Count | None, Field(validation_alias=AliasChoices("episodes", "rollouts"))] = None
@@ -312,8 +310,7 @@ class ViewsSection(Section):
     """`[views]`: how many hidden cases a run is judged on.
 
     Attributes:
-        validation: pick the checkpoint; unused where commits do.
-        heldout: score it.
+        validation, heldout: pick the checkpoint, unused where commits do; and score it.
         coverage: the share of scores that must be known to select by them, or to say which of two is better.
     """
 

@@ -18,7 +18,7 @@ from heredity.experiments.results import is_run, metrics_of, read_run
 from heredity.experiments.sequence import LOOKED, NAME, STOPPED, SequenceLooked, SequenceRecord, read_sequence
 from heredity.records.journal import Journal
 from heredity.results.run import RunResults, RunStatus
-from heredity.results.suite import Stop
+from heredity.results.sequence import Stop
 
 
 def compared_cells(folder: Path, cells: Sequence[Cell]) -> list[Cell]:

@@ -20,7 +20,7 @@ from heredity.experiments.entries import pair_of
 from heredity.records import read_journal
 from heredity.records.events import EventKind
 from heredity.records.journal import Event, Journal
-from heredity.results.suite import Scale, SeedLook, Sequential, Stop
+from heredity.results.sequence import Scale, SeedLook, Sequential, Stop
 
 NAME = "sequence.jsonl"
 MOST_SEEDS = 32

@@ -8,7 +8,7 @@ from heredity.results import text
 from heredity.results.charts import Lines, Reference, Series
 from heredity.results.page import Cell, Fact, Facts, Mean, Number, Page, Row, Section, Table, Text, Value, of_rows
 from heredity.results.planning import Aim, Amount, Component, ComponentsRow, Design, Plan
-from heredity.results.suite import Scale
+from heredity.results.sequence import Scale
 
 _COST = ("time", "rollouts", "tokens", "cost")
 NOT_SEPARABLE = (

@@ -9,18 +9,8 @@ from heredity.results import text
 from heredity.results.base import Unknown
 from heredity.results.claims import in_clusters, missing_note
 from heredity.results.run import RunResults, RunStatus, Verdict
-from heredity.results.suite import (
-    CellResults,
-    Comparison,
-    Entry,
-    Scale,
-    Sequential,
-    Stop,
-    SuiteResults,
-    TasksetComparison,
-    TasksetResults,
-    Unit,
-)
+from heredity.results.sequence import Scale, Sequential, Stop
+from heredity.results.suite import CellResults, Comparison, Entry, SuiteResults, TasksetComparison, TasksetResults, Unit
 from heredity.results.text import listed, plural
 from heredity.results.words import Words
 

@@ -6,7 +6,7 @@ from heredity.reports.sentences import sequential_summary
 from heredity.results import text
 from heredity.results.charts import Lines, Reference, Series
 from heredity.results.page import Group, Mean, Number, Section, Table, Text, of_rows
-from heredity.results.suite import Scale, Sequential
+from heredity.results.sequence import Scale, Sequential
 
 
 def sequential_section(sequence: Sequential | None) -> Section:

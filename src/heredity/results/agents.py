@@ -1,4 +1,4 @@
-"""How a coding agent was started and how it ended, and what its model used, as a run's results hold it."""
+"""How a coding agent was started and how it ended, and what models used, as a run's results hold it."""
 
 from __future__ import annotations
 
@@ -46,3 +46,27 @@ class AgentAccounts(Result):
 
     by_source: dict[str, Tokens]
     difference: TokenDifference
+
+
+class ModelTokens(Result):
+    """What model calls used; `cached_tokens` are part of the input. None is unknown, and so is every sum it enters."""
+
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
+    cost_usd: float | None
+
+
+class MethodTokens(ModelTokens):
+    """The same of a method's own calls, with their number."""
+
+    calls: int
+
+
+class ModelUsage(Result):
+    """What model calls used: of rollouts on train tasks, of the method, of judging; `failed_calls` are the method's."""
+
+    rollouts: ModelTokens
+    method: MethodTokens
+    judging: ModelTokens
+    failed_calls: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heredity.results.base import Interval, Result
-from heredity.results.suite import Scale
+from heredity.results.sequence import Scale
 
 
 class Component(Result):

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field, SerializeAsAny
 
-from heredity.results.agents import AgentAccounts, AgentStart, Tokens
+from heredity.results.agents import AgentAccounts, AgentStart, ModelUsage, Tokens
 from heredity.results.base import SCHEMA_VERSION, Interval, MissingBounds, Result, Unknown
 from heredity.results.coverage import COVERAGE
 from heredity.results.selection import Selection
@@ -250,30 +250,6 @@ class Change(Result):
     added: int | None
     removed: int | None
     diff: str | None
-
-
-class ModelTokens(Result):
-    """What model calls used; `cached_tokens` are part of the input. None is unknown, and so is every sum it enters."""
-
-    input_tokens: int | None
-    output_tokens: int | None
-    cached_tokens: int | None
-    cost_usd: float | None
-
-
-class MethodTokens(ModelTokens):
-    """The same of a method's own calls, with their number."""
-
-    calls: int
-
-
-class ModelUsage(Result):
-    """What model calls used: of rollouts on train tasks, of the method, of judging; `failed_calls` are the method's."""
-
-    rollouts: ModelTokens
-    method: MethodTokens
-    judging: ModelTokens
-    failed_calls: int
 
 
 class Phase(Result):

@@ -10,6 +10,7 @@ from heredity.results.base import SCHEMA_VERSION, Interval, MissingBounds, Resul
 from heredity.results.coverage import COVERAGE
 from heredity.results.run import RunStatus, Verdict
 from heredity.results.selection import SelectionRow
+from heredity.results.sequence import Scale, Sequential
 
 
 class Unit(StrEnum):
@@ -17,13 +18,6 @@ class Unit(StrEnum):
 
     RUN = "run"
     CASE = "case"
-
-
-class Scale(StrEnum):
-    """What a difference is measured in: the taskset's own scores, or normalised ones."""
-
-    RETURN = "return"
-    NORMALISED = "normalised"
 
 
 class Entry(Result):
@@ -313,52 +307,6 @@ class Problems(Result):
     heldout_missing: int
     unfinished: list[UnfinishedRun]
     absent: list[AbsentRun]
-
-
-class Stop(StrEnum):
-    """Why no more seeds are run: the question is decided, or no more were allowed."""
-
-    DECIDED = "decided"
-    MOST_SEEDS = "most seeds"
-
-
-class SeedLook(Result):
-    """What was known after a seed.
-
-    Attributes:
-        seed: the last that was run.
-        pairs: seeds that both entries have a score for, on every taskset.
-        difference: `a` minus `b`; None without a pair.
-        ci: of the confidence sequence: all of them hold together; None while it has no end.
-        p: valid at every stopping time.
-    """
-
-    seed: int
-    pairs: int
-    difference: float | None
-    ci: Interval | None
-    p: float | None
-
-
-class Sequential(Result):
-    """A suite that is run seed after seed until a question is decided (`heredity run --until`).
-
-    Attributes:
-        a: an entry; `b` the one that it is compared with.
-        scale: what differences are measured in: the taskset's own scores, or over several normalised ones.
-        level: of the test; it holds however often one looks.
-        most_seeds: how many are run at most.
-        looks: one after each seed.
-        stopped: why it ended; None while it has not.
-    """
-
-    a: str
-    b: str
-    scale: Scale
-    level: float
-    most_seeds: int
-    looks: list[SeedLook]
-    stopped: Stop | None
 
 
 class SuiteResults(Result):

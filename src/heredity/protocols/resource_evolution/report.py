@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from heredity.protocols.resource_evolution.improvement_section import improvement_section
 from heredity.protocols.resource_evolution.results import ResourceSuite
 from heredity.results import text
+from heredity.results.agents import ModelTokens
 from heredity.results.charts import Lines, Mark, Reference, Series, mean_steps
 from heredity.results.claims import judged
 from heredity.results.page import (
@@ -28,7 +29,7 @@ from heredity.results.page import (
     Verdict,
 )
 from heredity.results.report import budget_of, by_taskset, taskset_names, tones
-from heredity.results.run import Decision, ModelTokens, RunResults, SubmissionRow
+from heredity.results.run import Decision, RunResults, SubmissionRow
 from heredity.results.suite import SuiteResults
 from heredity.results.words import Words
 

@@ -27,8 +27,8 @@ from heredity.protocols.harness_evolution.analysis.paired import (
     over_runs,
     paired_gains,
 )
+from heredity.protocols.harness_evolution.analysis.under_models import model_rows
 from heredity.protocols.harness_evolution.results import (
-    BeforeAfter,
     Collapsed,
     GateCounts,
     GateEffect,
@@ -37,15 +37,12 @@ from heredity.protocols.harness_evolution.results import (
     Measured,
     Method,
     MethodComparison,
-    ModelCell,
-    ModelRow,
     Plan,
     RunGain,
     Spent,
     SpentPart,
     Sweep,
     SweepEntry,
-    UnderModel,
     harness_of,
 )
 from heredity.protocols.harness_evolution.task_results import Cost, Costs, Of
@@ -120,7 +117,11 @@ def harness_study(
         comparisons=tuple(_compared(alike, own)) if ranked else (),
         gate=tuple(_gates(own, ranked)),
         sweeps=tuple(_sweeps([member for members in own.values() for member in members], ranked)),
-        cross_model=tuple(row for label, members in own.items() for row in _cross_model(label, members, ranked)),
+        cross_model=tuple(
+            row
+            for label, members in own.items()
+            for row in model_rows(label, [m.harness for m in members], ranked=ranked)
+        ),
     )
 
 
@@ -384,51 +385,3 @@ def _name(member: _Member, setting: str) -> str:
 def _place(value: str | int) -> tuple[int, str]:
     """Return what values are sorted by: numbers, then sources, fewer first."""
     return (value, "") if isinstance(value, int) else (value.count("+"), value)
-
-
-def _cross_model(label: str, members: Members, ranked: bool) -> list[ModelRow]:
-    """Return, by view, the mean over runs of what harnesses are worth under their own execution model and under others."""
-    evolved = members[0].plan.execution or "own model"
-    under: dict[str, dict[str, list[UnderModel]]] = {}
-    for member in members:
-        for model, views in member.harness.cross_model.items():
-            for view, row in views.items():
-                under.setdefault(view, {}).setdefault(model, []).append(row)
-    rows: list[ModelRow] = []
-    for view, others in under.items():
-        home = [level for member in members if (level := _at_home(member.harness, view))]
-        cells = [_cell(evolved, home, [_rise(level) for level in home], ranked)]
-        cells += [_cell(model, rows, [row.difference for row in rows], ranked) for model, rows in others.items()]
-        rows.append(ModelRow(evolver=label, evolved=evolved, view=view, cells=tuple(cells)))
-    return rows
-
-
-def _at_home(harness: HarnessRunResults, view: str) -> BeforeAfter | None:
-    if view not in harness.views or view not in harness.paired:
-        return None
-    snapshots, chosen = harness.views[view].snapshots, harness.paired[view].snapshots
-    if "base" not in chosen or "final" not in chosen:
-        return None
-    return BeforeAfter(A_0=snapshots[chosen["base"]].perf.micro, A_T=snapshots[chosen["final"]].perf.micro)
-
-
-def _rise(level: BeforeAfter) -> float | None:
-    return None if level.A_0 is None or level.A_T is None else level.A_T - level.A_0
-
-
-def _cell(model: str, levels: Sequence[BeforeAfter], gained: Sequence[float | None], ranked: bool) -> ModelCell:
-    # Of several runs, the interval of one would say too little.
-    only = levels[0] if ranked and len(levels) == 1 else None
-    return ModelCell(
-        model=model,
-        runs=len(levels),
-        A_0=_mean_of([level.A_0 for level in levels]),
-        A_T=_mean_of([level.A_T for level in levels]),
-        difference=_mean_of(gained),
-        ci=only.ci if isinstance(only, UnderModel) else None,
-    )
-
-
-def _mean_of(values: Sequence[float | None]) -> float | None:
-    present = [value for value in values if value is not None]
-    return float(np.mean(present)) if present else None

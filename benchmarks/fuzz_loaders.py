@@ -5,7 +5,7 @@
 Each input is a sound file with one change: a value of another type, a number without a bound, a nesting, an alias that multiplies,
 a cut, bytes, a folder, a pipe or a device instead of it. A *crash* is anything but an error of Heredity's own that says what is
 wrong and what to do, the end of the process included; a *stall* takes more than 5 seconds. What stays open afterwards
-is a leak.
+is a leak. A refusal names the place, quotes what was found and says what to do (`fuzz_refusals.py`).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from fuzz_refusals import LACKS, lacking
 from fuzz_seeds import LOADERS, Loader
 from fuzz_seeds_records import RECORDS, RUN
 
@@ -176,13 +177,13 @@ def lay_out(folder: Path, loader: Loader, draw: random.Random) -> str:
 def attempt(loader: Loader, folder: Path, draw: random.Random) -> dict[str, Any]:
     """Give a loader one malformed input; return what came of it."""
     what, before, began = lay_out(folder, loader, draw), len(os.listdir("/proc/self/fd")), time.monotonic()
-    used, outcome, said = time.process_time(), "accepted", ""
+    used, outcome, said, lacks = time.process_time(), "accepted", "", list[str]()
     try:
         loader.load(folder)
     except HeredityError as error:
         outcome, said = "refused", f"{type(error).__name__}: {error}"
-        if len(str(error).split()) < _LEAST_WORDS or str(error) == repr(error):
-            outcome = "crashed"
+        paths = [part for name in loader.sound for part in (Path(name).name, *map(str, [*Path(name).parents][:-1]))]
+        lacks = lacking(str(error), [*paths, loader.folder, loader.name])
     except Stalled:
         outcome = "stalled"
     except BaseException as error:  # noqa: BLE001 - what a loader lets through is what is looked for
@@ -195,7 +196,8 @@ def attempt(loader: Loader, folder: Path, draw: random.Random) -> dict[str, Any]
     if time.process_time() - used > STALL_S:
         outcome = "stalled"
     leaked = len(os.listdir("/proc/self/fd")) - before
-    return {"what": what, "outcome": outcome, "said": said, "leaked": leaked, "seconds": time.monotonic() - began}
+    seconds = time.monotonic() - began
+    return {"what": what, "outcome": outcome, "said": said, "lacks": lacks, "leaked": leaked, "seconds": seconds}
 
 
 class Stalled(BaseException):
@@ -247,7 +249,15 @@ def fuzz(loader: Loader, inputs: int, seed: int) -> list[dict[str, Any]]:
         if status:
             ended = f"the process ended with {status}"
             results.append(
-                {"done": begun, "what": "", "outcome": "crashed", "said": ended, "leaked": 0, "seconds": 0.0}
+                {
+                    "done": begun,
+                    "what": "",
+                    "outcome": "crashed",
+                    "said": ended,
+                    "lacks": [],
+                    "leaked": 0,
+                    "seconds": 0.0,
+                }
             )
     return results
 
@@ -274,15 +284,19 @@ def campaign(given: argparse.Namespace) -> None:
     """Run a campaign."""
     chosen = [loader for loader in ALL if given.only in loader.name]
     by_loader: dict[str, Mapping[str, Any]] = {}
-    faults: Counter[str] = Counter()
+    faults, lacks = Counter[str](), Counter[str]()
     for loader in chosen:
         results = fuzz(loader, -(-given.inputs // len(chosen)), given.seed)
         counts = Counter(result["outcome"] for result in results)
         bad = [result for result in results if result["outcome"] in ("crashed", "stalled")]
         faults.update(f"{loader.name}: {result['outcome']} {result['said']} [{result['what']}]" for result in bad)
+        poor = [result for result in results if result["lacks"]]
+        lacks.update(lack for result in poor for lack in result["lacks"])
+        faults.update(f"{loader.name}: without {', '.join(result['lacks'])}: {result['said']}" for result in poor)
         by_loader[loader.name] = {
             "inputs": len(results),
             **{name: counts[name] for name in ("accepted", "refused", "crashed", "stalled")},
+            "poorly_worded": len(poor),
             "leaked_descriptors": sum(max(0, result["leaked"]) for result in results),
             "slowest_s": round(max(result["seconds"] for result in results), 2),
         }
@@ -291,6 +305,8 @@ def campaign(given: argparse.Namespace) -> None:
         "inputs": sum(row["inputs"] for row in by_loader.values()),
         "crashes": sum(row["crashed"] for row in by_loader.values()),
         "stalls": sum(row["stalled"] for row in by_loader.values()),
+        "refusals": sum(row["refused"] for row in by_loader.values()),
+        **{f"without_{lack}": lacks[lack] for lack in LACKS},
         "leaked_descriptors": sum(row["leaked_descriptors"] for row in by_loader.values()),
         "seed": given.seed,
         "by_loader": by_loader,
@@ -300,8 +316,8 @@ def campaign(given: argparse.Namespace) -> None:
     else:
         for fault, count in faults.most_common():
             print(f"{count:5} {fault}")
-        print({name: total[name] for name in ("inputs", "crashes", "stalls", "leaked_descriptors")})
-    raise SystemExit(bool(total["crashes"] or total["stalls"] or total["leaked_descriptors"]))
+        print({name: value for name, value in total.items() if name != "by_loader"})
+    raise SystemExit(bool(total["crashes"] or total["stalls"] or total["leaked_descriptors"] or lacks))
 
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ def _token(folder: Path) -> object:
 
     card = RunCard.model_construct(run_id="a", commitment="0" * 64, head="1" * 64)
     found = anchored(Anchor.parse(f"tsr:{folder / 'token.tsr'}"), [card], folder / "authority.pem")
-    raise ConfigError(f"the token of {folder.name} was refused: {found}")
+    raise ConfigError(f"the token of {folder.name} was refused: {found}; give the token of these runs")
 
 
 def _own(path: Path) -> bytes:
@@ -126,7 +126,7 @@ def _own(path: Path) -> bytes:
     try:
         return read_bytes(path)
     except OSError as error:
-        raise ConfigError(f"{path.name} is none of the host's own files: {error}") from error
+        raise ConfigError(f"{path.name} is none of the host's own files: {error}; remove it") from error
 
 
 def _stream(folder: Path) -> object:

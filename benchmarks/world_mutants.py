@@ -15,11 +15,10 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from typing import Any
 
 from heredity.ids import generator
+from heredity.workers import process_pool
 from heredity.worlds.gates.admit import admit
 from heredity.worlds.gates.contract import Subject
 from heredity.worlds.gates.mutants import KINDS, mutant
@@ -93,7 +92,7 @@ def results(orders: Sequence[tuple[str, str, int]], processes: int) -> Iterator[
     if processes == 1:
         yield from map(tried, orders)
         return
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with process_pool(processes) as pool:
         yield from pool.map(tried, orders)
 
 

@@ -15,11 +15,14 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, ConfigDict
 
 from heredity.errors import ConfigError, DamagedRecordError, HeredityError, RecordError
+from heredity.experiments.config import cells, load
 from heredity.judging import HiddenCases
 from heredity.judging.judgements import JudgementStore
 from heredity.outside import json_value, read_bytes, read_text, toml_table, yaml_value
+from heredity.refusals import reading
 from heredity.resources import Store
 from heredity.rollouts.container.verifier import _read_rewards
 
@@ -82,7 +85,7 @@ def fuzzer() -> ModuleType:
         sys.path.remove(str(BENCHMARKS))
 
 
-def test_malformed_inputs_of_every_loader_are_refused_by_name_or_taken(
+def test_malformed_inputs_of_every_loader_are_taken_or_refused_with_place_value_and_remedy(
     fuzzer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("HEREDITY_DATA", "HEREDITY_GPQA", "DEEPSEARCHQA_DATA", "DEEPSEARCHQA_CORPUS"):
@@ -99,6 +102,7 @@ def test_malformed_inputs_of_every_loader_are_refused_by_name_or_taken(
             outcomes[result["outcome"]] += 1
             assert result["outcome"] in ("refused", "accepted"), f"{loader.name}: {result}"
             assert result["leaked"] <= 0, loader.name
+            assert result["lacks"] == [], f"{loader.name}: {result}"
     assert outcomes["refused"] > outcomes["accepted"]
 
 
@@ -106,7 +110,7 @@ def test_malformed_inputs_of_every_loader_are_refused_by_name_or_taken(
     ("loader", "change", "said"),
     [
         ("world in rules", {"levels.json": b"{}"}, "has no levels of test and validation; expected some of each"),
-        ("world in rules", {"levels.json": b'{"test": [{"id": 3}]}'}, r"test\.0\.id: .*valid string; make it anew"),
+        ("world in rules", {"levels.json": b'{"test": [{"id": 3}]}'}, r"test\.0\.id = 3: expected a valid .* make it anew"),
         ("world in rules", {"levels.json": b"["}, "levels.json is not JSON: .*; make it anew or restore it"),
         ("actions", {"actions.jsonl": b"[" * 5000}, "line 1 is not JSON: .*; give one action a line"),
         ("alfworld game", {"traj_data.json": b"[1]"}, "traj_data.json is no JSON object; fetch the games anew"),
@@ -174,3 +178,90 @@ def test_what_is_no_store_is_closed_again(tmp_path: Path) -> None:
     (tmp_path / "b.db").symlink_to("nowhere")
     with pytest.raises(RecordError, match="is a link to nothing; remove it, or name a file"):
         Store(tmp_path / "b.db")
+
+
+def test_a_key_of_many_parts_never_comes_to_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    monkeypatch.setattr("heredity.outside.tomllib.loads", lambda text: parsed.append(text) or {})
+    part_lists = (["a"] * 20_000, ['"a"'] * 102, ["a", "'b'"] * 60)
+    for parts in part_lists:
+        for text in (f"{'.'.join(parts)} = 1", f"[{' . '.join(parts)}]", f"x = 1\ny = {{{'.'.join(parts)} = 1}}"):
+            with pytest.raises(ValueError, match=r"line [12] has a key of more than 100 parts"):
+                toml_table(text)
+    with pytest.raises(ValueError, match="at most 2000000 are read"):
+        toml_table("#" * 2_000_001)
+    assert parsed == []
+    toml_table('a = "…" # ' + "1, 2. " * 200 + "." * 500)
+    assert len(parsed) == 1
+
+
+def test_yaml_has_a_limit_of_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("heredity.outside.MAX_YAML_NODES", 500)
+    yaml_value("[" + "1," * 499 + "]")
+    with pytest.raises(ValueError, match="more than 500 values"):
+        yaml_value("[" + "1," * 500 + "]")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("tasksets = [" + '"gymnasium/CartPole-v1", ' * 1001 + "]", "run.tasksets = .*at most 1000 items"),
+        ('tasksets = ["a"]\nseeds = 10000\n[matrix]\n"budget.x" = [1, 2, 3]', "ask for 30000 runs; .*at most 20000: give fewer"),
+    ],
+)  # fmt: skip
+def test_a_suite_that_asks_for_far_too_much_is_refused_before_its_runs_are_made(
+    change: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heredity.experiments.config._variant", lambda config, choice: pytest.fail("a run was made"))
+    (tmp_path / "suite.toml").write_text(f'[run]\nprotocol = "policy-evolution"\n{change}\n')
+    with pytest.raises(ConfigError, match=said):
+        cells(load(tmp_path / "suite.toml"))
+
+
+@pytest.mark.parametrize(
+    ("message", "lacks"),
+    [
+        ("world.yaml: meta.paper: Input should be a valid tuple", ["value", "remedy"]),
+        ("it is wrong", ["field", "value", "remedy"]),
+        ("world.yaml: meta.paper = 3: expected a valid tuple", []),
+        ("budget.seeds = 'x\u202ey'; give another", ["plain"]),
+        ("budget.seeds = " + "9" * 2000 + "; give another", ["plain"]),
+        ("line 3 is not JSON", ["remedy"]),
+    ],
+)
+def test_what_a_refusal_lacks_is_seen(fuzzer: ModuleType, message: str, lacks: list[str]) -> None:
+    assert fuzzer.lacking(message, ["world.yaml"]) == lacks
+
+
+def test_an_error_shows_what_nobody_would_see() -> None:
+    assert str(ConfigError("a\u202eb\x1b[0m\x00\ud800\nc")) == "a\\u202eb\\x1b[0m\\x00\\ud800\nc"
+
+
+class _Inner(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    level: int = 0
+    kinds: dict[str, _Inner] = {}
+
+
+class _Outer(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    inner: _Inner
+    names: list[str]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"names": []}, "inner is missing; add it"),
+        ({"names": [], "inner": {"lvel": 1}}, "unknown key inner.lvel; did you mean level?"),
+        ({"names": [], "inner": {"kinds": {"a": {"zzz": 1}}}}, "unknown key inner.kinds.a.zzz; known keys: kinds, level"),
+        ({"names": "x" * 500, "inner": {}}, f"names = '{'x' * 78}…: expected a valid list"),
+        ({"names": [], "inner": {"level": [10**5000]}}, "inner.level = a list that is too large to show: "),
+        (3, "it = 3: expected a valid dictionary"),
+    ],
+)  # fmt: skip
+def test_a_schema_is_explained_with_field_value_and_the_nearest_key(value: Any, said: str) -> None:
+    with pytest.raises(ConfigError) as caught, reading("a.toml", "TOML", "correct it", model=_Outer):
+        _Outer.model_validate(value)
+    assert str(caught.value).startswith(f"a.toml: {said}")
+    assert str(caught.value).endswith("; correct it")

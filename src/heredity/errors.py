@@ -21,13 +21,27 @@ HeredityError
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 _FEW = 24  # names that are listed whole where none resembles what was asked for
+_LONGEST_NAME = 200  # of a name that is repeated
+_UNSHOWN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]|\r(?!\n)"
+)
+"""Control characters, those that turn the direction of text, and what has no encoding."""
+
+
+def clean(value: object) -> str:
+    """Return text with control and bidirectional characters as escapes: on a page or in a terminal they would hide what it says."""
+    return _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), str(value))
 
 
 class HeredityError(Exception):
-    """Base of every error that Heredity raises on purpose."""
+    """Base of every error that Heredity raises on purpose; its text shows what could not be seen, such as control characters."""
+
+    def __str__(self) -> str:
+        return clean(super().__str__())
 
 
 class ConfigError(HeredityError):
@@ -46,7 +60,7 @@ class UnknownNameError(ConfigError):
             hint = f"; did you mean {' or '.join(self.suggestions)}?"
         elif 0 < len(names) <= _FEW:
             hint = f"; known: {', '.join(sorted(names))}"
-        super().__init__(f"unknown {what} {name!r}{hint}")
+        super().__init__(f"unknown {what} {name[:_LONGEST_NAME]!r}{hint}")
 
 
 class MissingExtraError(HeredityError):

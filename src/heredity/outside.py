@@ -26,9 +26,14 @@ ANY_SIZE = 1 << 62
 MAX_DEPTH = 100
 """Most tables and lists inside of one another: what is shallower can be written out again without exhausting the stack."""
 
-MAX_YAML_NODES = 1_000_000
-"""Most values of a YAML document, each alias counted as what it stands for."""
+MAX_YAML_NODES = 500_000
+"""Most values of a YAML document, each alias counted as what it stands for: some three seconds of work."""
 
+MAX_TOML_CHARS = 2_000_000
+"""Most characters of a TOML document: some three seconds of work."""
+
+_PART = r"""(?:[\w-]+|"[^"]{0,200}"|'[^']{0,200}')"""
+_DOTTED_KEY = re.compile(rf"(?<![\w.-])(?<!\.[ \t]){_PART}(?:[ \t]*\.[ \t]*{_PART}){{{MAX_DEPTH}}}")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
@@ -88,8 +93,14 @@ def toml_table(text: str) -> dict[str, Any]:
     """Return a TOML document.
 
     Raises:
-        ValueError: if it is none; a `TOMLDecodeError` names the line.
+        ValueError: if it is none, is nested too deeply or has more than `MAX_TOML_CHARS`; a `TOMLDecodeError` names the line.
     """
+    if len(text) > MAX_TOML_CHARS:
+        raise ValueError(f"it has {len(text)} characters; at most {MAX_TOML_CHARS} are read")
+    for number, line in enumerate(text.split("\n"), 1):
+        # The parser's time grows with the square of the parts of a dotted key.
+        if line.count(".") > MAX_DEPTH and _DOTTED_KEY.search(line):
+            raise ValueError(f"line {number} has a key of more than {MAX_DEPTH} parts")
     try:
         value = tomllib.loads(text)
     except RecursionError as error:

@@ -135,7 +135,7 @@ def located(path: str, base: Path) -> str:
         return str(files(package) / inside)
     except ImportError as error:
         raise ConfigError(
-            f"{path}: no package {package} is installed ({error}); correct its name, or give a path"
+            f"{path[:200]}: no package {package[:80]} is installed ({error!s:.200}); correct its name, or give a path"
         ) from error
 
 

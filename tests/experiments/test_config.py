@@ -32,7 +32,7 @@ BASE: dict[str, Any] = {"run": {"tasksets": ["gymnasium/CartPole-v1"]}}
         ("run.tasksets=gymnasium/CartPole-v1", r"run\.tasksets = .*list"),
         ("run.protocol=seagym", r"run\.protocol = 'seagym': .*'policy-evolution'"),
         ("suite.baselines=3", r"suite\.baselines = 3: give true, false, or a list"),
-        ("evolver.options.when=2020-01-01", r"evolver\.options: options hold numbers"),
+        ("evolver.options.when=2020-01-01", r"evolver\.options = .*: options hold numbers"),
         ("evolver.agent=''", r"evolver\.agent = '': .*at least 1 character"),
         ("evolver.name=reference", r"'reference' is what runs are compared with; give this evolver another name"),
         ("budget.min_per_submit=500", r"min_per_submit is 500, more than max_per_submit"),
@@ -164,14 +164,14 @@ def test_a_file_gives_the_suite_its_name(tmp_path: Path) -> None:
 def test_a_half_written_file_is_not_toml(tmp_path: Path, text: str) -> None:
     path = tmp_path / "half.toml"
     path.write_text(text)
-    with pytest.raises(ConfigError, match=r"half\.toml is not valid TOML: .* is it complete\?"):
+    with pytest.raises(ConfigError, match=r"half\.toml is not valid TOML: .* correct it there"):
         load(path)
 
 
 def test_a_file_that_is_no_text_is_not_toml(tmp_path: Path) -> None:
     path = tmp_path / "bytes.toml"
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(ConfigError, match="not valid TOML"):
+    with pytest.raises(ConfigError, match="not UTF-8 text"):
         load(path)
 
 
@@ -271,8 +271,8 @@ def test_every_taskset_and_seed_is_its_own_run_with_everything_resolved() -> Non
         ({"evolver.metod": ["a"]}, r"unknown key evolver\.metod; did you mean method"),
         ({"evolver.method": []}, r"matrix\.evolver\.method is empty"),
         ({"evolver.method": "random"}, r"matrix\.evolver\.method = 'random': .*list"),
-        ({"run.seeds": [1, 2]}, r"a matrix cannot vary run\.seeds.*list them under \[run\]"),
-        ({"views.heldout": [1, 2]}, r"a matrix cannot vary views\.heldout"),
+        ({"run.seeds": [1, 2]}, r"a matrix cannot vary .run\.seeds.*list them under \[run\]"),
+        ({"views.heldout": [1, 2]}, r"a matrix cannot vary .views\.heldout"),
         ({"evolver.method": ["random", "random"]}, r"two runs .* CartPole-v1--random--s0; remove the repeated entry"),
     ],
 )

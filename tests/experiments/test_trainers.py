@@ -85,7 +85,7 @@ def test_a_method_cannot_train(tmp_path: Path, capsys: pytest.CaptureFixture[str
     with pytest.raises(SystemExit) as ended:
         module.main()
     assert ended.value.code == 2
-    assert "post-training is done by an agent: set evolver.launcher" in capsys.readouterr().err
+    assert "post-training is done by an agent, and there is none; set evolver.launcher" in capsys.readouterr().err
 
 
 def test_a_run_without_an_end_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

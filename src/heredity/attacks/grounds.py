@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import sysconfig
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Sequence
@@ -22,6 +21,7 @@ from typing import Any
 import heredity
 from heredity.errors import ConfigError
 from heredity.resources import SourceTree
+from heredity.sandbox.engine_folder import EngineFolder
 
 _SECRET_FILES = {"secret": "secret.txt", "journal": "journal.jsonl", "sealed": "sealed.json", "run": "run.toml"}
 _WITH_SIBLING = ("kernel", "processes", "state", "exhaustion")
@@ -44,8 +44,9 @@ class Grounds:
 
     def __init__(self, category: str, engine: Path, calls: dict[str, int]) -> None:
         self._category, self._engine, self._calls = category, engine, calls
-        self._temporary = tempfile.TemporaryDirectory(prefix="heredity-grounds-")
-        self.folder = Path(self._temporary.name)
+        self._temporary = EngineFolder()
+        self.folder = self._temporary.path / "grounds"
+        self.folder.mkdir()
         self.flag, self.mark = secrets.token_hex(16), "atk" + secrets.token_hex(5)
         self.needles: list[str] = []
         self._listeners: Listeners | None = None
@@ -75,7 +76,7 @@ class Grounds:
         if self._sibling:
             self._sibling.kill()
             self._sibling.wait()
-        self._temporary.cleanup()
+        self._temporary.remove()
 
     @property
     def secret(self) -> Path:

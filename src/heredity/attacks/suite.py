@@ -7,7 +7,6 @@ import json
 import os
 import re
 import secrets
-import tempfile
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,6 +22,7 @@ from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.contract import Job
 from heredity.rollouts.episode.runner import EpisodeRunner
 from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 
@@ -85,9 +85,10 @@ async def attempt_all(
     """Do what `run_attacks` does, inside a running event loop."""
     chosen = _chosen(names)
     gate = asyncio.Semaphore(_AT_ONCE)
-    with tempfile.TemporaryDirectory(prefix="heredity-attacks-") as folder, _planted_variable() as canary:
-        runner = runner_factory(Path(folder)) if runner_factory else EpisodeRunner(folder=Path(folder))
-        siege = _Siege(runner, Path(folder), canary)
+    with EngineFolder() as engine, _planted_variable() as canary:
+        (folder := engine / "attacks").mkdir()
+        runner = runner_factory(folder) if runner_factory else EpisodeRunner(folder=folder)
+        siege = _Siege(runner, folder, canary)
 
         async def attempt(attack: Attack) -> dict[str, Any]:
             async with gate:

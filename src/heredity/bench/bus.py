@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import statistics
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.team import Bus, Context, Kind, Message, Participant, open_record
 from heredity.team.messages import Outcome
 
@@ -47,7 +46,7 @@ def measure(participants: int = 50, messages: int = 10_000, repeats: int = 3) ->
 
 
 async def _bus(participants: int, messages: int) -> float:
-    with tempfile.TemporaryDirectory(prefix="heredity-bus-") as folder, open_record(Path(folder)) as record:
+    with EngineFolder() as folder, open_record(folder) as record:
         async with Bus(record) as bus:
 
             async def reply(message: Message, _: Context) -> str:
@@ -96,7 +95,7 @@ async def _queues(participants: int, messages: int) -> float:
 
 async def _faults(participants: int) -> dict[str, Any]:
     """Let one hang, one raise and one flood, and count who of the others had all answers."""
-    with tempfile.TemporaryDirectory(prefix="heredity-bus-") as folder, open_record(Path(folder)) as record:
+    with EngineFolder() as folder, open_record(folder) as record:
         async with Bus(record, timeout=60) as bus:
             good = [f"p{i}" for i in range(participants - 3)]
             _register(bus, good)

@@ -12,7 +12,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +24,7 @@ from heredity.evolution.registry import METHODS
 from heredity.ids import generator
 from heredity.records import read_journal
 from heredity.records.events import MODEL_CALLED, SUBMISSION_ADMITTED, SUBMISSION_COMPLETED
+from heredity.sandbox.engine_folder import EngineFolder
 
 SUITE = """
 [run]
@@ -71,8 +71,7 @@ def measure(
     """
     METHODS.load(method)
     rng = generator(seed, "kills")
-    with tempfile.TemporaryDirectory(prefix="heredity-kills-") as name:
-        root = Path(name)
+    with EngineFolder() as root:
         config = root / "kills.toml"
         config.write_text(suite_text.format(method=method))
         calm = root / "calm" / "runs" / "kills"

@@ -13,7 +13,6 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +28,7 @@ from heredity.protocols.harness_evolution.analysis import (
     read_split,
     read_task_index,
 )
+from heredity.sandbox.engine_folder import EngineFolder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,8 +57,7 @@ def measure(rows: int = ROWS, repeats: int = 3) -> dict[str, Any]:
         checking a split of 20,000 tasks; `load`, of the machine before and after (processes waiting per core).
     """
     load = [_load()]
-    with tempfile.TemporaryDirectory(prefix="heredity-metrics-") as name:
-        folder = Path(name)
+    with EngineFolder() as folder:
         sizes = _write_run(folder, rows)
         measured = {form: [_child(folder / f"rows.{form}") for _ in range(repeats)] for form in FORMATS}
         inspect_s = _inspect(folder)

@@ -7,7 +7,6 @@ The baseline is a bare SQLite insert of the same content in the same run, on the
 from __future__ import annotations
 
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -17,6 +16,7 @@ from typing import Any
 from heredity.ids import generator
 from heredity.resources import Draft, Number, Registry, SourceTree, Store, Version
 from heredity.resources.store_file import connect
+from heredity.sandbox.engine_folder import EngineFolder
 
 SIZES = (1_000, 10_000, 100_000)
 OPERATIONS = ("register", "update", "get", "list")
@@ -37,8 +37,8 @@ def measure(sizes: tuple[int, ...] = SIZES, operations: int = 200) -> dict[str, 
         (higher is better), and `median_register_ratio`, the same of median times; `register_ratio`, the lowest of all sizes;
         `slowdown`, the rate at the largest size over that at the smallest, the median over pairs that were timed in turn.
     """
-    with tempfile.TemporaryDirectory(prefix="heredity-registry-") as folder, ExitStack() as stack:
-        stores = [stack.enter_context(_opened(Path(folder) / str(size), size)) for size in sizes]
+    with EngineFolder() as folder, ExitStack() as stack:
+        stores = [stack.enter_context(_opened(folder / str(size), size)) for size in sizes]
         times = _times(stores, operations)
     results = {str(size): _figures(timings) for size, timings in zip(sizes, times, strict=True)}
     least, most = times[0], times[-1]

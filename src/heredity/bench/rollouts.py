@@ -10,16 +10,12 @@ core, each with its share of the episodes, over the plain loop in one; cores tha
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import statistics
-import tempfile
 import time
 from collections.abc import Generator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self
 
 from heredity.environments.taskset import make_from_spec
@@ -28,9 +24,11 @@ from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.contract import Job
 from heredity.rollouts.episode.runner import EpisodeRunner
 from heredity.rollouts.trajectory import Trajectory, encode_many
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
+from heredity.workers import process_pool
 
 BALANCE = """
 class Policy:
@@ -205,9 +203,7 @@ class _Floor:
 
     def __init__(self, case: Case) -> None:
         self._count = len(os.sched_getaffinity(0))
-        self._pool = ProcessPoolExecutor(
-            self._count, mp_context=multiprocessing.get_context("spawn"), initializer=_prepare, initargs=(case,)
-        )
+        self._pool = process_pool(self._count, _prepare, (case,))
 
     def __enter__(self) -> Self:
         self.run()
@@ -237,7 +233,7 @@ def _play(share: slice) -> float:
 
 @contextmanager
 def _blobs() -> Generator[BlobStore]:
-    with tempfile.TemporaryDirectory(prefix="heredity-bench-") as folder:
-        store = BlobStore(Path(folder) / "blobs")
+    with EngineFolder() as folder:
+        store = BlobStore(folder / "blobs")
         store.put(b"the folder is there before the clock starts")
         yield store

@@ -10,9 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import statistics
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,6 +25,7 @@ from heredity.records import Committer, RunFolder
 from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.episode.runner import EpisodeRunner
 from heredity.rollouts.episode.starter import starter_program
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.server.app import SessionApp
 from heredity.server.serve import serve
 from heredity.server.terms import Briefing, RunTerms
@@ -52,8 +51,7 @@ def measure(submissions: int = 200) -> dict[str, Any]:
 async def _measure(submissions: int, program: SourceTree) -> dict[str, Any]:
     tasks = taskset("gymnasium/CartPole-v1")
     candidate = Candidate.program(program)
-    with tempfile.TemporaryDirectory(prefix="heredity-bench-") as name:
-        root = Path(name)
+    with EngineFolder() as root:
         hidden_cases = HiddenCases.create(root / "sealed")
         train = hidden_cases.tasks(tasks, "train", 32)
         terms = RunTerms(taskset=tasks.info, train_tasks=32, episode_budget=submissions + 5)

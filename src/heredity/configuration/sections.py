@@ -143,7 +143,7 @@ class RunSection(Section):
     tasksets_in: ClassVar[tuple[str, ...]] = ("tasksets",)
 
     protocol: str = DEFAULT_PROTOCOL
-    tasksets: list[str] = Field(min_length=1)
+    tasksets: list[str] = Field(min_length=1, max_length=1000)
     seeds: Seeds = 1
     name: str = ""
 

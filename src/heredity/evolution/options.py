@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from heredity.errors import ConfigError, nearest
+from heredity.refusals import reading
 
 
 class MethodOptions(BaseModel):
@@ -29,11 +30,9 @@ def parse_options(model: type[OptionsT], method: str, given: Mapping[str, Any]) 
     for name in given:
         if name not in options:
             close = nearest(name, options)
-            hint = f"did you mean {' or '.join(close)}?" if close else f"its options are {', '.join(options) or 'none'}"
-            raise ConfigError(f"method {method!r} has no option {name!r}; {hint}")
-    try:
+            known = (
+                f"did you mean {' or '.join(close)}?" if close else f"its options are {', '.join(options) or 'none'}"
+            )
+            raise ConfigError(f"method {method!r} has no option {name!r}; {known}")
+    with reading(f"options of method {method!r}", "options", "correct it, or leave it out", model=model):
         return model.model_validate(dict(given))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"option {where!r} of method {method!r} is {first['input']!r}: {first['msg']}") from error

@@ -7,29 +7,33 @@ is the same for every use of Heredity; the protocol that a file names may add se
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import AliasChoices, BaseModel, ValidationError
+from pydantic import ValidationError
 
 from heredity.configuration.config import Cell, Config, config_type
 from heredity.configuration.sections import DEFAULT_PROTOCOL, EVOLVER_KINDS, EvolverSection
-from heredity.errors import ConfigError, nearest
+from heredity.errors import ConfigError
 from heredity.evolution.proposals import LoopOptions
 from heredity.evolution.registry import METHODS
 from heredity.experiments.paths import with_absolute_paths
 from heredity.ids import digest_json
 from heredity.outside import read_text, toml_table
 from heredity.protocols.registry import PROTOCOLS
+from heredity.refusals import known_keys, misfits, quoted, reading
 from heredity.tasks.registry import expand
 
 _LONGEST_NAME = 80
 _VARIED = ("gateway.execution", "gateway.optimisation", "engine.lockstep")
 """What a matrix may vary beside the sections that say so: tasksets and seeds are lists of their own, and every run is judged on
 the same views."""
+
+_MOST_RUNS = 20_000
 
 
 def load(path: Path, overrides: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> Config:
@@ -54,12 +58,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     Raises:
         ConfigError: if it cannot be read or parsed.
     """
-    try:
+    with reading(path, "valid TOML", "correct it there, or give the path of another TOML file"):
         return toml_table(read_text(path))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; give the path of a TOML file") from error
-    except ValueError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}; is it complete?") from error
 
 
 def resolve(
@@ -94,7 +94,12 @@ def cells(config: Config) -> list[Cell]:
         if key not in _VARIED and key.partition(".")[0] not in varied:
             hint = "list them under [run]" if key.startswith("run.") else "set it for the whole suite"
             able = [*(f"{name}.*" for name in varied), *_VARIED]
-            raise ConfigError(f"a matrix cannot vary {key}, only {', '.join(able)}; {hint}")
+            raise ConfigError(f"[matrix]: a matrix cannot vary {quoted(key)}, only {', '.join(able)}; {hint}")
+    count = math.prod(map(len, [*config.matrix.values(), config.run.tasksets, config.run.seed_list]))
+    if count > _MOST_RUNS:
+        raise ConfigError(
+            f"matrix, run.tasksets and run.seeds ask for {count} runs; a suite has at most {_MOST_RUNS}: give fewer"
+        )
     variants = [_variant(config, dict(choice)) for choice in itertools.product(*axes)]
     single = len(variants) * len(config.run.tasksets) * len(config.run.seed_list) == 1
     variants += _baselines(config, {label for label, _ in variants}, single=single)
@@ -221,7 +226,7 @@ def _validated(data: Mapping[str, Any], source: str) -> Config:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise ConfigError(f"{source}: " + "; ".join(_explain(e, model) for e in error.errors())) from error
+        raise ConfigError(f"{source}: {misfits(error, model, _elsewhere)}") from error
 
 
 def _config_type(data: Mapping[str, Any], source: str) -> type[Config]:
@@ -232,7 +237,7 @@ def _config_type(data: Mapping[str, Any], source: str) -> type[Config]:
         return config_of(DEFAULT_PROTOCOL)  # which refuses it as it refuses any wrong value
     if name not in PROTOCOLS:
         protocols = ", ".join(map(repr, PROTOCOLS.names()))
-        raise ConfigError(f"{source}: run.protocol = {_quoted(name)}: expected one of {protocols}")
+        raise ConfigError(f"{source}: run.protocol = {quoted(name)}: expected one of {protocols}")
     return config_of(name)
 
 
@@ -246,44 +251,13 @@ def config_of(protocol: str) -> type[Config]:
     return config_type(PROTOCOLS.load(protocol).sections)
 
 
-def _explain(error: Any, model: type[Config]) -> str:
-    where = [str(part) for part in error["loc"]]
-    field = ".".join(where)
-    if error["type"] == "extra_forbidden":
-        return _explain_unknown(where, model)
-    if error["type"] == "missing":
-        return f"{field} is missing; add it"
-    message = error["msg"].removeprefix("Value error, ")
-    given = error.get("input")
-    if isinstance(given, Mapping | Config):
-        return f"{field}: {message}" if field else message
-    return f"{field} = {_quoted(given)}: {message}"
-
-
-def _quoted(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-def _explain_unknown(where: Sequence[str], model: type[Config]) -> str:
+def _elsewhere(where: Sequence[str]) -> str:
     *path, key = where
     # Only our own are looked at: what a stranger's package offers is loaded when a configuration names it.
-    others = [name for name in PROTOCOLS.own() if key in _known_keys(config_of(name), path)]
-    if others:
-        field = ".".join(where) if path else f"[{key}]"
-        return f"{field} is of the protocol {' and '.join(others)}, and run.protocol is another one; leave it out"
-    keys = _known_keys(model, path)
-    close = nearest(key, keys)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"known keys: {', '.join(keys)}"
-    return f"unknown key {'.'.join(where)}; {hint}"
-
-
-def _known_keys(model: type[BaseModel], path: Sequence[str]) -> list[str]:
-    for part in path:
-        inner = model.model_fields[part].annotation if part in model.model_fields else None
-        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
-            return []
-        model = inner
-    aliases = [field.validation_alias for field in model.model_fields.values()]
-    names = [str(name) for alias in aliases if isinstance(alias, AliasChoices) for name in alias.choices]
-    return sorted({*model.model_fields, *names})
+    others = [name for name in PROTOCOLS.own() if key in known_keys(config_of(name), path)]
+    field = ".".join(where) if path else f"[{key}]"
+    return (
+        f"{field} is of the protocol {' and '.join(others)}, and run.protocol is another one; leave it out"
+        if others
+        else ""
+    )

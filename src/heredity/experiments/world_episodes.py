@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from heredity.rollouts.programs import SandboxedPrograms
 from heredity.rollouts.trajectory import Trajectory
 from heredity.rollouts.world.folder_tasks import FolderTaskset
 from heredity.sandbox.limits import Limits
+from heredity.workers import process_pool
 from heredity.worlds.agents import agent
 from heredity.worlds.folder import TEST, is_folder
 from heredity.worlds.taskset import WorldTaskset, world_digest
@@ -102,7 +102,7 @@ class Episodes:
         if not missing:
             return
         workers = min(len(os.sched_getaffinity(0)), len(missing))
-        with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        with process_pool(workers) as pool:
             waiting = {
                 pool.submit(_play, name, w, self._level(w, index), run): (w, index, run) for w, index, run in missing
             }

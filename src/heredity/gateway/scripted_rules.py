@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from heredity.errors import ConfigError, nearest
+from heredity.errors import ConfigError
 from heredity.outside import read_text, toml_table
+from heredity.refusals import hint, quoted, reading
 
 PLACE = re.compile(r"(?<!\$)\$\{([\w.-]+)\}")
 """Where a value is put in: `${1}`, `${name}`, `${result.key}`; `$${` stands for `${` itself."""
@@ -43,14 +44,8 @@ def parse_rules(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
     Raises:
         ConfigError: if the file cannot be read, or has other keys than the ones documented.
     """
-    try:
+    with reading(path, "valid TOML", "give the path of a TOML file with [[rule]]"):
         data = toml_table(read_text(path))
-    except OSError as error:
-        raise ConfigError(
-            f"{path} cannot be read: {error.strerror}; give the path of a TOML file with [[rule]]"
-        ) from error
-    except ValueError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}") from error
     check_keys(str(path), data, ["rule"])
     rules: Any = data.get("rule")
     if not isinstance(rules, list) or not rules:
@@ -110,9 +105,7 @@ def check_keys(where: str, table: Any, keys: Iterable[str]) -> None:
     keys = list(keys)
     for key in cast("Mapping[str, Any]", table):
         if key not in keys:
-            close = nearest(key, keys)
-            hint = f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(keys)}"
-            raise ConfigError(f"{where}: unknown key {key!r}; {hint}")
+            raise ConfigError(f"{where}: unknown key {quoted(key)}; {hint(key, keys)}")
 
 
 _TYPE_NAMES: Mapping[type, str] = {

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from heredity.errors import ConfigError, nearest
 from heredity.gateway.prices import Prices
 from heredity.gateway.routing import Policy
 from heredity.ids import NAME_PATTERN, digest_json
 from heredity.plugins import Group
+from heredity.refusals import reading
 
 Seconds = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
@@ -151,23 +151,5 @@ class GatewaySettings(_Table):
         Raises:
             ConfigError: if a key or value is wrong; names the field, the value and the nearest known key.
         """
-        try:
+        with reading(source, "settings", "correct it", model=cls):
             return cls.model_validate(dict(cast("Mapping[str, Any]", data)) if isinstance(data, Mapping) else data)
-        except ValidationError as error:
-            raise ConfigError(f"{source}: " + "; ".join(_explain(cls, e) for e in error.errors())) from error
-
-
-_TABLES = {"providers": ProviderSettings, "routes": RouteSettings, "prices": Prices}
-
-
-def _explain(model: type[BaseModel], error: Any) -> str:
-    where = [str(part) for part in error["loc"]]
-    field = ".".join(where)
-    if error["type"] == "extra_forbidden":
-        for part in where[:-1]:
-            model = _TABLES.get(part, model)
-        keys = sorted(model.model_fields)
-        close = nearest(where[-1], keys)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"known keys: {', '.join(keys)}"
-        return f"unknown key {field}; {hint}"
-    return f"{field} = {error.get('input')!r:.80}: {error['msg'].removeprefix('Value error, ')}"

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from heredity.errors import ConfigError, RecordError
+from heredity.errors import ConfigError
 from heredity.evolution import Batch
 from heredity.ids import digest_json, generator
 from heredity.outside import json_value, read_bytes
 from heredity.records.events import Plan, PlannedBatch
+from heredity.refusals import reading
 
 Persistence = Literal["persistent", "reset"]
 """Whether what was learned is kept from batch to batch, or each batch begins from the initial candidate."""
@@ -139,15 +140,10 @@ def read_plan(path: Path, schedule: Schedule, train: int) -> BatchPlan:
         train: how many train tasks there are.
 
     Raises:
-        RecordError: if it cannot be read.
-        ConfigError: if it is no plan, was changed, or was drawn for something else.
+        ConfigError: if it cannot be read, is no plan, was changed, or was drawn for something else.
     """
-    try:
+    with reading(path, "JSON", "give the file of a saved plan"):
         data = json_value(read_bytes(path))
-    except OSError as error:
-        raise RecordError(f"{path} cannot be read: {error.strerror}; give the file of a saved plan") from error
-    except ValueError as error:
-        raise ConfigError(f"{path} is not JSON: {error}; give the file of a saved plan") from error
     try:
         seed, drawn_for = data["seed"], {name: data[name] for name in ("train", "batch_size", "epochs")}
         plan = _made(schedule, seed, train, [(b["epoch"], tuple(b["tasks"])) for b in data["batches"]])

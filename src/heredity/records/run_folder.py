@@ -17,6 +17,7 @@ from heredity.outside import read_text, toml_table
 from heredity.records.blobs import BlobStore
 from heredity.records.journal import Journal, sync_folder
 from heredity.records.lock import RunLock
+from heredity.refusals import reading
 
 
 class RunFolder:
@@ -107,12 +108,8 @@ def load_config(folder: str | os.PathLike[str]) -> dict[str, Any]:
         RecordError: if it is missing or is not TOML.
     """
     path = Path(folder) / "run.toml"
-    try:
+    with reading(path, "TOML", "give a run folder, restore the file, or start the run in a new folder", RecordError):
         return toml_table(read_text(path))
-    except OSError as error:
-        raise RecordError(f"{path} cannot be read: {error.strerror}; expected a run folder") from error
-    except ValueError as error:
-        raise RecordError(f"{path} is not TOML: {error}; restore it, or start the run in a new folder") from error
 
 
 def config_digest(config: Mapping[str, Any]) -> str:

@@ -36,7 +36,9 @@ def manifest_of(part: SourceTree, where: str = "a part") -> Manifest:
         about = json_value(part.get(ABOUT, b"{}"))
         return Manifest.from_json(about)
     except (ValueError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{ABOUT} of {where} is not a JSON object: {error}") from error
+        raise ConfigError(f"{ABOUT} of {where} is not a JSON object: {error}; correct it there") from error
+    except ConfigError as error:
+        raise ConfigError(f"{ABOUT} of {where}: {error}") from error
 
 
 def files_of(part: SourceTree) -> SourceTree:

@@ -15,6 +15,7 @@ from typing import Any
 
 from heredity.errors import ConfigError, IsolationError
 from heredity.outside import json_value
+from heredity.refusals import reading
 from heredity.resources.tree import SourceTree
 from heredity.resources.versions import Manifest, Version
 
@@ -153,17 +154,13 @@ def check_skill(name: str, description: str) -> None:
 def _text(label: str, tree: SourceTree, path: str) -> str:
     if path not in tree:
         raise ConfigError(f"{label} has no {path} (it has {', '.join(tree) or 'no files'}); add it")
-    try:
+    with reading(f"{path} of {label}", "UTF-8 text", "convert it"):
         return tree[path].decode()
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} of {label} is not UTF-8: {error}") from error
 
 
 def _json(what: str, text: str) -> Any:
-    try:
+    with reading(what, "JSON", "correct it there"):
         return json_value(text)
-    except ValueError as error:
-        raise ConfigError(f"{what} is not JSON: {error}") from error
 
 
 def _with_one_of(label: str, tree: SourceTree, *paths: str) -> SourceTree:
@@ -177,4 +174,6 @@ def _check_syntax(label: str, path: str, tree: SourceTree) -> None:
         ast.parse(tree[path])
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
-        raise ConfigError(f"{path}{f':{line}' if line else ''} of {label} is not Python: {error}") from error
+        raise ConfigError(
+            f"{path}{f':{line}' if line else ''} of {label} is not Python: {error}; correct that line"
+        ) from error

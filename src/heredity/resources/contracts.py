@@ -89,7 +89,10 @@ def read_contract(text: str, *, where: str) -> Contract:
         if key not in _KEYS and difflib.get_close_matches(key, _KEYS, cutoff=_TYPO):
             raise UnknownNameError(f"key in {where}", key, _KEYS)
     name, description = (_plain(front.pop(key, ""), key, where) for key in ("name", "description"))
-    check_skill(name, description)
+    try:
+        check_skill(name, description)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from error
     return Contract(name, description, front, "\n".join(lines[end + 1 :]).strip())
 
 

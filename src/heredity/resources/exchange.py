@@ -11,7 +11,7 @@ from typing import Any
 from heredity.errors import ConfigError, DamagedRecordError
 from heredity.outside import json_value
 from heredity.resources.tree import SourceTree
-from heredity.resources.versions import Draft, Manifest, Version
+from heredity.resources.versions import Draft, Manifest, Version, checked_name
 
 _FORMAT = "heredity-resources-1"
 _ABOUT = "resource.json"
@@ -52,7 +52,7 @@ def from_json(text: str, *, where: str) -> tuple[Entries, Heads]:
     try:
         value = json_value(text)
     except ValueError as error:
-        raise DamagedRecordError(f"{where} is not JSON, or cut short: {error}") from error
+        raise DamagedRecordError(f"{where} is not JSON, or cut short: {error}; export it again") from error
     if not isinstance(value, dict) or value.get("format") != _FORMAT:
         raise ConfigError(f"{where} is no export of resources; it must be an object with format {_FORMAT!r}")
     try:
@@ -63,23 +63,28 @@ def from_json(text: str, *, where: str) -> tuple[Entries, Heads]:
         entries = [_entry(entry, trees, where) for entry in value["versions"]]
         by_digest = {version.digest: version for version, _ in entries}
         heads = [
-            (str(branch), by_digest[digest], bool(hidden))
+            (checked_name(str(branch), "name of a branch"), by_digest[digest], bool(hidden))
             for branches in value["heads"].values()
             for branch, digest, hidden in branches
             if digest in by_digest
         ]
     except (KeyError, TypeError, ValueError, AttributeError, binascii.Error, ConfigError) as error:
-        raise DamagedRecordError(f"{where} is damaged: {error!r:.200}") from error
+        raise DamagedRecordError(f"{where} is damaged: {error!r:.200}; export it again") from error
     return entries, heads
 
 
 def _entry(value: dict[str, Any], trees: dict[str, SourceTree], where: str) -> tuple[Version, SourceTree]:
-    version = Version.from_json({key: inner for key, inner in value.items() if key != "digest"})
+    try:
+        version = Version.from_json({key: inner for key, inner in value.items() if key != "digest"})
+    except DamagedRecordError as error:
+        raise DamagedRecordError(f"{where}: {error}") from error
     if version.digest != value["digest"]:
-        raise DamagedRecordError(f"{where}: {version.label} does not match its digest; it was changed or damaged")
+        raise DamagedRecordError(
+            f"{where}: {version.label} does not match its digest, for it was changed; export it again"
+        )
     tree = trees[version.content]
     if tree.digest != version.content:
-        raise DamagedRecordError(f"{where}: the files of {version.label} do not match their digest")
+        raise DamagedRecordError(f"{where}: the files of {version.label} do not match their digest; export it again")
     return version, tree
 
 
@@ -101,5 +106,7 @@ def draft_of(type_: str, folder: Path) -> Draft:
     try:
         manifest = Manifest.from_json(json_value(about))
     except (ValueError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{folder / _ABOUT} is not a JSON object: {error}") from error
+        raise ConfigError(f"{folder / _ABOUT} is not a JSON object: {error}; correct it there") from error
+    except ConfigError as error:
+        raise ConfigError(f"{folder / _ABOUT}: {error}") from error
     return Draft(type_, folder.name, SourceTree(files), manifest, note=f"from {folder.name}/")

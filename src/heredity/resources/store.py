@@ -182,7 +182,7 @@ class Store:
         if row is None or not isinstance(row[0], bytes) or digest_bytes(row[0]) != version.content:
             raise DamagedRecordError(
                 f"the content of {version.label} ({version.content[:12]}) is {'missing' if row is None else 'damaged'} in"
-                f" {self.path}; its other versions are not touched"
+                f" {self.path}; take it from a backup, its other versions are not touched"
             )
         return SourceTree.from_bytes(row[0])
 
@@ -270,7 +270,7 @@ class Store:
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
         names = {row[0] for row in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if application != APPLICATION or not names >= TABLES:
-            raise DamagedRecordError(f"{self.path} is no store of resources; name another file")
+            raise DamagedRecordError(f"{self.path} is a database, and no store of resources; name another file")
         if version != FORMAT:
             raise RecordError(f"{self.path} has format {version}, and this program reads {FORMAT}; use a newer one")
 
@@ -284,7 +284,7 @@ class Store:
                 raise DamagedRecordError(
                     f"{self.path} is damaged ({error}); it was left as it is: export what is intact, or take a backup"
                 ) from error
-            raise RecordError(f"{self.path} could not be used: {error}") from error
+            raise RecordError(f"{self.path} could not be used: {error}; name another, or make it readable") from error
 
     @contextmanager
     def transaction(self) -> Generator[None]:

@@ -98,7 +98,9 @@ class SourceTree(Mapping[str, bytes]):
         try:
             return cls(dict(msgpack.unpackb(data, raw=False)))
         except (ValueError, TypeError, msgpack.UnpackException) as error:
-            raise DamagedRecordError(f"not an encoded source tree ({len(data)} bytes): {error}") from error
+            raise DamagedRecordError(
+                f"{len(data)} bytes are not an encoded source tree: {error}; restore them from a copy"
+            ) from error
 
     @classmethod
     def from_folder(cls, folder: AnyPath, *, max_bytes: int = 64 << 20, max_files: int = 2000) -> SourceTree:

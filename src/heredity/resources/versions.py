@@ -17,6 +17,7 @@ from typing import Any
 
 from heredity.errors import ConfigError, DamagedRecordError, UnknownNameError
 from heredity.ids import NAME_PATTERN, canonical_json, digest_json
+from heredity.refusals import quoted
 from heredity.resources.tree import SourceTree
 
 TYPES = ("prompt", "agent", "tool", "environment", "memory", "model")
@@ -127,7 +128,8 @@ class Manifest:
             if key not in keys:
                 raise UnknownNameError("key of a manifest", key, keys)
         if not isinstance(value.get("description", ""), str) or not isinstance(value.get("evolvable", True), bool):
-            raise ConfigError("in a manifest, description is a text and evolvable is true or false")
+            shown = {key: value[key] for key in ("description", "evolvable") if key in value}
+            raise ConfigError(f"a manifest has {quoted(shown)}; give a text as description, true or false as evolvable")
         return cls(**value)
 
 
@@ -229,7 +231,9 @@ class Version:
             given["parents"] = tuple(map(str, given["parents"]))
             return cls(**given)
         except (KeyError, TypeError, AttributeError, ConfigError) as error:
-            raise DamagedRecordError(f"not a version of a resource: {error!r:.200}") from error
+            raise DamagedRecordError(
+                f"this is not a version of a resource: {error!r:.200}; restore it from a copy"
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,8 +276,8 @@ def checked_identity(type_: str, name: str) -> None:
     checked_name(name, "name of a resource")
 
 
-def checked_name(name: str, what: str) -> None:
-    """Refuse what is no name.
+def checked_name(name: str, what: str) -> str:
+    """Return a name, and refuse what is none.
 
     Raises:
         ConfigError: if it has other characters than letters, digits, `.`, `_` and `-`, or more than 64.
@@ -282,3 +286,4 @@ def checked_name(name: str, what: str) -> None:
         raise ConfigError(
             f"{name!r:.80} is no {what}; use 1 to 64 letters, digits, dots, hyphens or underscores, a letter or digit first"
         )
+    return name

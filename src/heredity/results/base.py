@@ -16,9 +16,10 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, create_model
 
 from heredity.errors import RecordError
+from heredity.refusals import reading
 
 SCHEMA_VERSION = 4
 """Of metrics.json, of runs and of suites."""
@@ -87,9 +88,6 @@ def read(data: Any, model: type[R], part: type[Result] | None = None) -> R:
             f"metrics.json of version {version!r}: this version of heredity reads {SCHEMA_VERSION}; "
             "make it again with `heredity report`"
         )
-    try:
-        return with_part(model, part).model_validate(data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "metrics.json"
-        raise RecordError(f"metrics.json: {where}: {first['msg']}; make it again with `heredity report`") from error
+    whole = with_part(model, part)
+    with reading("metrics.json", "JSON", "make it again with `heredity report`", RecordError, whole):
+        return whole.model_validate(data)

@@ -7,11 +7,12 @@ with as many decimals as its interval can support.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
+
+from heredity import errors
 
 Form = Literal["plain", "signed", "percent", "p", "duration", "amount", "dollars", "tokens", "cost"]
 """How a number is written, see `write`."""
@@ -19,10 +20,8 @@ Form = Literal["plain", "signed", "percent", "p", "duration", "amount", "dollars
 DASH = "\u2013"
 MINUS = "\u2212"
 THIN_SPACE = "\u202f"
-_UNSHOWN = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]|\r(?!\n)"
-)
-"""Control characters, those that turn the direction of text, and what has no encoding."""
+
+clean = errors.clean
 
 
 def finite(value: Any) -> float | None:
@@ -130,11 +129,6 @@ def amount(value: Any) -> str:
         if abs(figure) >= size:
             return f"{figure / size:.3g}{unit}".replace("-", MINUS)
     return number(figure)
-
-
-def clean(value: Any) -> str:
-    """Return text with control and bidirectional characters as escapes: on a page or in a terminal they would hide what it says."""
-    return _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), str(value))
 
 
 def shorten(value: str, limit: int) -> str:

@@ -13,12 +13,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from heredity.actors.parts import Parts, read_parts
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import NAME_PATTERN
 from heredity.outside import json_value
+from heredity.refusals import reading
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import check_candidate
 from heredity.team.memory import NAME as MEMORY
@@ -146,13 +147,7 @@ def _check_agent(name: str, agent: AgentDesign, agents: Mapping[str, AgentDesign
 
 
 def _design(part: SourceTree) -> TeamDesign:
-    try:
+    if FILE not in part:
+        raise ConfigError(f"{TEAM} has no {FILE} (it has {', '.join(part)}); add it, with the team's agents")
+    with reading(f"{FILE} of {TEAM}", "JSON", "correct it there", model=TeamDesign):
         return TeamDesign.model_validate(json_value(part.text(FILE)))
-    except KeyError:
-        raise ConfigError(f"{TEAM} has no {FILE} (it has {', '.join(part)}); add it, with the team's agents") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or FILE
-        raise ConfigError(f"{TEAM}: {where}: {first['msg'].removeprefix('Value error, ')}") from error
-    except ValueError as error:
-        raise ConfigError(f"{FILE} of {TEAM} is not JSON: {error}") from error

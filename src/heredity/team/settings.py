@@ -37,12 +37,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from heredity.errors import ConfigError, UnknownNameError, nearest
+from heredity.errors import ConfigError, UnknownNameError
 from heredity.gateway.settings import GatewaySettings
 from heredity.ids import NAME_PATTERN
 from heredity.outside import read_text, toml_table
+from heredity.refusals import reading
 from heredity.team.memory import NAME as MEMORY
 from heredity.team.planning import ROUNDS
 from heredity.team.team import PLANNER
@@ -279,12 +280,8 @@ def load_team(path: Path, changes: Mapping[str, Any] | None = None) -> TeamSetti
     Raises:
         ConfigError: if it cannot be read, or a key or value is wrong; the message names it.
     """
-    try:
+    with reading(path, "valid TOML", "correct it there, or give the path of another team.toml"):
         data = toml_table(read_text(path))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; give the path of a team.toml") from error
-    except ValueError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}") from error
     team: Any = data.get("team", {})
     if changes and isinstance(team, dict):
         data["team"] = {**team, **changes}
@@ -303,41 +300,10 @@ def load_team(path: Path, changes: Mapping[str, Any] | None = None) -> TeamSetti
         _locate(server, "folder", base)
         if isinstance(server, dict) and isinstance(server.get("shows"), list):
             server["shows"] = [str(base / path) for path in server["shows"] if isinstance(path, str)]
-    try:
+    with reading(path, "TOML", "correct it there, or give the path of another team.toml", model=TeamSettings):
         return TeamSettings.model_validate(data)
-    except ValidationError as error:
-        raise ConfigError(f"{path}: " + "; ".join(map(_explain, error.errors()))) from error
 
 
 def _locate(section: Any, key: str, base: Path) -> None:
     if isinstance(section, dict) and isinstance(section.get(key), str) and section[key]:
         section[key] = str(base / section[key])
-
-
-_SECTIONS: dict[str, type[BaseModel]] = {
-    "team": TeamSection,
-    "planner": PlannerSection,
-    "agents": AgentSection,
-    "corpus": CorpusSection,
-    "mcp": McpSection,
-    "web": WebSection,
-    "evolution": EvolutionSection,
-    "gateway": GatewaySettings,
-}
-
-
-def _explain(error: Any) -> str:
-    where = [str(part) for part in error["loc"]]
-    field = ".".join(where)
-    if error["type"] == "missing":
-        return f"{field} is missing; add it"
-    if error["type"] == "extra_forbidden":
-        model = _SECTIONS.get(where[0], TeamSettings) if len(where) > 1 else TeamSettings
-        keys = sorted(model.model_fields)
-        near = nearest(where[-1], keys)
-        return f"unknown key {field}; " + (
-            f"did you mean {' or '.join(near)}?" if near else f"known keys: {', '.join(keys)}"
-        )
-    message = error["msg"].removeprefix("Value error, ")
-    given = error.get("input")
-    return message if not field or isinstance(given, dict | BaseModel) else f"{field} = {given!r:.80}: {message}"

@@ -7,10 +7,10 @@ import string
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from heredity.errors import ConfigError
 from heredity.outside import read_text, yaml_value
+from heredity.refusals import reading
 from heredity.worlds.contract import MAX_STEPS
 from heredity.worlds.dsl.schema import Rules
 
@@ -152,15 +152,5 @@ def read_description(path: Path) -> Description:
     Raises:
         ConfigError: if it cannot be read, is not YAML, or does not fit the schema; the message names the field.
     """
-    try:
-        value = yaml_value(read_text(path))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise ConfigError(f"{path} is not YAML: {error}; correct that line") from error
-    try:
-        return Description.model_validate(value)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "it"
-        raise ConfigError(f"{path}: {where}: {first['msg'].removeprefix('Value error, ')}") from error
+    with reading(path, "YAML", "correct it there", model=Description):
+        return Description.model_validate(yaml_value(read_text(path)))

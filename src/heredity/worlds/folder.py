@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.outside import json_value, yaml_value
+from heredity.refusals import reading
 from heredity.resources import SourceTree
 from heredity.worlds.gates.contract import CERTIFICATE
 from heredity.worlds.world import in_rules, is_path
@@ -156,11 +157,11 @@ class WorldFolder:
         file, text = self.path / "action_space.txt", self.action_text
         start = text.find("[")
         if start < 0:
-            raise ConfigError(f"{file} has no JSON list of actions; it begins with one, and prose may follow")
+            raise ConfigError(f"{file} has no JSON list of actions; write one at its beginning, prose may follow")
         try:
             value: Any = json.JSONDecoder().raw_decode(text, start)[0]
         except (ValueError, RecursionError) as error:
-            raise ConfigError(f"{file}: the list of actions is no JSON: {error}") from error
+            raise ConfigError(f"{file}: the list of actions is no JSON: {error}; correct it there") from error
         if not value or not all(isinstance(action, dict) and isinstance(action.get("name"), str) for action in value):
             raise ConfigError(f"{file}: expected a list of objects with a name, and was given {str(value)[:80]}")
         return tuple(value)
@@ -205,10 +206,8 @@ class WorldFolder:
     @cached_property
     def _bounds(self) -> Mapping[tuple[bool, str], float]:
         file = "level_max_rewards.json"
-        try:
+        with reading(self.path / file, "JSON", "correct it there"):
             value = json_value(self._text(file))
-        except ValueError as error:
-            raise ConfigError(f"{self.path / file} is no JSON: {error}") from error
         stems = {level.stem for split in (TEST, VALIDATION) for level in self.levels(split)}
         bounds: dict[tuple[bool, str], float] = {}
         for key, upper_bound in _bounds_in(value, stems, False):
@@ -221,10 +220,8 @@ class WorldFolder:
         Raises:
             ConfigError: if it is missing or no YAML.
         """
-        try:
+        with reading(self.path / path, "YAML", "correct that line"):
             return yaml_value(self._text(path))
-        except ValueError as error:
-            raise ConfigError(f"{self.path / path} is no YAML: {error}; correct that line") from error
 
     def _text(self, path: str) -> str:
         if path not in self.files:

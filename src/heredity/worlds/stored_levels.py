@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from heredity.errors import ConfigError
 from heredity.outside import json_value, read_text
+from heredity.refusals import reading
 
 
 class _Stored(BaseModel):
@@ -40,18 +41,9 @@ def read_stored(path: Path, splits: Sequence[str]) -> Mapping[str, list[dict[str
     Raises:
         ConfigError: if it cannot be read, or holds something else than the levels of each split; the message names the field.
     """
-    try:
+    with reading(path, "JSON", "make it anew or restore it"):
         stored = json_value(read_text(path))
         _STORED.validate_python(stored)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; make it anew or restore it") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ConfigError(
-            f"{path}: {'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}; make it anew"
-        ) from error
-    except ValueError as error:
-        raise ConfigError(f"{path} is not JSON: {error}; make it anew or restore it") from error
     missing = [split for split in splits if not stored.get(split)]
     if missing:
         raise ConfigError(f"{path} has no levels of {' and '.join(missing)}; expected some of each; make it anew")

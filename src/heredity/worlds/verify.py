@@ -6,17 +6,17 @@ Nothing here knows a world's rules: what is tried is what a careless or a cunnin
 from __future__ import annotations
 
 import itertools
-import multiprocessing
 import os
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from heredity.ids import generator
+from heredity.workers import process_pool
 from heredity.worlds.actions import sample_action
 from heredity.worlds.contract import Action
 from heredity.worlds.description import Description, Parameter
@@ -131,7 +131,7 @@ def verify_worlds(
     levels = [(name, level.id) for name in names for shipped in world(name).shipped.values() for level in shipped]
     share = seconds * len(names) / max(1, len(levels))
     workers = min(processes or len(os.sched_getaffinity(0)), len(levels) or 1)
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with process_pool(workers) as pool:
         waiting = [pool.submit(_verify_one, name, level, share) for name, level in levels]
         try:
             for future in as_completed(waiting):

@@ -65,7 +65,7 @@ def test_a_folder_that_is_no_task_says_what_is_missing(folder: Path, tmp_path: P
         posttraining_task(f"smith:{folder}")
     (folder / "config.yaml").write_text("name: capitals\n")
     (folder / "data" / "train.jsonl").write_text('{"question": "a"}\n')
-    with pytest.raises(ConfigError, match="expected the fields question and answer"):
+    with pytest.raises(ConfigError, match="; expected the fields question and answer"):
         posttraining_task(f"smith:{folder}")
     (folder / "eval.py").unlink()
     with pytest.raises(ConfigError, match="has no eval"):

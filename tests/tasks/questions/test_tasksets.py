@@ -198,7 +198,7 @@ def test_pictures_lie_beside_the_file(tmp_path: Path):
 
 
 BAD = [
-    ('{"question": "a?", "answer": "x"}\n{"question": ', "line 2: no JSON"),
+    ('{"question": "a?", "answer": "x"}\n{"question": ', "line 2 is not JSON"),
     ('\n\n{"answer": "x"}', "line 3: question is None"),
     ('{"question": "a?"}', "line 1: answer is None"),
     ('{"question": "a?", "answer": true}', "line 1: answer is True"),

@@ -154,7 +154,7 @@ def test_hooks_take_their_time_from_an_allowance(tmp_path: Path) -> None:
         ({"rain: {": "snow: {", "water + rain()": "water + snow()"}, "defines no function 'snow'; it has dig, rain"),
         ({"reads: [water, clouds, day]": "reads: [water]"}, r"rain\(water, clouds, day\) in hooks.py is given water, by name"),
         ({"rain: {": "rain: {file: sky.py, "}, "has no such file; put the function rain there"),
-        ({"rain: {": "rain: {file: ../sky.py, "}, "String should match pattern"),
+        ({"rain: {": "rain: {file: ../sky.py, "}, "expected to match pattern"),
         ({"rain: {": "place: {"}, "the name 'place' is taken"),
         ({"water + rain()": "water + rain(3)"}, "rain takes 0 arguments"),
         ({"dig(draw(0, 1000000), difficulty)": "rain()"}, "rain reads 'water', which is not there here"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Iterator
@@ -12,6 +11,8 @@ from typing import Any
 from heredity.errors import RecordError
 from heredity.experiments.sealed import OPENED
 from heredity.experiments.verification.cards import CARD
+from heredity.outside import json_value, read_bytes
+from heredity.refusals import quoted, reading
 
 METRICS = "metrics.json"
 MOST_BYTES = {
@@ -71,14 +72,10 @@ def read_json(path: Path) -> dict[str, Any]:
     Raises:
         RecordError: if it is not there, or something else.
     """
-    try:
-        value: Any = json.loads(path.read_bytes())
-    except OSError as error:
-        raise RecordError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise RecordError(f"{path} is not JSON: {error}") from error
+    with reading(path, "JSON", "restore it from a copy", RecordError):
+        value: Any = json_value(read_bytes(path))
     if not isinstance(value, dict):
-        raise RecordError(f"{path} is not one JSON object")
+        raise RecordError(f"{path} is {quoted(value)}; expected one JSON object")
     return value  # pyright: ignore[reportUnknownVariableType]
 
 

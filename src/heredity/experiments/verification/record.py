@@ -34,6 +34,7 @@ from heredity.records.events import (
     RunStarted,
 )
 from heredity.records.journal import Chain
+from heredity.refusals import misfits
 from heredity.resources import Candidate
 from heredity.results.coverage import COVERAGE
 from heredity.rollouts.trajectory import Trajectory, decode_many
@@ -107,8 +108,7 @@ def _misfit(event: Event, types: Mapping[str, TypeAdapter[Any]]) -> str:
     try:
         types[event.kind].validate_python(event.data, strict=True)
     except ValidationError as error:
-        first = error.errors()[0]
-        return f"line {event.seq + 1}, {event.kind}: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return f"line {event.seq + 1}, {event.kind}: {misfits(error)}"
     return ""
 
 

@@ -15,6 +15,7 @@ from heredity.errors import CandidateError
 from heredity.posttraining.models.checkpoint import Checkpoint, snapshot
 from heredity.posttraining.models.folder import open_folder, parsed
 from heredity.posttraining.models.tensors import Tensor, numbers, read_header, write_tensors
+from heredity.refusals import quoted
 
 _CONFIG, _WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 _MAX_BYTES = 1 << 30
@@ -76,7 +77,7 @@ def _read(file: IO[bytes], tensor: Tensor) -> bytes:
 def _check_plain(config: Mapping[str, Any]) -> None:
     for key, plain in _PLAIN.items():
         if config.get(key) not in plain:
-            _refuse(f"{key} is {config.get(key)!r:.80}")
+            _refuse(f"{key} is {quoted(config.get(key))}")
     for key in ("modules_to_save", "rank_pattern", "alpha_pattern", "layer_replication", "trainable_token_indices"):
         if config.get(key):
             _refuse(f"it has {key}")

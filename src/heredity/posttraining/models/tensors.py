@@ -88,7 +88,7 @@ def read_header(file: IO[bytes], name: str, whole: Any = None, limit: int = MAX_
         at = tensor.end
     if at != size:
         what = "reach past the end of the file" if at > size else "do not fill the file"
-        raise CandidateError(f"the tensors of {name} {what} ({at} against {size} bytes); was it saved to its end?")
+        raise CandidateError(f"the tensors of {name} {what} ({at} against {size} bytes); save it again, to its end")
     return tuple(tensors)
 
 
@@ -158,7 +158,9 @@ def _tensor(key: str, value: Any, start: int, name: str) -> Tensor:
     if math.prod(max(number, 1) for number in shape) >= 1 << 48:
         raise CandidateError(f"{shown} has the shape {list(shape)}, which is too large; save it with save_pretrained")
     if end - begin != size:
-        raise CandidateError(f"{shown} has {end - begin} bytes; its shape {list(shape)} of {dtype} takes {size}")
+        raise CandidateError(
+            f"{shown} has {end - begin} bytes; its shape {list(shape)} of {dtype} takes {size}; save it again"
+        )
     return Tensor(key, dtype, shape, start + begin, start + end)
 
 

@@ -146,7 +146,7 @@ def _located(name: str, base: Path) -> str:
 def _rows(path: str, data: bytes) -> list[dict[str, Any]]:
     rows = [json.loads(line) for line in data.decode().split("\n") if line.strip()]
     if not all(isinstance(row, dict) for row in rows):
-        raise ConfigError(f"{path} has a line that is no JSON object")
+        raise ConfigError(f"{path} has a line that is no JSON object; write one object a line")
     return rows
 
 

@@ -22,6 +22,7 @@ from heredity.outside import read_bytes, read_text, yaml_value
 from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
 from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, jsonl
 from heredity.posttraining.tasks.scoring import SCORED, scored_question
+from heredity.refusals import quoted, reading
 from heredity.resources import SourceTree
 from heredity.tasks.questions import Question
 from heredity.tasks.questions.files import read_rows
@@ -77,12 +78,8 @@ def smith(folder: str) -> PostTrainingTask:
 
 
 def _config(root: Path) -> dict[str, Any]:
-    try:
+    with reading(root / _CONFIG, "YAML", "add or correct it: a task's folder has one"):
         config = yaml_value(read_text(root / _CONFIG))
-    except OSError as error:
-        raise ConfigError(f"{root / _CONFIG} cannot be read: {error.strerror}; a task's folder has one") from error
-    except ValueError as error:
-        raise ConfigError(f"{root / _CONFIG} is no YAML: {error}; correct that line") from error
     if not isinstance(config, dict) or not config.get("name"):
         raise ConfigError(f"{root / _CONFIG} has no name; add one, such as name: my-task")
     mode = config.get("eval_mode", _MODES[0])
@@ -99,7 +96,9 @@ def _questions(path: Path) -> list[Question]:
     questions: dict[str, Question] = {}
     for where, cells in read_rows(path):
         if "question" not in cells or "answer" not in cells:
-            raise ConfigError(f"{where} of {path}: expected the fields question and answer; it has {', '.join(cells)}")
+            raise ConfigError(
+                f"{where} of {path}: it has {quoted(list(cells))}; expected the fields question and answer"
+            )
         extra = {key: value for key, value in cells.items() if key not in ("question", "answer")}
         question = scored_question(_text(cells["question"]), cells["answer"], question=cells["question"], extra=extra)
         questions.setdefault(question.identity, question)
@@ -141,10 +140,8 @@ A submission answers {graded} other rows, greedily, with at most {_TOKENS} token
 
 
 def _bytes(path: Path) -> bytes:
-    try:
+    with reading(path, "a plain file", "add it: a task's folder has plain files"):
         return read_bytes(path)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; a task's folder has plain files") from error
 
 
 def _row(question: Question) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def terms_of(config: Config, seed: int) -> HarnessTerms:
 
     Raises:
         ConfigError: if the schedule cannot be drawn, or a saved plan is not of it.
-        RecordError: if a saved plan cannot be read.
+        ConfigError: if a saved plan cannot be read.
     """
     section, views, train = config.of(ScheduleSection), config.of(HarnessViewsSection), config.budget.train_cases
     schedule, saved = section.schedule(), section.plan

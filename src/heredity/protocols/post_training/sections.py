@@ -40,6 +40,8 @@ class TrainingSection(Section):
     def agree(self, config: Config) -> None:
         """Ask for an agent and for a time that it has."""
         if not config.evolver.outside:
-            raise ValueError("post-training is done by an agent: set evolver.launcher, or evolver.agent to its command")
+            raise ValueError(
+                "post-training is done by an agent, and there is none; set evolver.launcher, or evolver.agent to its command"
+            )
         if config.budget.seconds is None:
             raise ValueError("budget.seconds is missing; give the wall seconds that an agent has, such as 3600")

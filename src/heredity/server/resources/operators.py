@@ -10,14 +10,13 @@ import base64
 import binascii
 import inspect
 import json
-import tempfile
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, cast
 
 from heredity.actors.calling import check_arguments
 from heredity.errors import ConfigError, DamagedRecordError, UnknownNameError
 from heredity.resources import OPERATORS, TYPES, Instance, Registry, SourceTree, Version
+from heredity.sandbox.engine_folder import EngineFolder
 
 READING = ("get", "get_info", "list", "retrieve", "get_state", "get_variables")
 """The operators that change nothing, which GET may ask for too."""
@@ -94,14 +93,14 @@ def operate(registry: Registry, operator: str, given: Mapping[str, Any]) -> Any:
 
 
 def _init(registry: Registry, given: Mapping[str, Any]) -> list[Version]:
-    with tempfile.TemporaryDirectory() as folder:
-        _files(given["files"]).write_to(Path(folder))
-        return registry.init(Path(folder))
+    with EngineFolder() as folder:
+        _files(given["files"]).write_to(folder / "files")
+        return registry.init(folder / "files")
 
 
 def _load_from_json(registry: Registry, given: Mapping[str, Any]) -> int:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "export.json"
+    with EngineFolder() as folder:
+        path = folder / "export.json"
         path.write_text(json.dumps(given["export"]), encoding="utf-8")
         try:
             return registry.load_from_json(path)
@@ -110,22 +109,22 @@ def _load_from_json(registry: Registry, given: Mapping[str, Any]) -> int:
 
 
 def _save_to_json(registry: Registry, given: Mapping[str, Any]) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "export.json"
+    with EngineFolder() as folder:
+        path = folder / "export.json"
         count = registry.save_to_json(path, **given)
         return {"versions": count, "export": json.loads(path.read_text(encoding="utf-8"))}
 
 
 def _save_contract(registry: Registry, given: Mapping[str, Any]) -> dict[str, str]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = registry.save_contract(given["type"], given["name"], Path(folder), version=given.get("version"))
+    with EngineFolder() as folder:
+        path = registry.save_contract(given["type"], given["name"], folder, version=given.get("version"))
         return {"name": given["name"], "text": path.read_text(encoding="utf-8")}
 
 
 def _load_contract(registry: Registry, given: Mapping[str, Any]) -> Version:
-    with tempfile.TemporaryDirectory() as folder:
-        SourceTree({f"{given['name']}/SKILL.md": given["text"]}).write_to(Path(folder))
-        return registry.load_contract(Path(folder) / given["name"])
+    with EngineFolder() as folder:
+        SourceTree({f"{given['name']}/SKILL.md": given["text"]}).write_to(folder)
+        return registry.load_contract(folder / given["name"])
 
 
 _WITH_CONTENT: dict[str, Callable[[Registry, Mapping[str, Any]], Any]] = {

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from heredity.errors import ConfigError
 from heredity.outside import json_value, read_text
+from heredity.refusals import reading
 
 _PARSED = {"FROM", "COPY", "RUN", "WORKDIR", "ENV", "ARG"}
 _VARIABLE = re.compile(r"\\\$|\$(?:(\w+)|\{(\w+)(?::([-+])([^}]*))?\})")
@@ -82,10 +83,8 @@ def read_dockerfile(file: Path, base_env: Mapping[str, str] | None = None) -> Do
     Raises:
         ConfigError: if it cannot be replayed; the message names the file, the line, the reason and what to do.
     """
-    try:
+    with reading(file, "UTF-8 text", "correct or replace it"):
         text = read_text(file)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} cannot be read as UTF-8 text ({error}); correct or replace it") from error
     reader = _Reader(file, base_env or {})
     for number, line in _logical_lines(text):
         reader.take(number, line)
@@ -133,7 +132,7 @@ class _Reader:
         word, _, rest = line.partition(" ") if " " in line else line.partition("\t")
         name, rest = word.upper(), rest.strip()
         if name not in _PARSED:
-            self._refuse(f"{name} lines cannot be replayed, only FROM, COPY, RUN, WORKDIR, ENV and ARG")
+            self._refuse(f"{name:.40} lines cannot be replayed, only FROM, COPY, RUN, WORKDIR, ENV and ARG")
         if not self.base and name not in ("FROM", "ARG"):
             self._refuse("it stands before FROM")
         if not rest:

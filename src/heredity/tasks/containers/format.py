@@ -13,6 +13,7 @@ from typing import Any
 
 from heredity.errors import ConfigError
 from heredity.outside import read_text, toml_table
+from heredity.refusals import reading
 from heredity.tasks.containers.sections import Section
 from heredity.tasks.containers.task import (
     NETWORK_MODES,
@@ -85,19 +86,13 @@ def read_task(folder: Path) -> ContainerTask:
 
 def _parsed(file: Path) -> dict[str, Any]:
     text = _required(file)
-    try:
+    with reading(file, "TOML", "correct that line"):
         return toml_table(text)
-    except ValueError as error:
-        raise ConfigError(f"{file} is no TOML: {error}; correct that line") from error
 
 
 def _required(file: Path) -> str:
-    try:
+    with reading(file, "UTF-8 text", "add or correct it: every task of the Harbor format has it"):
         return read_text(file)
-    except FileNotFoundError as error:
-        raise ConfigError(f"{file} does not exist; every task of the Harbor format has it") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} cannot be read as UTF-8 text ({error}); correct or replace it") from error
 
 
 def _schema_version(top: Section) -> str:

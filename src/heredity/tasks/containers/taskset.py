@@ -21,6 +21,7 @@ from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import digest_json, generator
 from heredity.outside import read_text, toml_table
 from heredity.plugins import Group, located
+from heredity.refusals import quoted, reading
 from heredity.tasks.containers.format import read_task
 from heredity.tasks.containers.sections import Section
 from heredity.tasks.containers.task import ContainerTask
@@ -89,12 +90,8 @@ def read_splits(folder: Path) -> Splits:
         ConfigError: if it is missing or wrong: a task that is named twice, or has no folder, or a folder that is not named.
     """
     file = folder / _FILE
-    try:
+    with reading(file, "TOML", f"correct it, or set {VARIABLE} to another folder"):
         parsed = toml_table(read_text(file))
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"{file} cannot be read ({error}); correct it, or set {VARIABLE} to another folder"
-        ) from error
     unknown: list[str] = []
     top = Section(file, "", parsed, unknown)
     version, ood, domains = top.text("version") or "1", top.texts("ood"), top.section("domains")
@@ -107,7 +104,9 @@ def read_splits(folder: Path) -> Splits:
     top.close()
     if unknown or ALL in domain_tasks or not set(ood) <= domain_tasks.keys():
         wrong = unknown or [name for name in (ALL, *ood) if name not in domain_tasks] or [ALL]
-        raise ConfigError(f"{file}: {', '.join(wrong)} is no domain or key that is known; see docs/containers.md")
+        raise ConfigError(
+            f"{file}: unknown domain or key {', '.join(map(quoted, wrong))}; correct or remove it, see docs/containers.md"
+        )
     return Splits(folder, version, domain_tasks, ood)
 
 

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from heredity.errors import ConfigError, HeredityError, UnknownNameError
 from heredity.outside import json_value, read_bytes, read_text
+from heredity.refusals import reading
 from heredity.tasks.questions.contract import Question, letter_of
 from heredity.tasks.questions.pools import INSTRUCTIONS, Pool, shared_out
 from heredity.tasks.questions.verify import normalised, reference_number
@@ -47,12 +48,12 @@ def read_rows(path: Path) -> list[Row]:
     readers = {".jsonl": _json_lines, ".csv": _csv, ".parquet": _parquet}
     if path.suffix.lower() not in readers:
         raise ConfigError(f"{path} is no file of questions; expected {', '.join(readers)}")
-    try:
+    with reading(
+        path,
+        path.suffix.removeprefix(".").upper(),
+        "give a file of questions in UTF-8, with the columns of docs/questions.md",
+    ):
         rows = list(readers[path.suffix.lower()](path))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not UTF-8: {error}; convert it") from error
     if not rows:
         raise ConfigError(f"{path} has no questions; expected at least one")
     return rows
@@ -175,10 +176,8 @@ def _image(folder: Path, name: Any) -> tuple[str, bytes]:
     kind = mimetypes.guess_type(path.name)[0] or ""
     if not kind.startswith("image/"):
         raise ConfigError(f"{path} is no picture; expected a suffix such as .png")
-    try:
+    with reading(f"the picture {path}", "a picture", "add it, or correct its path"):
         return kind, read_bytes(path)
-    except OSError as error:
-        raise ConfigError(f"the picture {path} cannot be read: {error.strerror}") from error
 
 
 def _split(cells: Mapping[str, Any]) -> str:
@@ -218,12 +217,10 @@ def _json_lines(path: Path) -> Iterator[Row]:
         if not line.strip():
             continue
         where = f"{path.name}, line {number}"
-        try:
+        with reading(where, "JSON", "write one object a line"):
             cells = json_value(line)
-        except ValueError as error:
-            raise ConfigError(f"{where}: no JSON: {error}") from error
         if not isinstance(cells, dict):
-            raise ConfigError(f"{where}: {line[:80]!r} is no JSON object")
+            raise ConfigError(f"{where}: {line[:80]!r} is no JSON object; write one a line")
         yield where, cells
 
 
@@ -234,7 +231,9 @@ def _csv(path: Path) -> Iterator[Row]:
         # Without inference: the answer 025 is not 25.
         table = pl.read_csv(read_bytes(path), infer_schema=False)
     except pl.exceptions.PolarsError as error:
-        raise ConfigError(f"{path} is no CSV: {error}") from error
+        raise ConfigError(
+            f"{path} is no CSV: {error!s:.200}; correct that row, with quotes around commas and line breaks"
+        ) from error
     line = 2
     for cells in table.iter_rows(named=True):
         yield f"{path.name}, line {line}", cells
@@ -248,6 +247,6 @@ def _parquet(path: Path) -> Iterator[Row]:
         table = pl.read_parquet(read_bytes(path))
     # What the reader did not foresee is no `Exception` of Python's.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise ConfigError(f"{path} is no parquet file: {error}") from error
+        raise ConfigError(f"{path} is no parquet file: {error!s:.200}; write or fetch it anew") from error
     for number, cells in enumerate(table.iter_rows(named=True), 1):
         yield f"{path.name}, row {number}", cells

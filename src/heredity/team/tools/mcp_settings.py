@@ -15,10 +15,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.outside import json_value
+from heredity.refusals import reading
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder, files_of
 from heredity.resources.building import MCP
@@ -140,16 +141,8 @@ def read_resource(name: str, part: SourceTree) -> McpResource:
     Raises:
         ConfigError: if it is wrong; the message names the key.
     """
-    try:
+    with reading(f"{MCP} of tool/{name}", "JSON", "correct it there", model=McpResource):
         return McpResource.model_validate(json_value(part.text(MCP)))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ConfigError(
-            f"{MCP} of tool/{name}: {f'{where}: ' if where else ''}{first['msg'].removeprefix('Value error, ')}"
-        ) from error
-    except ValueError as error:
-        raise ConfigError(f"{MCP} of tool/{name} is not JSON: {error}") from error
 
 
 def _own_server(

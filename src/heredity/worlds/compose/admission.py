@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 from heredity.errors import HeredityError
 from heredity.ids import digest_bytes, digest_json
+from heredity.workers import process_pool
 from heredity.worlds.compose.composed import ComposedWorld
 from heredity.worlds.compose.recipe import Recipe
 from heredity.worlds.gates.admit import Admission, admit
@@ -177,7 +177,7 @@ def _in_this_process(recipes: Sequence[Recipe], out: Path | None) -> Iterator[Co
 
 
 def _in_processes(recipes: Sequence[Recipe], out: Path | None, workers: int) -> Iterator[Composed]:
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with process_pool(workers) as pool:
         running = [pool.submit(judged, recipe, out) for recipe in recipes]
         try:
             for future in as_completed(running):

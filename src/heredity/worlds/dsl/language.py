@@ -81,7 +81,7 @@ def _parsed(text: str, path: str, mode: str) -> Any:
         return ast.parse(text.strip() if mode == "eval" else text, mode=mode)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        raise ConfigError(f"{path}{line}: {getattr(error, 'msg', error)}; rules are written as Python is") from error
+        raise ConfigError(f"{path}{line}: {getattr(error, 'msg', error)}; write it as Python is") from error
 
 
 class _Check:
@@ -314,7 +314,7 @@ class _Check:
             return node
         known = {*self.locals, *self.scope.state, *self.scope.constants, *self.scope.names}
         raise self.wrong(
-            node, f"there is no {name!r} here{_meant(name, known)}; there are {', '.join(sorted(known)) or 'no names'}"
+            node, f"there is no {name!r} here{_meant(name, known)}; known: {', '.join(sorted(known)) or 'no names'}"
         )
 
     def call(self, node: ast.Call) -> ast.expr:

@@ -14,11 +14,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from heredity.errors import ConfigError
 from heredity.ids import digest_json
 from heredity.outside import read_text, toml_table
+from heredity.refusals import reading
 
 LONGEST = 20_000
 """Most characters of a theme."""
@@ -85,20 +86,13 @@ def read_themes(path: Path) -> dict[str, Theme]:
     Raises:
         ConfigError: if it cannot be read, holds none, or one is wrong; the message names the theme.
     """
-    try:
+    with reading(path, "TOML", "give a file with a theme in each line, or tables in TOML"):
         text = read_text(path)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; give a file with a theme in each line") from error
-    except ValueError as error:
-        raise ConfigError(f"{path} is not UTF-8 text: {error}") from error
+        table = toml_table(text) if path.suffix == ".toml" else {}
     if path.suffix != ".toml":
         lines = [line.strip() for line in text.splitlines()]
         themes = named([line for line in lines if line and not line.startswith("#")], str(path))
     else:
-        try:
-            table = toml_table(text)
-        except ValueError as error:
-            raise ConfigError(f"{path} is not TOML: {error}; correct that line") from error
         themes = {name: _checked(str(path), name, value) for name, value in table.items()}
     if not themes:
         raise ConfigError(f"{path} holds no themes; write at least one")
@@ -141,13 +135,8 @@ def _checked(where: str, name: str, value: Any) -> Theme:
         raise ConfigError(
             f"{where}: {name!r} is no name of a theme; use small letters, digits and _, a letter first, at most 48"
         )
-    try:
+    with reading(f"{where}: {name}", "a theme", "correct it there", model=Theme):
         return Theme.model_validate(value)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join((name, *map(str, first["loc"])))
-        message = first["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{where}: {field} = {str(first['input'])[:60]!r}: {message}") from error
 
 
 def avoided(themes: Mapping[str, Theme], others: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from heredity.analysis.labels import counts
-from heredity.errors import ConfigError, RecordError
+from heredity.errors import ConfigError
 from heredity.protocols.harness_evolution.analysis.labels import Rollout, read_rules
 
 FAILED = Rollout(solved=False, status="ok", error="", reason="", transcript="")
@@ -70,7 +70,7 @@ def test_a_wrong_file_of_rules_is_refused_with_its_place(tmp_path: Path, text: s
 
 
 def test_a_file_of_rules_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="cannot be read"):
         read_rules(tmp_path / "rules.toml")
 
 

@@ -69,7 +69,7 @@ def test_rewards_become_scores_as_the_index_says(
         ({"tasks": [task("a", attributes=[])]}, "attributes"),
         ({"tasks": [task("a", scoring={"score_transform": "log"})]}, "score_transform is 'log'.*identity"),
         ({"tasks": [task("a", scoring={"success_threshold": "1"})]}, "success_threshold is '1'"),
-        ({"tasks": [task("a"), task("b"), task("a")]}, "has a more than once"),
+        ({"tasks": [task("a"), task("b"), task("a")]}, "has 'a' more than once"),
     ],
 )
 def test_a_malformed_index_is_refused_with_its_place(tmp_path: Path, data: Any, match: str) -> None:
@@ -81,11 +81,11 @@ def test_a_malformed_index_is_refused_with_its_place(tmp_path: Path, data: Any, 
     ("data", "match"),
     [
         ({}, "splits is missing"),
-        ({"splits": {"train": []}}, "splits are train; give train, val, test"),
+        ({"splits": {"train": []}}, "splits are 'train'; give train, val, test"),
         (manifest(extra=[]), "extra"),
         (manifest(val="c"), "splits.val is 'c'"),
-        (manifest(train=["a", "b", "a"]), r"splits.train has a more than once"),
-        (manifest(val=["a", "c"]), "train and val share a;"),
+        (manifest(train=["a", "b", "a"]), r"splits.train has 'a' more than once"),
+        (manifest(val=["a", "c"]), "train and val share 'a';"),
         ({**manifest(), "seed": "42"}, "seed is '42'"),
     ],
 )
@@ -96,7 +96,7 @@ def test_a_malformed_split_is_refused_with_its_tasks(tmp_path: Path, data: Any, 
 
 def test_tasks_that_the_index_does_not_know_are_named(tmp_path: Path) -> None:
     index = read_task_index(written(tmp_path, {"version": "7", "tasks": [*map(task, "abc")]}))
-    with pytest.raises(ConfigError, match=r"test has d, which the task index \(version '7', 3 tasks\)"):
+    with pytest.raises(ConfigError, match=r"test has 'd', which the task index \(version '7', 3 tasks\)"):
         inspect_split(index, read_split(written(tmp_path, manifest())))
 
 

@@ -9,9 +9,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import ConfigError, RecordError, nearest
+from heredity.errors import ConfigError, nearest
 from heredity.ids import digest_json
 from heredity.outside import read_text, toml_table
+from heredity.refusals import quoted, reading
 
 OTHER, SOLVED = "other", "solved"
 """The labels of rollouts for which no rule holds."""
@@ -103,16 +104,11 @@ def read_rules(path: Path | None = None) -> Rules:
     """Read rules from a TOML file; without one, the kinds of failure that come with Heredity.
 
     Raises:
-        RecordError: if the file cannot be read.
-        ConfigError: if it is no TOML, or a rule in it is wrong; the message names the rule.
+        ConfigError: if the file cannot be read, is no TOML, or a rule in it is wrong; the message names the rule.
     """
     source = resources.files(__package__ or "") / "failure_kinds.toml" if path is None else path
-    try:
+    with reading(str(source), "TOML", "correct it there, or give a file of rules"):
         data = toml_table(source.read_text(encoding="utf-8") if path is None else read_text(path))
-    except OSError as error:
-        raise RecordError(f"{source} cannot be read: {error.strerror}; give a file of rules") from error
-    except ValueError as error:
-        raise ConfigError(f"{source} is not TOML: {error}; is it complete?") from error
     tables = data.get("rule")
     if not isinstance(tables, list) or not tables or set(data) != {"rule"}:
         raise ConfigError(f"{source} has {', '.join(data) or 'nothing'}; expected one or more tables [[rule]]")
@@ -132,7 +128,7 @@ def _rule(where: str, table: Any) -> Rule:
     when, about = _text(where, given, "when", "failed"), _text(where, given, "about", "")
     places: Sequence[Any] = given.get("in", ("error", "reason", "transcript"))
     if when not in WHEN:
-        raise ConfigError(f"{where}: when is {when!r}; expected {', '.join(WHEN)}")
+        raise ConfigError(f"{where}: when is {quoted(when)}; expected {', '.join(WHEN)}")
     if not isinstance(places, list | tuple) or not places or any(field_name not in PLACES for field_name in places):
         raise ConfigError(f"{where}: in is {places!r}; expected a list of {', '.join(PLACES)}")
     try:

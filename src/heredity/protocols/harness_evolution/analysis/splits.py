@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from heredity.errors import ConfigError
 from heredity.outside import json_value, read_bytes
+from heredity.refusals import quoted, reading
 
 SPLITS = ("train", "val", "test")
 TRANSFORMS = ("identity", "binary_threshold")
@@ -122,7 +123,7 @@ def read_task_index(path: Path) -> TaskIndex:
     data = _read(path)
     entries = data.get("tasks")
     if not isinstance(entries, list):
-        raise ConfigError(f"{path}: tasks is {_shown(entries)}; a task index has a list of tasks")
+        raise ConfigError(f"{path}: tasks is {_shown(entries)}; give a list of tasks")
     tasks = [_task(entry, f"{path}: task {i}") for i, entry in enumerate(cast("list[Any]", entries), 1)]
     _refuse_repeated(f"{path}: tasks", (task.task_id for task in tasks))
     return TaskIndex(str(data.get("version", "unknown")), {task.task_id: task for task in tasks})
@@ -137,7 +138,7 @@ def read_split(path: Path) -> Split:
     data = _read(path)
     table = _mapping(data.get("splits"), f"{path}: splits")
     if sorted(table) != sorted(SPLITS):
-        raise ConfigError(f"{path}: splits are {', '.join(map(str, table)) or 'none'}; give {', '.join(SPLITS)}")
+        raise ConfigError(f"{path}: splits are {_some(list(table)) if table else 'none'}; give {', '.join(SPLITS)}")
     splits = {name: _ids(table[name], f"{path}: splits.{name}") for name in SPLITS}
     for i, left in enumerate(SPLITS):
         for right in SPLITS[i + 1 :]:
@@ -158,7 +159,7 @@ def inspect_split(index: TaskIndex, split: Split) -> Inspection:
     for name, ids in split.splits.items():
         if missing := [task_id for task_id in ids if task_id not in index.tasks]:
             raise ConfigError(
-                f"split {split.split_id!r}: {name} has {_some(missing)}, which the task index (version "
+                f"split {_shown(split.split_id)}: splits.{name} has {_some(missing)}, which the task index (version "
                 f"{index.version!r}, {len(index.tasks)} tasks) does not know; use the index it was drawn from"
             )
     members = {name: [index.tasks[task_id] for task_id in ids] for name, ids in split.splits.items()}
@@ -175,12 +176,8 @@ def _counts(names: Iterable[str]) -> dict[str, int]:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    try:
+    with reading(path, "JSON", "give a file of SEAGym's form"):
         return _mapping(json_value(read_bytes(path)), str(path))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
-        raise ConfigError(f"{path} is not JSON: {error}") from error
 
 
 def _task(data: Any, where: str) -> IndexedTask:
@@ -219,7 +216,7 @@ def _ids(data: Any, where: str) -> tuple[str, ...]:
 
 def _refuse_repeated(where: str, ids: Iterable[str]) -> None:
     if repeated := sorted(name for name, count in Counter(ids).items() if count > 1):
-        raise ConfigError(f"{where} has {_some(repeated)} more than once; each task belongs there once")
+        raise ConfigError(f"{where} has {_some(repeated)} more than once; leave each task there once")
 
 
 def _mapping(data: Any, where: str) -> Mapping[str, Any]:
@@ -230,8 +227,8 @@ def _mapping(data: Any, where: str) -> Mapping[str, Any]:
 
 def _some(names: list[str]) -> str:
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(names[:5]) + more
+    return ", ".join(map(quoted, names[:5])) + more
 
 
 def _shown(value: Any) -> str:
-    return "missing" if value is None else f"{value!r:.60}"
+    return "missing" if value is None else quoted(value)

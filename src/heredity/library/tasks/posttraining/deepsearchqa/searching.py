@@ -19,6 +19,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from heredity.errors import ConfigError, HostError
 from heredity.outside import ANY_SIZE, json_value, read_text
 from heredity.posttraining.tasks.env.search import Library
+from heredity.refusals import quoted
 
 RESULTS = 5
 """How many results of the web a search shows; documents on this machine are as many as `env.search` shows."""
@@ -189,5 +190,7 @@ def corpus(path: Path) -> Corpus:
 
 def _document(row: Any, path: Path, number: int) -> Mapping[str, Any]:
     if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in ("title", "text")):
-        raise ConfigError(f"line {number} of {path} is no object with title and text, both of them strings")
+        raise ConfigError(
+            f"line {number} of {path} is {quoted(row)}; expected an object with title and text, two strings"
+        )
     return row

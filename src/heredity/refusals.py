@@ -1,0 +1,135 @@
+"""How a refusal of what came from outside is worded: where it is, what was found there, and what to do.
+
+A file is read and checked inside of `reading`, which gives every failure the same form; what a schema refuses is said by
+`misfits`, with the nearest key that there is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from typing import TYPE_CHECKING, Any, get_args
+
+from heredity.errors import ConfigError, HeredityError, nearest
+
+if TYPE_CHECKING:  # workers of environments read files too, and load nothing heavy
+    from pydantic import BaseModel, ValidationError
+
+_MOST_CHARS = 80  # of a value that is quoted
+_MOST_MISFITS = 5
+_LONGEST_FIELD = 120
+_EXPECTED = re.compile(r"^(?:Input|Keys|Value|List|String|Dictionary|Tuple|Data) should ")
+
+
+@contextmanager
+def reading(
+    path: str | PathLike[str],
+    form: str,
+    remedy: str,
+    kind: type[HeredityError] = ConfigError,
+    model: type[BaseModel] | None = None,
+) -> Generator[None]:
+    """Word what goes wrong while a file is read, parsed and checked.
+
+    Args:
+        path: the file.
+        form: what it is written in, such as `"TOML"`.
+        remedy: what to do, as in `"give the path of a saved plan"`.
+        kind: the type of the error.
+        model: what it is checked against, to name keys that are known.
+
+    Raises:
+        HeredityError: of that kind, where the system, a parser or a schema refuses the file.
+    """
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise kind(f"{path} is not UTF-8 text: {error}; {remedy}") from error
+    except OSError as error:
+        raise kind(f"{path} cannot be read: {error.strerror or error}; {remedy}") from error
+    except ValueError as error:
+        from pydantic import ValidationError
+
+        refused = isinstance(error, ValidationError)
+        said = f": {misfits(error, model)}" if refused else f" is not {form}: {error!s:.300}"
+        raise kind(f"{path}{said}; {remedy}") from error
+
+
+def misfits(
+    error: ValidationError,
+    model: type[BaseModel] | None = None,
+    elsewhere: Callable[[Sequence[str]], str] = lambda where: "",
+) -> str:
+    """Return what a schema refuses: each field by its path, what was given, and what was expected or is known there.
+
+    Args:
+        error: what pydantic raised.
+        model: the type that was checked, to name the nearest keys.
+        elsewhere: says where a key belongs that is unknown at this path; nothing by default.
+    """
+    entries = error.errors(include_url=False)
+    said = [_misfit(entry, model, elsewhere) for entry in entries[:_MOST_MISFITS]]
+    more = len(entries) - len(said)
+    return "; ".join([*said, f"and {more} more"] if more else said)
+
+
+def _misfit(entry: Any, model: type[BaseModel] | None, elsewhere: Callable[[Sequence[str]], str]) -> str:
+    where = [str(part) for part in entry["loc"]]
+    field = ".".join(where)[:_LONGEST_FIELD]
+    if entry["type"] == "missing":
+        return f"{field} is missing; add it"
+    if entry["type"] == "extra_forbidden":
+        return (
+            elsewhere(where)
+            or f"unknown key {field}; {hint(where[-1], known_keys(model, where[:-1]) if model else ())}"
+        )
+    from pydantic import BaseModel
+
+    message = _EXPECTED.sub("expected to ", entry["msg"].removeprefix("Value error, ")).replace("to be ", "", 1)
+    given = entry.get("input")
+    if not field and isinstance(given, Mapping | BaseModel):
+        return message
+    return f"{field or 'it'} = {quoted(given)}: {message}"
+
+
+def hint(key: str, keys: Sequence[str]) -> str:
+    """Return the keys that an unknown one may stand for, or what else to do."""
+    close = nearest(key, keys)
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    return f"known keys: {', '.join(keys)}" if keys else "leave it out"
+
+
+def known_keys(model: type[BaseModel], path: Sequence[str]) -> list[str]:
+    """Return the keys that there are below `path` in a model, sorted; keys of mappings and indices are passed through."""
+    from pydantic import AliasChoices
+
+    models = [model]
+    for part in path:
+        inner = [
+            each for owner in models if (field := owner.model_fields.get(part)) for each in _models(field.annotation)
+        ]
+        models = inner or models
+    fields = [(name, field) for owner in models for name, field in owner.model_fields.items()]
+    aliases = [alias for _, field in fields if isinstance(alias := field.validation_alias, AliasChoices)]
+    return sorted({*(name for name, _ in fields), *(str(name) for alias in aliases for name in alias.choices)})
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    from pydantic import BaseModel
+
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models(inner)
+
+
+def quoted(value: Any) -> str:
+    """Return a value as it is written in a message: shortened, what cannot be seen as its code."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of too many digits, or a value inside of itself
+        text = f"a {type(value).__name__} that is too large to show"
+    return text if len(text) <= _MOST_CHARS else f"{text[: _MOST_CHARS - 1]}…"

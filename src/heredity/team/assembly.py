@@ -151,7 +151,7 @@ async def _opened(settings: TeamSettings, files: Mapping[str, Path] | None, *, u
             await Corpus.load(given, DocumentReader(programs), files),
             pictures_of(files or {}),
             await stack.enter_async_context(open_servers(settings, unsafe=unsafe)),
-            await stack.enter_async_context(open_door(settings.web, settings.tools(), programs)),
+            await stack.enter_async_context(open_door(settings.web, settings.search, settings.tools(), programs)),
             SharedMemory(read_memory(settings.team.memory)),
         )
 

@@ -8,7 +8,7 @@
     folder = "documents"                 # what the tools `search` and `read` work on
 
     [web]
-    allow = ["127.0.0.1:8000"]           # what the tool `browse` may reach
+    allow = ["127.0.0.1:8000"]           # what the tools `browse` and `fetch` may reach
 
     [agents.researcher]
     description = "finds things in the documents and names its sources"
@@ -49,7 +49,7 @@ from heredity.team.planning import ROUNDS
 from heredity.team.team import PLANNER
 from heredity.team.tools.web.rules import AllowedHosts
 
-TOOLS = ("search", "read", "python", "browse", "write_tool", "write_skill")
+TOOLS = ("search", "read", "python", "browse", "fetch", "search-web", "write_tool", "write_skill")
 """Tools that agents name; every agent has `remember` and `recall` beside them."""
 
 RESERVED = (PLANNER, MEMORY, "evolution", "user")
@@ -219,6 +219,20 @@ class EvolutionSection(_Table):
     seed: int = 0
 
 
+class SearchSection(_Table):
+    """The service that `search-web` asks.
+
+    Attributes:
+        service: `"searxng"` (one's own, whose JSON is allowed), `"brave"` or `"tavily"`, and what answers as these do.
+        url: where it is, if not at its usual address.
+        key: the environment variable that holds its key.
+    """
+
+    service: Literal["searxng", "brave", "tavily"] = "searxng"
+    url: str = ""
+    key: str = ""
+
+
 class TeamSettings(_Table):
     """A whole team.toml."""
 
@@ -228,7 +242,7 @@ class TeamSettings(_Table):
     corpus: CorpusSection = Field(default_factory=CorpusSection)
     mcp: dict[str, McpSection] = Field(default_factory=dict[str, McpSection])
     web: WebSection = Field(default_factory=WebSection)
-
+    search: SearchSection = Field(default_factory=SearchSection)
     evolution: EvolutionSection = Field(default_factory=EvolutionSection)
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
 
@@ -249,8 +263,9 @@ class TeamSettings(_Table):
                     "." in tool and tool.partition(".")[0] in TOOLS
                 ):
                     raise ValueError(f"agents.{name}.tools: {UnknownNameError('tool', tool, {*TOOLS, *self.mcp})}")
-            if "browse" in agent.tools and not self.web.allow:
-                raise ValueError(f"agents.{name}.tools: 'browse' needs hosts that may be reached; set web.allow")
+            for tool in ("browse", "fetch"):
+                if tool in agent.tools and not self.web.allow:
+                    raise ValueError(f"agents.{name}.tools: {tool!r} needs hosts that may be reached; set web.allow")
         for name in self.mcp:
             if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", name) or name in TOOLS:
                 raise ValueError(

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from heredity.errors import MissingExtraError
 from heredity.team.agent import Traced
 from heredity.team.tools.documents import DocumentReader, UnreadableDocumentError
 from heredity.team.tools.web.browser import WebBrowser
@@ -270,7 +271,7 @@ class Session:
             data = await asyncio.to_thread(_taken, path, self._browser.downloads)
             blob = await self._keep(data)
             self._files[name] = await self._reader.text(name, data)
-        except (Error, OSError, ActionError, UnreadableDocumentError) as error:
+        except (Error, OSError, ActionError, UnreadableDocumentError, MissingExtraError) as error:
             self._note(f"the file {name!r} could not be taken: {_told(error)}")
             return
         finally:

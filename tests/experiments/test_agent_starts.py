@@ -125,6 +125,15 @@ def test_an_agent_that_submits_nothing_is_not_started_for_ever(tmp_path: Path) -
     assert "exit code 1 at start 3" in run.evolver_failure.message
 
 
+def test_the_last_start_after_failures_begins_a_new_conversation(tmp_path: Path) -> None:
+    folder = tmp_path / "suite"
+    script = 'echo "anew: ${HEREDITY_ANEW:-no}"; '
+    run = ran(folder, agent=script + "exit 1", continue_turns=9, continue_idle=3, continue_wait_s=0).runs[0]
+    assert [s.number for s in run.starts] == [1, 2, 3]
+    (log,) = folder.glob("runs/*/logs/agent.log")
+    assert log.read_text().splitlines() == ["anew: no", "anew: no", "anew: 1"]
+
+
 def test_what_an_agent_prints_of_its_keys_is_not_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENT_KEY", "sk-very-secret-key")
     folder = tmp_path / "suite"

@@ -228,6 +228,8 @@ def test_an_agent_goes_on_with_its_own_conversation_where_it_kept_one(
     resumed = started()
     assert prompt in resumed
     assert all(flag in resumed.splitlines() for flag in flags)
+    environment["HEREDITY_ANEW"] = "1"
+    assert started() == anew
 
 
 def test_behind_a_broker_nothing_is_offered_that_only_its_vendor_can_run() -> None:

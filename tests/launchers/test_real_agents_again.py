@@ -190,3 +190,18 @@ def test_an_agent_that_is_killed_before_it_is_answered_begins_as_if_it_had_not_b
     assert turns_of(folder) == ["1"], log_of(folder)
     events = list(read_journal(folder / "journal.jsonl"))
     assert [e.data["start"] for e in events if e.kind == "agent.started"] == [1, 2]
+
+
+@each_real
+def test_an_agent_whose_conversation_is_refused_begins_another(real: Real, tmp_path: Path) -> None:
+    turns: list[Call | str] = [
+        real.shell(step(1, "[ -e shown ] && printf '%s\\n' well || { touch shown; printf '%sSON\\n' POI; }")),
+        real.shell(step(2, "heredity submit --episodes 0-1; heredity finish")),
+    ]
+    evolver = {"launcher": real.launcher, "model": real.driven_by(turns, tmp_path), "continue_wait_s": 0.1}
+    rules = tmp_path / real.model
+    rules.write_text('[[rule]]\nwhen = { any = "^POISON" }\nreply = { error = "request" }\n\n' + rules.read_text())
+    result, folder = run(tmp_path, {**evolver, "time_limit_s": 200})
+    assert {**result.failures, **result.evolver_failures} == {}, log_of(folder)
+    assert [(s.number, s.code) for s in result.runs[0].starts] == [(1, 1), (2, 1), (3, 0)], log_of(folder)
+    assert turns_of(folder) == ["1", "1", "2"]

@@ -40,7 +40,7 @@ _ENVIRONMENT = {
 # `--continue` fails where no conversation has been kept yet.
 _AGAIN = (
     'export HOME="$HEREDITY_WORKSPACE/.home"; resume=; '
-    'ls "$HOME"/.claude/projects/*/*.jsonl >/dev/null 2>&1 && resume=--continue; '
+    '[ -z "$HEREDITY_ANEW" ] && ls "$HOME"/.claude/projects/*/*.jsonl >/dev/null 2>&1 && resume=--continue; '
     'exec {command} $resume "$HEREDITY_PROMPT" </dev/null'
 )
 

@@ -36,7 +36,7 @@ _PROVIDER = (
 # There is nothing to resume where no session has been kept yet.
 _RESUME = (
     'export HOME="$HEREDITY_WORKSPACE/.home"; resume=; '
-    'find "$HOME/.codex/sessions" -name "*.jsonl" 2>/dev/null | grep -q . && resume="resume --last"; '
+    '[ -z "$HEREDITY_ANEW" ] && find "$HOME/.codex/sessions" -name "*.jsonl" 2>/dev/null | grep -q . && resume="resume --last"; '
 )
 
 

@@ -90,6 +90,15 @@ class Continuing:
         failures = _trailing([start.failed for start in ended])
         return min(self.wait_s * 2.0 ** (failures - 1), LONGEST_WAIT_S) if failures else 0.0
 
+    def anew(self, starts: Sequence[Start]) -> bool:
+        """Whether the next start is to begin a new conversation: the last that is left, where those before have failed.
+
+        What makes an agent fail may stand in its conversation, such as one that its model finds too long.
+        """
+        ended = [start for start in starts if start.ended is not None]
+        vain = _trailing([start.failed and start.submissions == 0 for start in ended])
+        return self.idle > 1 and vain == self.idle - 1
+
 
 def _trailing(values: Sequence[bool]) -> int:
     return sum(takewhile(bool, reversed(values)))

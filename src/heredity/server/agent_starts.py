@@ -66,6 +66,8 @@ def _started(agent: CommandAgent, left: float | None, starts: Sequence[Start], b
         return agent
     prompt = "\n\n".join(filter(None, (agent.prompt, what_remains(starts, agent.continuing.turns, budget))))
     environment = {**agent.environment, "HEREDITY_PROMPT": prompt, "HEREDITY_START": str(len(starts) + 1)}
+    if agent.continuing.anew(starts):
+        environment["HEREDITY_ANEW"] = "1"
     return replace(agent, command=agent.again or agent.command, environment=environment, time_limit_s=left)
 
 

@@ -13,7 +13,7 @@ import pytest_asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity.errors import ConfigError, ProviderError, UnknownNameError
 from heredity.gateway import Model
 from heredity.server.broker import Account, BrokerApp, serve_broker
 from heredity.server.broker.body import MAX_BODY_BYTES
@@ -227,6 +227,19 @@ async def test_an_account_may_ask_only_for_what_it_was_given() -> None:
         for name, status in (("small", 200), ("fake", 404), ("other", 404)):
             answer = await c.post(table.url + CHAT, json={**GOOD[CHAT], "model": name})
             assert answer.status_code == status, name
+
+
+async def test_no_program_learns_where_a_model_lies_on_the_host() -> None:
+    error = ProviderError("context", "the prompt has 9 tokens; local//home/me/m7 takes 8; shorten it", transient=False)
+    model = FakeModel()
+    model.name, model.error = "local//home/me/m7", error  # type: ignore[misc]
+    async with (
+        bench({model.name: model}, Account("run", {"*": model.name}, token=TOKEN)) as table,
+        httpx.AsyncClient(base_url=table.url, headers={"x-api-key": TOKEN}) as client,
+    ):
+        told = [await client.get("/v1/models"), *[await client.post(path, json=GOOD[path]) for path in PATHS]]
+    assert not [answer.text for answer in told if "home" in answer.text]
+    assert [("m7" in answer.text, answer.status_code) for answer in told] == [(True, 200), *[(True, 400)] * 3]
 
 
 @one_loop

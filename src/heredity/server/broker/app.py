@@ -21,7 +21,7 @@ from heredity.server.broker.calls import Call, OnCall, Patience
 from heredity.server.broker.chat_completions import ChatCompletion
 from heredity.server.broker.conversation import Exchange, encode, estimated_tokens
 from heredity.server.broker.messages import Messages
-from heredity.server.broker.problems import Problem, Shape, anthropic_shape, openai_shape
+from heredity.server.broker.problems import Problem, Shape, anthropic_shape, openai_shape, short
 from heredity.server.broker.responses import Responses
 
 Resolver = Callable[[str], Model]
@@ -167,7 +167,7 @@ class BrokerApp:
 
     def _names(self, account: Account) -> list[str]:
         if account.models is not None:
-            return sorted({target if name == "*" else name for name, target in account.models.items()})
+            return sorted({short(target) if name == "*" else name for name, target in account.models.items()})
         return sorted(self._models) if isinstance(self._models, Mapping) else []
 
     async def _count(self, request: HttpRequest, ledger: Ledger, send: Send) -> None:

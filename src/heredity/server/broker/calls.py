@@ -65,7 +65,7 @@ class Call:
                 self._enter("answered", reply)
             except Exception as error:
                 self._enter("failed", error=error)
-                raise problem_of(error) from error
+                raise problem_of(error, self._model.name) from error
         await Response(encode(self._exchange.answer(reply)), media_type="application/json")(scope, receive, send)
 
     async def _stream(self, send: Send, patience: Patience) -> None:
@@ -78,7 +78,7 @@ class Call:
                     self._enter("answered", reply)
                 except Exception as error:
                     self._enter("failed", error=error)
-                    problem = problem_of(error)
+                    problem = problem_of(error, self._model.name)
                     if not stream.started:
                         raise problem from error
                     await stream.write(exchange.failure(problem), last=True)

@@ -101,8 +101,13 @@ def anthropic_shape(problem: Problem) -> dict[str, Any]:
     }
 
 
-def problem_of(error: Exception) -> Problem:
-    """Return how a model's failure is told to the program that asked.
+def short(model: str) -> str:
+    """Return the last part of a model's name, all that a program learns of it: the rest may be a path of the host."""
+    return model.rpartition("/")[2]
+
+
+def problem_of(error: Exception, model: str) -> Problem:
+    """Return how the failure of a model, by its name, is told to the program that asked.
 
     It learns what it can act on. What concerns the host (keys, addresses, paths) may stand in the message of any other
     error, so that only its kind is told; the record of the call has it in full.
@@ -112,7 +117,7 @@ def problem_of(error: Exception) -> Problem:
     if not isinstance(error, ProviderError):
         return Problem("host", "the host failed to answer this call")
     if error.kind in ("request", "context"):
-        return Problem(error.kind, str(error))
+        return Problem(error.kind, str(error).replace(model, short(model)) if model else str(error))
     kind = error.kind if error.kind in ("timeout", "rate_limit") else "provider"
     advice = "ask again" if error.transient else "asking again gives the same"
     message = f"the model's provider gave no answer ({error.kind}); {advice}"

@@ -15,7 +15,7 @@ import pytest_asyncio
 from heredity.actors.contract import Solving
 from heredity.errors import CandidateError, ProviderError
 from heredity.gateway import Model, Reply, Request, Usage
-from heredity.library.tasks.posttraining.preference.instructions import quality
+from heredity.library.tasks.posttraining.preference.instructions import rule
 from heredity.posttraining.inference import WarmSandbox
 from heredity.posttraining.kind import inner_runner
 from heredity.posttraining.models import candidate_of, inspect
@@ -162,7 +162,7 @@ async def test_preferences_are_compared_by_the_rule(room: Room) -> None:
     for trajectory, task in zip(trajectories, drawn, strict=True):
         spec = task.spec
         said = trajectory.columns["action"][-1]
-        gap = quality(spec["form"], spec["topic"], said) - quality(spec["form"], spec["topic"], spec["reference"])
+        gap = rule(spec, said) - rule(spec, spec["reference"])
         assert trajectory.columns["info/winner"][-1] == ("tie" if abs(gap) < 0.02 else "a" if gap > 0 else "b")
         assert trajectory.columns["info/length"][-1] == len(said)
     assert 0 < sum(t.total_reward for t in trajectories) / 70 < 0.5

@@ -19,8 +19,8 @@ from heredity.posttraining.tasks.contract import ENUMERABLE, PostTrainingTask
 from heredity.posttraining.tasks.overlap import HiddenTexts, OwnTexts
 from heredity.posttraining.tasks.registry import view_texts
 
-SOUND = ("arithmetic", "arithmetic-hard", "rewriting", "commands", "shop", "search")
-SMALL = ("text-game", "preference")
+SOUND = ("arithmetic", "arithmetic-hard", "rewriting", "commands", "shop", "search", "preference", "preference-judged")
+SMALL = ("text-game",)
 
 
 def heldout_items(task: PostTrainingTask, entropy: int = 0) -> tuple[str, ...]:

@@ -15,7 +15,14 @@ from heredity.actors.contract import Solving
 from heredity.errors import ConfigError, ProviderError
 from heredity.gateway import Reply, Request
 from heredity.judging.rollouts import comparison_of
-from heredity.library.tasks.posttraining.preference.instructions import FORMS, instructions, quality, rule, topics
+from heredity.library.tasks.posttraining.preference.instructions import (
+    FORMS,
+    StandIn,
+    instructions,
+    quality,
+    rule,
+    topics,
+)
 from heredity.posttraining.tasks import PostTrainingTaskset, plain_solver, posttraining_task, workspace_files
 from heredity.posttraining.tasks.preference.judges import RuleJudge, points
 from heredity.posttraining.tasks.preference.runner import PreferenceRunner
@@ -51,26 +58,40 @@ async def judged(name: str, model: Any, count: int, judge: Any = None, **how: An
     return [ended[i] for i in range(count)]
 
 
+def followed(item: StandIn, answer: str) -> float:
+    return quality(item.form, item.topic, item.name, item.number, answer)
+
+
 def test_there_are_enough_instructions_and_all_differ() -> None:
-    items = instructions()
+    items = instructions(ENTROPY)
     assert len(items) == len({item.text for item in items}) == len(FORMS) * len(topics()) >= 200
     assert all(len(words) >= 3 for _, words in topics().values())
 
 
 def test_a_good_answer_follows_its_instruction_and_a_bad_one_does_not() -> None:
-    for item in instructions():
-        assert quality(item.form, item.topic, item.good) > 0.95, item
-        assert quality(item.form, item.topic, item.bad) < quality(item.form, item.topic, item.good) - 0.05, item
+    for item in instructions(ENTROPY):
+        assert followed(item, item.good) > 0.95, item
+        assert followed(item, item.bad) < followed(item, item.good) - 0.05, item
+
+
+def test_an_answer_that_is_good_for_another_name_and_number_is_not_for_this_one() -> None:
+    others = {(item.form, item.topic): item for item in instructions(ENTROPY + 1)}
+    lost = [
+        followed(item, item.good) - followed(item, others[item.form, item.topic].good) for item in instructions(ENTROPY)
+    ]
+    assert np.mean([points > 0.05 for points in lost]) > 0.95
 
 
 def test_the_rule_sees_form_subject_and_repetition_apart() -> None:
-    form, topic = "dashes", "baking bread"
-    good = "- Flour and water.\n- The dough rests.\n- Yeast likes warmth."
-    assert quality(form, topic, good) == pytest.approx(1.0)
-    assert quality(form, topic, good.replace("- ", "")) == pytest.approx(0.7)
-    assert quality(form, topic, "- One thing.\n- Another matter.\n- And a third.") == pytest.approx(0.7)
-    assert quality(form, topic, "- dough dough dough\n- dough dough dough\n- dough dough dough") < 0.95
-    assert quality(form, topic, " \n") == 0.0
+    item = ("dashes", "baking bread", "Mira", 417)
+    good = "- Mira has 417 loaves.\n- The dough rests.\n- Yeast likes warmth."
+    assert quality(*item, good) == pytest.approx(1.0)
+    assert quality(*item, good.replace("- ", "")) == pytest.approx(0.75)
+    assert quality(*item, good.replace("Mira", "Miranda")) == pytest.approx(0.9)
+    assert quality(*item, good.replace("417", "4170")) == pytest.approx(0.9)
+    assert quality(*item, "- One thing.\n- Another matter.\n- And a third.") == pytest.approx(0.6)
+    assert quality(*item, good.replace("The dough rests", "Dough " * 9)) < 0.97
+    assert quality(*item, " \n") == 0.0
 
 
 async def test_the_rule_judges_no_instruction_that_is_not_its_own() -> None:
@@ -85,14 +106,14 @@ def test_the_views_and_the_rows_to_train_on_share_no_instruction(name: str) -> N
     taskset = PostTrainingTaskset(task)
     graded, heldout = (taskset.draw(s, n, ENTROPY) for s, n in (("train", task.graded), ("heldout", task.heldout)))
     texts = [*(row["prompt"] for row in rows), *(t.spec["question"] for t in (*graded, *heldout))]
-    assert len(set(texts)) == len(texts) == len(instructions())
+    assert len(set(texts)) == len(texts) == len(instructions(ENTROPY))
     assert all(row["completion"] != row["rejected"] for row in rows)
     assert "stand-in" in task.labels
 
 
 async def test_good_answers_win_or_tie_and_bad_ones_do_not() -> None:
-    good = {item.text: item.good for item in instructions()}
-    bad = {item.text: item.bad for item in instructions()}
+    good = {item.text: item.good for item in instructions(ENTROPY)}
+    bad = {item.text: item.bad for item in instructions(ENTROPY)}
     best = await judged("preference", Says(good.__getitem__), 70)
     worst = await judged("preference", Says(bad.__getitem__), 70)
     assert {t.status for t in (*best, *worst)} == {"ok"}
@@ -165,7 +186,7 @@ def test_the_real_set_is_read_from_the_users_file(tmp_path: Path, monkeypatch: p
     assert (task.graded, task.heldout, task.labels) == (3, 3, ())
     (drawn, *_) = task.inner.draw("validation", 3, 1)
     assert drawn.spec["reference"] == drawn.spec["question"].replace("Do", "Done")
-    assert workspace_files(task, 1)["data/train.jsonl"].count(b"\n") == len(instructions())
+    assert workspace_files(task, 1)["data/train.jsonl"].count(b"\n") == len(instructions(ENTROPY))
     file.write_text(json.dumps([*rows[:1], "?"]))
     with pytest.raises(ConfigError, match="not what AlpacaEval publishes"):
         posttraining_task("alpaca-eval")

@@ -1,7 +1,8 @@
-"""Stand-in instructions: our own, 22 subjects in 11 forms, each with what a rule can check and a reference answer to compare with.
+"""Stand-in instructions: our own, each with what a rule can check and a reference answer to compare with.
 
-They stand in for AlpacaEval's 805, which are not ours to ship. A reference is good in about half of the cases; in the others it
-misses the form or the subject, so that an answer can win.
+An instruction is one of 22 subjects in one of 11 forms, with a name and a number that the answer has to mention: more than can be
+listed, so that what a suite's secret draws is new. They stand in for AlpacaEval's 805, which are not ours to ship. A reference
+is good in about half of the cases; in the others it misses the form or the subject, so that an answer can win.
 """
 
 from __future__ import annotations
@@ -21,6 +22,15 @@ from heredity.ids import generator
 Facts = Sequence[str]
 Check = Callable[[str], bool]
 
+NAMES = (
+    *("Ada", "Anton", "Bela", "Berta", "Carla", "Cyril", "Dana", "Dimitri", "Edith", "Emil", "Fatima", "Felix"),
+    *("Gerda", "Gustav", "Hanna", "Hugo", "Ida", "Igor", "Jana", "Jonas", "Karim", "Klara", "Lars", "Lydia"),
+    *("Malik", "Mira", "Nadia", "Nils", "Olga", "Oskar", "Paula", "Pavel", "Quentin", "Rita", "Ruben", "Sara"),
+    *("Stefan", "Tamara", "Theo", "Ulla", "Uwe", "Vera", "Viktor", "Wanda", "Willem", "Xenia", "Yusuf", "Zora"),
+)  # fmt: skip
+NUMBERS = range(100, 1000)
+
+_MENTION = " Mention {name} and the number {number}."
 _VAGUE = "There is much to say about this, and many people have said it before."
 
 
@@ -47,7 +57,7 @@ class StandIn:
 
     Attributes:
         text: the instruction.
-        form: the name of its form; `topic` its subject.
+        form: the name of its form; `topic` its subject; `name` and `number` what an answer has to mention.
         good: an answer that follows it; `bad` one that does not.
         reference: what answers are compared with, one of the two.
     """
@@ -55,6 +65,8 @@ class StandIn:
     text: str
     form: str
     topic: str
+    name: str
+    number: int
     good: str
     bad: str
     reference: str
@@ -110,15 +122,15 @@ FORMS: Mapping[str, Form] = {
         lambda f: _joined(f[:2]),
     ),
     "title": Form(
-        "Give a title for a talk about {topic}: at most twelve words, no full stop at the end.",
-        (_at_most(12), lambda text: not text.strip().endswith("."), lambda text: len(lines_of(text)) == 1),
+        "Give a title for a talk about {topic}: at most twenty words, no full stop at the end.",
+        (_at_most(20), lambda text: not text.strip().endswith("."), lambda text: len(lines_of(text)) == 1),
         lambda f: f[0].rstrip("."),
         lambda f: f"Here is a title for your talk:\n{_joined(f[:2])}",
     ),
     "short": Form(
         "Sum up {topic}. Begin with the words “In short,” and use at most forty words.",
         (lambda text: text.strip().lower().startswith("in short,"), _at_most(40)),
-        lambda f: f"In short, {f[0][0].lower()}{f[0][1:]} {f[1]}",
+        lambda f: f"In short, {f[0]} {f[1]}",
         lambda f: f"{_joined(f)} {_VAGUE}",
     ),
     "letter": Form(
@@ -140,8 +152,8 @@ FORMS: Mapping[str, Form] = {
     "commas": Form(
         "Describe {topic} in two or three sentences without using a comma.",
         (lambda text: "," not in text, lambda text: _sentences(text) in (2, 3)),
-        lambda f: _joined(f[1:3]).replace(",", " and"),
-        lambda f: f"First of all, {_joined(f[1:])} And so on, and so on.",
+        lambda f: _joined(f[:2]).replace(",", " and"),
+        lambda f: f"First of all, {_joined(f)} And so on, and so on.",
     ),
     "capitals": Form(
         "Write one piece of advice on {topic} in capital letters only.",
@@ -177,16 +189,28 @@ def topics() -> Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     }
 
 
+def count_instructions() -> int:
+    """Return how many instructions there are in all."""
+    return len(topics()) * len(FORMS) * len(NAMES) * len(NUMBERS)
+
+
 @cache
-def instructions() -> tuple[StandIn, ...]:
-    """Return all stand-in instructions, in an order of their own: 242 of them."""
-    draws = generator(0, "posttraining", "preference", "references")
+def instructions(entropy: int) -> tuple[StandIn, ...]:
+    """Return an instruction for each subject and form, 242 of them, in an order of their own.
+
+    Args:
+        entropy: what name, number, order and reference are drawn from.
+    """
+    draws = generator(entropy, "posttraining", "preference", "instructions")
     made: list[StandIn] = []
-    for topic, (facts, _) in topics().items():
+    for topic, (plain, _) in topics().items():
         for name, form in FORMS.items():
+            who, number = NAMES[int(draws.integers(len(NAMES)))], NUMBERS[int(draws.integers(len(NUMBERS)))]
+            facts = (f"{who} has note {number} on it: {plain[0][0].lower()}{plain[0][1:]}", *plain[1:])
             good, bad = form.good(facts), form.bad(facts)
             reference = (good, bad, form.good([_VAGUE] * len(facts)), good)[int(draws.integers(4))]
-            made.append(StandIn(form.ask.format(topic=topic), name, topic, good, bad, reference))
+            asked = form.ask.format(topic=topic) + _MENTION.format(name=who, number=number)
+            made.append(StandIn(asked, name, topic, who, number, good, bad, reference))
     return tuple(made[i] for i in draws.permutation(len(made)))
 
 
@@ -198,20 +222,22 @@ def rule(spec: Mapping[str, Any], answer: str) -> float:
     """
     if "form" not in spec:
         raise ConfigError("the rule judges stand-in instructions alone; for other ones set a judge that is a model")
-    return quality(spec["form"], spec["topic"], answer)
+    return quality(spec["form"], spec["topic"], spec["name"], spec["number"], answer)
 
 
-def quality(form: str, topic: str, answer: str) -> float:
-    """Return how well an answer follows a stand-in instruction, 0 to 1: its form 0.6, its subject 0.3, no repetition 0.1.
+def quality(form: str, topic: str, name: str, number: int, answer: str) -> float:
+    """Return how well an answer follows a stand-in instruction, 0 to 1.
 
-    This is a rule and no judgement: it knows words and shapes, and can be satisfied by who knows it.
+    Its form counts 0.5, its subject 0.2, the name and the number 0.1 each, no repetition 0.1. This is a rule and no judgement: it
+    knows words and shapes, and can be satisfied by who knows it.
     """
     if not answer.strip():
         return 0.0
-    said = re.findall(r"[a-z]+", answer.lower())
+    said = re.findall(r"[a-z]+|[0-9]+", answer.lower())
     checks = FORMS[form].checks
     shape = sum(check(answer) for check in checks) / len(checks)
     subject = float(any(word in said for word in topics()[topic][1]))
+    mentioned = (name.lower() in said) + (str(number) in said)
     pairs = list(pairwise(said))
     fresh = len(set(pairs)) / len(pairs) if pairs else 1.0
-    return 0.6 * shape + 0.3 * subject + 0.1 * fresh
+    return 0.5 * shape + 0.2 * subject + 0.1 * mentioned + 0.1 * fresh

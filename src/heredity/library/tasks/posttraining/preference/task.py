@@ -10,7 +10,13 @@ from typing import Any
 from heredity.actors.contract import Solving
 from heredity.errors import ConfigError
 from heredity.ids import digest_json, generator
-from heredity.library.tasks.posttraining.preference.instructions import StandIn, instructions
+from heredity.library.tasks.posttraining.preference.instructions import (
+    FORMS,
+    StandIn,
+    count_instructions,
+    instructions,
+    topics,
+)
 from heredity.outside import json_value, read_text
 from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
 from heredity.posttraining.tasks.dealing import Deal, DealtTaskset, Spec, dealt_info, jsonl
@@ -22,12 +28,14 @@ from heredity.tasks.questions.benchmarks import find
 GRADED = 70
 HELDOUT = 70
 _TOKENS = 160
+_PAIRS = len(FORMS) * len(topics())
 ALPACA_FILE = "alpaca_eval/alpaca_eval.json"
 
 _RULE = "heredity.library.tasks.posttraining.preference.instructions:rule"
 _RULES = (
-    "The judge is a **stand-in**: a rule that checks whether an answer has the form that was asked for, knows its subject, and "
-    "does not repeat itself. It measures how well instructions are followed, and not what people would prefer."
+    "The judge is a **stand-in**: a rule that checks whether an answer has the form that was asked for, knows its subject, "
+    "mentions what it has to, and does not repeat itself. It measures how well instructions are followed, and not what "
+    "people would prefer."
 )
 _MODEL = "The judge is a language model, asked in both orders; verdicts that contradict each other are a tie."
 _OWN = "The instructions are stand-ins of our own, short and plain; they are not AlpacaEval's."
@@ -74,32 +82,30 @@ def alpaca_eval() -> PostTrainingTask:
         dealt = [rows[i] for i in generator(entropy, "posttraining", "alpaca-eval", "deal").permutation(len(rows))]
         return {"train": (), "validation": dealt[:half], "heldout": dealt[half : 2 * half]}
 
-    description = _told(_MODEL, _REAL, half, len(instructions()))
+    description = _told(_MODEL, _REAL, half, _PAIRS)
     info = _info("alpaca-eval", f"file {digest_json(rows)[:12]}", description, None)
-    return _task("alpaca-eval", info, deal, description, (half, half), lambda _: _rows(instructions()))
+    return _task("alpaca-eval", info, deal, description, (half, half), lambda entropy: _rows(instructions(entropy)))
 
 
 def _stand_in(name: str, judge: str, rule: str | None, labels: tuple[str, ...], *, reward: int) -> PostTrainingTask:
-    @cache
-    def shuffled(entropy: int) -> Sequence[StandIn]:
-        items = instructions()
-        return [items[i] for i in generator(entropy, "posttraining", "preference", "deal").permutation(len(items))]
-
     def deal(entropy: int) -> Mapping[str, Sequence[Spec]]:
-        specs = [
-            {"question": item.text, "form": item.form, "topic": item.topic, "reference": item.reference}
-            for item in shuffled(entropy)
-        ]
+        told = ("form", "topic", "name", "number", "reference")
+        specs = [{"question": item.text, **{key: getattr(item, key) for key in told}} for item in instructions(entropy)]
         split = GRADED + HELDOUT
         return {"validation": specs[:GRADED], "heldout": specs[GRADED:split], "train": specs[split:]}
 
-    practice = len(instructions()) - GRADED - HELDOUT
+    practice = _PAIRS - GRADED - HELDOUT
     description = _told(judge, _OWN, GRADED, practice)
-    info = _info(name, "1", description, rule)
+    info = _info(name, "2", description, rule)
     task = _task(
-        name, info, deal, description, (GRADED, HELDOUT), lambda entropy: _rows(shuffled(entropy)[GRADED + HELDOUT :])
+        name,
+        info,
+        deal,
+        description,
+        (GRADED, HELDOUT),
+        lambda entropy: _rows(instructions(entropy)[GRADED + HELDOUT :]),
     )
-    return replace(task, structure={**task.structure, "reward": reward}, labels=labels, space=len(instructions()))
+    return replace(task, structure={**task.structure, "reward": reward}, labels=labels, space=count_instructions())
 
 
 def _task(

@@ -15,9 +15,10 @@ import pytest
 import tomli_w
 
 from heredity.launchers import available
+from heredity.launchers.registry import programs
 from heredity.records import read_journal
 from launchers.real import Real, each_real
-from launchers.scripts import BALANCED, LEFT, Call
+from launchers.scripts import BALANCED, LEFT, Call, write_turns
 from launchers.test_real_agents import assert_same_accounts, run
 
 pytestmark = [
@@ -205,3 +206,23 @@ def test_an_agent_whose_conversation_is_refused_begins_another(real: Real, tmp_p
     assert {**result.failures, **result.evolver_failures} == {}, log_of(folder)
     assert [(s.number, s.code) for s in result.runs[0].starts] == [(1, 1), (2, 1), (3, 0)], log_of(folder)
     assert turns_of(folder) == ["1", "1", "2"]
+
+
+def test_an_agent_that_keeps_no_conversation_is_told_what_remains(tmp_path: Path) -> None:
+    if not programs()["mini-swe-agent"].installed:
+        pytest.skip("mini-swe-agent is not installed; heredity agents install mini-swe-agent")
+
+    def shell(text: str) -> Call:
+        return "bash", {"command": text}
+
+    end = shell("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
+    write_turns(tmp_path / "first.toml", [shell("heredity submit --episodes 0-1"), end], "bash")
+    write_turns(tmp_path / "second.toml", [shell("heredity submit --episodes 2-3; heredity finish"), end], "bash")
+    later = (
+        (tmp_path / "second.toml").read_text().replace('tool = "bash"', 'tool = "bash", user = "This is start 2 of"')
+    )
+    (tmp_path / "rules.toml").write_text(later.rpartition("[[rule]]")[0] + (tmp_path / "first.toml").read_text())
+    evolver = {"launcher": "mini-swe-agent", "model": f"scripted/{tmp_path}/rules.toml", "time_limit_s": 200}
+    result, folder = run(tmp_path, evolver)
+    assert {**result.failures, **result.evolver_failures} == {}, log_of(folder)
+    assert [(s.number, s.code, s.submissions) for s in result.runs[0].starts] == [(1, 0, 1), (2, 0, 1)], log_of(folder)

@@ -33,6 +33,7 @@ _ETC = (
     "ssl/openssl.cnf",
 )
 _ETC_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "ssl/certs", "ca-certificates", "pki")
+_CLONE_THREAD = 0x10000
 _REMEDY = "install bubblewrap 0.8 or later (Debian: apt-get install bubblewrap) and allow user namespaces"
 
 _DENIED = (
@@ -45,12 +46,17 @@ _DENIED = (
 )
 
 
-def isolate(user: int) -> list[str]:
-    """Return the arguments for namespaces of its own, no capabilities, and one user of this number inside."""
+def isolate(user: int, *, first: bool = True) -> list[str]:
+    """Return the arguments for namespaces of its own, no capabilities, and one user of this number inside.
+
+    Args:
+        user: the number.
+        first: whether the command is the first process of its namespace, which no signal ends that it does not await.
+    """
     return [
         *("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"),
         *("--uid", str(user), "--gid", str(user)),
-        *("--hostname", "sandbox", "--die-with-parent", "--new-session", "--as-pid-1"),
+        *("--hostname", "sandbox", "--die-with-parent", "--new-session", *(["--as-pid-1"] if first else [])),
     ]
 
 
@@ -97,11 +103,12 @@ def interpreter_view() -> list[str]:
 
 
 @cache
-def seccomp_program(allowed: tuple[str, ...] = ()) -> bytes:
+def seccomp_program(allowed: tuple[str, ...] = (), *, forks: bool = True) -> bytes:
     """Return the compiled filter: system calls that reach past a sandbox fail, all others are allowed.
 
     Args:
         allowed: calls that are allowed all the same.
+        forks: whether there may be further processes; threads there may be.
 
     Raises:
         IsolationError: if the filter cannot be compiled here.
@@ -117,6 +124,13 @@ def seccomp_program(allowed: tuple[str, ...] = ()) -> bytes:
         # A call that this architecture or this version of the library does not have needs no rule.
         if name not in allowed and _known(pyseccomp, name):
             rules.add_rule(pyseccomp.ERRNO(38 if name.startswith("io_uring") else 1), name)
+    if not forks:
+        # Without `clone3`, whose flags no filter sees, libraries start threads with `clone`.
+        rules.add_rule(pyseccomp.ERRNO(38), "clone3")
+        rules.add_rule(pyseccomp.ERRNO(1), "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, _CLONE_THREAD, 0))
+        for name in ("fork", "vfork"):
+            if _known(pyseccomp, name):
+                rules.add_rule(pyseccomp.ERRNO(1), name)
     with tempfile.TemporaryFile() as file:
         rules.export_bpf(file)
         file.seek(0)

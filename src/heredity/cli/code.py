@@ -1,0 +1,160 @@
+"""`heredity code`: programming problems listed, shown, judged and checked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heredity.cli.columns import columns
+from heredity.cli.whole_help import WholeHelp
+
+if TYPE_CHECKING:
+    from heredity.rollouts.code.check import Checked
+    from heredity.rollouts.code.judge import Judge, Judgement
+
+app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Seed = Annotated[str, typer.Option("--seed", help="What the cases are drawn from.")]
+Language = Annotated[str, typer.Option("--language", help="python3, cpp, java, go or kotlin.")]
+
+
+@app.command("list")
+def list_problems(*, as_json: AsJson = False) -> None:
+    """List the problems with their difficulty and tags, and the languages that can be judged on this machine."""
+    from heredity.rollouts.code.toolchains import missing
+    from heredity.tasks.code.languages import LANGUAGES
+    from heredity.tasks.code.problem import library_folder, problem_folders, read_problem
+
+    problems = [read_problem(folder) for folder in problem_folders(library_folder()).values()]
+    absent = {language.name: said for language in LANGUAGES.values() if (said := missing(language))}
+    if as_json:
+        rows = [{"problem": p.name, "title": p.title, "difficulty": p.difficulty, "tags": p.tags} for p in problems]
+        here = [name for name in LANGUAGES if name not in absent]
+        typer.echo(json.dumps({"problems": rows, "languages": here, "missing": list(absent.values())}, indent=2))
+        return
+    typer.echo(
+        columns(["problem", "difficulty", "tags"], [[p.name, p.difficulty, ", ".join(p.tags)] for p in problems])
+    )
+    for said in absent.values():
+        typer.echo(f"cannot be judged here: {said}")
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="A problem, or the path of its folder.", show_default=False)],
+    language: Language = "python3",
+) -> None:
+    """Show what a solver is told: statement, examples, starter."""
+    from heredity.tasks.code.languages import language as language_of
+    from heredity.tasks.code.problem import problem
+
+    typer.echo(problem(name).text(language_of(language)))
+
+
+@app.command("judge")
+def judge_file(
+    file: Annotated[Path, typer.Argument(help="A solution.", exists=True, dir_okay=False, show_default=False)],
+    name: Annotated[str, typer.Option("--problem", help="A problem, or the path of its folder.", show_default=False)],
+    language: Language = "",
+    seed: Seed = "0",
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Judge a solution: compile it, run it on each case in the sandbox, and say what came of it; exit code 1 unless it passes."""
+    from heredity.tasks.code.languages import LANGUAGES
+    from heredity.tasks.code.languages import language as language_of
+    from heredity.tasks.code.problem import problem
+
+    guessed = language or next((one.name for one in LANGUAGES.values() if one.file.endswith(file.suffix)), file.suffix)
+    chosen, asked = language_of(guessed), problem(name)
+
+    async def judged() -> Judgement:
+        async with _judge() as judge:
+            source = file.read_text(encoding="utf-8", errors="replace")
+            return await judge.judge(asked, chosen, source, await judge.tests(asked, seed))
+
+    found = asyncio.run(judged())
+    typer.echo(json.dumps(found.to_json(), indent=2) if as_json else _explained(found))
+    raise typer.Exit(0 if found.verdict == "PR" else 1)
+
+
+@app.command()
+def check(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Problems or folders; all of the library by default.")
+    ] = None,
+    agree: Annotated[
+        int, typer.Option("--agree", min=0, help="Small cases on which the two references must agree.")
+    ] = 500,
+    seed: Seed = "0",
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Check problems: references agree, wrong and slow solutions are rejected, accepted ones pass, harnesses compile."""
+    from heredity.rollouts.code.check import check as checked
+    from heredity.rollouts.code.toolchains import installed
+    from heredity.tasks.code.problem import library_folder, problem, problem_folders
+
+    chosen = [problem(name) for name in (names or problem_folders(library_folder()))]
+
+    async def all_checked() -> list[Checked]:
+        found: list[Checked] = []
+        async with _judge() as judge:
+            for number, one in enumerate(chosen, 1):
+                if sys.stderr.isatty():
+                    typer.echo(f"\r[{number}/{len(chosen)}] {one.name:40}", nl=False, err=True)
+                found.append(await checked(judge, one, seed, agree))
+        return found
+
+    found = asyncio.run(all_checked())
+    failed = [one.problem for one in found if one.faults]
+    languages = [language.name for language in installed()]
+    if as_json:
+        about = {"problems": len(found), "failed": failed, "languages": languages}
+        typer.echo(json.dumps({**about, "checked": [one.to_json() for one in found]}, indent=2))
+    else:
+        rows = [
+            [c.problem, str(c.cases), str(c.agreed), f"{c.reference_s:.2f}", _verdicts(c), "; ".join(c.faults)]
+            for c in found
+        ]
+        typer.echo(columns(["problem", "cases", "agreed", "reference s", "verdicts", "faults"], rows))
+        typer.echo(f"{len(found) - len(failed)} of {len(found)} problems are sound, judged in {', '.join(languages)}")
+    raise typer.Exit(1 if failed else 0)
+
+
+@asynccontextmanager
+async def _judge() -> AsyncGenerator[Judge]:
+    from heredity.rollouts.code.judge import Judge
+    from heredity.sandbox.native import NativeRuns
+
+    with tempfile.TemporaryDirectory(prefix="heredity-code-") as folder:
+        async with NativeRuns() as runs:
+            yield Judge(runs, Path(folder))
+
+
+def _verdicts(found: Checked) -> str:
+    counts = {
+        verdict: list(found.verdicts.values()).count(verdict) for verdict in dict.fromkeys(found.verdicts.values())
+    }
+    return " ".join(f"{count} {verdict}" for verdict, count in counts.items())
+
+
+def _explained(found: Judgement) -> str:
+    from heredity.results.text import clean
+    from heredity.rollouts.code.judge import VERDICTS
+
+    lines = [f"{found.verdict.value}: {VERDICTS[found.verdict]}; {found.passed} of {found.cases} cases passed"]
+    if found.cpu_s:
+        lines.append(
+            f"slowest case {found.cpu_s:.2f} s of {found.limit_s:.2f} s, peak memory {found.peak_bytes / 2**20:.0f} MiB"
+        )
+    return "\n".join([*lines, *([clean(found.message)] if found.message else [])])

@@ -1,0 +1,1 @@
+"""Programming problems: a folder for each."""

@@ -1,0 +1,1 @@
+"""Programming problems judged: toolchains, compilation, cases, verdicts."""

@@ -1,0 +1,132 @@
+"""The compilers and interpreters of this machine, and what a sandbox has to be shown of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from heredity.errors import ConfigError
+from heredity.sandbox.bubblewrap_root import interpreter
+from heredity.tasks.code.languages import LANGUAGES, Language
+
+_PREPARE_S = 900
+_GO_PACKAGES = (
+    *(
+        "bufio",
+        "bytes",
+        "cmp",
+        "container/heap",
+        "container/list",
+        "container/ring",
+        "encoding/hex",
+        "errors",
+        "fmt",
+        "io",
+    ),
+    *(
+        "iter",
+        "maps",
+        "math",
+        "math/big",
+        "math/bits",
+        "math/cmplx",
+        "math/rand",
+        "os",
+        "regexp",
+        "slices",
+        "sort",
+        "strconv",
+    ),
+    *("strings", "sync", "sync/atomic", "time", "unicode", "unicode/utf8"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """What a language's programs are compiled and run with.
+
+    Attributes:
+        language: the language.
+        folders: what `@name@` in its commands stands for.
+    """
+
+    language: Language
+    folders: dict[str, Path] = field(default_factory=dict[str, Path])
+
+    @property
+    def shown(self) -> tuple[Path, ...]:
+        """What a sandbox is shown of the host beside the system."""
+        own = [path for name, path in self.folders.items() if name != "python" and not path.is_relative_to("/usr")]
+        # Debian keeps what a Java virtual machine reads at its start apart from it.
+        return (*own, *(sorted(Path("/etc").glob("java-*")) if "java" in self.language.programs else ()))
+
+    def filled(self, text: str) -> str:
+        """Return a command with the places of its programs."""
+        for name, path in self.folders.items():
+            text = text.replace(f"@{name}@", str(path))
+        return text
+
+
+def missing(language: Language) -> str:
+    """Return what a language lacks on this machine and how to get it, or nothing."""
+    absent = [program for program in language.programs if shutil.which(program) is None]
+    return f"{language.title}: {' and '.join(absent)} not found on PATH; {language.remedy}" if absent else ""
+
+
+def installed() -> list[Language]:
+    """Return the languages that this machine can judge."""
+    return [language for language in LANGUAGES.values() if not missing(language)]
+
+
+@cache
+def toolchain(name: str) -> Toolchain:
+    """Return what a language's programs are compiled and run with; packages of Go are compiled at the first use.
+
+    Raises:
+        ConfigError: if it is not installed.
+    """
+    language = LANGUAGES[name]
+    if said := missing(language):
+        raise ConfigError(said)
+    if name == "python3":
+        return Toolchain(language, {"python": interpreter()})
+    if name == "kotlin":
+        home = Path(shutil.which("kotlinc") or "").resolve().parents[1]
+        return Toolchain(language, {"kotlin": home})
+    if name == "go":
+        root = Path(_said(["go", "env", "GOROOT"]))
+        return Toolchain(language, {"go": root, "packages": _go_packages()})
+    return Toolchain(language)
+
+
+def _said(command: list[str], **environment: str) -> str:
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=_PREPARE_S, check=False, env={**os.environ, **environment}
+    )
+    if done.returncode:
+        raise ConfigError(f"{' '.join(command)} failed: {done.stderr.strip()[:300]}; reinstall it")
+    return done.stdout.strip()
+
+
+def _go_packages() -> Path:
+    """Return a folder with Go's own packages compiled, and the list of them that its compiler reads."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "heredity" / "go"
+    folder = base / _said(["go", "env", "GOVERSION"])
+    listed = folder / "importcfg"
+    if not listed.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        form = "{{if .Export}}packagefile {{.ImportPath}}={{.Export}}{{end}}"
+        text = _said(
+            ["go", "list", "-deps", "-export", "-f", form, *_GO_PACKAGES],
+            GOCACHE=str(folder),
+            CGO_ENABLED="0",
+            GOFLAGS="",
+        )
+        part = folder / f"importcfg.{os.getpid()}"
+        part.write_text("\n".join(line for line in text.splitlines() if line) + "\n")
+        part.replace(listed)
+    return folder

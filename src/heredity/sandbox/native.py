@@ -1,0 +1,319 @@
+"""One run of one command that nobody trusts: a compiler, or a program on one case, measured.
+
+Each run has a root of its own that nothing can be written to but `/tmp` (and `/work` while compiling), no network, no
+processes besides itself unless it compiles, and limits of processor time, wall time, memory and output. Nothing that it does
+outlives it, so runs share no state.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import math
+import os
+import queue
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from heredity.errors import HostError, IsolationError
+from heredity.sandbox.bubblewrap_root import (
+    available,
+    bwrap,
+    etc_view,
+    interpreter_view,
+    isolate,
+    proc_view,
+    seccomp_program,
+    system_view,
+)
+
+WORK = "/work"
+"""Where a program lies, and where it is compiled."""
+
+_REAPER = Path(__file__).parent / "reaper.py"
+_STACK_BYTES = 256 << 20
+_USER = 1000
+_CHUNK = 1 << 16
+_FAILED_TO_START = b"bwrap: "
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a run may use.
+
+    Attributes:
+        cpu_s: processor seconds of all its threads.
+        wall_s: wall seconds.
+        memory_bytes: private memory that it may have at once.
+        output_bytes: of its standard output; of its standard error the first 64 KiB are kept.
+        disk_bytes: of what it may write, in memory.
+    """
+
+    cpu_s: float
+    wall_s: float
+    memory_bytes: int
+    output_bytes: int = 16 << 20
+    disk_bytes: int = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run ended.
+
+    Attributes:
+        code: its exit code; minus the number of the signal that ended it.
+        stdout: what it printed.
+        stderr: the beginning of what it said.
+        cpu_s: processor seconds, with some 10 ms for its sandbox.
+        wall_s: wall seconds.
+        peak_bytes: the most memory that it had at once.
+        reason: `"exited"`, `"cpu"`, `"wall"` or `"output"`: what bound it passed.
+    """
+
+    code: int
+    stdout: bytes
+    stderr: str
+    cpu_s: float
+    wall_s: float
+    peak_bytes: int
+    reason: str = "exited"
+
+
+class NativeRuns:
+    """Runs confined commands, several at a time, each measured.
+
+    Args:
+        workers: most runs at a time; by default one per core.
+
+    Raises:
+        IsolationError: if this machine cannot confine commands.
+    """
+
+    def __init__(self, workers: int | None = None) -> None:
+        if (reason := available()) is not None:
+            raise IsolationError(f"programs cannot be confined: {reason}")
+        self.workers = workers or len(os.sched_getaffinity(0))
+        self._rules = {forks: _memory_file(seccomp_program(forks=forks)) for forks in (False, True)}
+        self._reapers = [_Reaper(self._rules) for _ in range(self.workers)]
+        self._free = queue.SimpleQueue[_Reaper]()
+        for reaper in self._reapers:
+            self._free.put(reaper)
+        self._turns = asyncio.Semaphore(self.workers)
+
+    async def __aenter__(self) -> NativeRuns:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End its processes."""
+        for reaper in self._reapers:
+            reaper.close()
+        for descriptor in self._rules.values():
+            os.close(descriptor)
+
+    async def run(
+        self,
+        command: Sequence[str],
+        bounds: Bounds,
+        *,
+        work: Path | None = None,
+        stdin: bytes = b"",
+        shown: Sequence[Path] = (),
+        environment: Mapping[str, str] | None = None,
+        compiling: bool = False,
+    ) -> Ended:
+        """Run a command and wait for its end; when the awaiting task is cancelled, the run ends at its bounds.
+
+        Args:
+            command: the program and its arguments.
+            bounds: what it may use.
+            work: what it sees at `/work`, read-only; a compiler works on a copy.
+            stdin: what it reads.
+            shown: further files and folders of the host, read-only, at their own paths.
+            environment: variables beside PATH, HOME and LANG.
+            compiling: whether it may start processes and write to `/work`.
+
+        Raises:
+            IsolationError: if it cannot be confined.
+            HostError: if what starts it has ended.
+        """
+        arguments = _arguments(self._rules[compiling], bounds, work, shown, environment or {}, compiling=compiling)
+        size = max(bounds.disk_bytes, bounds.output_bytes)
+        seconds = math.ceil(bounds.cpu_s)
+        limits = {
+            "CORE": (0, 0),
+            "CPU": (seconds, seconds + 1),
+            "DATA": (bounds.memory_bytes,) * 2,
+            "FSIZE": (size,) * 2,
+        }
+        request = {
+            "command": [*arguments, "--", *command],
+            "environment": {"PATH": "/usr/bin:/bin"},
+            "rules": self._rules[compiling],
+            "limits": {**limits, "STACK": (_STACK_BYTES,) * 2, "NOFILE": (256, 256)},
+        }
+        async with self._turns:
+            return await asyncio.to_thread(self._run, request, bounds, stdin)
+
+    def _run(self, request: Mapping[str, Any], bounds: Bounds, stdin: bytes) -> Ended:
+        reaper = self._free.get()
+        try:
+            return reaper.run(request, bounds, stdin)
+        finally:
+            self._free.put(reaper)
+
+
+class _Reaper:
+    """The host's side of `reaper.py`."""
+
+    def __init__(self, rules: Mapping[bool, int]) -> None:
+        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(_REAPER), str(theirs.fileno())],
+                pass_fds=(theirs.fileno(), *rules.values()),
+                stdin=subprocess.DEVNULL,
+                env={},
+            )
+
+    def close(self) -> None:
+        self._channel.close()
+        self._process.kill()
+        self._process.wait()
+
+    def run(self, request: Mapping[str, Any], bounds: Bounds, stdin: bytes) -> Ended:
+        began = time.monotonic()
+        pairs = [os.pipe() for _ in range(3)]
+        theirs, ours = [pairs[0][0], pairs[1][1], pairs[2][1]], [pairs[0][1], pairs[1][0], pairs[2][0]]
+        try:
+            try:
+                socket.send_fds(self._channel, [json.dumps(request).encode()], theirs)
+            finally:
+                for descriptor in theirs:
+                    os.close(descriptor)
+            group = int(self._answer()["group"])
+            streams = [
+                os.fdopen(descriptor, mode, 0) for descriptor, mode in zip(ours, ("wb", "rb", "rb"), strict=True)
+            ]
+            ours = []
+        finally:
+            for descriptor in ours:
+                os.close(descriptor)
+        out, err, reason = _exchanged(streams, stdin, bounds, began)
+        if reason != "exited":
+            _kill(group)
+        self._channel.settimeout(max(began + bounds.wall_s - time.monotonic(), 0.001) if reason == "exited" else None)
+        try:
+            used = self._answer()
+        except TimeoutError:  # What has closed its output may still be at work.
+            _kill(group)
+            self._channel.settimeout(None)
+            reason, used = "wall", self._answer()
+        self._channel.settimeout(None)
+        return _ended(used, out, err, time.monotonic() - began, reason, bounds)
+
+    def _answer(self) -> dict[str, Any]:
+        data = self._channel.recv(1 << 12)
+        if not data:
+            raise HostError("the process that starts programs has ended; try again")
+        return json.loads(data)
+
+
+def _arguments(
+    rules: int,
+    bounds: Bounds,
+    work: Path | None,
+    shown: Sequence[Path],
+    environment: Mapping[str, str],
+    *,
+    compiling: bool,
+) -> list[str]:
+    arguments = [bwrap(), *isolate(_USER, first=False), "--seccomp", str(rules), *system_view(), *proc_view()]
+    arguments += ["--dev", "/dev", *etc_view(), *interpreter_view()]
+    arguments += ["--size", str(bounds.disk_bytes), "--tmpfs", "/tmp"]
+    for path in shown:
+        arguments += ["--ro-bind", str(path), str(path)]
+    if work is not None:
+        arguments += ["--ro-bind", str(work), "/source" if compiling else WORK]
+    if compiling:
+        arguments += ["--size", str(bounds.disk_bytes), "--tmpfs", WORK]
+    arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORK if work else "/tmp", "--clearenv"]
+    own = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8", "TMPDIR": "/tmp"}
+    for name, value in {**own, **environment}.items():
+        arguments += ["--setenv", name, value]
+    return arguments
+
+
+def _exchanged(streams: Sequence[IO[bytes]], stdin: bytes, bounds: Bounds, began: float) -> tuple[bytes, bytes, str]:
+    """Write and read until both outputs are closed or a bound is passed; return both and which bound."""
+    feed, out_stream, err_stream = streams
+    out, err, rest = bytearray(), bytearray(), memoryview(stdin)
+    with contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
+        for stream in streams:
+            stack.enter_context(contextlib.closing(stream))
+            os.set_blocking(stream.fileno(), False)
+        selector.register(feed, selectors.EVENT_WRITE)
+        selector.register(out_stream, selectors.EVENT_READ, out)
+        selector.register(err_stream, selectors.EVENT_READ, err)
+        while any(key.data is not None for key in selector.get_map().values()):
+            left = began + bounds.wall_s - time.monotonic()
+            if left <= 0:
+                return bytes(out), bytes(err), "wall"
+            for key, _ in selector.select(left):
+                if key.data is None:
+                    rest = _fed(feed.fileno(), rest)
+                    if not rest:
+                        selector.unregister(feed)
+                        feed.close()
+                    continue
+                block = os.read(key.fd, _CHUNK)
+                if not block:
+                    selector.unregister(key.fileobj)
+                elif key.data is out and len(out) + len(block) > bounds.output_bytes:
+                    return bytes(out), bytes(err), "output"
+                elif key.data is out or len(err) < _CHUNK:
+                    key.data.extend(block)
+    return bytes(out), bytes(err), "exited"
+
+
+def _fed(descriptor: int, rest: memoryview) -> memoryview:
+    """Write what a pipe takes, and return what is left; nothing, if nobody reads it."""
+    try:
+        return rest[os.write(descriptor, rest[:_CHUNK]) :] if rest else rest
+    except BlockingIOError:
+        return rest
+    except BrokenPipeError:
+        return rest[len(rest) :]
+
+
+def _kill(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def _memory_file(content: bytes) -> int:
+    descriptor = os.memfd_create("rules")
+    os.write(descriptor, content)
+    return descriptor
+
+
+def _ended(used: Mapping[str, Any], out: bytes, err: bytes, wall_s: float, reason: str, bounds: Bounds) -> Ended:
+    code = int(used["code"])
+    if code == 1 and err.startswith(_FAILED_TO_START) and not out:
+        raise IsolationError(f"a program cannot be confined: {err.decode('utf-8', 'replace').strip()[:300]}")
+    if code > 128 and reason == "exited":
+        code = 128 - code  # bubblewrap says of a signal what a shell does
+    if reason == "exited" and (used["cpu_s"] > bounds.cpu_s or code == -signal.SIGXCPU):
+        reason = "cpu"
+    return Ended(code, out, err.decode("utf-8", "replace"), used["cpu_s"], wall_s, used["peak_bytes"], reason)

@@ -1,0 +1,217 @@
+"""Problem folders: what a programming problem consists of.
+
+two-gates/
+problem.toml     title, difficulty, tags, signature, examples, how answers are compared
+statement.md     what is asked
+reference.py     a fast solution; brute.py: another one, slow and obvious
+tests.py         small(random) gives one small case; cases(random) gives the maximal and the adversarial ones
+wrong/ slow/     solutions that must be rejected: for a wrong answer or an error, for their time
+solutions/       others that are accepted, in any language: what a solution's rank is taken among
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.ids import digest_json
+from heredity.outside import read_text, toml_table
+from heredity.tasks.code.languages import LANGUAGES, Language
+from heredity.tasks.code.signature import Function, Signature
+
+DIFFICULTIES = ("easy", "medium", "hard")
+COMPARISONS = ("exact", "close", "unordered")
+"""Equal; equal but for 1e-6 in floats; equal as lists whose order does not matter."""
+
+LIBRARY = "heredity.library"
+_REQUIRED = ("problem.toml", "statement.md", "reference.py", "brute.py", "tests.py")
+_FIELDS = {"title", "difficulty", "tags", "signature", "examples", "compare", "memory_mb", "slow"}
+_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A case that is shown: its input, its answer and, if need be, why."""
+
+    case: Sequence[Any]
+    answer: Any
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A programming problem.
+
+    Attributes:
+        name: of its folder.
+        title: for people.
+        difficulty: `"easy"`, `"medium"` or `"hard"`.
+        tags: what it is about, sorted.
+        statement: Markdown.
+        signature: what a solution defines.
+        examples: the cases that are shown.
+        compare: how answers are compared.
+        memory_bytes: what a solution may have.
+        files: Python sources by name: `reference.py`, `brute.py`, `tests.py`.
+        rejected: solutions that must be rejected, by path below the folder, with the language of each.
+        accepted: solutions that must be accepted, likewise; the reference is one of them.
+        no_slow: why there is no solution of a wrong complexity; empty where there is one.
+    """
+
+    name: str
+    title: str
+    difficulty: str
+    tags: tuple[str, ...]
+    statement: str
+    signature: Signature
+    examples: tuple[Example, ...]
+    compare: str
+    memory_bytes: int
+    files: Mapping[str, str]
+    rejected: Mapping[str, tuple[Language, str]]
+    accepted: Mapping[str, tuple[Language, str]]
+    no_slow: str = ""
+
+    @property
+    def digest(self) -> str:
+        """What identifies all that its cases and answers are made of."""
+        shown = [(example.case, example.answer) for example in self.examples]
+        return digest_json({"files": dict(self.files), "examples": shown, "compare": self.compare})
+
+    def equal(self, expected: Any, answer: Any) -> bool:
+        """Return whether an answer is the expected one."""
+        if self.compare == "unordered" and isinstance(expected, list) and isinstance(answer, list):
+            count = [Counter(json.dumps(item) for item in cast("list[Any]", items)) for items in (expected, answer)]
+            return count[0] == count[1]
+        return _close(expected, answer) if self.compare == "close" else expected == answer
+
+    def text(self, language: Language) -> str:
+        """Return what a solver is told: the statement, the examples, and what a solution begins as."""
+        lines = [f"# {self.title}", "", self.statement.strip(), ""]
+        for number, example in enumerate(self.examples, 1):
+            why = f"  \n{example.why}" if example.why else ""
+            lines += [
+                f"**Example {number}.** Input `{json.dumps(example.case)}`, answer `{json.dumps(example.answer)}`{why}",
+                "",
+            ]
+        starter = language.starter(self.signature).rstrip()
+        return "\n".join([*lines, f"{language.title}:", "", f"```{language.name}", starter, "```"])
+
+
+def read_problem(folder: Path) -> Problem:
+    """Read a problem's folder.
+
+    Raises:
+        ConfigError: if something is missing or wrong in it.
+    """
+    if missing := [name for name in _REQUIRED if not (folder / name).is_file()]:
+        raise ConfigError(f"{folder} has no {missing[0]}; a problem has {', '.join(_REQUIRED)}")
+    data = toml_table(read_text(folder / "problem.toml"))
+    where = f"{folder / 'problem.toml'}"
+    if unknown := sorted(data.keys() - _FIELDS):
+        raise ConfigError(f"{where}: {unknown[0]} is unknown; fields are {', '.join(sorted(_FIELDS))}")
+    signature = _signature(data.get("signature"), f"{where}: signature")
+    tags = data.get("tags")
+    if not isinstance(tags, list) or not tags or not all(isinstance(tag, str) for tag in cast("list[Any]", tags)):
+        raise ConfigError(f"{where}: tags is {tags!r}; give a list of words")
+    memory = data.get("memory_mb", 256)
+    if not isinstance(memory, int) or not 16 <= memory <= 4096:
+        raise ConfigError(f"{where}: memory_mb is {memory!r}; give 16 to 4096")
+    return Problem(
+        name=folder.name,
+        title=str(data.get("title", folder.name)),
+        difficulty=_choice(data, "difficulty", DIFFICULTIES, where),
+        tags=tuple(sorted(cast("list[str]", tags))),
+        statement=read_text(folder / "statement.md"),
+        signature=signature,
+        examples=tuple(_example(example, signature, where) for example in data.get("examples", [])),
+        compare=_choice({"compare": "exact", **data}, "compare", COMPARISONS, where),
+        memory_bytes=memory << 20,
+        files={name: read_text(folder / name) for name in _REQUIRED if name.endswith(".py")},
+        rejected=_solutions(folder, ("wrong", "slow")),
+        accepted={
+            "reference.py": (LANGUAGES["python3"], read_text(folder / "reference.py")),
+            **_solutions(folder, ("solutions",)),
+        },
+        no_slow=str(data.get("slow", "")),
+    )
+
+
+def problem_folders(library: Path) -> dict[str, Path]:
+    """Return the problems' folders below one, by name."""
+    return {path.parent.name: path.parent for path in sorted(library.glob("*/problem.toml"))}
+
+
+def library_folder() -> Path:
+    """Return the folder of the problems that come with Heredity."""
+    from importlib.resources import files
+
+    return Path(str(files(LIBRARY) / "problems"))
+
+
+def problem(name: str) -> Problem:
+    """Return a problem by name, or by the path of its folder.
+
+    Raises:
+        ConfigError: if there is none, or something is wrong in it.
+    """
+    if (Path(name) / "problem.toml").is_file():
+        return read_problem(Path(name))
+    folders = problem_folders(library_folder())
+    if name not in folders:
+        raise UnknownNameError("problem", name, sorted(folders))
+    return read_problem(folders[name])
+
+
+def _signature(data: Any, where: str) -> Signature:
+    if not isinstance(data, Mapping):
+        raise ConfigError(f"{where} is missing; give [signature] with a name, parameters and returns")
+    table = cast("Mapping[str, Any]", data)
+    if "class" not in table:
+        return Signature((Function.parse(table, where),))
+    made = Function.parse({"name": "init", "parameters": table.get("parameters", {})}, where)
+    methods = [Function.parse(method, f"{where}.methods") for method in table.get("methods", [])]
+    return Signature((made, *methods), str(table["class"]))
+
+
+def _example(data: Mapping[str, Any], signature: Signature, where: str) -> Example:
+    try:
+        # An answer may be a list with nothing in a place, which TOML cannot say.
+        case, answer = json.loads(data["case"]), json.loads(data["answer"])
+        signature.encoded(case)
+    except (KeyError, ValueError, TypeError, ConfigError) as error:
+        raise ConfigError(
+            f"{where}: an example is {dict(data)!r}: {error}; give case and answer as JSON texts"
+        ) from error
+    return Example(case, answer, str(data.get("why", "")))
+
+
+def _choice(data: Mapping[str, Any], field: str, choices: Sequence[str], where: str) -> str:
+    if data.get(field) not in choices:
+        raise ConfigError(f"{where}: {field} is {data.get(field)!r}; give one of {', '.join(choices)}")
+    return str(data[field])
+
+
+def _solutions(folder: Path, names: Sequence[str]) -> dict[str, tuple[Language, str]]:
+    by_suffix = {Path(one.file).suffix: one for one in LANGUAGES.values()}
+    found: dict[str, tuple[Language, str]] = {}
+    for name in names:
+        for path in sorted((folder / name).glob("*")):
+            if path.suffix in by_suffix:
+                found[f"{name}/{path.name}"] = by_suffix[path.suffix], read_text(path)
+    return found
+
+
+def _close(expected: Any, answer: Any) -> bool:
+    if isinstance(expected, list) and isinstance(answer, list):
+        pairs = cast("tuple[list[Any], list[Any]]", (expected, answer))
+        return len(pairs[0]) == len(pairs[1]) and all(map(_close, *pairs))
+    if isinstance(expected, float) and isinstance(answer, int | float):
+        return math.isclose(expected, answer, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+    return expected == answer

@@ -1,0 +1,265 @@
+"""Signatures of programming problems, and how their values are written for programs of any language.
+
+A value is written as lines: a number or a word on each. An integer is its decimal digits, a float its shortest exact form, a
+truth value `0` or `1`, a string `x` and the hexadecimal digits of its UTF-8 bytes, a list its length and then its items. A binary
+tree is the list of its level order, `n` where a child is missing; a linked list is written as a list. Every language can read
+that with a dozen lines, so a harness stays small enough to be looked at.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from heredity.errors import CandidateError, ConfigError
+
+INT, FLOAT, STRING, BOOL = "int", "float", "string", "bool"
+SCALARS = (INT, FLOAT, STRING, BOOL)
+TREE, LINKED = "tree", "linked-list"
+"""A binary tree of integers, a linked list of integers."""
+
+NONE = "none"
+"""What a method returns that returns nothing."""
+
+INT_RANGE = (-(1 << 63), (1 << 63) - 1)
+"""Integers have 64 bits in every language."""
+
+_IDENTIFIER = re.compile(r"[a-z][a-zA-Z0-9]{0,39}")
+_LIST = re.compile(r"list\[(.+)\]")
+_MAX_DEPTH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """The type of an argument or a result.
+
+    Attributes:
+        name: `"int"` (64 bits), `"float"`, `"string"`, `"bool"`, `"tree"`, `"linked-list"`, `"none"` or `"list"`.
+        item: the type of a list's items.
+    """
+
+    name: str
+    item: Type | None = None
+
+    @staticmethod
+    def parse(text: str, depth: int = 0) -> Type:
+        """Read a type such as `list[list[int]]`.
+
+        Raises:
+            ConfigError: if it is none.
+        """
+        text = text.strip()
+        if text in (*SCALARS, TREE, LINKED, NONE):
+            return Type(text)
+        if (found := _LIST.fullmatch(text)) and depth < _MAX_DEPTH:
+            item = Type.parse(found[1], depth + 1)
+            if item.name in (*SCALARS, "list"):
+                return Type("list", item)
+        raise ConfigError(
+            f"type {text!r} is unknown; give int, float, string, bool, tree, linked-list, none, or list[…] of the first four or of "
+            f"lists, at most {_MAX_DEPTH} deep"
+        )
+
+    def __str__(self) -> str:
+        return f"list[{self.item}]" if self.item else self.name
+
+    def nested(self) -> Iterator[Type]:
+        """Yield it and the types in it, the innermost first."""
+        if self.item:
+            yield from self.item.nested()
+        yield self
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument: its name in camelCase, and its type."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function, a constructor or a method.
+
+    Attributes:
+        name: in camelCase; a constructor's is `"init"`.
+        parameters: its arguments in order.
+        result: what it returns.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    result: Type
+
+    @staticmethod
+    def parse(data: Mapping[str, Any], where: str) -> Function:
+        """Read `{"name": …, "parameters": {name: type}, "returns": type}`.
+
+        Raises:
+            ConfigError: if it is none.
+        """
+        name, parameters = data.get("name"), data.get("parameters", {})
+        if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
+            raise ConfigError(f"{where}.name is {name!r}; give a name in camelCase of at most 40 letters and digits")
+        if not isinstance(parameters, Mapping):
+            raise ConfigError(f"{where}.parameters is {parameters!r}; give a table of names and types")
+        found: list[Parameter] = []
+        for key, value in parameters.items():
+            if not _IDENTIFIER.fullmatch(str(key)):
+                raise ConfigError(f"{where}.parameters has the name {key!r}; give one in camelCase")
+            found.append(Parameter(str(key), Type.parse(str(value))))
+            if found[-1].type.name == NONE:
+                raise ConfigError(f"{where}.parameters.{key} is none; give it a type")
+        return Function(name, tuple(found), Type.parse(str(data.get("returns", NONE))))
+
+    def types(self) -> Iterator[Type]:
+        """Yield all types that its values have, the innermost first."""
+        for parameter in self.parameters:
+            yield from parameter.type.nested()
+        yield from self.result.nested()
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a solution has to define.
+
+    A case of a function is the list of its arguments. A case of a class is the list of its calls, `[method, argument, …]`, the
+    first of them `["init", …]`; its answer is the list of what the other calls returned.
+
+    Attributes:
+        functions: the one function; of a class the constructor `init` first, then its methods.
+        class_name: the name of the class, or empty.
+    """
+
+    functions: tuple[Function, ...]
+    class_name: str = ""
+
+    @property
+    def function(self) -> Function:
+        """The function, or the constructor of a class."""
+        return self.functions[0]
+
+    def types(self) -> tuple[Type, ...]:
+        """Return the types of all its values, each once, the innermost first."""
+        return tuple(dict.fromkeys(t for function in self.functions for t in function.types()))
+
+    def encoded(self, case: Sequence[Any]) -> str:
+        """Write a case for a harness.
+
+        Raises:
+            ConfigError: if it does not fit the signature.
+        """
+        words: list[str] = []
+        if not self.class_name:
+            _write_arguments(self.function, case, words)
+            return "\n".join(words) + "\n"
+        names = [function.name for function in self.functions]
+        words.append(str(len(case)))
+        for number, call in enumerate(case):
+            name, *arguments = call
+            if (number == 0) != (name == "init") or name not in names:
+                raise ConfigError(f"call {number} of a case is {name!r}; the first is init, the others are {names[1:]}")
+            words.append(str(names.index(name)))
+            _write_arguments(self.functions[names.index(name)], arguments, words)
+        return "\n".join(words) + "\n"
+
+    def decoded(self, text: str, case: Sequence[Any]) -> Any:
+        """Read an answer that a harness wrote.
+
+        Args:
+            text: what it printed after its mark.
+            case: what it was asked.
+
+        Raises:
+            CandidateError: if it is no answer of this signature.
+        """
+        words = iter(text.split())
+        if not self.class_name:
+            answer: Any = _read(self.function.result, words)
+        else:
+            by_name = {function.name: function for function in self.functions}
+            answer = [_read(by_name[call[0]].result, words) for call in case[1:]]
+        if next(words, None) is not None:
+            raise CandidateError("the answer has more in it than the signature says")
+        return answer
+
+
+def _write_arguments(function: Function, values: Sequence[Any], words: list[str]) -> None:
+    if len(values) != len(function.parameters):
+        raise ConfigError(f"{function.name} takes {len(function.parameters)} arguments, a case has {len(values)}")
+    for parameter, value in zip(function.parameters, values, strict=True):
+        _write(parameter.type, value, words, f"{function.name}.{parameter.name}")
+
+
+def _write(kind: Type, value: Any, words: list[str], where: str) -> None:
+    match kind.name, value:
+        case ("int", int()) if not isinstance(value, bool) and INT_RANGE[0] <= value <= INT_RANGE[1]:
+            words.append(str(value))
+        case ("float", int() | float()) if not isinstance(value, bool) and math.isfinite(value):
+            words.append(repr(float(value)))
+        case ("bool", bool()):
+            words.append("1" if value else "0")
+        case ("string", str()):
+            words.append("x" + value.encode().hex())
+        case ("list", list()):
+            assert kind.item
+            words.append(str(len(value)))
+            for item in value:
+                _write(kind.item, item, words, where)
+        case ("tree", list()):
+            words.append(str(len(value)))
+            for item in value:
+                _write(Type(INT), item, words, where) if item is not None else words.append("n")
+        case ("linked-list", list()):
+            _write(Type("list", Type(INT)), value, words, where)
+        case _:
+            shown = repr(value)[:60]
+            raise ConfigError(f"{where} is {shown}; its type is {kind} (integers of 64 bits, finite floats)")
+
+
+def _read(kind: Type, words: Iterator[str]) -> Any:
+    if kind.name == NONE:
+        return None
+    word = next(words, None)
+    if word is None:
+        raise CandidateError("the answer ends too early")
+    try:
+        match kind.name:
+            case "int":
+                return _integer(word)
+            case "float":
+                return float(word)
+            case "bool":
+                return {"0": False, "1": True}[word]
+            case "string":
+                if word[0] != "x":
+                    raise ValueError
+                return bytes.fromhex(word[1:]).decode("utf-8", "replace")
+            case "tree":
+                return [None if item == "n" else _integer(item) for item in _taken(words, int(word))]
+            case "linked-list":
+                return [_integer(item) for item in _taken(words, int(word))]
+            case _:
+                assert kind.item
+                return [_read(kind.item, words) for _ in range(int(word))]
+    except (ValueError, KeyError) as error:
+        raise CandidateError(f"the answer has {word[:40]!r} where {kind} was expected") from error
+
+
+def _integer(word: str) -> int:
+    value = int(word)
+    if not INT_RANGE[0] <= value <= INT_RANGE[1]:
+        raise ValueError
+    return value
+
+
+def _taken(words: Iterator[str], count: int) -> Iterator[str]:
+    for _ in range(count):
+        word = next(words, None)
+        if word is None:
+            raise CandidateError("the answer ends too early")
+        yield word

@@ -1,0 +1,296 @@
+"""The judge of programs on a problem of its own; every language that is installed is tried by the slow tests."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from heredity.rollouts.code.judge import Judge, Judgement, Tests
+from heredity.rollouts.code.toolchains import installed, missing
+from heredity.sandbox.bubblewrap_root import available
+from heredity.sandbox.native import Bounds, NativeRuns
+from heredity.tasks.code.languages import LANGUAGES
+from heredity.tasks.code.problem import Problem, library_folder, problem_folders, read_problem
+
+if available() is not None:
+    pytest.skip("programs cannot be confined on this machine", allow_module_level=True)
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+FILES = {
+    "problem.toml": """
+title = "Sum"
+difficulty = "easy"
+tags = ["math"]
+memory_mb = 64
+slow = "adding takes no longer in any other way"
+
+[signature]
+name = "total"
+parameters = { numbers = "list[int]" }
+returns = "int"
+
+[[examples]]
+case = "[[1, 2]]"
+answer = "3"
+""",
+    "statement.md": "Return the sum.\n",
+    "reference.py": "class Solution:\n    def total(self, numbers):\n        return sum(numbers)\n",
+    "brute.py": "class Solution:\n    def total(self, numbers):\n        return sum(reversed(numbers))\n",
+    "tests.py": "def small(random):\n    return [[random.randint(-9, 9)]]\n\n\ndef cases(random):\n    yield [[2**40, 1]]\n",
+}
+
+SOLUTIONS = {
+    "python3": "class Solution:\n    def total(self, numbers):\n        {}\n        return sum(numbers)\n",
+    "cpp": "class Solution {{ public: long long total(vector<long long>& numbers) {{\n"
+    "{} long long s = 0; for (auto n : numbers) s += n; return s; }} }};",
+    "java": "class Solution {{ public long total(long[] numbers) {{ {} long s = 0; for (long n : numbers) s += n; return s; }} }}",
+    "go": "func total(numbers []int) int {{ {}; s := 0; for _, n := range numbers {{ s += n }}; return s }}",
+    "kotlin": "class Solution {{ fun total(numbers: LongArray): Long {{ {}; return numbers.sum() }} }}",
+}
+
+LOOPS = {
+    "cpp": "for (volatile int i = 0;; ++i);",
+    "java": "for (long i = 0; ; ) if (i++ < 0) break;",
+    "go": "for x := 0; x >= 0; { x ^= 1 }",
+}
+LOOPS |= {"kotlin": "while (numbers.size >= 0) { }", "python3": "while True: pass"}
+FAILS = {
+    "cpp": "abort();",
+    "java": "numbers[99999] = 1;",
+    "go": 'panic("no")',
+    "kotlin": 'error("no")',
+    "python3": "1 / 0",
+}
+GREEDY = {
+    "cpp": "vector<vector<char>> v; for (;;) v.emplace_back(1 << 20, 1);",
+    "java": "ArrayList<byte[]> v = new ArrayList<>(); while (true) v.add(new byte[1 << 20]);",
+    "go": "v := [][]byte{}; for len(v) >= 0 { b := make([]byte, 1<<20); for i := range b { b[i] = 1 }; v = append(v, b) }",
+    "kotlin": "val v = ArrayList<ByteArray>(); while (true) v.add(ByteArray(1 shl 20))",
+    "python3": "v = []\n        while True: v.append(bytearray(1 << 20))",
+}
+
+
+def write(folder: Path, **changes: str) -> Problem:
+    folder.mkdir(exist_ok=True)
+    for name, text in {**FILES, **changes}.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    return read_problem(folder)
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Problem:
+    return write(tmp_path_factory.mktemp("problems") / "sum")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def judge(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Judge]:
+    async with NativeRuns(2) as runs:
+        yield Judge(runs, tmp_path_factory.mktemp("programs"))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tests(judge: Judge, asked: Problem) -> Tests:
+    return await judge.tests(asked, "secret")
+
+
+async def verdict(judge: Judge, asked: Problem, tests: Tests, source: str, language: str = "python3") -> Judgement:
+    return await judge.judge(asked, LANGUAGES[language], source, tests)
+
+
+def in_python(line: str) -> str:
+    return SOLUTIONS["python3"].format(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected", "said"),
+    [
+        ("", "PR", ""),
+        ("while True: pass", "TLE", "processor time"),
+        ("import time; time.sleep(3600)", "TO", "no answer after"),
+        (GREEDY["python3"], "MLE", "MemoryError"),
+        ("1 / 0", "RE", "ZeroDivisionError"),
+        ("return 4", "WA", "case 0: answered 4; expected 3; input [[1, 2]]"),
+        ("return sum(numbers) if len(numbers) == 2 else 0", "WA", "a hidden case, number"),
+        ("return 'three'", "RE", "AttributeError"),
+        ("import os; os._exit(0)", "RE", "ended by itself"),
+        ("raise SystemExit", "RE", "ended by itself"),
+        ("import sys; sys.stdout.write('x' * (17 << 20))", "RE", "printed too much"),
+        ("print('=answer=')\n        print(7)", "PR", ""),
+    ],
+)
+async def test_each_verdict(judge: Judge, asked: Problem, tests: Tests, line: str, expected: str, said: str) -> None:
+    if expected == "TO":
+        tests = Tests(tests.cases[:1], tests.expected[:1], 1, 0.0)
+        asked_for = await judge.answers(
+            asked, LANGUAGES["python3"], in_python(line), tests.cases, Bounds(5.0, 1.0, 64 << 20)
+        )
+        assert str(asked_for[0]).startswith(f"{expected}: {said}")
+        return
+    found = await verdict(judge, asked, tests, in_python(line))
+    assert found.verdict == expected, found
+    assert said in found.message
+    assert found.passed == (len(tests.cases) if expected == "PR" else found.failed_case)
+
+
+async def test_nothing_is_no_program_and_what_does_not_compile_says_where(
+    judge: Judge, asked: Problem, tests: Tests
+) -> None:
+    assert (await verdict(judge, asked, tests, " \n")).verdict == "RpE"
+    if missing(LANGUAGES["cpp"]):
+        pytest.skip(missing(LANGUAGES["cpp"]))
+    found = await verdict(judge, asked, tests, "class Solution {\nnonsense", "cpp")
+    assert (found.verdict, found.score) == ("CE", 0.0)
+    assert "solution.cpp:2" in found.message
+
+
+ATTACKS = {
+    "reads the tests": "import glob; numbers = glob.glob('/[wst]*/*'); return len([n for n in numbers if 'test' in n])",
+    "starts a process": "import os; os.fork()",
+    "runs a program": "import subprocess; subprocess.run(['true'])",
+    "keeps a file": "open('/tmp/seen', 'x').close()\n        raise KeyError",
+    "writes to its folder": "open('/work/solution.py', 'a').write('x')",
+    "reaches the network": "import socket; socket.create_connection(('127.0.0.1', 22), 1)",
+    "signals others": "import os; os.kill(-1, 9)",
+    "traces its parent": "open('/proc/1/mem', 'rb').read(1)",
+    "reads the host's users": "return len(open('/etc/shadow').read())",
+    "fills the disk": "open('/tmp/x', 'wb').write(bytes(40 << 20))",
+    "many threads": "import threading, time\n        while True: threading.Thread(target=time.sleep, args=(60,)).start()",
+    "closes its output": "import os; os.close(1); os.close(2)\n        while True: pass",
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+async def test_no_attack_passes(name: str, judge: Judge, asked: Problem, tests: Tests) -> None:
+    found = await verdict(judge, asked, tests, in_python(ATTACKS[name]))
+    assert found.verdict != "PR", found
+    assert found.passed == 0
+
+
+async def test_a_shared_folder_is_none(judge: Judge, asked: Problem, tests: Tests) -> None:
+    """What a case leaves is not there for the next: the same program answers the same in any order."""
+    line = "import os\n        if os.path.exists('/tmp/seen'): return 12345\n        open('/tmp/seen', 'w').close()"
+    assert (await verdict(judge, asked, tests, in_python(line))).verdict == "PR"
+
+
+@pytest.mark.parametrize(
+    ("bomb", "said"),
+    [
+        ('#include "/etc/passwd"\n', "/etc/passwd"),
+        pytest.param("template<int N> struct X { X<N + 1> x; }; X<0> x;\n", "template", marks=pytest.mark.slow),
+        pytest.param('asm(".incbin \\"/root/.bashrc\\"");\n', "", marks=pytest.mark.slow),
+    ],
+)
+async def test_a_compiler_reads_nothing_of_the_host(
+    judge: Judge, asked: Problem, tests: Tests, bomb: str, said: str
+) -> None:
+    if missing(LANGUAGES["cpp"]):
+        pytest.skip(missing(LANGUAGES["cpp"]))
+    found = await verdict(judge, asked, tests, bomb + SOLUTIONS["cpp"].format(""), "cpp")
+    assert found.verdict == "CE"
+    assert said in found.message
+    assert "root:x:0" not in found.message
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", [name for name in LANGUAGES if name != "python3"])
+async def test_each_language_gets_the_verdicts(language: str, judge: Judge, asked: Problem, tests: Tests) -> None:
+    if missing(LANGUAGES[language]):
+        pytest.skip(missing(LANGUAGES[language]))
+    solution = SOLUTIONS[language]
+    wrong = solution.replace("+=", "-=").replace("numbers.sum()", "-numbers.sum()")
+    for source, expected in (
+        (solution.format(""), "PR"),
+        (wrong.format(""), "WA"),
+        (solution.format(FAILS[language]), "RE"),
+        (solution.format(GREEDY[language]), "MLE"),
+        (solution.format(LOOPS[language]), "TLE"),
+        ("nonsense {", "CE"),
+    ):
+        found = await verdict(judge, asked, tests, source, language)
+        assert found.verdict == expected, (language, found)
+
+
+async def test_a_problem_that_is_unsound_is_told_why(judge: Judge, tmp_path: Path) -> None:
+    from heredity.rollouts.code.check import check
+
+    right = SOLUTIONS["python3"].format("")
+    brute = FILES["brute.py"].replace("sum(reversed(numbers))", "abs(sum(numbers))")
+    found = await check(judge, write(tmp_path / "odd", **{"brute.py": brute, "wrong/right.py": right}), "0", agree=40)
+    said = "\n".join(found.faults)
+    assert "1 wrong solutions; store at least 3" in said
+    assert "reference and brute force differ on" in said
+    assert "wrong/right.py got PR, expected WA or RE" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"problem.toml": "title = 3"}, "signature is missing"),
+        (
+            {"problem.toml": FILES["problem.toml"].replace('"easy"', '"trivial"')},
+            "difficulty is 'trivial'; give one of easy",
+        ),
+        ({"problem.toml": FILES["problem.toml"].replace("[[1, 2]]", "[1, 2]")}, "an example is"),
+        ({"problem.toml": "extra = 1\n" + FILES["problem.toml"]}, "extra is unknown"),
+        ({"problem.toml": FILES["problem.toml"].replace("memory_mb = 64", "memory_mb = 1")}, "give 16 to 4096"),
+    ],
+)
+async def test_a_problem_that_cannot_be_read_says_why(change: dict[str, str], said: str, tmp_path: Path) -> None:
+    from heredity.errors import ConfigError
+
+    with pytest.raises(ConfigError, match=said):
+        write(tmp_path / "bad", **change)
+
+
+async def test_the_same_seed_draws_the_same_cases(judge: Judge, asked: Problem, tests: Tests) -> None:
+    again, other = await judge.tests(asked, "secret"), await judge.tests(asked, "another")
+    assert (again.cases, again.expected) == (tests.cases, tests.expected)
+    assert other.cases != tests.cases
+
+
+async def test_a_file_is_judged_by_a_command(tmp_path: Path) -> None:
+    write(tmp_path / "sum")
+    (tmp_path / "mine.py").write_text(SOLUTIONS["python3"].format("return 4"))
+    command = [
+        sys.executable,
+        "-m",
+        "heredity",
+        "code",
+        "judge",
+        str(tmp_path / "mine.py"),
+        "--problem",
+        str(tmp_path / "sum"),
+    ]
+    process = await asyncio.create_subprocess_exec(*command, "--json", stdout=asyncio.subprocess.PIPE)
+    out, _ = await process.communicate()
+    assert process.returncode == 1
+    assert json.loads(out)["verdict"] == "WA"
+
+
+async def test_every_problem_of_the_library_can_be_read_and_has_starters() -> None:
+    folders = problem_folders(library_folder())
+    assert folders
+    for folder in folders.values():
+        one = read_problem(folder)
+        for language in LANGUAGES.values():
+            assert language.starter(one.signature) in one.text(language) + "\n"
+            assert language.file in language.program(one.signature, "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(problem_folders(library_folder())))
+async def test_the_librarys_problems_are_sound(name: str, judge: Judge) -> None:
+    from heredity.rollouts.code.check import AGREE, check
+
+    found = await check(judge, read_problem(problem_folders(library_folder())[name]), "0")
+    assert found.faults == ()
+    assert found.agreed == AGREE
+    assert installed()

@@ -3,9 +3,13 @@ from __future__ import annotations
 from importlib.metadata import EntryPoint
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from heredity import plugins
 from offering import Offer, entry_point
+
+settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any-machine")  # how long an example takes says how busy the machine is
 
 
 @pytest.fixture

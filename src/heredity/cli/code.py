@@ -62,7 +62,7 @@ def show(
 
 @app.command("judge")
 def judge_file(
-    file: Annotated[Path, typer.Argument(help="A solution.", exists=True, dir_okay=False, show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A solution.", show_default=False)],
     name: Annotated[str, typer.Option("--problem", help="A problem, or the path of its folder.", show_default=False)],
     language: Language = "",
     seed: Seed = "0",
@@ -70,16 +70,16 @@ def judge_file(
     as_json: AsJson = False,
 ) -> None:
     """Judge a solution: compile it, run it on each case in the sandbox, and say what came of it; exit code 1 unless it passes."""
+    from heredity.outside import read_text
     from heredity.tasks.code.languages import LANGUAGES
     from heredity.tasks.code.languages import language as language_of
     from heredity.tasks.code.problem import problem
 
     guessed = language or next((one.name for one in LANGUAGES.values() if one.file.endswith(file.suffix)), file.suffix)
-    chosen, asked = language_of(guessed), problem(name)
+    chosen, asked, source = language_of(guessed), problem(name), read_text(file)
 
     async def judged() -> Judgement:
         async with _judge() as judge:
-            source = file.read_text(encoding="utf-8", errors="replace")
             return await judge.judge(asked, chosen, source, await judge.tests(asked, seed))
 
     found = asyncio.run(judged())

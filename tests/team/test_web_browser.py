@@ -24,6 +24,7 @@ from heredity.errors import ConfigError, IsolationError, MissingExtraError
 from heredity.records import BlobStore, read_journal
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.sandbox import browser_bubblewrap
+from heredity.team.agent import Traced
 from heredity.team.assembly import work
 from heredity.team.events import EFFECT_DONE
 from heredity.team.settings import load_team
@@ -31,6 +32,7 @@ from heredity.team.tools.documents import DocumentReader
 from heredity.team.tools.web import browser as browsers
 from heredity.team.tools.web import page as pages
 from heredity.team.tools.web.browser import WebBrowser, check, open_browser
+from heredity.team.tools.web.browsing import browser_tools
 from heredity.team.tools.web.page import Session, open_session
 from heredity.team.tools.web.rules import AllowedHosts
 
@@ -160,6 +162,18 @@ async def test_a_page_is_read_clicked_filled_in_and_left(world: World, session: 
     listed = await session.read()
     assert "address: " in await session.click(ref(listed, 'link "new window"'))
     assert (await session.read()).trace["title"] == "/new"
+
+
+async def test_a_model_that_sees_may_look_at_a_page(world: World, session: Session) -> None:
+    assert "browser_look" not in {tool.tool.spec.name for tool in browser_tools(session)}
+    look = {tool.tool.spec.name: tool for tool in browser_tools(session, sees=True)}["browser_look"]
+    await session.open(world.good.address)
+    looked = await look.tool.run({})
+    assert isinstance(looked, Traced)
+    assert looked.endswith(f"address: http://{world.good.address}/\nits picture follows")
+    assert looked.trace["shown"] == "image/jpeg"
+    [(kind, picture)] = looked.pictures
+    assert (kind, picture[:3]) == ("image/jpeg", b"\xff\xd8\xff")
 
 
 async def test_what_cannot_be_done_is_told_with_the_page(world: World, session: Session) -> None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self
 
 from heredity.gateway import Message, ToolSpec, Usage
 from heredity.resources import SourceTree
@@ -115,11 +115,29 @@ class ProvidedTool:
 
     Attributes:
         spec: what a model is told of it.
-        run: takes arguments that fit the spec and returns a text. What it raises is the host's failure.
+        run: takes arguments that fit the spec and returns a text, which may be `Illustrated`. What it raises is the host's
+            failure.
     """
 
     spec: ToolSpec
     run: Callable[[Mapping[str, Any]], Awaitable[str]]
+
+
+class Illustrated(str):
+    """What a tool says, with pictures that the model is shown after the results of its calls; for models that see.
+
+    Attributes:
+        pictures: media type and bytes of each.
+    """
+
+    __slots__ = ("pictures",)
+    pictures: tuple[tuple[str, bytes], ...]
+
+    def __new__(cls, text: str, pictures: Sequence[tuple[str, bytes]] = ()) -> Self:
+        """Make one of a text and its pictures."""
+        illustrated = super().__new__(cls, text)
+        illustrated.pictures = tuple(pictures)
+        return illustrated
 
 
 class Programs(Protocol):

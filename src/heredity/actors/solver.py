@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from heredity.actors.contract import SOLVER, Answer, Problem, Programs, ProvidedTool, Solving
+from heredity.actors.contract import SOLVER, Answer, Illustrated, Problem, Programs, ProvidedTool, Solving
 from heredity.actors.conversation import Conversation, NoAnswerError
 from heredity.actors.parts import Parts, read_parts
 from heredity.actors.program import Earlier, run_program
@@ -151,7 +151,13 @@ def _check_words(reply: Reply) -> None:
 
 async def _tool_results(reply: Reply, toolbox: Toolbox) -> list[Message]:
     results = await toolbox.answer_all(reply.tool_calls)
-    return [Message("tool", r, tool_call_id=c.id) for c, r in zip(reply.tool_calls, results, strict=True)]
+    told = [Message("tool", str(r), tool_call_id=c.id) for c, r in zip(reply.tool_calls, results, strict=True)]
+    pictures = tuple(Image(*picture) for result in results for picture in _pictures(result))
+    return [*told, Message("user", "What the tools show:", pictures)] if pictures else told
+
+
+def _pictures(result: str) -> tuple[tuple[str, bytes], ...]:
+    return result.pictures if isinstance(result, Illustrated) else ()
 
 
 async def _observation(reply: Reply, toolbox: Toolbox) -> list[Message]:
@@ -162,7 +168,8 @@ async def _observation(reply: Reply, toolbox: Toolbox) -> list[Message]:
         result = f"error: {action}"
     else:
         result = await toolbox.answer(ToolCall("", action.name, json.dumps(dict(action.params))))
-    return [Message("user", f"<observation>\n{result}\n</observation>")]
+    pictures = tuple(Image(*picture) for picture in _pictures(result))
+    return [Message("user", f"<observation>\n{result}\n</observation>", pictures)]
 
 
 def _off(clock: asyncio.Timeout, feedback: Feedback) -> Feedback:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
-from heredity.actors.contract import Problem, Programs, ProvidedTool, Service, Solving, ToolResult
+from heredity.actors.contract import Illustrated, Problem, Programs, ProvidedTool, Service, Solving, ToolResult
 from heredity.actors.conversation import Conversation
 from heredity.actors.solver import Solver
 from heredity.errors import HeredityError
@@ -43,22 +43,24 @@ class TeamTool:
     recalled: Callable[[dict[str, Any]], None] = lambda _: None
 
 
-class Traced(str):
+class Traced(Illustrated):
     """What a tool says, with what is kept of it beside.
 
     Attributes:
-        trace: JSON values for the record, such as where a picture is kept.
+        trace: JSON values for the record, such as where a picture is kept. Where it is shown, `shown` is its media type and
+            `picture` its name, by which it is found again after a kill.
     """
 
     __slots__ = ("trace",)
+    trace: dict[str, Any]
 
-    def __new__(cls, text: str, trace: Mapping[str, Any] | None = None) -> Traced:
-        """Make one of a text and its trace."""
-        traced = super().__new__(cls, text)
+    def __new__(
+        cls, text: str, trace: Mapping[str, Any] | None = None, pictures: Sequence[tuple[str, bytes]] = ()
+    ) -> Self:
+        """Make one of a text, its trace and its pictures."""
+        traced = super().__new__(cls, text, pictures)
         traced.trace = dict(trace or {})
         return traced
-
-    trace: dict[str, Any]
 
 
 class AgentFailedError(HeredityError):
@@ -149,6 +151,10 @@ class Numbered:
         self._counts[kind] = number = self._counts.get(kind, 0) + 1
         return self._context.once(f"{self._prefix}{kind}{number}", effect, repeatable=repeatable)
 
+    async def kept(self, digest: str) -> bytes:
+        """Return what was kept beside the record."""
+        return await self._context.kept(digest)
+
 
 class RecordedModel:
     """A model whose replies are on record: one that was given is given again, to the same request alone."""
@@ -207,10 +213,10 @@ def _recorded_tool(tool: TeamTool, once: Numbered) -> ProvidedTool:
 
         name = f"{tool.tool.spec.name}-{json.dumps(arguments, sort_keys=True, default=str)[:200]}-"
         value = await once(name, use, repeatable=tool.repeatable)
-        if isinstance(value, str):
-            return value
-        if not made:
-            tool.recalled(value)
-        return str(value["text"])
+        if isinstance(value, str) or made:
+            return made[0] if made else value
+        tool.recalled(value)
+        shown = [(str(value["shown"]), await once.kept(value["picture"]))] if value.get("shown") else []
+        return Illustrated(str(value["text"]), shown)
 
     return ProvidedTool(tool.tool.spec, run)

@@ -124,14 +124,15 @@ class _Parts:
         return Staff(agent, self.gateway.model(models[PLANNER]), made.offered, *limits)
 
     def tools_of(self, name: str, agents: Mapping[str, AgentDesign], context: Context) -> list[TeamTool]:
-        agent = agents[name]
+        agent, section = agents[name], self.settings.agents.get(name)
+        sees = section is not None and section.pictures
         tools = (*self.corpus.tools(), python_tool(self.programs))
         offered = {tool.tool.spec.name: tool for tool in tools} | writing_tools(self.programs, context)
         asked = [asking(other, agents[other].description, context) for other in agent.asks]
         named = [offered[called] for called in agent.tools or () if called in offered]
         servers = [called for called in agent.tools or () if called.partition(".")[0] in self.servers.by_name]
         foreign = [tool for called in servers for tool in self.servers.named(called)]
-        reaching = [tool for called in agent.tools or () for tool in self.web.tools(called, context)]
+        reaching = [tool for called in agent.tools or () for tool in self.web.tools(called, context, sees=sees)]
         return [*named, *reaching, *foreign, *self.servers.of_agent(name), *asked, *self.memory.tools(context)]
 
 

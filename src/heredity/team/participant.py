@@ -199,6 +199,15 @@ class Context:
         blobs = self._bus.record.blobs
         return await asyncio.to_thread(blobs.put, data) if blobs else ""
 
+    async def kept(self, digest: str) -> bytes:
+        """Return bytes that were kept; none where there is no folder.
+
+        Raises:
+            RecordError: if they are not there, or damaged.
+        """
+        blobs = self._bus.record.blobs
+        return await asyncio.to_thread(blobs.get, digest) if blobs else b""
+
     def done(self, name: str) -> bool:
         """Return whether an effect (see `once`) is recorded as done."""
         return self._bus.record.effect(f"{self._own_id}#{name}")[0]

@@ -99,7 +99,7 @@ class AgentSection(_Table):
         asks: agents that it may ask as tools.
         turns: most model calls of a step.
         concurrency: how many steps it does at once.
-        pictures: whether its model sees: it is then shown the pictures among the files of the task.
+        pictures: whether its model sees: it is then shown the pictures among the files of the task, and may look at pages.
     """
 
     description: Annotated[str, Field(min_length=1)]

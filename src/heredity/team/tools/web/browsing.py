@@ -20,12 +20,14 @@ _TEXT = {"type": "string", "maxLength": 10_000}
 Run = Callable[[Mapping[str, Any]], Awaitable[str]]
 
 
-def browser_tools(session: Session) -> list[TeamTool]:
-    """Return the tools by which an agent uses a session.
+def browser_tools(session: Session, *, sees: bool = False) -> list[TeamTool]:
+    """Return the tools by which an agent uses a session; one whose model sees may also look at the page.
 
     None of them is marked as not to be repeated: after a kill there is a new browser, at the address where the old one was.
     """
     made = [*_looking(session), *_acting(session)]
+    if sees:
+        made.append((_spec("look", "Shows what is visible of the page, as a picture.", {}), lambda _: session.look()))
     return [TeamTool(ProvidedTool(spec, run), recalled=session.recalled) for spec, run in made]
 
 

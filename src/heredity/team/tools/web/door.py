@@ -34,8 +34,8 @@ class WebDoor:
         self._browser, self._fetcher, self._search, self._reader = browser, fetcher, search, reader
         self._sessions: dict[int, Session] = {}
 
-    def tools(self, name: str, context: Context) -> list[TeamTool]:
-        """Return the tools that an agent has by a name of `team.toml`, for the message that it handles."""
+    def tools(self, name: str, context: Context, *, sees: bool = False) -> list[TeamTool]:
+        """Return the tools that an agent has by a name of `team.toml`, for a message that it handles; `sees` if its model does."""
         if name == FETCH and self._fetcher:
             return [self._fetcher.tool(context.keep)]
         if name == SEARCH and self._search:
@@ -43,7 +43,7 @@ class WebDoor:
         if name != BROWSE or self._browser is None:
             return []
         session = self._sessions.setdefault(id(context), Session(self._browser, self._reader, context.keep))
-        return browser_tools(session)
+        return browser_tools(session, sees=sees)
 
     async def close(self, context: Context) -> None:
         """Close what was opened for a message that has been handled."""

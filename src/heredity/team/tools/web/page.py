@@ -35,6 +35,7 @@ _ACT_MS = 5_000
 _SETTLE_S = 2.0
 _QUIET_S = 0.06
 _NOTES = 10
+_PICTURE = "image/jpeg"
 _REF = re.compile(r"(?:f[0-9]+)*e[0-9]+")
 _NAMED = re.compile(r'([a-z]{1,30}) "(.{1,500})"')
 _MAIN_FRAME = re.compile(r"\[ref=((?:f[0-9]+)*)e[0-9]+\]")
@@ -137,6 +138,10 @@ class Session:
             return Traced(_piece(self._files[file], start, f"file {file!r}, "))
         return await self._do(_nothing, start=start)
 
+    async def look(self) -> Traced:
+        """Show what is visible of the page, as a picture."""
+        return await self._do(_nothing, show=True)
+
     async def download(self, element: str) -> Traced:
         """Take the file that a link leads to or a button makes."""
 
@@ -153,7 +158,9 @@ class Session:
 
         return await self._do(act)
 
-    async def _do(self, act: Callable[[Page], Awaitable[Any]], *, begin: bool = False, start: int = 0) -> Traced:
+    async def _do(
+        self, act: Callable[[Page], Awaitable[Any]], *, begin: bool = False, start: int = 0, show: bool = False
+    ) -> Traced:
         """Do something with the page and tell how it is then; what goes wrong is told too."""
         from playwright.async_api import Error
 
@@ -165,7 +172,7 @@ class Session:
                 except (Error, ActionError, ForbiddenHostError) as error:
                     self._note(f"error: {_told(error)}")
                 await self._settled()
-                return await self._told(start)
+                return await self._told(start, show=show)
             except (Error, ActionError) as error:
                 if self._connected():
                     return Traced(f"error: {_told(error)}")
@@ -297,16 +304,19 @@ class Session:
             quiet = 0 if self._under_way or self._saving else quiet + 1
         self._under_way.clear()
 
-    async def _told(self, start: int) -> Traced:
+    async def _told(self, start: int, *, show: bool) -> Traced:
         page = self._page
         if page is None or page.is_closed():
             raise ActionError("the page has closed itself; open another")
         tree = await self._tree(page)
         title, url = (await page.title())[:200], page.url[:2000]
-        picture = await self._keep(await page.screenshot(type="jpeg", quality=60, timeout=_ACT_MS))
+        seen = await page.screenshot(type="jpeg", quality=60, timeout=_ACT_MS)
+        trace = {"url": url, "title": title, "picture": await self._keep(seen)}
         notes, self._notes = list(self._notes), {}
-        text = "\n".join([*notes, f"page: {title}", f"address: {url}", "", _piece(tree, start)])
-        return Traced(text, {"url": url, "title": title, "picture": picture})
+        head = "\n".join([*notes, f"page: {title}", f"address: {url}"])
+        if show:
+            return Traced(f"{head}\nits picture follows", {**trace, "shown": _PICTURE}, [(_PICTURE, seen)])
+        return Traced(f"{head}\n\n{_piece(tree, start)}", trace)
 
     async def _tree(self, page: Page) -> str:
         """Return the accessibility tree; refs of the page itself are without what the driver counts pages by."""

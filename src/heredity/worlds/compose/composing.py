@@ -14,9 +14,19 @@ from heredity.worlds.compose.mechanics import Mechanic, Told, families, mechanic
 from heredity.worlds.compose.recipe import CHOICES, Recipe
 from heredity.worlds.description import CAPABILITIES, Description
 
-MOST_STATES = 4000
+MOST_STATES = 6000
 """Situations that may be looked at for a level's exact bound."""
-_WEIGHTS = {"grid": 5, "works": 2, "trade": 2, "plots": 2}
+_WEIGHTS = {"circle": 3, "grid": 5, "plots": 2, "trade": 2, "vessels": 3, "works": 2}
+_VARIANTS: Mapping[str, Mapping[str, Sequence[object]]] = {
+    "circle": {"rooms": (6, 8, 10, 12), "hands": (1, 2, 3), "days": (3, 4, 5), "worth": (1, 4, 9, 20)},
+    "grid": {"side": (7, 7, 9), "wild": (3, 5, 8)},
+    "trade": {"hold": (2, 3, 4)},
+    "vessels": {"sizes": ("[2, 3, 4]", "[3, 4, 5]", "[3, 5, 7, 8]", "[4, 6, 7, 9]"), "worth": (1, 4, 9, 20)},
+    "works": {"dial": (3, 4, 5), "levers": (3, 4), "worth": (2, 5, 12)},
+}
+"""Numbers that stand in the rules of a family, as `$name`; the seed draws one of each."""
+_SLACKS = (2, 4, 7, 12, 20)
+"""Steps that a world gives besides those that it takes."""
 _SHARES = {"semantics": (0.75, 0.25)}
 """How often each of `CHOICES` is drawn where they are not drawn alike."""
 _EARN = re.compile(r"^( *)earn\((.*)\)$", re.MULTILINE)
@@ -75,7 +85,7 @@ def _chosen(rng: np.random.Generator, family: str, chosen: Mapping[str, str]) ->
         if part.reward in (None, chosen["reward"]) and not (part.hidden and chosen["observation"] == "full")
     ]
     order = [fits[int(i)] for i in rng.permutation(len(fits))]
-    count = {"1": 2, "2": 2 + int(rng.integers(2)), "3": 3}[chosen["difficulty"]]
+    count = {"1": 2, "2": 2 + int(rng.integers(2)), "3": 3 + int(rng.integers(2))}[chosen["difficulty"]]
     names = [name for name in known if known[name].stage]
     if goals := [name for name in order if known[name].goal]:
         names.append(goals[0])
@@ -103,8 +113,11 @@ def _sizes(rng: np.random.Generator, chosen: Mapping[str, str], family: str, nam
     """Return what numbers stand in the rules: how large and how long, by the world's difficulty."""
     level = int(chosen["difficulty"])
     loops = 0.6 if any(mechanics(family)[name].loops for name in names) else float(rng.choice([0.0, 0.1, 0.2]))
-    slack = int(rng.integers(2, 7))
-    return {"loops": f"{loops:g}", "few": str(1 + (level > 1)), "tempo": str(5 - level), "slack": str(slack)}
+    slack, more = int(rng.choice(_SLACKS)), int(rng.integers(2))
+    drawn = {name: choices[int(rng.integers(len(choices)))] for name, choices in _VARIANTS.get(family, {}).items()}
+    few = 1 + (level > 1)
+    sizes = {"loops": f"{loops:g}", "few": few, "some": few + more, "tempo": 5 - level, "slack": slack}
+    return {name: str(value) for name, value in {**sizes, **drawn}.items()}
 
 
 def _drawn_constants(rng: np.random.Generator, part: Mechanic) -> Mechanic:

@@ -90,7 +90,9 @@ class Mechanic(BaseModel):
     legend: dict[str, str] = Field(default_factory=dict[str, str])
     colours: dict[str, str] = Field(default_factory=dict[str, str])
     swap: tuple[tuple[str, str], ...] = SkinDescription(text="").swap
-    mirror: dict[str, tuple[float, float]] = Field(default_factory=dict[str, tuple[float, float]])
+    mirror: dict[str, tuple[float | str, float | str]] = Field(
+        default_factory=dict[str, tuple[float | str, float | str]]
+    )
 
 
 @cache

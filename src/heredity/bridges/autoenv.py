@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 import heredity
-from heredity.bridges.engine import description_yaml, engine, loading
+from heredity.bridges.engine import engine, loading, world_files
 from heredity.bridges.files import form, license_text
 from heredity.errors import ConfigError
 from heredity.worlds.actions import expected
@@ -56,7 +56,7 @@ def autoenv_folder(world: World, skin: str = "text") -> dict[str, bytes]:
         "version": heredity.__version__,
     }
     inner = {**engine(world, package, ("heredity.bridges.playing",)), "__init__.py": b""}
-    inner |= {"loaded.py": loading(world, package), f"{world.name}/world.yaml": description_yaml(world)}
+    inner |= {"loaded.py": loading(world, package), **world_files(world)}
     inner |= {f"{name}.py": form(f"autoenv/{name}.py", values) for name in ("observing", "making")}
     levels = [(split, level) for split in _SPLITS for level in world.shipped[split]]
     names = [f"level_{number:02d}.yaml" for number in range(1, len(levels) + 1)]

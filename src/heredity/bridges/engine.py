@@ -24,9 +24,12 @@ ENGINE = "engine"
 """The subpackage that the copy is."""
 _OWN = "heredity"
 _PLAIN = "heredity.bridges.plain"
-_REPLACED = {f"heredity.worlds.{name}": _PLAIN for name in ("description", "dsl.schema", "stored_levels")}
-_LEFT_OUT = frozenset({"heredity.worlds.compose.composed", "heredity.worlds.dsl.hooks"})
-"""What is imported in functions alone, for worlds that exist by their names and such with hooks; an exported one never is such."""
+_REPLACED = {
+    **{f"heredity.worlds.{name}": _PLAIN for name in ("description", "dsl.schema", "stored_levels")},
+    "heredity.worlds.dsl.hooks": "heredity.bridges.plain_hooks",
+}
+_LEFT_OUT = frozenset({"heredity.worlds.compose.composed"})
+"""What is imported in functions alone, for worlds that exist by their names; an exported one never is such."""
 _BASE = (_PLAIN, "heredity.worlds.world", "heredity.worlds.skins")
 
 
@@ -39,10 +42,8 @@ def engine(world: World, package: str, roots: Sequence[str] = ()) -> dict[str, b
         roots: further modules of Heredity that the export needs.
 
     Raises:
-        ConfigError: if a module that the world needs has no source, or the world has hooks.
+        ConfigError: if a module that the world needs has no source.
     """
-    if world.dynamics.hooks is not None:
-        raise ConfigError(f"{world.name} has hooks, which run in the sandbox alone; say them in rules to export it")
     code = [] if world.description.rules is not None else _code_of(world)
     owners = tuple({_OWN, *(name.partition(".")[0] for name in code)})
     files: dict[str, bytes] = {}
@@ -69,7 +70,10 @@ def loading(world: World, package: str) -> bytes:
             f"from {package}.{ENGINE}.worlds.dsl.dynamics import Compiled, RulesDynamics",
             f"from {package}.{ENGINE}.worlds.dsl.levels import RulesLevels",
         ]
-        made = ["DYNAMICS = RulesDynamics(Compiled(DESCRIPTION, DESCRIPTION.rules))", "LEVELS = RulesLevels(DYNAMICS)"]
+        made = [
+            "DYNAMICS = RulesDynamics(Compiled(DESCRIPTION, DESCRIPTION.rules, FOLDER))",
+            "LEVELS = RulesLevels(DYNAMICS)",
+        ]
     else:
         rules, levels = _code_of(world)
         lines += [
@@ -88,6 +92,12 @@ def description_yaml(world: World) -> bytes:
     """Return the description with every field, as `heredity.bridges.plain.read_description` reads it."""
     whole = _listed(world.description.model_dump())
     return yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=120).encode()
+
+
+def world_files(world: World) -> dict[str, bytes]:
+    """Return the files that the world is loaded from, in a folder of its name: the description, and its hooks' modules."""
+    modules = {} if world.dynamics.hooks is None else world.dynamics.hooks.modules
+    return {f"{world.name}/{path}": data for path, data in {**modules, "world.yaml": description_yaml(world)}.items()}
 
 
 def _listed(value: Any) -> Any:

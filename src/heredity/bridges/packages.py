@@ -9,7 +9,7 @@ import json
 import re
 
 import heredity
-from heredity.bridges.engine import description_yaml, engine, loading
+from heredity.bridges.engine import engine, loading, world_files
 from heredity.bridges.files import form, license_text
 from heredity.errors import ConfigError
 from heredity.worlds.skins import check_skin
@@ -70,7 +70,7 @@ def _package(world: World, skin: str, framework: str, roots: tuple[str, ...]) ->
         **engine(world, package, roots),
         "__init__.py": forms[f"{framework}/__init__.py"],
         "loaded.py": loading(world, package),
-        f"{world.name}/world.yaml": description_yaml(world),
+        **world_files(world),
         f"{world.name}/levels.json": (json.dumps(levels, ensure_ascii=False) + "\n").encode(),
     }
     return {

@@ -84,6 +84,28 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Shape:
+    """What a hook returns."""
+
+    type: str
+    low: float
+    high: float
+    of: tuple[str | int, ...]
+    most: int
+    optional: bool
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A function in Python of a world in rules."""
+
+    file: str
+    takes: tuple[str, ...]
+    reads: tuple[str, ...]
+    returns: Shape
+
+
+@dataclass(frozen=True)
 class Bound:
     """A stated bound."""
 
@@ -109,7 +131,7 @@ class Rules:
     constants: Mapping[str, Any]
     state: Mapping[str, Variable]
     functions: Mapping[str, Function]
-    hooks: Mapping[str, Any]
+    hooks: Mapping[str, Hook]
     actions: Mapping[str, str]
     after: str
     refused: str
@@ -168,9 +190,15 @@ def _rules(value: Mapping[str, Any]) -> Rules:
     given, levels = dict(value), dict(value["levels"])
     given["state"] = {name: Variable(**_tuples(variable)) for name, variable in value["state"].items()}
     given["functions"] = {name: Function(**_tuples(function)) for name, function in value["functions"].items()}
+    given["hooks"] = {name: _hook(hook) for name, hook in value["hooks"].items()}
     levels["bound"] = None if levels["bound"] is None else Bound(**levels["bound"])
     given["levels"] = LevelRules(**levels)
     return Rules(**given)
+
+
+def _hook(value: Mapping[str, Any]) -> Hook:
+    returns = Shape(**_tuples(value["returns"]))
+    return Hook(value["file"], tuple(value["takes"]), tuple(value["reads"]), returns)
 
 
 def _tuples(value: Mapping[str, Any]) -> dict[str, Any]:

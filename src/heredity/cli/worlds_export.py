@@ -46,7 +46,8 @@ def export(
     forms = dict(zip(FORMATS, (autoenv_folder, gymnasium_package, verifiers_package), strict=True))
     if form not in forms:
         raise UnknownNameError("format of exported worlds", form, forms)
-    files = forms[form](shipping_world(place), skin)
+    made = shipping_world(place)
+    files = forms[form](made, skin)
     write_files(out, files)
     total = sum(map(len, files.values()))
     if as_json:
@@ -63,6 +64,8 @@ def export(
         typer.echo(
             f"{place} as {form}: {len(files)} files, {total // 1024} KiB in {out}; its README.md says what it needs"
         )
+        if made.dynamics.hooks is not None:
+            typer.echo("its hooks are code of its author, which runs there without the sandbox that it has here")
 
 
 def shipping_world(name: str) -> World:

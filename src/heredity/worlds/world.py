@@ -32,7 +32,8 @@ WORLDS = Group[ModuleType](
 SPLITS = {"test": 10, "validation": 5}
 """How many levels of each split a world ships."""
 DIFFICULTIES = (1, 2, 3)
-_CODE = ("dynamics.py", "levels.py", "env_main.py")
+CODE = ("dynamics.py", "levels.py", "env_main.py")
+"""Files that are the code of a whole world, which is not run from a plain folder."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ def is_path(name: str) -> bool:
 
 def in_rules(folder: Path) -> bool:
     """Return whether a folder is a world without code, safe to run whoever wrote it."""
-    return (folder / "world.yaml").is_file() and not any((folder / name).exists() for name in _CODE)
+    return (folder / "world.yaml").is_file() and not any((folder / name).exists() for name in CODE)
 
 
 def world(name: str) -> World:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ClosedError, ConfigError
+from heredity.errors import ClosedError, ConfigError, HeredityError
 from heredity.evolution import Budget, EvolverContext, Feedback, Outcome, Trial
 from heredity.gateway import Model
 from heredity.library.models.world_faults import FAULTS
@@ -17,6 +17,7 @@ from heredity.protocols.world_generation.author import WorldAuthor
 from heredity.resources import Candidate
 from heredity.rollouts.contract import Job
 from heredity.rollouts.world_build.kind import KIND
+from heredity.sandbox import isolation
 from heredity.sandbox.limits import Limits
 from heredity.worlds.themes.taskset import ThemeTaskset
 from heredity.worlds.themes.theme import Theme
@@ -71,6 +72,22 @@ async def test_a_world_is_written_built_and_mended_until_the_gates_pass(monkeypa
     assert any(0.0 < score < 1.0 for score in scores)
     assert scores[-1] == 1.0
     assert {"theme.md", "design.md", "world.yaml"} <= set(session.built[-1][0].agent)
+
+
+@pytest.mark.slow
+async def test_an_author_hands_in_hooks_and_they_meet_the_gates_in_the_sandbox() -> None:
+    try:
+        isolation.resolve()
+    except HeredityError:
+        pytest.skip("programs cannot be confined on this machine")
+    theme = (
+        "A gardener tends plots where melons ripen. Harvest many; what one is worth is computed from how ripe it is."
+    )
+    session = await written(WorldWriter(), theme, runner=HereRunner())
+    candidate, _, score = session.built[-1]
+    assert {"world.yaml", "hooks.py"} <= set(candidate.agent)
+    assert "hooks:" in candidate.agent.text("world.yaml")
+    assert score == 1.0
 
 
 @pytest.mark.slow

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.worlds.dsl.wells import RAIN, well
 
+from heredity.errors import HeredityError, IsolationError
 from heredity.ids import generator
 from heredity.library.models.world_faults import FAULTS, planted
+from heredity.rollouts.world_build.worker import answer
+from heredity.sandbox import isolation, kept
 from heredity.worlds.compose.composed import yaml_text
 from heredity.worlds.compose.composing import compose
 from heredity.worlds.compose.recipe import Recipe
+from heredity.worlds.dsl import hooks
 from heredity.worlds.gates.build import MAX_FILES, SHOWN, Built, build
+
+
+@pytest.fixture
+def confined() -> None:
+    try:
+        isolation.resolve()
+    except HeredityError:
+        pytest.skip("programs cannot be confined on this machine")
 
 
 @cache
@@ -91,3 +106,55 @@ def test_every_kind_of_fault_meets_its_gate(kind: str, seed: int) -> None:
     hidden = "reliability" in {gate for gate, _ in FAULTS[kind].meets}
     built = build({"world.yaml": faulty.encode()}, "mine", 7, (*SHOWN, "reliability") if hidden else SHOWN)
     assert kinds(built) & set(FAULTS[kind].meets)
+
+
+def well_files(place: Path, rain: str = RAIN, **changed: str) -> dict[str, bytes]:
+    """A world with hooks as its author writes it."""
+    folder = well(place, rain, **{"name: well": "name: mine", **changed})
+    return {name: (folder / name).read_bytes() for name in ("world.yaml", "hooks.py")}
+
+
+@pytest.mark.slow
+def test_a_world_with_hooks_is_built_and_meets_all_gates(tmp_path: Path, confined: None) -> None:
+    built = build(well_files(tmp_path), "mine", 7)
+    assert built.certificate is not None
+    assert built.certificate["admitted"], kinds(built)
+    figures = {report.gate: report.figures for report in built.reports}
+    assert figures["levels"]["fresh"] == 3, "levels of seeds that nobody knew"
+    assert figures["execution"]["hooks_asked_again"] > 0
+
+
+def test_hooks_of_an_author_never_run_in_this_process(tmp_path: Path, confined: None) -> None:
+    marker = tmp_path / "was-run"
+    start = f"try:\n    open({str(marker)!r}, 'w').write('x')\nexcept OSError:\n    pass\n"
+    built = build(well_files(tmp_path, f"{start}{RAIN}"), "mine", 7, ("format",))
+    assert kinds(built) == set()
+    assert not marker.exists()
+
+
+def test_a_hook_that_no_rule_can_call_is_a_finding(tmp_path: Path, confined: None) -> None:
+    files = well_files(tmp_path)
+    assert kinds(build({"world.yaml": files["world.yaml"]}, "mine", 7)) == {("build", "rules")}
+    wrong = {
+        **files,
+        "hooks.py": b"def rain(water, clouds, day):\n    return 1\n\ndef dig(seed, difficulty):\n    return 1 / 0\n",
+    }
+    built = build(wrong, "mine", 7)
+    assert kinds(built) == {("build", "levels")}
+    assert "ZeroDivisionError: division by zero (hooks.py, line 5)" in built.reports[0].findings[0].message
+
+
+def test_a_machine_that_confines_nothing_says_nothing_of_a_world(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unable() -> None:
+        raise IsolationError("this machine confines nothing")
+
+    monkeypatch.setattr(isolation, "resolve", unable)
+    monkeypatch.setattr(kept, "shared", kept.Sandbox)
+    monkeypatch.setattr(hooks, "shared", kept.Sandbox)
+    with pytest.raises(IsolationError):
+        build(well_files(tmp_path), "mine", 7)
+    files = {name: base64.b64encode(data).decode() for name, data in well_files(tmp_path).items()}
+    said = answer({"files": files, "world": "mine", "seed": 7, "gates": ["format"], "seconds": 60.0})
+    assert said == {"host": "this machine confines nothing"}

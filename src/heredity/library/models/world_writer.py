@@ -23,6 +23,7 @@ from heredity.gateway.contract import Message, Reply, Request, ToolCall, Usage
 from heredity.ids import generator
 from heredity.library.models.follower import words_of
 from heredity.library.models.world_faults import FAULTS, planted
+from heredity.library.models.world_hooks import CODE, COMPUTED, FILE, hooked
 from heredity.library.models.world_words import ABSTRACT, MECHANICS, PLACES, chosen, wishes, words_of_theme
 from heredity.worlds.compose.composing import Composition
 
@@ -105,7 +106,7 @@ class Work:
             value["rules"]["observe"].pop(name, None)
         for symbol in symbols:
             value["skin"].setdefault("legend", {})[symbol] = "a thing of this place"
-        return value
+        return hooked(value) if COMPUTED & {*words_of_theme(self.theme)} else value
 
     def _notices(self, kind: str, number: int) -> bool:
         return bool(self._rng("notices", kind, number).random() < _NOTICED)
@@ -172,8 +173,11 @@ class WorldWriter:
         text = work.text + (
             f"# read again after build {len(work.results)}\n" if work.results and before.text == work.text else ""
         )
-        arguments = json.dumps({"path": "world.yaml", "content": text})
-        return (ToolCall(f"call-{number}", "write_file", arguments),)
+        world = ToolCall(f"call-{number}", "write_file", json.dumps({"path": "world.yaml", "content": text}))
+        if work.results or "\n  hooks:\n" not in text:
+            return (world,)
+        hooks = ToolCall(f"call-{number}-hooks", "write_file", json.dumps({"path": FILE, "content": CODE}))
+        return hooks, world
 
 
 class CarelessWorldWriter(WorldWriter):

@@ -171,6 +171,8 @@ class BuildRunner:
             await process.end()
             raise
         self._idle.append(process)
+        if "host" in answer:
+            raise HostError(answer["host"])
         if "late" in answer:
             raise RolloutError(
                 f"no end within {seconds:g} seconds of the processor; make levels, lists and searches smaller",

@@ -1,6 +1,6 @@
 """The process that builds: one JSON line in, one out, until nobody writes any more.
 
-Rules are interpreted, not run, so nothing here needs the sandbox; memory is bounded, and who waits ends what takes too long.
+Rules are interpreted, and their hooks are called in the sandbox; memory is bounded, and who waits ends what takes too long.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import sys
 from functools import cache
 from typing import Any
 
+from heredity.errors import HostError, IsolationError
+from heredity.worlds.dsl.allowance import UnansweredHookError
 from heredity.worlds.gates.build import build
 from heredity.worlds.world import World, sound_worlds
 
@@ -34,7 +36,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Build what is asked for: `files` (path to base64), `world`, `seed`, `gates`, in `seconds` of the processor.
 
     Returns:
-        What came of it (`Built.to_json`), or `late`, true.
+        What came of it (`Built.to_json`), or `late`, true, or `host`: why nothing can be said of it.
     """
     files = {path: base64.b64decode(data) for path, data in request["files"].items()}
     library = _library() if "novelty" in request["gates"] else {}
@@ -48,6 +50,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         return build(files, request["world"], request["seed"], request["gates"], lambda: library).to_json()
     except _LateError:
         return {"late": True}
+    except (HostError, IsolationError, UnansweredHookError) as error:
+        return {"host": str(error)}
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
 

@@ -52,17 +52,20 @@ class Hooks:
         folder: where the world lies; of its files, hooks see its Python modules alone.
         hooks: by name.
 
+    Attributes:
+        modules: the folder's Python modules, by file.
+
     Raises:
         ConfigError: if a file is missing, is no Python, or defines no function that takes what the hook is given.
     """
 
     def __init__(self, folder: Path, hooks: Mapping[str, Hook]) -> None:
         files = SourceTree.from_folder(folder, max_bytes=_MAX_BYTES, max_files=_MAX_FILES)
-        modules = {path: data for path, data in files.items() if path.endswith(".py") and "/" not in path}
+        self.modules = {path: data for path, data in files.items() if path.endswith(".py") and "/" not in path}
         for name, hook in hooks.items():
-            _check(folder, modules, name, hook)
+            _check(folder, self.modules, name, hook)
         guest = Path(__file__).with_name(f"{_GUEST}.py").read_bytes()
-        tree = SourceTree({**modules, f"{_GUEST}.py": guest})
+        tree = SourceTree({**self.modules, f"{_GUEST}.py": guest})
         functions = {name: hook.file.removesuffix(".py") for name, hook in hooks.items()}
         self._kept = Kept(tree, f"{_GUEST}:Hooks", {"functions": functions})
         self._fits = {name: fitting(f"the result of {name}", hook.returns) for name, hook in hooks.items()}

@@ -1,6 +1,7 @@
 """A build: the files of an author become a world with its levels, which then meets gates.
 
-Files are read as rules and nothing else: no code of an author is run, and levels and bounds are made here, never taken over.
+Files are read as rules and as their hooks, which are called in the sandbox alone: no code of an author is run in this process.
+Levels and bounds are made here, never taken over.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from heredity.errors import HeredityError
+from heredity.errors import HeredityError, HostError, IsolationError
 from heredity.sandbox.engine_folder import EngineFolder
 from heredity.worlds.description import read_description
+from heredity.worlds.dsl.allowance import UnansweredHookError
 from heredity.worlds.gates.admit import GATES, admit
 from heredity.worlds.gates.contract import Findings, GateReport, Subject
-from heredity.worlds.world import World
+from heredity.worlds.world import CODE, World
 
 BUILD = "build"
 """What the first gate is called: the files are a world that has levels."""
@@ -98,6 +100,8 @@ def _world(files: Mapping[str, bytes], folder: Path, findings: Findings) -> Worl
         made = World(folder)
         stage = "levels"
         text = made.levels_text()
+    except (HostError, IsolationError, UnansweredHookError):
+        raise
     # Whatever the rules of somebody's world lead to.
     except Exception as error:  # noqa: BLE001
         said = str(error) if isinstance(error, HeredityError) else f"{type(error).__name__}: {error}"
@@ -113,8 +117,8 @@ def _unfit(files: Mapping[str, bytes]) -> str:
     if len(files) > MAX_FILES or size > MAX_BYTES:
         return f"there are {len(files)} files of {size} bytes; a world has at most {MAX_FILES} of {MAX_BYTES}"
     code = sorted(path for path in files if PurePosixPath(path).suffix == ".py")
-    if code:
-        return f"{code[0]} is code, and none is run here; say it in the rules of {WORLD}"
+    if whole := [path for path in code if path in CODE or "/" in path]:
+        return f"{whole[0]} is code that no hook can be; say it in the rules of {WORLD}, and what they cannot say in hooks.py"
     if not files.get(WORLD, b"").strip():
         there = ", ".join(sorted(files)) or "no files"
         return f"there is no {WORLD}, or it is empty ({there}); write the world there"

@@ -1,0 +1,74 @@
+"""A world with hooks plays elsewhere as it plays here, where its hooks run in the sandbox."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.worlds.dsl.wells import RAIN, well
+
+from heredity.bridges.files import write_files
+from heredity.bridges.packages import gymnasium_package
+from heredity.errors import HeredityError
+from heredity.ids import generator
+from heredity.sandbox import isolation
+from heredity.worlds.gates.wrapping import set_shipped
+from heredity.worlds.world import World
+
+from .test_autoenv import OURS, actions_of, compare
+from .test_packages import ours, run
+
+try:
+    isolation.resolve()
+except HeredityError:
+    pytest.skip("programs cannot be confined on this machine", allow_module_level=True)
+
+CHANCE = RAIN.replace("round(1 + math.sin(water)) // 2", "helping.most(random.random() * 2)").replace(
+    "clouds[day] *", "len(clouds) // 8 *"
+)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> World:
+    """A well whose rain takes chance, and a module of its own."""
+    folder = well(tmp_path, CHANCE, start="import helping")
+    (folder / "helping.py").write_text("def most(number):\n    return int(number)\n")
+    world = World(folder)
+    set_shipped(world, {split: levels[:2] for split, levels in world.make_shipped().items()})
+    return world
+
+
+def test_a_gymnasium_package_with_hooks_plays_the_same(made: World, tmp_path: Path) -> None:
+    write_files(tmp_path / "out", gymnasium_package(made))
+    rng = generator(3, "exports", "hooks")
+    plays = [
+        [{"level": level.id}, None, actions_of(made, rng, 9)] for split in made.shipped for level in made.shipped[split]
+    ]
+    plays += [[{"difficulty": 2}, 7, actions_of(made, rng, 9)]]
+    results = run("gymnasium_player.py", str(tmp_path / "out" / "src"), "world_well_gymnasium", asked=plays)
+    assert results == [ours(made, *play) for play in plays]
+    waters = {row[0].split()[0] for rows in results for row in rows}
+    assert len(waters) > 3, "rain falls"
+
+
+@pytest.mark.slow
+def test_a_folder_of_autoenv_with_hooks_plays_the_same(made: World, tmp_path: Path) -> None:
+    set_shipped(made, made.make_shipped())
+    compare(made, OURS, tmp_path / "out", repeats=1)
+
+
+def test_hooks_of_two_exports_never_meet_and_leave_the_process_its_own_chance(made: World, tmp_path: Path) -> None:
+    write_files(tmp_path / "out", gymnasium_package(made))
+    script = (
+        f"import random, sys; sys.path.insert(0, {str(tmp_path / 'out' / 'src')!r}); import json, gymnasium\n"
+        "sys.modules['helping'] = sys; random.seed(4); first = random.random(); random.seed(4)\n"
+        "env = gymnasium.make('world_well_gymnasium:worlds/Well-v0'); env.reset(seed=1)\n"
+        "env.step({'action': 'wait', 'params': {}})\n"
+        "print(json.dumps([random.random() == first, sys.modules['helping'] is sys, 'hooks' in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd="/")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [True, True, False]

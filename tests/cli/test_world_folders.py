@@ -9,11 +9,12 @@ from tests.rollouts.folders import BAKERY, CANAL, FERRY, written
 from typer import Typer
 from typer.testing import CliRunner, Result
 
+from heredity.analysis.worlds import GROUPS, PUBLISHED
 from heredity.cli.world_folders import audit
 from heredity.cli.worlds_admit import admit
-from heredity.cli.worlds_bench import bench
+from heredity.cli.worlds_bench import _print_players, bench
 from heredity.errors import ConfigError, HeredityError
-from heredity.experiments.world_episodes import groups_of
+from heredity.experiments.world_episodes import groups_of, is_release
 from heredity.sandbox import isolation
 
 try:
@@ -105,3 +106,22 @@ def test_agents_and_skins_that_folders_have_not_are_refused() -> None:
     assert isinstance(invoke("bench", "--agent", "reference", "--worlds", str(CANAL)).exception, ConfigError)
     refused = invoke("bench", "--agent", "random", "--worlds", str(CANAL), "--skin", "inverse").exception
     assert "no skins" in str(refused)
+
+
+def test_published_rows_stand_beside_the_folders_of_the_release_and_no_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    release = [f"./benchmarks/{number}_World" for number in range(1, 37)]
+    assert is_release(release)
+    assert not is_release(release[:-1])
+    assert not is_release([*release[:-1], "./benchmarks/1_Other"])
+    assert not is_release([*release[:-1], "grid_treasure"])
+    groups = {group: {"mean": 0.5} for group in (*GROUPS, "average")}
+    _print_players([{"player": "random", "groups": groups, "steps": 29.0, "cost_usd": 0.0}], published=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines if "(published)" in line] == list(PUBLISHED)
+    [cheapest] = [line for line in lines if line.startswith("GPT-4o-mini")]
+    assert cheapest.split()[2:] == ["7.96", "15.97", "12.65", "11.48", "12.36", "10.58", "11.96", "29.79"]
+    for row in PUBLISHED.values():  # each pair of columns averages to the last one, weighted by its worlds
+        assert (row[0] + row[1]) / 2 == pytest.approx(row[6], abs=0.06)
+        assert (15 * row[2] + 21 * row[3]) / 36 == pytest.approx(row[6], abs=0.4)

@@ -18,6 +18,19 @@ from heredity.analysis.statistics import Floats, evolver_mean
 GROUPS = ("binary", "accumulative", "full", "partial", "aligned", "inverse")
 """The columns of table 3, before the average; each world is in one of every two."""
 
+PUBLISHED: Mapping[str, tuple[float, ...]] = {
+    "GPT-4o-mini": (7.96, 15.97, 12.65, 11.48, 12.36, 10.58, 11.96, 29.79),
+    "GPT-5": (56.25, 37.35, 49.81, 44.65, 45.44, 51.55, 46.80, 24.98),
+    "o3": (61.16, 36.31, 53.42, 45.38, 47.56, 52.84, 48.73, 24.61),
+    "Claude-4-Sonnet": (45.09, 36.25, 45.69, 37.09, 38.14, 49.53, 40.67, 24.88),
+    "Kimi-K2": (31.44, 31.55, 34.59, 29.28, 28.86, 40.70, 31.49, 26.07),
+    "DeepSeek-V3.1": (34.63, 33.38, 35.66, 32.82, 32.68, 38.63, 34.01, 26.93),
+    "Gemini-2.5-Flash": (43.89, 34.93, 46.84, 34.10, 38.95, 41.02, 39.41, 24.32),
+}
+"""Table 3 as AutoEnv's authors published it: accuracy in % by `GROUPS` and on average, then steps; measured by them, not here."""
+RELEASED = 36
+"""Worlds of the release, numbered from 1: on these alone published figures are to be compared with."""
+
 
 def world_table(rows: Sequence[Mapping[str, Any]], groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Tabulate episodes.

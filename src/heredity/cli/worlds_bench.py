@@ -48,7 +48,8 @@ def bench(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Play the test levels of worlds with models and agents, and tabulate accuracy, steps and cost: AutoEnv's table 3."""
-    from heredity.experiments.world_episodes import Exam, check_exam
+    from heredity.analysis.worlds import PUBLISHED
+    from heredity.experiments.world_episodes import Exam, check_exam, is_release
     from heredity.worlds.world import sound_worlds
 
     players = _players(model or [], agent or [])
@@ -56,10 +57,11 @@ def bench(
     check_exam(exam)
     tables = [_table(player, exam, (config, concurrent), out, unsafe=unsafe) for player in players]
     if as_json:
-        typer.echo(json.dumps(tables[0] if len(tables) == 1 else {"players": tables}, indent=1))
+        shown = tables[0] if len(tables) == 1 else {"players": tables}
+        typer.echo(json.dumps({**shown, **({"published": PUBLISHED} if is_release(exam.worlds) else {})}, indent=1))
         return
-    if len(tables) > 1:
-        _print_players(tables)
+    if len(tables) > 1 or is_release(exam.worlds):
+        _print_players(tables, published=is_release(exam.worlds))
     for table in tables:
         _print(table)
 
@@ -181,7 +183,8 @@ def _settings(path: Path | None) -> Any:
     return GatewaySettings.of(read_toml(path).get("gateway", {}), f"{path}: [gateway]")
 
 
-def _print_players(tables: Sequence[dict[str, Any]]) -> None:
+def _print_players(tables: Sequence[dict[str, Any]], *, published: bool) -> None:
+    from heredity.analysis.worlds import PUBLISHED
     from heredity.cli.columns import columns
 
     groups = list(tables[0]["groups"])
@@ -189,7 +192,13 @@ def _print_players(tables: Sequence[dict[str, Any]]) -> None:
         [t["player"], *(_percent(t["groups"][g]["mean"]) for g in groups), _plain(t["steps"]), _plain(t["cost_usd"])]
         for t in tables
     ]
+    rows += [
+        [f"{name} (published)", *(f"{figure:.2f}" for figure in figures[:-1]), f"{figures[-1]:.4g}", ""]
+        for name, figures in (PUBLISHED.items() if published else ())
+    ]
     typer.echo(columns(("player", *groups, "steps", "USD"), rows) + "\n")
+    if published:
+        typer.echo("published: by AutoEnv's authors (table 3), with their runner; nothing of it was measured here\n")
 
 
 def _print(table: dict[str, Any]) -> None:

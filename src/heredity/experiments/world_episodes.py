@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heredity.analysis.worlds import GROUPS
+from heredity.analysis.worlds import GROUPS, RELEASED
 from heredity.errors import ConfigError, DamagedRecordError
 from heredity.experiments.folder_agents import play_folder
 from heredity.judging.rollouts import Rollouts
@@ -183,6 +183,12 @@ class Episodes:
 def groups_of(names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
     """Return the groups of AutoEnv's table 3 that each world is in."""
     return {name: tuple(group for group in GROUPS if group in _features(name)) for name in names}
+
+
+def is_release(names: Sequence[str]) -> bool:
+    """Return whether worlds are the folders of AutoEnv's release, each of the 36 once, by the numbers that they begin with."""
+    numbers = [re.match(r"\d+(?=_)", Path(name).resolve().name) for name in names if is_folder(name)]
+    return len(names) == RELEASED and {int(n[0]) for n in numbers if n} == {*range(1, RELEASED + 1)}
 
 
 def check_exam(exam: Exam) -> None:

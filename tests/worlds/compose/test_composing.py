@@ -45,6 +45,13 @@ def test_every_recipe_gives_rules_of_the_language_and_texts_without_gaps() -> No
         assert len(made.composition.mechanics) >= 2
 
 
+@pytest.mark.slow
+def test_mechanics_never_take_each_others_names() -> None:
+    """Rules are compiled, in which a variable of one mechanic could be a name that another uses for itself."""
+    for seed in range(60, 600):
+        ComposedWorld(Recipe(seed))
+
+
 def test_a_world_is_what_was_asked_for() -> None:
     for seed in range(12):
         for semantics in ("aligned", "inverse"):

@@ -27,7 +27,7 @@ class Recipe:
         reward: `binary` or `accumulative`; None leaves it to the seed, as with the others.
         observation: `full` or `partial`.
         semantics: `aligned` or `inverse`.
-        difficulty: `1` to `3`: two mechanics, two or three, three; and how much of each.
+        difficulty: `1` to `3`: two mechanics, two or three, three or four; and how much of each.
     """
 
     seed: int

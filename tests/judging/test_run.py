@@ -153,6 +153,10 @@ async def test_a_candidate_with_too_many_missing_scores_is_not_selected(tmp_path
     alone = await run_evolution(tmp_path / "alone", PLAN, conditions(Gaps()), submit_all(("value 9", [0])))
     assert (alone.candidate, alone.heldout) == (None, None)
     assert "90% of its validation scores" in alone.reason
+    assert "coverage" not in journal(tmp_path)[0].data
+    less = dataclasses.replace(PLAN, coverage=0.75)
+    verdict = await run_evolution(tmp_path / "less", less, conditions(Gaps()), submit_all(("value 9", [0])))
+    assert (verdict.candidate, journal(tmp_path / "less")[0].data["coverage"]) == (program("value 9").digest, 0.75)
 
 
 async def test_a_checkpoint_whose_program_fails_is_not_judged(tmp_path: Path) -> None:

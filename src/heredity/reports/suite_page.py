@@ -10,7 +10,7 @@ from heredity.reports.mechanisms import bare, mechanisms, plain
 from heredity.reports.sections import Head, arranged, failed_runs, failure_parts, headed, labelled, versions
 from heredity.reports.sentences import suite_caution, suite_summary, suite_title, trouble_summary
 from heredity.reports.sequential_section import sequential_section
-from heredity.reports.suite_standings import columns, leaderboard, profiles
+from heredity.reports.suite_standings import leaderboard, profiles
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Reference, Tone
 from heredity.results.claims import claim_cells, claim_columns
@@ -32,6 +32,7 @@ from heredity.results.page import (
     Table,
     Text,
     Value,
+    columns_of,
     of_rows,
 )
 from heredity.results.report import Report, taskset_names, tones
@@ -143,7 +144,7 @@ class _Shown:
             for e in suite.leaderboard
         )
         rows += tuple(self._further(name) for name in dict.fromkeys(r.name for t in suite.tasksets for r in t.further))
-        head = columns("evolver", *(self._names[t.taskset] for t in suite.tasksets))
+        head = columns_of("evolver", *(self._names[t.taskset] for t in suite.tasksets))
         inferred = (
             f"; {self._interval} over seeds, over cases of a single one; the best of each {words.taskset} is bold"
         )
@@ -205,7 +206,7 @@ class _Shown:
 
     def _compared(self, rows: Sequence[Comparison], caption: str, places: int | None, csv: str = "") -> Table:
         claims = claim_columns("evolvers", self._words.products)
-        head = (Column("first"), *claims, *columns("", "chance of improvement", "paired runs", "paired cases")[1:])
+        head = (Column("first"), *claims, *columns_of("", "chance of improvement", "paired runs", "paired cases")[1:])
         shown = [
             Row(
                 (

@@ -10,7 +10,6 @@ from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Lines, Series, Tone
 from heredity.results.page import (
     Cell,
-    Column,
     Folded,
     Group,
     Mean,
@@ -21,6 +20,7 @@ from heredity.results.page import (
     Section,
     Table,
     Text,
+    columns_of,
     of_rows,
 )
 from heredity.results.suite import Profile, SuiteResults
@@ -28,11 +28,6 @@ from heredity.results.words import Words
 
 PROFILED = (0.0, 0.25, 0.5, 0.75, 0.9)
 """Normalised scores at which profiles are written; charts show them at more."""
-
-
-def columns(*names: str, left: int = 1) -> tuple[Column, ...]:
-    """Return columns of which the first `left` are aligned to the left."""
-    return tuple(Column(name, "left" if i < left else "right") for i, name in enumerate(names))
 
 
 def _named(evolver: str, tones: Mapping[str, Tone]) -> Named:
@@ -59,7 +54,7 @@ def leaderboard(suite: SuiteResults, words: Words, tones: Mapping[str, Tone]) ->
         normalised = Mean(e.iqm, *(e.iqm_ci or (None, None)), decimals=3)
         cells = (entry_cell(_named(e.evolver, tones), e, words), rank, normalised, e.wins, e.top2)
         rows.append(Row(cells, "reference" if e.reference else ""))
-    head = columns("evolver", "rank score", "normalised", "wins", "top 2")
+    head = columns_of("evolver", "rank score", "normalised", "wins", "top 2")
     caption = f"Leaderboard of {suite.suite_id or 'the suite'}, best first"
     table = Table(head, tuple(rows), caption, csv="leaderboard.csv")
     lines = [

@@ -16,7 +16,7 @@ None and become a dash, never a zero. Charts are in `results/charts.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -291,6 +291,12 @@ class Page:
     warnings: tuple[Part, ...] = ()
     foot: str = ""
     name: str = ""
+
+
+def columns_of(*names: str, left: int | Collection[str] = 1) -> tuple[Column, ...]:
+    """Return columns aligned to the right, but for the first ones or those that are named in `left`."""
+    named = names[:left] if isinstance(left, int) else left
+    return tuple(Column(name, "left" if name in named else "right") for name in names)
 
 
 def of_rows(

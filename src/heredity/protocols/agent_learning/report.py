@@ -21,7 +21,6 @@ from heredity.results.charts import Lines, Series, Tone
 from heredity.results.claims import claimed
 from heredity.results.page import (
     Cell,
-    Column,
     Group,
     Named,
     Number,
@@ -31,6 +30,7 @@ from heredity.results.page import (
     Table,
     Text,
     Value,
+    columns_of,
     of_rows,
 )
 from heredity.results.report import taskset_names, tones
@@ -84,8 +84,7 @@ def _board(board: Sequence[BoardRow], colours: Mapping[str, Tone], words: Words)
         )
         for i, row in enumerate(board)
     )
-    head = ("evolver", words.tasksets, "held-out mean", f"gain over the {words.reference}")
-    columns = tuple(Column(name, "right" if i else "left") for i, name in enumerate(head))
+    columns = columns_of("evolver", words.tasksets, "held-out mean", f"gain over the {words.reference}")
     table = Table(columns, rows, f"Held-out {words.score}, not normalised", csv="leaderboard.csv")
     said = Section("board-said", "", (Text(_said(board, words), "summary"),), "head", "all")
     return [said, Section("leaderboard", "Leaderboard", (Text(about, "about"), table), "lead", "all")]
@@ -144,8 +143,7 @@ def _space(
             for row in space.controllers
         ),
     ]
-    heads = ("entry", "held-out mean", "below the bound", "of the way from the best fixed method")
-    columns = tuple(Column(name, "right" if i else "left") for i, name in enumerate(heads))
+    columns = columns_of("entry", "held-out mean", "below the bound", "of the way from the best fixed method")
     table = Table(columns, tuple(rows), f"Held-out {words.score}, mean over {words.tasksets} and seeds")
     picked = [
         [
@@ -199,8 +197,7 @@ def _skins(
         "The same levels, seen as they are and with symbols or numbers inverted while the legend stays. Rules and rewards "
         "are the same, so the difference is what the inversion costs; negative is worse."
     )
-    heads = (words.taskset, "entry", "plain", "inverse", "difference")
-    columns = tuple(Column(name, "right" if name in heads[2:] else "left") for name in heads)
+    columns = columns_of(words.taskset, "entry", "plain", "inverse", "difference", left=2)
     rows = tuple(
         Row(
             (

@@ -9,18 +9,7 @@ from heredity.protocols.harness_evolution.results import Collapse, HarnessRunRes
 from heredity.protocols.harness_evolution.task_results import Cost, Difference, Gain, Transfer
 from heredity.results import text
 from heredity.results.claims import bounds_note, judged
-from heredity.results.page import (
-    Cell,
-    Column,
-    Fact,
-    Facts,
-    Mean,
-    Number,
-    Part,
-    Row,
-    Table,
-    Text,
-)
+from heredity.results.page import Cell, Fact, Facts, Mean, Number, Part, Row, Table, Text, columns_of
 from heredity.results.run import RunResults
 from heredity.results.views import in_order, view_name
 
@@ -161,18 +150,15 @@ def gains(harness: HarnessRunResults) -> tuple[Part, ...]:
             "paired tasks",
         ]
         caption = "Gain on update-validation (UVG) at each evaluation point"
-        parts.append(Table(columns(head, "verdict", "verdict "), tuple(rows), caption, page_only=True))
+        parts.append(
+            Table(columns_of(*head, left=("snapshot", "verdict", "verdict ")), tuple(rows), caption, page_only=True)
+        )
     return tuple(parts)
 
 
 def _in_order(harness: HarnessRunResults) -> list[Transfer]:
     places = {view: i for i, view in enumerate(in_order(harness.views))}
     return sorted(harness.transfer, key=lambda row: places.get(row.view, len(places)))
-
-
-def columns(names: Sequence[str], *left: str) -> tuple[Column, ...]:
-    """Return columns aligned to the right, but for the first and those that are named in `left`."""
-    return tuple(Column(name, "left" if i == 0 or name in left else "right") for i, name in enumerate(names))
 
 
 def _transfer(listed: Sequence[Transfer]) -> Table:
@@ -198,7 +184,9 @@ def _transfer(listed: Sequence[Transfer]) -> Table:
     ]
     head = ["tasks", "snapshot", "gain", "verdict", "macro", "forgetting (FR)", "p, corrected", "detectable effect"]
     caption = "Gains over A_0 of the final snapshot and of the best on validation"
-    return Table(columns([*head, "paired tasks"], "snapshot", "verdict"), tuple(rows), caption, csv="gains.csv")
+    return Table(
+        columns_of(*head, "paired tasks", left=("tasks", "snapshot", "verdict")), tuple(rows), caption, csv="gains.csv"
+    )
 
 
 def _update_validation(harness: HarnessRunResults, view: str) -> Iterator[Row]:

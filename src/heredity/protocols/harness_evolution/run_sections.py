@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from heredity.protocols.harness_evolution.analysis.replay import CELLS
-from heredity.protocols.harness_evolution.gain_sections import columns, gains, head
+from heredity.protocols.harness_evolution.gain_sections import gains, head
 from heredity.protocols.harness_evolution.results import FileChange, Gate, HarnessRunResults, Plan, Point
 from heredity.protocols.harness_evolution.task_results import ALL, Cost, Costs, Level, Points, Replay
 from heredity.results import text
@@ -29,6 +29,7 @@ from heredity.results.page import (
     Text,
     Value,
     Verdict,
+    columns_of,
     of_rows,
 )
 from heredity.results.run import RunResults
@@ -246,7 +247,7 @@ def _cost(harness: HarnessRunResults) -> tuple[Part, ...]:
     whole = Row(_cost_row("all rollouts", costs.rollout).cells, "chosen")
     head = ["for", "rollouts or updates", "tokens", "tool calls", "time", "cost"]
     table = Table(
-        columns(head), (*rows, whole, _cost_row("updates", costs.update)), "Totals of the run", csv="cost.csv"
+        columns_of(*head), (*rows, whole, _cost_row("updates", costs.update)), "Totals of the run", csv="cost.csv"
     )
     return Text(_ABOUT_COST, "about"), table
 
@@ -287,4 +288,4 @@ def _models(harness: HarnessRunResults) -> tuple[Part, ...]:
     about = "The same harnesses, driven by another model than the one they evolved under."
     head = ["model", "tasks of", "A_0", "A_T", "gain", "verdict", "paired tasks"]
     caption = "Mean score before and after evolution, paired by task"
-    return Text(about, "about"), Table(columns(head, "tasks of", "verdict"), tuple(rows), caption)
+    return Text(about, "about"), Table(columns_of(*head, left=(head[0], "tasks of", "verdict")), tuple(rows), caption)

@@ -8,7 +8,7 @@ from typing import TypeVar
 from heredity.analysis.bounds import wilson
 from heredity.results import text
 from heredity.results.charts import Bar, Bars
-from heredity.results.page import Column, Group, Named, Number, Part, Row, Table, Text
+from heredity.results.page import Group, Named, Number, Part, Row, Table, Text, columns_of
 from heredity.results.report import tones
 from heredity.results.run import EditHits, RunResults
 from heredity.results.suite import EditRate, EditsRow, FeaturesRow, SuiteResults
@@ -56,8 +56,7 @@ def edits(suite: SuiteResults, runs: Sequence[RunResults]) -> tuple[Part, ...]:
             )
             for r in members
         ]
-    head = ("evolver", "synthesis", "rate", "parametric", "rate ", "rollbacks", "retests")
-    columns = tuple(Column(name, "right" if i else "left") for i, name in enumerate(head))
+    columns = columns_of("evolver", "synthesis", "rate", "parametric", "rate ", "rollbacks", "retests")
     caption = "Edits that raised the best, of all edits of their kind, by group of environments"
     table = Table(columns, tuple(rows), caption, empty="No edits recorded yet.")
     bins = edit_bins(runs)
@@ -115,6 +114,6 @@ def code(suite: SuiteResults) -> tuple[Part, ...]:
             )
             for r in members
         ]
-    columns = tuple(Column(n, "right" if i else "left") for i, n in enumerate(("evolver", "runs", *FEATURES.values())))
+    columns = columns_of("evolver", "runs", *FEATURES.values())
     caption = "Features of the programs that validation selected, by group of environments"
     return Text(about, "about"), Table(columns, tuple(rows), caption, empty="No policy has been selected yet.")

@@ -43,6 +43,7 @@ from heredity.results.page import (
     Section,
     Table,
     Text,
+    columns_of,
     of_rows,
 )
 from heredity.results.run import RunResults, RunStatus
@@ -188,7 +189,7 @@ def _gains(part: TrainingRunResults) -> tuple[Part, ...]:
         if task.heldout.gain is not None:
             rows.append(_gain_row(f"{name}, held out", task.heldout))
     head = ("Items", "Base model", "Best checkpoint", "Gain", "Verdict", "Detectable effect", "Paired items")
-    columns = tuple(Column(name, "left" if name in ("Items", "Verdict") else "right") for name in head)
+    columns = columns_of(*head, left=("Items", "Verdict"))
     about = (
         "Paired item by item. A gain is better or worse only if its interval excludes zero and it is at least what these items "
         "could show."

@@ -32,6 +32,7 @@ from heredity.results.page import (
     Table,
     Text,
     Value,
+    columns_of,
     of_rows,
 )
 from heredity.results.report import tones
@@ -91,7 +92,7 @@ class _Sections:
             "Beyond noise",
             "Noise of grading",
         )
-        columns = tuple(Column(name, "right" if i else "left") for i, name in enumerate(head))
+        columns = columns_of(*head)
         return Table(columns, tuple(self._gain_row(entry) for entry in entries), f"{task}{level}{base}")
 
     def _gain_row(self, entry: Entry) -> Row:

@@ -20,7 +20,21 @@ from heredity.protocols.post_training.tables import (
 from heredity.results import text
 from heredity.results.base import Unknown
 from heredity.results.charts import Tone
-from heredity.results.page import Cell, Column, Mean, Named, Number, Part, Row, Section, Table, Text, Value, Verdict
+from heredity.results.page import (
+    Cell,
+    Column,
+    Mean,
+    Named,
+    Number,
+    Part,
+    Row,
+    Section,
+    Table,
+    Text,
+    Value,
+    Verdict,
+    columns_of,
+)
 
 _STABLE: Mapping[Stability, Tone] = {Stability.YES: "good", Stability.PARTLY: None, Stability.NO: "bad"}
 _METHODS = {"RL": "other policy gradient"}
@@ -67,7 +81,7 @@ class _Tables:
             "checkpoint of its own was graded: trained, submitted and evaluated. Bounds are the mean, had the runs that graded "
             "nothing lost everything, and gained everything. A mean has an interval from six runs on."
         )
-        columns = _columns(
+        columns = columns_of(
             *("Agent", "Task", "Base model", "Mean improvement", "SD over runs", "Best run", "Improved", "Executed"),
             left=3,
         )
@@ -105,7 +119,7 @@ class _Tables:
             "budget is shorter, or that graded nothing, are not counted."
         )
         caption = "Improvement at fixed budgets"
-        return Table(_columns("Agent", "Task", *marks, left=2), rows, caption, csv="budgets.csv"), Text(note, "note")
+        return Table(columns_of("Agent", "Task", *marks, left=2), rows, caption, csv="budgets.csv"), Text(note, "note")
 
     # --- workspaces and behaviour
 
@@ -115,7 +129,7 @@ class _Tables:
             "measure of what the agent usually does; sums over all of its runs are below."
         )
         names = ("Agent", "Task", "Improvement", "Graded", "Code files", "Checkpoints", "Zero scores", "Best at")
-        columns = (*_columns(*names, left=2), Column("Routes, in order", prose=True))
+        columns = (*columns_of(*names, left=2), Column("Routes, in order", prose=True))
         table = Table(columns, tuple(Row(self._workspace(row)) for row in self._tables.workspaces), "Best workspaces")
         used = ("Driver", "Runs", "Graded", "Rollbacks", "Calls", "Input", "Cached", "Output", "Cost", "Best run")
         rows = tuple(Row(self._behaviour(row)) for row in self._tables.behaviour)
@@ -123,7 +137,7 @@ class _Tables:
             Text(about, "about"),
             table,
             Table(
-                _columns("Agent", "Task", *used, left=3),
+                columns_of("Agent", "Task", *used, left=3),
                 rows,
                 "What agents did and used, sums over runs",
                 csv="behaviour.csv",
@@ -175,7 +189,7 @@ class _Tables:
         settings = self._tables.settings
         if not settings:
             return ()
-        columns = _columns(
+        columns = columns_of(
             *("Agent", "Task", "Setting", "Value", "Mean score", "Least", "Greatest", "Graded", "Failed"), left=3
         )
         rows = tuple(Row(self._setting(row, group)) for row in settings for group in row.groups)
@@ -223,17 +237,13 @@ class _Tables:
             return ()
         dimensions = list(dict.fromkeys(name for row in rows for name in row.scores))
         about = "How much of each a task asks for, on scales from 1 to 5 that whoever made the task has set: metadata, no result."
-        columns = _columns("Task", "Level", *dimensions, left=2)
+        columns = columns_of("Task", "Level", *dimensions, left=2)
         table = Table(columns, tuple(Row(self._asked(row, dimensions)) for row in rows), "Structure of the tasks")
         return Text(about, "about"), table
 
     def _asked(self, row: TaskStructure, dimensions: Sequence[str]) -> tuple[Value | Cell, ...]:
         scores = (row.scores.get(name) for name in dimensions)
         return self._task(row.taskset), row.level, *(None if s is None else Cell(s, heat=(s - 1) / 4) for s in scores)
-
-
-def _columns(*names: str, left: int = 1) -> tuple[Column, ...]:
-    return tuple(Column(name, "left" if i < left else "right") for i, name in enumerate(names))
 
 
 def _over_runs(of: OverRuns, notes: tuple[str, ...] = ()) -> Cell:

@@ -27,6 +27,7 @@ from heredity.results.page import (
     Text,
     Value,
     Verdict,
+    columns_of,
 )
 from heredity.results.report import budget_of, by_taskset, taskset_names, tones
 from heredity.results.run import Decision, RunResults, SubmissionRow
@@ -228,8 +229,7 @@ def _usage(run: RunResults, words: Words) -> tuple[Part, ...]:
         return (Text("No model was asked.", "note"),)
     method = Cell("the method", (text.plural(used.method.calls, "call"),))
     purposes = ((f"{words.rollouts} at train tasks", used.rollouts), (method, used.method), ("judging", used.judging))
-    names = ("calls for", "input tokens", "of them cached", "output tokens", "cost")
-    head = tuple(Column(name, "right" if i else "left") for i, name in enumerate(names))
+    head = columns_of("calls for", "input tokens", "of them cached", "output tokens", "cost")
     rows = tuple(Row((name, *_tokens(spent))) for name, spent in purposes)
     table = Table(head, rows, "What a provider did not say is unknown, and so is every sum it enters")
     failed = f"{text.plural(used.failed_calls, 'call')} of the method gave no answer."
@@ -281,7 +281,7 @@ def _gains(suite: SuiteResults, runs: Sequence[RunResults], words: Words) -> tup
         )
         rows.append(Row(cells))
     left = {"evolver", words.taskset, "verdict"}
-    columns = tuple(Column(name, "left" if name in left else "right") for name in head)
+    columns = columns_of(*head, left=left)
     caption = "Every run" + (
         f", with {text.percent(suite.confidence)} intervals over hidden tasks" if suite.ranked else ""
     )

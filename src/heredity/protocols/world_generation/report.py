@@ -29,6 +29,7 @@ from heredity.results.page import (
     Table,
     Text,
     Value,
+    columns_of,
     of_rows,
 )
 from heredity.results.report import PlainReport
@@ -96,8 +97,7 @@ def _yields(part: GenerationSuite) -> tuple[Part, ...]:
 
 
 def _table(first: str, rows: Sequence[YieldRow], csv: str) -> Table:
-    heads = (first, *_HEADS, "builds a theme", "cost a theme")
-    columns = tuple(Column(name, "right" if i else "left") for i, name in enumerate(heads))
+    columns = columns_of(first, *_HEADS, "builds a theme", "cost a theme")
     cells = tuple(
         Row(
             (
@@ -133,8 +133,8 @@ def _faults(rows: Sequence[FaultRow]) -> tuple[Part, ...]:
 
 
 def _worlds(runs: Sequence[RunResults]) -> Table:
-    heads = ("world", "author", "themes", "builds", "result", "rejected at", "tokens", "cost")
-    columns = tuple(Column(name) for name in heads)
+    heads = ("world", "author", "themes", "builds", "verdict", "rejected at", "tokens", "cost")
+    columns = columns_of(*heads, left=heads)
     rows = tuple(
         Row(
             (

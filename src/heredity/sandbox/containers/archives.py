@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tarfile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from heredity.errors import CandidateError
@@ -40,7 +41,8 @@ def unpacked(file: IO[bytes], target: Path, what: str, *, folder: bool) -> None:
                 )
             if folder:
                 target.mkdir(parents=True, exist_ok=True)
-                tar.extractall(target, members, filter="data")
+                for member in members:
+                    _put(tar, member, target)
                 return
             inner = tar.extractfile(members[0]) if members and members[0].isreg() else None
             if inner is None:
@@ -49,6 +51,24 @@ def unpacked(file: IO[bytes], target: Path, what: str, *, folder: bool) -> None:
                 shutil.copyfileobj(inner, copied)
     except (tarfile.TarError, OSError, ValueError, OverflowError) as error:
         raise CandidateError(f"{what} cannot be fetched: {error}") from error
+
+
+def _put(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
+    # Not `extractall(filter="data")`, which Python has from 3.11.4 on; nothing but files and folders comes here.
+    name = PurePosixPath(member.name)
+    if name.is_absolute() or ".." in name.parts:
+        raise ValueError(f"{member.name[:80]!r} is no place in it")
+    path = target / name
+    if member.isdir():
+        path.mkdir(parents=True, exist_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    inner = tar.extractfile(member)
+    if inner is not None:
+        with path.open("wb") as copied:
+            shutil.copyfileobj(inner, copied)
+        path.chmod(member.mode & 0o755 | 0o600)
+        os.utime(path, (member.mtime, member.mtime))
 
 
 def _of_root(member: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -90,13 +90,13 @@ def test_bounds_are_read_in_whatever_shape_they_come(tmp_path: Path, shape: obje
 @pytest.mark.parametrize(
     ("file", "text", "said"),
     [
-        ("config.yaml", "meta: [", "config.yaml is no YAML"),
+        ("config.yaml", "meta: [", "config.yaml is not YAML"),
         ("config.yaml", "3", "config.yaml is no mapping"),
         ("config.yaml", "termination: {max_steps: many}", "max_steps is 'many'"),
         ("action_space.txt", "sail and light", "action_space.txt has no JSON list"),
         ("action_space.txt", '[{"name": ]', "action_space.txt: the list of actions is no JSON"),
         ("action_space.txt", '[{"title": "sail"}]', "expected a list of objects with a name"),
-        ("level_max_rewards.json", "{", "level_max_rewards.json is no JSON"),
+        ("level_max_rewards.json", "{", "level_max_rewards.json is not JSON"),
         ("level_max_rewards.json", "{}", "no max_reward for levels/level_01.yaml"),
         ("level_max_rewards.json", '{"level_01": {"max_reward": 0}}', "gives 0 as max_reward for levels/level_01"),
     ],

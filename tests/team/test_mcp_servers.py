@@ -251,8 +251,8 @@ def test_a_solver_that_is_no_team_refuses_a_server(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("section", "said"),
     [
-        ('command = ["x"]\nurl = "http://127.0.0.1:1/mcp"', "either a command"),
-        ('url = "127.0.0.1:1"', "url: '127.0.0.1:1'"),
+        ('command = ["x"]\nurl = "http://127.0.0.1:1/mcp"', "mcp.own = .*: a server has either a command"),
+        ('url = "127.0.0.1:1"', "mcp.own = .*: url: '127.0.0.1:1'"),
         ('url = "http://127.0.0.1:1/mcp"\nnetwork = true', "network"),
         ('command = ["x"]\ntoken = "T"', "token"),
         ('command = ["x"]\nfolders = "y"', "unknown key mcp.own.folders"),

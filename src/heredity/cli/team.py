@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
+from heredity.cli.team_serve import serve
 from heredity.cli.whole_help import WholeHelp
 from heredity.errors import ConfigError
 
@@ -80,6 +81,9 @@ def resume(
     Example: heredity team resume team-runs/20260101-120000-when-was-the-old
     """
     _work(folder, approve=approve, json_output=json_output, unsafe=unsafe)
+
+
+app.command("serve")(serve)
 
 
 @app.command("replay")

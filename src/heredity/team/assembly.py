@@ -18,12 +18,13 @@ from heredity.outside import read_bytes, read_text
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
 from heredity.rollouts.programs import SandboxedPrograms
-from heredity.team.agent import SubAgent, TeamTool
+from heredity.team.agent import SubAgent, TeamTool, shortened
 from heredity.team.design import AgentDesign, TeamParts
 from heredity.team.evolution.across import evolving
 from heredity.team.evolution.generation import writing_tools
 from heredity.team.evolution.makeup import Makeup, makeup
 from heredity.team.evolution.trials import Staff
+from heredity.team.foreign import ForeignAgent
 from heredity.team.memory import Entry, SharedMemory, to_jsonl
 from heredity.team.participant import Context
 from heredity.team.plan import Plan
@@ -33,7 +34,7 @@ from heredity.team.team import PLANNER, Member, Team, TeamResult, open_team, wri
 from heredity.team.tools.asking import asking
 from heredity.team.tools.corpus import Corpus
 from heredity.team.tools.documents import ENDINGS, PICTURES, DocumentReader
-from heredity.team.tools.mcp_settings import Servers, open_servers, without_servers
+from heredity.team.tools.mcp_settings import Servers, open_servers, variable, without_servers
 from heredity.team.tools.python import python_tool
 from heredity.team.tools.web.door import WebDoor, open_door
 
@@ -68,12 +69,17 @@ async def assembled(
         IsolationError: if programs cannot be confined here.
         RunLockedError: if another process works in the folder.
     """
+    foreign = foreign_agents(settings)
+    settings = await described(settings, foreign)
     async with _opened(settings, files, unsafe=unsafe) as parts:
         made = makeup(settings, candidate_of)
         with evolving(settings, made, parts.staff(made), parts.gateway, parts.programs, folder) as at_work:
             team_now = at_work.evolving
             sections = settings.agents.items()
-            members = {name: Member(s.description, team_now.handler(name), s.concurrency) for name, s in sections}
+            members = {
+                name: Member(s.description, foreign.get(name) or team_now.handler(name), s.concurrency)
+                for name, s in sections
+            }
             async with open_team(
                 folder,
                 members,
@@ -183,6 +189,34 @@ async def work(
         if settings.team.memory:
             add_to_memory(Path(settings.team.memory), team.memory.general())
         return result
+
+
+def foreign_agents(settings: TeamSettings) -> dict[str, ForeignAgent]:
+    """Return the members that are reached over A2A.
+
+    Raises:
+        ConfigError: if the variable of a token is not set.
+    """
+    return {
+        name: ForeignAgent(name, agent.a2a, variable(f"agents.{name}.token", agent.token) if agent.token else "")
+        for name, agent in settings.agents.items()
+        if agent.a2a
+    }
+
+
+async def described(settings: TeamSettings, foreign: Mapping[str, ForeignAgent]) -> TeamSettings:
+    """Return a team whose members from elsewhere are described, by their cards where nothing else is said.
+
+    Raises:
+        ForeignAgentError: if one of them does not answer.
+        ConfigError: if its card cannot be used.
+    """
+    agents = dict(settings.agents)
+    for name, agent in foreign.items():
+        if not agents[name].description:
+            about = (await agent.card()).description.strip() or f"an agent at {agent.url}"
+            agents[name] = agents[name].model_copy(update={"description": shortened(about, 1000)})
+    return settings.model_copy(update={"agents": agents})
 
 
 def candidate_of(agent: AgentSection) -> Candidate:

@@ -213,6 +213,19 @@ class Context:
         return self._bus.record.effect(f"{self._own_id}#{name}")[0]
 
     @property
+    def given_up(self) -> bool:
+        """Whether the message that is handled, or one that it is part of, has ended on record: cancelled, or out of time.
+
+        A handler that is cancelled without this belongs to a team that stops and will go on.
+        """
+        record, message = self._bus.record, self.message
+        while message is not None:
+            if record.result(message.id) is not None:
+                return True
+            message = record.messages.get(message.parent)
+        return False
+
+    @property
     def _own_id(self) -> str:
         return self.message.id if self.message else ""
 

@@ -232,6 +232,26 @@ class ModelPlanner:
         )
 
 
+class OneAgent:
+    """A planner that gives a task as it is to one agent, and its answer as the result."""
+
+    def __init__(self, agent: str) -> None:
+        self._agent = agent
+
+    async def revise(self, plan: Plan, agents: Mapping[str, str], context: Context) -> Revision:
+        """Return the one step, then what it gave.
+
+        Raises:
+            PlanningFailedError: if the agent failed.
+        """
+        if not plan.steps:
+            return Revision((Step("s1", self._agent, plan.task),))
+        step = plan.step("s1")
+        if step.state is not State.DONE or not step.result:
+            raise PlanningFailedError(step.result or f"{self._agent} gave no answer")
+        return Revision(finished=True, result=step.result)
+
+
 def read_revision(text: str) -> Revision:
     """Return the revision that a model's reply holds, in a fence or among words.
 

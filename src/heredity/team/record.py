@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -28,6 +28,7 @@ class Record:
         self._effects: dict[str, Any] = {}
         self._in_doubt: set[str] = set()
         self._committer = committer
+        self._followers: list[Callable[[], None]] = []
         for event in events:
             self._take_in(event)
 
@@ -52,6 +53,15 @@ class Record:
     def in_doubt(self, effect_id: str) -> bool:
         """Return whether an effect was started and is not known to have been done."""
         return effect_id in self._in_doubt and effect_id not in self._effects
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """All that is on disk, in order; nothing for a record that is kept in memory alone."""
+        return self._committer.journal.events if self._committer else ()
+
+    def follow(self, changed: Callable[[], None]) -> None:
+        """Call a function, which must not raise, whenever there are more `events`."""
+        self._followers.append(changed)
 
     async def add(self, message: Message) -> None:
         """Record a message.
@@ -79,6 +89,8 @@ class Record:
     async def _commit(self, lines: Sequence[Line]) -> None:
         if self._committer:
             await self._committer.commit(lines)
+            for changed in self._followers:
+                changed()
 
     def _take_in(self, event: Event) -> None:
         if (message := MESSAGE.of(event)) is not None:

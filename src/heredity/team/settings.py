@@ -100,9 +100,11 @@ class AgentSection(_Table):
         turns: most model calls of a step.
         concurrency: how many steps it does at once.
         pictures: whether its model sees: it is then shown the pictures among the files of the task, and may look at pages.
+        a2a: the address of an agent of elsewhere (A2A) that it is; then it has no model, prompt, resources, tools or asks.
+        token: the environment variable that holds the token it is sent.
     """
 
-    description: Annotated[str, Field(min_length=1)]
+    description: str = ""
     model: str = ""
     prompt: str = ""
     resources: str = ""
@@ -111,6 +113,19 @@ class AgentSection(_Table):
     turns: Count = 20
     concurrency: Count = 4
     pictures: bool = False
+    a2a: str = ""
+    token: str = ""
+
+    @model_validator(mode="after")
+    def _of_here_or_elsewhere(self) -> AgentSection:
+        own = [name for name in ("model", "prompt", "resources", "tools", "asks") if getattr(self, name)]
+        if self.a2a and not re.match(r"https?://[^\s/]", self.a2a):
+            raise ValueError(f'a2a: {self.a2a!r:.80} is no address; give one such as "http://127.0.0.1:9000"')
+        if self.a2a and own:
+            raise ValueError(f"{own[0]}: an agent of elsewhere has its own; leave it out")
+        if self.token and not self.a2a:
+            raise ValueError("token: it is sent to agents of elsewhere; give a2a as well, or leave it out")
+        return self
 
 
 class CorpusSection(_Table):
@@ -247,6 +262,19 @@ class TeamSettings(_Table):
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
 
     @model_validator(mode="after")
+    def _of_here_and_elsewhere(self) -> TeamSettings:
+        for name, agent in self.agents.items():
+            if not agent.description and not agent.a2a:
+                raise ValueError(f"agents.{name}.description is missing; add it: what the agent can do")
+        foreign = [name for name, agent in self.agents.items() if agent.a2a]
+        if foreign and self.evolution.mode != "none":
+            raise ValueError(
+                f"agents.{foreign[0]}.a2a: what it did cannot be tried again without effects, so a team with one "
+                'does not evolve; set evolution.mode = "none"'
+            )
+        return self
+
+    @model_validator(mode="after")
     def _agreed(self) -> TeamSettings:
         for name, agent in self.agents.items():
             if not NAME_PATTERN.fullmatch(name) or name in RESERVED:
@@ -281,7 +309,8 @@ class TeamSettings(_Table):
 
     def models(self) -> dict[str, str]:
         """Return the model of the planner and of each agent, by name."""
-        own = {PLANNER: self.planner.model} | {name: agent.model for name, agent in self.agents.items()}
+        agents = {name: agent.model for name, agent in self.agents.items() if not agent.a2a}
+        own = {PLANNER: self.planner.model, **agents}
         return {name: model or self.team.model for name, model in own.items()}
 
 

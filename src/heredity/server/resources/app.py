@@ -27,6 +27,7 @@ from heredity.errors import (
     IsolationError,
     MissingExtraError,
     RecordError,
+    RejectedError,
     UnknownNameError,
 )
 from heredity.resources import OPERATORS
@@ -38,6 +39,7 @@ _LOCAL = ("127.0.0.1", "localhost")
 _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (UnknownNameError, 404),
     (ConfigError, 400),
+    (RejectedError, 409),
     (MissingExtraError, 501),
     (IsolationError, 501),
     (RecordError, 500),
@@ -85,7 +87,7 @@ class ResourceApp:
             *more,
         ]
         gate = [Middleware(TrustedHostMiddleware, allowed_hosts=list(_LOCAL)), Middleware(_Gate, token=token)]
-        handlers = {HTTPException: _http_error, HeredityError: _error, OSError: _error}
+        handlers = {HTTPException: answer_http_error, HeredityError: answer_error, OSError: answer_error}
         self.asgi = Starlette(routes=routes, middleware=gate, exception_handlers=cast("Any", handlers))
 
     async def _ask(self, request: Request) -> Response:
@@ -95,14 +97,14 @@ class ResourceApp:
             raise HTTPException(405, f"{operator} changes or runs something; use POST", {"allow": "POST"})
         kinds = {name: inner.get("type") for name, inner in schema["properties"].items()}
         given = {key: _parsed(value, kinds.get(key)) for key, value in request.query_params.items()}
-        return _json(await self._connections.work(lambda registry: operate(registry, operator, given)))
+        return json_answer(await self._connections.work(lambda registry: operate(registry, operator, given)))
 
     async def _do(self, request: Request) -> Response:
         operator = request.path_params["operator"]
-        given = await _read_object(request)
+        given = await read_object(request)
         if operator == "run" and given.get("type") == "tool":
-            return _json(await self._run_tool(given))
-        return _json(await self._connections.work(lambda registry: operate(registry, operator, given)))
+            return json_answer(await self._run_tool(given))
+        return json_answer(await self._connections.work(lambda registry: operate(registry, operator, given)))
 
     async def _run_tool(self, given: dict[str, Any]) -> dict[str, Any]:
         given = {key: value for key, value in given.items() if value is not None}
@@ -128,9 +130,9 @@ class _Gate:
         origin = headers.get(b"origin", b"").decode("latin-1")
         response: Response | None = None
         if origin and origin.removeprefix("http://").partition(":")[0] not in _LOCAL:
-            response = _problem(403, "Origin", f"web pages of {origin[:80]} may not use this server")
+            response = problem_answer(403, "Origin", f"web pages of {origin[:80]} may not use this server")
         elif self._token and not hmac.compare_digest(headers.get(b"authorization", b""), self._token):
-            response = _problem(401, "Token", "send the server's token: Authorization: Bearer TOKEN")
+            response = problem_answer(401, "Token", "send the server's token: Authorization: Bearer TOKEN")
             response.headers["www-authenticate"] = "Bearer"
         await (response or self._app)(scope, receive, send)
 
@@ -154,15 +156,21 @@ async def _describe(request: Request) -> Response:
             }
         paths[f"/resources/{operator}"] = entry
     info = {"title": "Heredity resources", "version": __version__}
-    return _json({"openapi": "3.1.0", "info": info, "paths": paths})
+    return json_answer({"openapi": "3.1.0", "info": info, "paths": paths})
 
 
-async def _read_object(request: Request) -> dict[str, Any]:
+async def read_object(request: Request, most: int = MAX_BODY_BYTES) -> dict[str, Any]:
+    """Return the JSON object that a request brings.
+
+    Raises:
+        HTTPException: 413 if it has more than `most` bytes.
+        ConfigError: if it is no JSON object that can be stored.
+    """
     data = bytearray()
     async for chunk in request.stream():
         data += chunk
-        if len(data) > MAX_BODY_BYTES:
-            raise HTTPException(413, f"the body exceeds {MAX_BODY_BYTES} bytes")
+        if len(data) > most:
+            raise HTTPException(413, f"the body exceeds {most} bytes")
     try:
         value = json.loads(data or b"{}", parse_constant=_no_number)
         # Half of a character pair can be written in JSON, and stored nowhere.
@@ -170,7 +178,7 @@ async def _read_object(request: Request) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"the body is not JSON that can be stored: {error}") from error
     if not isinstance(value, dict):
-        raise ConfigError(f"the body must be an object of the operator's arguments, not {value!r:.80}")
+        raise ConfigError(f"the body must be an object of what is asked for, not {value!r:.80}")
     return cast("dict[str, Any]", value)
 
 
@@ -184,24 +192,28 @@ def _parsed(value: str, kind: Any) -> Any:
     return int(value) if kind == "integer" and value.isascii() and value.isdigit() and len(value) < 10 else value
 
 
-def _json(value: Any, code: int = 200) -> Response:
+def json_answer(value: Any, code: int = 200) -> Response:
+    """Return a value as JSON."""
     text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
     return Response(text, status_code=code, media_type="application/json")
 
 
-def _problem(code: int, kind: str, message: str, **more: Any) -> Response:
-    return _json({"error": HTTPStatus(code).phrase, "kind": kind, "message": message, **more}, code)
+def problem_answer(code: int, kind: str, message: str, **more: Any) -> Response:
+    """Return what is wrong as JSON: `error`, `kind`, `message`."""
+    return json_answer({"error": HTTPStatus(code).phrase, "kind": kind, "message": message, **more}, code)
 
 
-async def _error(request: Request, error: Exception) -> Response:
+async def answer_error(request: Request, error: Exception) -> Response:
+    """Return what is wrong with a request, or here, with a status that says which."""
     if isinstance(error, ToolFailedError):
         rest = {key: value for key, value in error.result.items() if key not in ("value", "error", "message")}
-        return _problem(422, error.result["error"], str(error), **rest)
+        return problem_answer(422, error.result["error"], str(error), **rest)
     code = next((code for type_, code in _STATUS if isinstance(error, type_)), 500)
-    return _problem(code, type(error).__name__, str(error))
+    return problem_answer(code, type(error).__name__, str(error))
 
 
-async def _http_error(request: Request, error: HTTPException) -> Response:
-    response = _problem(error.status_code, "Request", f"{request.method} {request.url.path}: {error.detail}")
+async def answer_http_error(request: Request, error: HTTPException) -> Response:
+    """Return what is wrong with an address, a method or a length."""
+    response = problem_answer(error.status_code, "Request", f"{request.method} {request.url.path}: {error.detail}")
     response.headers.update(error.headers or {})
     return response

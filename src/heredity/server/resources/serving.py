@@ -42,7 +42,7 @@ async def serve_resources(
     from heredity.server.resources.app import ResourceApp
 
     if mcp:
-        _need_mcp()
+        need_mcp()
     async with contextlib.AsyncExitStack() as stack:
         # Before the store is opened, which makes it where there is none.
         tcp = stack.enter_context(tcp_socket(port))
@@ -63,13 +63,18 @@ async def serve_resources(
 
 async def serve_stdio(store: Path, programs: Programs) -> None:
     """Speak the Model Context Protocol on stdin and stdout until stdin ends; see `serve_resources`."""
-    _need_mcp()
+    need_mcp()
     with Connections(store) as connections:
         server = _mcp_server(connections, programs)
-        from mcp.server.stdio import stdio_server
+        await run_on_stdio(server)
 
-        async with _stdin_lines() as lines, stdio_server(stdin=lines) as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
+
+async def run_on_stdio(server: Any) -> None:
+    """Run a server of the package `mcp` on stdin and stdout until stdin ends."""
+    from mcp.server.stdio import stdio_server
+
+    async with _stdin_lines() as lines, stdio_server(stdin=lines) as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
 
 
 @contextlib.asynccontextmanager
@@ -98,7 +103,8 @@ async def _decoded(reader: asyncio.StreamReader) -> AsyncGenerator[str]:
         yield line.decode("utf-8", "replace")
 
 
-def _need_mcp() -> None:
+def need_mcp() -> None:
+    """Raise MissingExtraError where the protocol's package is not installed."""
     if find_spec("mcp") is None:
         raise MissingExtraError("serving the Model Context Protocol", "mcp")
 

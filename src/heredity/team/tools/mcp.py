@@ -24,6 +24,7 @@ from heredity.errors import ConfigError, HostError, MissingExtraError, UnknownNa
 from heredity.gateway import ToolSpec
 from heredity.sandbox.piped import PipedCommand, started
 from heredity.team.agent import TeamTool, shortened
+from heredity.team.tools.bounded_http import bounded_transport
 
 if TYPE_CHECKING:
     import mcp.types as types
@@ -122,7 +123,7 @@ class Http:
         from mcp.client.streamable_http import streamable_http_client
 
         headers = {"authorization": f"Bearer {self.token}"} if self.token else {}
-        bounded = _bounded_transport()
+        bounded = bounded_transport(httpx2)
         async with (
             httpx2.AsyncClient(headers=headers, transport=bounded, timeout=SECONDS, trust_env=False) as client,
             streamable_http_client(self.url, http_client=client, max_sse_event_size=_HTTP_BYTES) as streams,
@@ -323,34 +324,6 @@ def _shown(result: types.CallToolResult) -> str:
         pieces.append(json.dumps(result.structured_content, ensure_ascii=False))
     text = shortened("\n".join(pieces).encode("utf-8", "replace").decode(), _RESULT)
     return f"error: {text}" if result.is_error else text or "(no output)"
-
-
-def _bounded_transport() -> Any:
-    import httpx2
-
-    class Bounded(httpx2.AsyncHTTPTransport):
-        """Ends a response that is larger than any that is wanted."""
-
-        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-            response = await super().handle_async_request(request)
-            stream = cast("httpx2.AsyncByteStream", response.stream)
-
-            class Counted(httpx2.AsyncByteStream):
-                async def __aiter__(self) -> AsyncGenerator[bytes]:
-                    size = 0
-                    async for chunk in stream:
-                        size += len(chunk)
-                        if size > 4 * _HTTP_BYTES:
-                            raise httpx2.ReadError(f"the answer is larger than {4 * _HTTP_BYTES:,} bytes")
-                        yield chunk
-
-                async def aclose(self) -> None:
-                    await stream.aclose()
-
-            response.stream = Counted()
-            return response
-
-    return Bounded()
 
 
 def _fail(ready: asyncio.Future[Any], error: Exception) -> None:

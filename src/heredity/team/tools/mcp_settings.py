@@ -111,12 +111,12 @@ def way_of(name: str, section: McpSection, stack: AsyncExitStack, *, unsafe: boo
         ConfigError: if a folder or a variable that it names is not there.
     """
     if section.url:
-        return Http(section.url, _variable(f"mcp.{name}.token", section.token) if section.token else "")
+        return Http(section.url, variable(f"mcp.{name}.token", section.token) if section.token else "")
     folder = Path(section.folder) if section.folder else stack.enter_context(EngineFolder()) / "folder"
     if section.folder and not folder.is_dir():
         raise ConfigError(f"mcp.{name}.folder: {folder} is not a folder; make it, or name another")
     folder.mkdir(exist_ok=True)
-    variables = {given: _variable(f"mcp.{name}.environment", given) for given in section.environment}
+    variables = {given: variable(f"mcp.{name}.environment", given) for given in section.environment}
     shows = tuple(Path(path) for path in section.shows)
     command = PipedCommand(section.command, folder, shows, section.packages, variables, section.network)
     return Stdio(command, unsafe)
@@ -167,7 +167,12 @@ def _own_server(
     return McpServer(name, way_of(about.server, section, stack, unsafe=unsafe), seconds=section.seconds, **offered)
 
 
-def _variable(where: str, name: str) -> str:
+def variable(where: str, name: str) -> str:
+    """Return the value of an environment variable.
+
+    Raises:
+        ConfigError: if it is not set; the message says where it was named.
+    """
     value = os.environ.get(name, "")
     if not value:
         raise ConfigError(f"{where}: the environment variable {name} is not set; set it, or name another")

@@ -1,0 +1,41 @@
+"""Answers of servers that nobody here has written, bounded in size."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from types import ModuleType
+from typing import Any
+
+MOST_BYTES = 32 << 20
+
+
+def bounded_transport(http: ModuleType, most: int = MOST_BYTES) -> Any:
+    """Return a transport whose responses end in an error once they have more bytes than that.
+
+    Args:
+        http: the package `httpx`, or `httpx2`.
+        most: bytes of one response.
+    """
+
+    class Counted(http.AsyncByteStream):
+        def __init__(self, stream: Any) -> None:
+            self._stream = stream
+
+        async def __aiter__(self) -> AsyncGenerator[bytes]:
+            size = 0
+            async for chunk in self._stream:
+                size += len(chunk)
+                if size > most:
+                    raise http.ReadError(f"the answer is larger than {most:,} bytes")
+                yield chunk
+
+        async def aclose(self) -> None:
+            await self._stream.aclose()
+
+    class Bounded(http.AsyncHTTPTransport):
+        async def handle_async_request(self, request: Any) -> Any:
+            response = await super().handle_async_request(request)
+            response.stream = Counted(response.stream)
+            return response
+
+    return Bounded()

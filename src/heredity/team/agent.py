@@ -8,6 +8,7 @@ and does again what it had said and done, without asking or doing it again.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
@@ -118,10 +119,21 @@ def asked(body: Mapping[str, Any]) -> str:
     if goal := str(body.get("goal", "")):
         parts.append(f"This is one step of a larger task, for your information:\n{goal}")
     given: Mapping[str, Any] = body.get("given") or {}
-    parts += [f"Result of step {step}:\n{shortened(str(result), GIVEN)}" for step, result in given.items()]
+    parts += [f"Result of step {step}:\n{quoted(shortened(str(result), GIVEN))}" for step, result in given.items()]
     if files := body.get("files"):
         parts.append("Files of the task: " + ", ".join(map(str, files)))
     return "\n\n".join(parts)
+
+
+_FRAME = re.compile(
+    r"^(?=[ \t]*(?:Result of step |This is one step of |Files of the task:|Task:|Agents:|Steps so far|gave: |- [\w-]+ \())",
+    re.M,
+)
+
+
+def quoted(text: str) -> str:
+    """Return what somebody said with its lines marked that look like what a planner or an agent is told by the team itself."""
+    return _FRAME.sub("> ", text)
 
 
 def shortened(text: str, most: int) -> str:

@@ -37,7 +37,7 @@ class EvolutionDesign(BaseModel):
     Attributes:
         optimizer: the method that proposes edits.
         options: of the method.
-        targets: what may change: `"prompt"`, `"tool"`, `"memory"`, `"agent"`.
+        targets: what may change: `"prompt"`, `"tool"`, `"memory"`; with `"agent"` also who has which tools and asks whom.
         attempts: most attempts of a task, re-attempts of steps and canaries together; 0 for no evolution.
         tries: most proposals for one failure.
         guards: steps of the same agent that went well, re-attempted beside the failed one: they must still go well.
@@ -46,7 +46,7 @@ class EvolutionDesign(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     optimizer: str = "reflection"
     options: dict[str, Any] = Field(default_factory=dict[str, Any])
-    targets: tuple[str, ...] = ("prompt", "tool", "memory", "agent")
+    targets: tuple[str, ...] = ("prompt", "tool", "memory")
     attempts: Annotated[int, Field(ge=0)] = 24
     tries: Annotated[int, Field(ge=1)] = 2
     guards: Annotated[int, Field(ge=0)] = 1

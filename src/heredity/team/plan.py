@@ -221,7 +221,7 @@ def parsed(text: str) -> Plan:
             raise PlanError(
                 f"plan.md, line {number}: {line!r:.80} is no step; write `- [ ] **id** (agent) after s1, s2: task`"
             )
-    finished = [replace(step, task=step.task.rstrip("\n")) for step in steps]
+    finished = [replace(step, task=_as_said(step.task.rstrip("\n"))) for step in steps]
     return Plan(_unquoted(sections.get("Task", [])), tuple(finished), (), _unquoted(sections.get("Result", [])))
 
 
@@ -251,7 +251,7 @@ def _sections(text: str) -> Mapping[str, list[tuple[int, str]]]:
 
 def _line(step: Step) -> str:
     after = f" after {', '.join(step.after)}" if step.after else ""
-    first, *more = _lines(step.task)
+    first, *more = _lines(_inert(step.task))
     return "\n".join(
         [f"- [{_BOXES[step.state]}] **{step.id}** ({step.agent}){after}: {first}", *(f"  {line}" for line in more)]
     )
@@ -264,7 +264,7 @@ def _round(number: int, each: Round, plan: Plan) -> str:
 
 
 def _short(text: str) -> str:
-    flat = " ".join(text.split())
+    flat = _inert(" ".join(text.split()))
     return flat if len(flat) <= _SHOWN else f"{flat[:_SHOWN]}… ({len(flat)} characters)"
 
 
@@ -273,12 +273,23 @@ def _lines(text: str) -> list[str]:
     return re.sub(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]", "\n", text).split("\n")
 
 
+def _inert(text: str) -> str:
+    """Return a text whose pictures and tags a viewer of Markdown shows as they are: loading them would tell somebody outside."""
+    # Not by a backslash before them, which another one before it would take away.
+    return re.sub(r"<(?=[A-Za-z/!])", "&lt;", text.replace("![", "!\\["))
+
+
 def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in _lines(text))
+    return "\n".join(f"> {_inert(line)}".rstrip() for line in _lines(text))
 
 
 def _unquoted(lines: list[tuple[int, str]]) -> str:
-    return "\n".join(line[1:].removeprefix(" ") for _, line in lines if line.startswith(">"))
+    said = "\n".join(line[1:].removeprefix(" ") for _, line in lines if line.startswith(">"))
+    return _as_said(said)
+
+
+def _as_said(text: str) -> str:
+    return re.sub(r"&lt;(?=[A-Za-z/!])", "<", text).replace("!\\[", "![")
 
 
 def _node(step_id: str) -> str:

@@ -15,7 +15,7 @@ from heredity.actors.react import loads
 from heredity.errors import ConfigError, HeredityError
 from heredity.gateway import Message as Said
 from heredity.gateway import Model, Request
-from heredity.team.agent import Numbered, RecordedModel, shortened
+from heredity.team.agent import Numbered, RecordedModel, quoted, shortened
 from heredity.team.messages import Message
 from heredity.team.participant import Context
 from heredity.team.plan import Plan, PlanError, State, Step, checked
@@ -173,7 +173,7 @@ def shown(plan: Plan, agents: Mapping[str, str]) -> str:
     each = max(200, min(_RESULT, _RESULTS // max(1, len(plan.steps))))
     lines = [
         f"- {s.id} ({s.agent}), {s.state}{', after ' + ', '.join(s.after) if s.after else ''}: {shortened(s.task, 500)}"
-        + (f"\n  gave: {shortened(s.result, each)}" if s.result else "")
+        + (f"\n  gave: {quoted(shortened(s.result, each))}" if s.result else "")
         for s in plan.steps
     ]
     steps = "\n".join(lines) or "None so far."

@@ -206,7 +206,7 @@ class EvolutionSection(_Table):
         mode: `"none"`; `"within"`, where what is committed in a task holds for that task; `"across"`: for later tasks too.
         optimizer: the method of the loop that proposes edits; `options`: its own.
         model: who proposes; by default `gateway.optimisation`, else `team.model`.
-        targets: what may change.
+        targets: what may change; with `"agent"` also who has which tools and asks whom.
         attempts: most attempts of a task, re-attempts of steps and canaries together.
         tries: most proposals for one failure.
         guards: steps that went well, tried again beside a failed one.
@@ -222,7 +222,7 @@ class EvolutionSection(_Table):
     options: dict[str, Any] = Field(default_factory=dict[str, Any])
     model: str = ""
     targets: tuple[Literal["prompt", "tool", "memory", "agent"], ...] = Field(
-        default=("prompt", "tool", "memory", "agent"), strict=False
+        default=("prompt", "tool", "memory"), strict=False
     )
     attempts: Annotated[int, Field(ge=0)] = 24
     tries: Count = 2

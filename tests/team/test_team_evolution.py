@@ -228,6 +228,38 @@ async def test_a_team_that_goes_on_proposes_and_tries_nothing_again(tmp_path: Pa
         assert recorded + len(again.asked) == len(optimizer.asked), "no reply of the optimizer is asked for twice"
 
 
+async def test_a_planner_that_names_nobody_is_mended_and_a_resumed_team_looks_at_each_round_by_itself(
+    tmp_path: Path,
+) -> None:
+    def plan(request: Request) -> str:
+        said = request.messages[-1].content
+        if "cannot be carried out" in said or "readers" in request.messages[0].content:
+            return planner(Request(request.messages[:2]))
+        return planner(request).replace('"reader"', '"raeder"')
+
+    def reading(request: Request) -> Reply | str:
+        return "1883" if "s2" in request.messages[-1].content or "again" in str(request.messages) else "dunno"
+
+    def two(request: Request) -> str:
+        return plan(request).replace(
+            "In which year?", "again" if "after 1 rounds" in str(request.messages) else "first"
+        )
+
+    optimizer = Optimizer("Give steps to readers.", variable="prompt/planner:prompt.md")
+    result, first = await at_work(tmp_path, team_of("Look it up."), optimizer, reading, plan=two)
+    assert result.answer == "1883"
+    (made,) = first.made
+    assert (made["accepted"], made["parts"], made["step"]) == (True, ["prompt/planner"], "round1.plan")
+    assert "missing capability: step s1: there is no agent 'raeder'" in made["failures"][0]
+    lines = (tmp_path / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    for cut in (len(lines) // 2, len(lines) - 2):
+        folder = tmp_path / f"cut{cut}"
+        folder.mkdir()
+        (folder / "journal.jsonl").write_bytes(b"".join(lines[:cut]))
+        _, second = await at_work(folder, team_of("Look it up."), optimizer, reading, plan=two)
+        assert second.made == first.made
+
+
 # Tools and skills that agents write.
 
 SQUARE = {

@@ -199,11 +199,13 @@ class ModelPlanner:
     Args:
         model: who is asked.
         prompt: the system message; `INSTRUCTIONS` by default, which says the form of the reply.
+        heard: is given each reply, also those that are on record.
     """
 
-    def __init__(self, model: Model, prompt: str = INSTRUCTIONS) -> None:
+    def __init__(self, model: Model, prompt: str = INSTRUCTIONS, heard: Callable[[str], None] = lambda _: None) -> None:
         self._model = model
         self._prompt = prompt
+        self._heard = heard
 
     async def revise(self, plan: Plan, agents: Mapping[str, str], context: Context) -> Revision:
         """Ask the model; a reply that is no plan is told what is wrong with it, twice.
@@ -216,6 +218,7 @@ class ModelPlanner:
         problem = ""
         for _ in range(_TRIES):
             reply = await model.reply(Request(tuple(said)))
+            self._heard(reply.text)
             try:
                 revision = read_revision(reply.text)
                 if not revision.finished:

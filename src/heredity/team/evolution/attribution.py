@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from heredity.team.agent import SubAgent
 from heredity.team.design import TEAM, TeamParts
@@ -57,7 +56,9 @@ async def round_failures(
 ) -> list[Attributed]:
     """Return the steps that ended in a round in which something failed that an edit could mend."""
     found: list[Attributed] = []
-    for step in [plan.step(ended) for ended in (plan.rounds[-1].ended if plan.rounds else ())]:
+    over = plan.rounds[-1].ended if plan.rounds else ()
+    # In the order of the plan, and not in that in which they ended: this is another where a team goes on.
+    for step in [step for step in plan.steps if step.id in over]:
         request = record.messages.get(f"{planner_id}.round{number}.{step.id}")
         result = record.result(request.id) if request else None
         if request is None or result is None or result.outcome is None:
@@ -74,11 +75,9 @@ async def round_failures(
     return found
 
 
-def planner_failure(
-    trace: list[tuple[str, Any]], before: Plan, agents: Mapping[str, str], number: int
-) -> Attributed | None:
+def planner_failure(replies: Sequence[str], before: Plan, agents: Mapping[str, str], number: int) -> Attributed | None:
     """Return what was wrong with a planner's first reply of a round."""
-    problem = plan_failures(trace, before, agents)
+    problem = plan_failures(replies, before, agents)
     if not problem:
         return None
     kind = FailureKind.MISSING_CAPABILITY if "there is no agent" in problem else FailureKind.WRONG_FORMAT
@@ -88,7 +87,8 @@ def planner_failure(
 
 def well_done(plan: Plan, failed: Attributed, most: int, planner_id: str, record: Record) -> list[Case]:
     """Return the latest steps that the same agent did well, as cases that have to stay so."""
-    ended = [(number, step_id) for number, each in enumerate(plan.rounds, 1) for step_id in each.ended]
+    order = [step.id for step in plan.steps]
+    ended = [(n, own) for n, each in enumerate(plan.rounds, 1) for own in sorted(each.ended, key=order.index)]
     cases: list[Case] = []
     for number, step_id in ended:
         step = next((step for step in plan.steps if step.id == step_id), None)

@@ -46,7 +46,7 @@ class _Task:
         context: of the planner's message, on whose record everything goes.
         left: attempts that may still be made.
         round: rounds that are over; `before`: the plan that the planner was shown last.
-        looked: how many of the planner's effects were looked at.
+        planned: what the planner replied since the last round was over.
         decided: how many decisions are on record.
     """
 
@@ -54,9 +54,8 @@ class _Task:
     left: int
     before: Plan
     round: int = 0
-    looked: int = 0
+    planned: list[str] = field(default_factory=list[str])
     decided: int = 0
-    proposals: set[str] = field(default_factory=set[str])
 
     @property
     def id(self) -> str:
@@ -127,13 +126,14 @@ class Evolving:
 
     async def revise(self, plan: Plan, agents: Mapping[str, str], context: Context) -> Revision:
         """Plan, with the planner's message as it is now (`heredity.team.planning.Planner`)."""
-        return await ModelPlanner(self.staff.planner, self.team.planner).revise(plan, agents, context)
+        heard = self._task(context, plan).planned.append if context.message else lambda _: None
+        return await ModelPlanner(self.staff.planner, self.team.planner, heard).revise(plan, agents, context)
 
     async def between(self, plan: Plan, context: Context) -> None:
         """Look at a round that is over, and improve the team where it failed in a way that an edit could mend."""
         if not self.settings.attempts or context.message is None:
             return
-        task = self._tasks.setdefault(context.message.id, _Task(context, self.settings.attempts, Plan(plan.task)))
+        task = self._task(context, plan)
         async with self._one:
             task.round += 1
             task.context = context
@@ -148,14 +148,17 @@ class Evolving:
                 await self._note(task, {"what": "evolution failed", "reason": describe(error)})
             task.before = plan
 
+    def _task(self, context: Context, plan: Plan) -> _Task:
+        assert context.message is not None
+        return self._tasks.setdefault(context.message.id, _Task(context, self.settings.attempts, Plan(plan.task)))
+
     async def _failed(self, plan: Plan, task: _Task) -> list[Attributed]:
         """Return what failed in the last round, one entry for each scope, the worst first."""
         record = self.trials.bus.record
         found = await round_failures(plan, task.round, task.id, record, self.agent, task.context)
-        trace = record.effects_of(task.id)
-        looked, task.looked = task.looked, len(trace)
+        planned, task.planned = task.planned, []
         described = {name: agent.description for name, agent in self.team.design.agents.items()}
-        if failed := planner_failure(trace[looked:], task.before, described, task.round):
+        if failed := planner_failure(planned, task.before, described, task.round):
             found.append(failed)
         chosen: dict[frozenset[str], Attributed] = {}
         for one in sorted(found, key=lambda one: one.score):
@@ -263,10 +266,10 @@ class Evolving:
     async def _take_in(self, task: _Task) -> None:
         """Take what agents wrote in the last round into the team: what passes its tests and costs no canary."""
         messages = self.trials.bus.record.messages
-        own = f"{task.id}."
+        own = f"{task.id}.round{task.round}."
+        # Of this round alone: a team that goes on has those of later ones on record.
         found = [m for key, m in messages.items() if m.kind == PROPOSAL and key.startswith(own)]
-        for message in sorted((m for m in found if m.id not in task.proposals), key=lambda m: m.id):
-            task.proposals.add(message.id)
+        for message in sorted(found, key=lambda m: m.id):
             await self._consider(message, task)
 
     async def _consider(self, message: Message, task: _Task) -> None:

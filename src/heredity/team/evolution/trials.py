@@ -6,7 +6,7 @@ again, and a trial that is asked for twice, by another round or another method, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from heredity.errors import HeredityError
 from heredity.gateway import Model
 from heredity.resources import Candidate
 from heredity.tasks.questions.gaia_rule import matches
-from heredity.team.agent import AgentFailedError, Numbered, RecordedModel, SubAgent, TeamTool
+from heredity.team.agent import AgentFailedError, SubAgent, TeamTool
 from heredity.team.bus import NOBODYS, Bus, describe
 from heredity.team.design import TeamParts, read_team
 from heredity.team.evolution.failures import Handled, failures, score, transcript
@@ -154,14 +154,14 @@ class Trials:
     async def _plan(self, team: TeamParts, case: Case, context: Context) -> dict[str, Any]:
         plan: Plan = case.body["plan"]
         agents = {name: agent.description for name, agent in team.design.agents.items()}
-        model = RecordedModel(self.staff.planner, Numbered(context))
+        replies: list[str] = []
         try:
-            await ModelPlanner(model, team.planner).revise(plan, agents, context)
+            await ModelPlanner(self.staff.planner, team.planner, replies.append).revise(plan, agents, context)
         except HeredityError as error:
             if isinstance(error, NOBODYS):
                 raise
             return _failed(describe(error))
-        problem = plan_failures(self.bus.record.effects_of(context.message.id if context.message else ""), plan, agents)
+        problem = plan_failures(replies, plan, agents)
         return {"score": 0.5 if problem else 1.0, "answer": "", "detail": problem, "transcript": "", "usage": {}}
 
     async def _task(self, team: TeamParts, case: Case) -> dict[str, Any]:
@@ -199,16 +199,15 @@ async def handled_by(
     return Handled(body, outcome, trace=trace, specs=specs, programs=programs)
 
 
-def plan_failures(trace: list[tuple[str, Any]], plan: Plan, agents: Mapping[str, str]) -> str:
+def plan_failures(replies: Iterable[str], plan: Plan, agents: Mapping[str, str]) -> str:
     """Return what was wrong with the first reply of a planner that could not be carried out; `""` if all could."""
-    for name, value in trace:
-        if name.startswith("model-"):
-            try:
-                revision = read_revision(str(value["text"]))
-                if not revision.finished:
-                    checked(plan.revised(revision.steps), agents)
-            except PlanError as error:
-                return str(error)
+    for reply in replies:
+        try:
+            revision = read_revision(reply)
+            if not revision.finished:
+                checked(plan.revised(revision.steps), agents)
+        except PlanError as error:
+            return str(error)
     return ""
 
 

@@ -126,7 +126,7 @@ class Evolving:
 
     async def revise(self, plan: Plan, agents: Mapping[str, str], context: Context) -> Revision:
         """Plan, with the planner's message as it is now (`heredity.team.planning.Planner`)."""
-        heard = self._task(context, plan).planned.append if context.message else lambda _: None
+        heard = self._task(context, plan).planned.append
         return await ModelPlanner(self.staff.planner, self.team.planner, heard).revise(plan, agents, context)
 
     async def between(self, plan: Plan, context: Context) -> None:

@@ -24,6 +24,7 @@ from heredity.experiments.progress import RunProgress
 from heredity.experiments.results import rebuild_suite
 from heredity.experiments.sequence import NAME, begin, read_sequence, seeds_of
 from heredity.experiments.suite import open_suite, run_suite
+from heredity.experiments.verification.verify import verify
 from heredity.ids import generator
 from heredity.records import read_journal
 from heredity.resources import Candidate, SourceTree
@@ -107,6 +108,8 @@ def test_a_suite_ends_when_its_question_is_decided_also_if_it_was_interrupted(tm
     others = [r for r in result.metrics.comparisons.tasksets if r is not row]
     assert all(r.evolvers.p is None and r.evolvers.verdict is Verdict.CANNOT_TELL for r in others)
     assert all(r.candidates.p is None and r.candidates.ci is None for r in result.metrics.comparisons.tasksets)
+    failed = {check.name: check.reason for check in verify(folder).checks if check.status == "failed"}
+    assert failed == {}, "a third party finds the runs that the rule asks for, and their figures"
     page = (folder / "report.md").read_text()
     assert f"Decided after {LEAST_SEEDS} seeds, of at most 12: balancing is better than falling" in page
     assert "every stopping time" in page

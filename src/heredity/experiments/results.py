@@ -153,12 +153,17 @@ def rebuild_suite(folder: Path, *, write: bool = True) -> Rebuilt[SuiteResults]:
     """
     results, unreadable = read_runs(folder)
     runs = [result.metrics for result in results]
-    metrics = suite_results(runs, metrics_of, sequential=read_sequence(folder) is not None)
-    labels = {str(s.run_id): cell.evolver for t in metrics.tasksets for cell in t.cells for s in cell.seeds}
-    metrics = metrics.model_copy(update={"sequential": sequential_results(folder, labels)})
+    metrics = results_of_suite(folder, runs)
     if write:
         write_derived(folder, metrics, runs)
     return Rebuilt(metrics, runs, unreadable)
+
+
+def results_of_suite(folder: Path, runs: Sequence[RunResults]) -> SuiteResults:
+    """Return what the runs of a suite come to, by the rule of its sequence if it is run seed after seed."""
+    metrics = suite_results(runs, metrics_of, sequential=read_sequence(folder) is not None)
+    labels = {str(s.run_id): cell.evolver for t in metrics.tasksets for cell in t.cells for s in cell.seeds}
+    return metrics.model_copy(update={"sequential": sequential_results(folder, labels)})
 
 
 def rebuild(folder: Path) -> Rebuilt[RunResults] | Rebuilt[SuiteResults]:

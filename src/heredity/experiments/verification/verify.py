@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from heredity.analysis.suite_results import suite_results
 from heredity.errors import ConfigError
 from heredity.experiments.config import cells, read_toml, resolve
-from heredity.experiments.results import is_run, is_suite, metrics_of
+from heredity.experiments.results import is_run, is_suite, results_of_suite
+from heredity.experiments.sequence import read_sequence
 from heredity.experiments.verification import record
 from heredity.experiments.verification.anchors import Anchor, anchored
 from heredity.experiments.verification.cards import CARD, card_of, run_card
@@ -198,7 +198,11 @@ def _all_runs(folder: Path, cards: Sequence[RunCard]) -> Finding:
     """Check that the suite has the runs that its configuration asks for, each once, all of a taskset on the same cases."""
     if not (folder / "suite.toml").exists():
         return not_checked("there is no suite.toml, so nobody knows which runs there should be")
-    planned = [cell.id for cell in cells(resolve(read_toml(folder / "suite.toml")))]
+    every, sequence = cells(resolve(read_toml(folder / "suite.toml"))), read_sequence(folder)
+    if sequence is not None:
+        seeds = {look["seed"] for look in sequence.looks}
+        every = [cell for cell in every if cell.label in sequence.labels and cell.seed in seeds]
+    planned = [cell.id for cell in every]
     there = [str(card.run_id) for card in cards]
     problems = [f"{name} is missing" for name in planned if name not in there]
     problems += [f"{name} is not of this suite" for name in there if name not in planned]
@@ -215,7 +219,7 @@ def _all_runs(folder: Path, cards: Sequence[RunCard]) -> Finding:
 
 
 def _suite_figures(folder: Path, results: Sequence[RunResults], computed: list[SuiteResults]) -> Finding:
-    computed.append(suite_results(results, metrics_of))
+    computed.append(results_of_suite(folder, results))
     if not (folder / METRICS).exists():
         return not_checked(f"there is no {METRICS}; `heredity report` makes it")
     problems = list(differences(read_json(folder / METRICS), computed[0].model_dump(mode="json")))

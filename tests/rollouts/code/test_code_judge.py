@@ -70,7 +70,7 @@ FAILS = {
 }
 GREEDY = {
     "cpp": "vector<vector<char>> v; for (;;) v.emplace_back(1 << 20, 1);",
-    "java": "ArrayList<byte[]> v = new ArrayList<>(); while (true) v.add(new byte[1 << 20]);",
+    "java": "ArrayList<byte[]> v = new ArrayList<>(); while (v.size() >= 0) v.add(new byte[1 << 20]);",
     "go": "v := [][]byte{}; for len(v) >= 0 { b := make([]byte, 1<<20); for i := range b { b[i] = 1 }; v = append(v, b) }",
     "kotlin": "val v = ArrayList<ByteArray>(); while (true) v.add(ByteArray(1 shl 20))",
     "python3": "v = []\n        while True: v.append(bytearray(1 << 20))",

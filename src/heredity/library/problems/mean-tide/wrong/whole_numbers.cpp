@@ -1,0 +1,13 @@
+class Solution {
+public:
+    double highestMean(vector<double>& levels, long long hours) {
+        long long total = 0;
+        double best = -1e18;
+        for (size_t i = 0; i < levels.size(); ++i) {
+            total += levels[i];
+            if (i >= size_t(hours)) total -= levels[i - hours];
+            if (i + 1 >= size_t(hours)) best = max(best, double(total) / hours);
+        }
+        return best;
+    }
+};

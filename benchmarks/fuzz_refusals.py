@@ -19,8 +19,9 @@ _PLACE = re.compile(
     r"^[\w./#-]+: |\bline \d|\[\w+\]|\b\w+\.\d+\b|\b[a-z_]+\.[a-z_]\w+\b|\bfield\b|\bcolumn\b", re.IGNORECASE
 )
 _SOMETHING = (
-    r"'[^']*'|\"[^\"]*\"| is [\[{]| = \S|\b\d|\b(?:None|null|nan|inf|True|False)\b",
-    r"\bNo such file|\bIs a directory|\bplain file|symbolic links|\bis a link|\bnested|\bunknown\b|\bnothing\b|\bdoes not match",
+    r"'[^']*['…;]|\[\[|\"[^\"]*\"| is [\[{]| = \S|\b\d|\b(?:None|null|nan|inf|True|False)\b",
+    r"\bNo such file|\bIs a directory|\bplain file|symbolic links|\bis a link|\bno store\b|\bnested",
+    r"\bunknown\b|\bnothing\b|\bdoes not match",
     r"\bin no split|\bno number of JSON|\bholds an? \w+;",
     r"\bnot (?:valid )?(?:JSON|TOML|YAML|CSV|UTF-8|a|an|what|base64)\b|\bno (?:JSON|CSV|parquet|\w+ (?:file|folder))",
     r"\bis (?:missing|empty|cut|damaged|none)\b|\b(?:has|holds) (?:no|neither|shards)\b|\b(?:was|has) changed\b|\black[s ]",

@@ -58,3 +58,13 @@ def test_a_codex_thread_that_was_resumed_is_counted_once() -> None:
         return json.dumps({"type": "turn.completed", "usage": usage})
 
     assert codex_usage([started, turn(100, 40, 7), started, turn(250, 90, 20)]) == TokenUsage(160, 90, 20)
+
+
+def test_numbers_that_no_agent_can_have_used_are_unknown() -> None:
+    for number in (10**400, float("inf"), float("nan"), -1, True):
+        said = json.dumps(
+            {"type": "result", "total_cost_usd": number, "usage": {"input_tokens": number, "output_tokens": 2}}
+        )
+        usage = claude_code_usage([said])
+        assert usage is not None
+        assert (usage.cost_usd, usage.input_tokens, usage.output_tokens) == (None, None, 2)

@@ -246,12 +246,17 @@ def _events(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
             yield event
 
 
+_MOST = 1 << 63  # an agent may write any number
+
+
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST else None
 
 
 def _amount(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+    return (
+        float(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST else None
+    )
 
 
 def _sum(values: list[Any]) -> Any:

@@ -123,14 +123,16 @@ def _rule(where: str, table: Any) -> Rule:
     for key in given:
         if key not in _KEYS:
             close = nearest(key, _KEYS)
-            raise ConfigError(f"{where}: unknown key {key!r}; {f'did you mean {close[0]}?' if close else _known()}")
+            raise ConfigError(
+                f"{where}: unknown key {quoted(key)}; {f'did you mean {close[0]}?' if close else _known()}"
+            )
     label, pattern = _text(where, given, "label"), _text(where, given, "pattern")
     when, about = _text(where, given, "when", "failed"), _text(where, given, "about", "")
     places: Sequence[Any] = given.get("in", ("error", "reason", "transcript"))
     if when not in WHEN:
         raise ConfigError(f"{where}: when is {quoted(when)}; expected {', '.join(WHEN)}")
     if not isinstance(places, list | tuple) or not places or any(field_name not in PLACES for field_name in places):
-        raise ConfigError(f"{where}: in is {places!r}; expected a list of {', '.join(PLACES)}")
+        raise ConfigError(f"{where}: in is {quoted(places)}; expected a list of {', '.join(PLACES)}")
     try:
         compiled = re.compile(pattern)
     except re.error as error:

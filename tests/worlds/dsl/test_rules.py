@@ -23,7 +23,7 @@ from heredity.worlds.world import World, from_rules, world
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "worlds"
 TWINS = sorted(folder.name for folder in EXAMPLES.iterdir())
-SEQUENCES = 8
+SEQUENCES = 3
 """Random sequences on every level; `pytest -m slow` plays 1,000."""
 
 LANTERN = """
@@ -123,7 +123,7 @@ def test_a_world_in_rules_alone_is_the_one_written_by_hand_on_1000_sequences(nam
 
 @pytest.mark.parametrize("name", TWINS)
 def test_levels_made_by_rules_are_different_and_solved_within_their_bound(name: str) -> None:
-    check_made(name, range(2), (1, 2))
+    check_made(name, range(1), (1, 2))
 
 
 @pytest.mark.slow

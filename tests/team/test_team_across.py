@@ -137,6 +137,7 @@ def test_what_makes_it_worse_is_refused_and_what_mends_it_is_used_by_later_tasks
         (True, {"prompt/reader": "1.0.2"}),
     ]
     assert heads(tmp_path) == "Years. Ages."
+    assert task("two", AGE, "117")[1] == made, "a task that is over says again what was decided in it"
     third, made = task("three", AGE, "117")
     assert (third.answer, third.rounds, made) == ("117", 1, [])
     versions = lineage(tmp_path)

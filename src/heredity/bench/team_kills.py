@@ -141,12 +141,7 @@ async def _task(folder: Path, process: int, began: Callable[[], Any]) -> None:
             evolving.join(opened.bus)
             began()
             result = await opened.run("the whole", seconds=120)
-    (folder / "answer.json").write_text(json.dumps([result.answer, prompt_of(evolving)]))
-
-
-def prompt_of(evolving: Evolving) -> str:
-    """Return what the agent's prompt has become."""
-    return evolving.team.parts.prompts["worker"]
+    (folder / "answer.json").write_text(json.dumps(result.answer))
 
 
 def _candidate() -> Candidate:
@@ -223,8 +218,8 @@ def _recorded(folder: Path) -> set[str]:
 
 
 def _answer(folder: Path) -> tuple[str, list[Any]]:
-    """Return the answer, and what the prompt became with the texts and notes of its versions."""
-    answer, prompt = json.loads((folder / "answer.json").read_text())
+    """Return the answer, and what the prompt became with the texts of its versions."""
     with Store(folder / "versions.db", create=False) as store:
         versions = [store.tree(v).text("prompt.md") for v in store.list("prompt", "worker")]
-    return answer, [prompt, versions]
+        head = store.tree(store.get("prompt", "worker")).text("prompt.md")
+    return json.loads((folder / "answer.json").read_text()), [head, versions]

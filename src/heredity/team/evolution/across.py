@@ -46,14 +46,13 @@ class TeamAtWork:
         """Put a task into the history; keep one that was solved as a canary; check the canaries if it is time."""
         if self.lineage is None:
             return
-        write_whole(self.folder / "evolution.json", json.dumps(self.evolving.made, indent=1, ensure_ascii=False))
+        decided = self.evolving.decisions(f"task-{digest_json(dict(body))[:12]}")
+        write_whole(self.folder / "evolution.json", json.dumps(decided, indent=1, ensure_ascii=False))
         right = matches(result.answer, answer) if answer else None
         path = Path(self.section.canaries)
         if right and not body.get("files"):  # What is given with a task is not kept for later ones.
             add_canary(path, str(body["task"]), answer)
-        made = [
-            {k: one.get(k) for k in ("what", "accepted", "reason", "parts", "versions")} for one in self.evolving.made
-        ]
+        made = [{k: one.get(k) for k in ("what", "accepted", "reason", "parts", "versions")} for one in decided]
         done = {
             "task": f"{self.folder.name}/{digest_json(dict(body))[:12]}",
             "asked": str(body["task"])[:200],

@@ -112,6 +112,11 @@ class Evolving:
         """How many attempts were charged."""
         return sum(self.settings.attempts - task.left for task in self._tasks.values())
 
+    def decisions(self, task_id: str) -> list[dict[str, Any]]:
+        """Return what was decided in a task, in order, from the record: also of a task that was over before this process began."""
+        done = self.trials.bus.record.effects_of(task_id)
+        return [dict(value) for name, value in done if name.startswith("decision-")]
+
     def handler(self, name: str) -> Callable[[Message, Context], Awaitable[Any]]:
         """Return what does the steps of an agent: each with what the team is made of when it begins."""
 

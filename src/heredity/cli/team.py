@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import re
 import time
@@ -24,6 +25,7 @@ app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 
 _JSON = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout.")
 _APPROVE = typer.Option(False, "--approve", help="Stop before each round, to read and edit plan.md.")
+_LIVE = typer.Option(False, "--live", help="Draw the plan, who is at work, cost and time left while it goes on.")
 _UNSAFE = typer.Option(False, "--unsafe", help="Run programs with the isolation that works here, rather than refuse.")
 
 
@@ -43,6 +45,7 @@ def run(
         "", "--answer", help="The right answer, where it is known: an evolving team keeps what it solved as a canary."
     ),
     approve: bool = _APPROVE,
+    live: bool = _LIVE,
     json_output: bool = _JSON,
     unsafe: bool = _UNSAFE,
 ) -> None:
@@ -54,6 +57,7 @@ def run(
     from heredity.team.settings import load_team
     from heredity.team.team import write_whole
 
+    _check(approve=approve, live=live)
     if not task.strip():
         raise ConfigError("the task is empty; say what the team is to do")
     settings = load_team(team, {"model": model} if model else None)
@@ -66,13 +70,14 @@ def run(
     kept = keep_files([*files, *(more or ())], folder / "files")
     asked = {"task": task, "files": sorted(kept), "answer": answer, "settings": settings.model_dump(mode="json")}
     write_whole(folder / "task.json", json.dumps(asked, indent=1, ensure_ascii=False))
-    _work(folder, approve=approve, json_output=json_output, unsafe=unsafe)
+    _work(folder, approve=approve, live=live, json_output=json_output, unsafe=unsafe)
 
 
 @app.command("resume")
 def resume(
     folder: Path = typer.Argument(help="The folder that `team run` worked in."),
     approve: bool = _APPROVE,
+    live: bool = _LIVE,
     json_output: bool = _JSON,
     unsafe: bool = _UNSAFE,
 ) -> None:
@@ -80,7 +85,8 @@ def resume(
 
     Example: heredity team resume team-runs/20260101-120000-when-was-the-old
     """
-    _work(folder, approve=approve, json_output=json_output, unsafe=unsafe)
+    _check(approve=approve, live=live)
+    _work(folder, approve=approve, live=live, json_output=json_output, unsafe=unsafe)
 
 
 app.command("serve")(serve)
@@ -118,7 +124,12 @@ def replay(
             )
 
 
-def _work(folder: Path, *, approve: bool, json_output: bool, unsafe: bool) -> None:
+def _check(*, approve: bool, live: bool) -> None:
+    if approve and live:
+        raise ConfigError("--live draws over what --approve asks; give one of them, or use `heredity team serve`")
+
+
+def _work(folder: Path, *, approve: bool, live: bool, json_output: bool, unsafe: bool) -> None:
     from heredity.results.text import clean
     from heredity.team.assembly import work
     from heredity.team.bus import NOBODYS
@@ -139,11 +150,17 @@ def _work(folder: Path, *, approve: bool, json_output: bool, unsafe: bool) -> No
     files = {name: folder / "files" / name for name in asked["files"]}
     how: dict[str, Any] = {"review": review if approve else None, "watch": watch, "unsafe": unsafe}
     how["answer"] = asked.get("answer", "")
-    try:
-        result = run_interruptibly(work(settings, folder, asked["task"], files, **how))
-    except (InterruptedRunError, *NOBODYS):
-        typer.echo(f"go on with: heredity team resume {folder}", err=True)
-        raise
+    with contextlib.ExitStack() as stack:
+        if live:
+            from heredity.cli.team_live import TeamLive
+
+            drawn = stack.enter_context(TeamLive(settings.team.seconds))
+            how |= {"watch": drawn.planned, "opened": drawn.opened}
+        try:
+            result = run_interruptibly(work(settings, folder, asked["task"], files, **how))
+        except (InterruptedRunError, *NOBODYS):
+            typer.echo(f"go on with: heredity team resume {folder}", err=True)
+            raise
     if json_output:
         typer.echo(json.dumps(_as_json(result, folder), ensure_ascii=False))
     else:

@@ -1,0 +1,79 @@
+"""A task in a terminal while it is worked on: the plan with its states, who is at work, what was said, cost and time left."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live as RichLive
+from rich.table import Table
+from rich.text import Text
+
+from heredity.gateway.gateway import Gateway
+from heredity.results.text import clean, duration
+from heredity.team.plan import Plan
+from heredity.team.team import Team
+from heredity.team.view import View
+
+_STYLES = {"done": "green", "failed": "red", "running": "yellow", "pending": "dim", "skipped": "dim"}
+_SAID = 8
+
+
+class TeamLive:
+    """A picture of a task, drawn anew four times a second until the block ends.
+
+    Args:
+        seconds: how long the task may take.
+        console: where it is drawn; stderr by default.
+    """
+
+    def __init__(self, seconds: float, console: Console | None = None) -> None:
+        self._seconds = seconds
+        self._view, self._plan = View(), Plan("")
+        self._live = RichLive(
+            get_renderable=self.picture, console=console or Console(stderr=True), refresh_per_second=4, transient=True
+        )
+
+    def __enter__(self) -> Self:
+        self._live.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.__exit__(kind, error, trace)
+
+    def opened(self, team: Team, _: Gateway) -> None:
+        """Follow a team at work."""
+        record = team.bus.record
+        record.follow(lambda: self._view.take(record.events))
+        self._view.take(record.events)
+
+    def planned(self, plan: Plan) -> None:
+        """Take the plan as it stands."""
+        self._plan = plan
+
+    def picture(self) -> RenderableType:
+        """Return what is drawn."""
+        view, now = self._view, time.time()
+        used = now - (view.started or now)
+        cost = "cost unknown" if view.used.cost_usd is None else f"${view.used.cost_usd:.4f}"
+        left = duration(max(0.0, self._seconds - used))
+        head = f"round {len(self._plan.rounds)}, {view.calls} model calls, {cost}, {used:.0f} s, {left} of budget left"
+        times = {span.step: (span.end or now) - span.start for span in view.spans.values()}
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for name in ("step", "agent", "state", "time"):
+            table.add_column(name, no_wrap=True)
+        table.add_column("task", overflow="ellipsis", no_wrap=True)
+        for step in self._plan.steps:
+            taken = duration(times[step.id]) if step.id in times else ""
+            state = Text(step.state, style=_STYLES[step.state])
+            words = " ".join(clean(step.task).split())
+            table.add_row(Text(step.id), Text(clean(step.agent)), state, taken, Text(words))
+        said = [
+            f"{each.sender} {'→ ' + each.to if each.to else ''} [{each.kind}] {each.text}" for each in view.since(0)
+        ]
+        lines = [Text(clean(line), style="dim", no_wrap=True, overflow="ellipsis") for line in said[-_SAID:]]
+        return Group(Text(head, style="bold", no_wrap=True, overflow="ellipsis"), table, *lines)

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from heredity import __version__
-from heredity.cli import agents, bench, code, env, resources, suites, tasks, team, workspace, worlds
+from heredity.cli import agents, bench, code, env, resources, sites, suites, tasks, team, workspace, worlds
 from heredity.cli.annotate import annotate
 from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
@@ -55,6 +55,7 @@ app.add_typer(
 app.add_typer(agents.app, name="agents", help="Coding agents: list, install, check.")
 app.add_typer(code.app, name="code", help="Programming problems: list, show, judge, check.")
 app.add_typer(worlds.app, name="worlds", help="Worlds: list, show, play, levels, verify, bench, audit.")
+app.add_typer(sites.app, name="sites", help="Small webs that questions are about: list, serve, write.")
 app.add_typer(team.app, name="team", help="Teams of agents: run, resume, replay.")
 app.add_typer(bench.app, name="bench", help="Benchmarks of the hot paths, each as a ratio to a baseline.")
 

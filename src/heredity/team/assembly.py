@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -69,11 +69,40 @@ async def assembled(
         IsolationError: if programs cannot be confined here.
         RunLockedError: if another process works in the folder.
     """
-    foreign = foreign_agents(settings)
-    settings = await described(settings, foreign)
-    async with _opened(settings, files, unsafe=unsafe) as parts:
+    async with equipped(settings, files, unsafe=unsafe) as equipment:
+        opened = equipment.team(folder, review=review, watch=watch, planner=planner, answer=answer)
+        async with opened as team:
+            yield team, equipment.gateway
+
+
+@dataclass(frozen=True, slots=True)
+class Equipment:
+    """What the members of a team are made of and share; made by `equipped`."""
+
+    settings: TeamSettings
+    gateway: Gateway
+    programs: SandboxedPrograms
+    corpus: Corpus
+    pictures: tuple[tuple[str, bytes], ...]
+    servers: Servers
+    web: WebDoor
+    memory: SharedMemory
+
+    @asynccontextmanager
+    async def team(
+        self,
+        folder: Path,
+        *,
+        review: Callable[[Plan], Awaitable[Plan]] | None = None,
+        watch: Callable[[Plan], None] = lambda _: None,
+        planner: Planner | None = None,
+        answer: str = "",
+    ) -> AsyncGenerator[Team]:
+        """Open a team in a folder (arguments and what is raised as of `assembled`)."""
+        foreign = foreign_agents(self.settings)
+        settings = await described(self.settings, foreign)
         made = makeup(settings, candidate_of)
-        with evolving(settings, made, parts.staff(made), parts.gateway, parts.programs, folder) as at_work:
+        with evolving(settings, made, self.staff(made), self.gateway, self.programs, folder) as at_work:
             team_now = at_work.evolving
             sections = settings.agents.items()
             members = {
@@ -84,30 +113,20 @@ async def assembled(
                 folder,
                 members,
                 planner or team_now,
-                rounds=settings.team.rounds,
-                step_seconds=settings.team.step_seconds,
+                rounds=self.settings.team.rounds,
+                step_seconds=self.settings.team.step_seconds,
                 review=review,
                 between=team_now.between,
                 watch=watch,
-                memory=parts.memory,
+                memory=self.memory,
             ) as team:
                 team_now.join(team.bus)
-                team.after = partial(at_work.after, answer=answer, meter=parts.gateway.meter)
-                yield team, parts.gateway
+                team.after = partial(at_work.after, answer=answer, meter=self.gateway.meter)
+                yield team
 
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """What the members of a team are made of and share."""
-
-    settings: TeamSettings
-    gateway: Gateway
-    programs: SandboxedPrograms
-    corpus: Corpus
-    pictures: tuple[tuple[str, bytes], ...]
-    servers: Servers
-    web: WebDoor
-    memory: SharedMemory
+    def fresh(self) -> Equipment:
+        """Return the same with a memory as it was at first, for another task that is to know nothing of this one."""
+        return replace(self, memory=SharedMemory(read_memory(self.settings.team.memory)))
 
     def staff(self, made: Makeup) -> Staff:
         """Return how agents are made: each of what the team is at the time, with the tools that it names."""
@@ -119,7 +138,7 @@ class _Parts:
             return SubAgent(
                 Solver(made.parts(now, name)),
                 self.gateway.model(models.get(name, models[PLANNER])),
-                partial(self.tools_of, name, now.design.agents),
+                partial(self._tools_of, name, now.design.agents),
                 self.programs,
                 Solving(max_turns=turns, seconds=team.step_seconds),
                 self.pictures if name in seeing else (),
@@ -129,7 +148,7 @@ class _Parts:
         limits = (team.rounds, team.step_seconds, team.seconds)
         return Staff(agent, self.gateway.model(models[PLANNER]), made.offered, *limits)
 
-    def tools_of(self, name: str, agents: Mapping[str, AgentDesign], context: Context) -> list[TeamTool]:
+    def _tools_of(self, name: str, agents: Mapping[str, AgentDesign], context: Context) -> list[TeamTool]:
         agent, section = agents[name], self.settings.agents.get(name)
         sees = section is not None and section.pictures
         tools = (*self.corpus.tools(), python_tool(self.programs))
@@ -143,15 +162,20 @@ class _Parts:
 
 
 @asynccontextmanager
-async def _opened(settings: TeamSettings, files: Mapping[str, Path] | None, *, unsafe: bool) -> AsyncGenerator[_Parts]:
-    """Open what the members of a team share."""
+async def equipped(
+    settings: TeamSettings, files: Mapping[str, Path] | None = None, *, unsafe: bool = False
+) -> AsyncGenerator[Equipment]:
+    """Open what the members of a team work with, for one task or for many, and close it afterwards.
+
+    Arguments and what is raised as of `assembled`.
+    """
     async with (
         Gateway(settings.gateway) as gateway,
         SandboxedPrograms(unsafe=unsafe) as programs,
         AsyncExitStack() as stack,
     ):
         given = Path(settings.corpus.folder) if settings.corpus.folder else None
-        yield _Parts(
+        yield Equipment(
             settings,
             gateway,
             programs,

@@ -1,7 +1,8 @@
 """Questions as tasks: benchmarks, files and generated ones, each answer checked by a rule or by a judge.
 
 The tasksets are named `questions/gsm8k`, `questions/aime24`, `questions/aime25`, `questions/gpqa`, `questions/gaia`,
-`questions/hle`, `questions/file:PATH` and `questions/reasoning-gym/NAME`; the last four take options, such as
+`questions/hle`, `questions/local-web`, `questions/file:PATH` and `questions/reasoning-gym/NAME`; the last five
+take options, such as
 `?min_digits=2&max_digits=3`. `questions/mix/A+B` asks questions of several in turn, such as
 `questions/mix/gsm8k+reasoning-gym/gcd`.
 """
@@ -21,6 +22,7 @@ from heredity.tasks.questions.contract import Presented, Question, Verification,
 from heredity.tasks.questions.files import read_pool
 from heredity.tasks.questions.judge import Comparison, Judgement, grade, pairwise
 from heredity.tasks.questions.pools import PoolTaskset
+from heredity.tasks.questions.sites import SITES
 from heredity.tasks.questions.verify import verify
 
 __all__ = [
@@ -49,7 +51,14 @@ class QuestionTasksets:
     def names(self) -> tuple[str, ...]:
         """Return all names but those of files; generated ones only if reasoning-gym is installed."""
         generated = (reasoning.PREFIX + name for name in reasoning.dataset_names())
-        return (gsm8k.NAME, *aime.NAMES, gpqa.NAME, *_WITH_OPTIONS, *generated)
+        return (
+            gsm8k.NAME,
+            *aime.NAMES,
+            gpqa.NAME,
+            *_WITH_OPTIONS,
+            *(_OWN + site for site in SITES.names()),
+            *generated,
+        )
 
     def taskset(self, name: str) -> Taskset:
         """Return the taskset with a full name; files are read when its questions are first needed.
@@ -70,6 +79,8 @@ class QuestionTasksets:
             return reasoning.ReasoningTaskset(base.removeprefix(reasoning.PREFIX), options)
         if base in _WITH_OPTIONS:
             return PoolTaskset(name, partial(_WITH_OPTIONS[base], options))
+        if (site := base.removeprefix(_OWN)) in SITES:
+            return PoolTaskset(name, partial(SITES.load(site).pool, options))
         if options:
             raise ConfigError(f"{base} takes no options; leave out ?{query}")
         if base == gsm8k.NAME:

@@ -85,7 +85,11 @@ def _question(cells: Mapping[str, Any], folder: Path) -> Question:
         raise ConfigError(f"Level is {cells.get('Level')!r:.40}; expected 1, 2 or 3")
     name = str(cells.get("file_name") or "").strip()
     shown, images = _attached(folder, name) if name else ("", ())
-    metadata = {"level": level, "task_id": str(cells.get("task_id") or ""), **({"file": name} if name else {})}
+    metadata = {
+        "level": level,
+        "task_id": str(cells.get("task_id") or ""),
+        **({"file": name, "files": [str((folder / name).resolve())]} if name else {}),
+    }
     return Question(f"{text}{shown}", reference, {"kind": "gaia"}, (), _FORM, images, metadata)
 
 

@@ -1,0 +1,122 @@
+"""`offline/town-worker`: a program in the place of all models of a team that answers questions about Varnholm.
+
+As the planner it looks the question up among those it knows, and hands out the steps that are written down for it; as an agent
+it makes the calls of its step one after the other. What it answers, it has taken out of the results of tools by the step's
+patterns: it knows where to look, and nothing of what stands there. What is not there it reports as missing, and the team ends
+with "unknown".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, cast
+
+from heredity.gateway.contract import Reply, Request, ToolCall, Usage
+from heredity.library.localweb.questions import practice, questions
+from heredity.library.localweb.site import slug
+from heredity.library.localweb.steps import LocalQuestion
+from heredity.library.localweb.town import make_town
+from heredity.library.models.follower import words_of
+
+MARK = "Make these calls one after the other, and reply with what their patterns find: "
+_PLACE = re.compile(r"\{(\w+\*?)(\|slug)?\}")
+_STEP = re.compile(r"^- s\d+ \(\S+\), \w+", re.MULTILINE)
+_GAVE = re.compile(r"^- (s\d+) \(\S+\), done.*\n(?:\[cut: .*\n)?  gave: (\{.*\})$", re.MULTILINE)
+_GIVEN = re.compile(r"^Result of step \S+:\n(\{.*\})$", re.MULTILINE)
+_SITE = re.compile(r"http://(127\.0\.0\.1:\d+)")
+
+Values = dict[str, Any]
+
+
+class TownWorker:
+    """Plans and works by the steps of `heredity.library.localweb.questions`; usage counts words."""
+
+    name = "offline/town-worker"
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer a request."""
+        asked = next(m.content for m in request.messages if m.role == "user")
+        if asked.startswith("Task:\n"):
+            return self._said(request, json.dumps(_planned(asked)))
+        if MARK not in asked:
+            return self._said(request, "unknown")
+        calls = cast("list[Values]", json.JSONDecoder().raw_decode(asked.partition(MARK)[2])[0])
+        values = _known(asked)
+        results = [m.content for m in request.messages if m.role == "tool"]
+        for call, result in zip(calls, results, strict=False):
+            missing = _taken(call["find"], result, values)
+            if missing:
+                return self._said(request, json.dumps({"missing": missing, "of": call["tool"]}))
+        if len(results) == len(calls):
+            found = {name: values[name] for call in calls for name in call["find"]}
+            return self._said(request, json.dumps(found, ensure_ascii=False))
+        call = calls[len(results)]
+        arguments = {name: _filled(value, values) for name, value in call["with"].items()}
+        made = ToolCall(f"call-{len(results) + 1}", call["tool"], json.dumps(arguments, ensure_ascii=False))
+        return self._said(request, "", made)
+
+    def _said(self, request: Request, text: str, *calls: ToolCall) -> Reply:
+        usage = Usage(words_of(request.messages), len(text.split()) + 4 * len(calls), 0, 0.0)
+        return Reply(text, calls, "tool_calls" if calls else "stop", usage, self.name)
+
+
+def _planned(asked: str) -> Values:
+    """Return what the planner replies: the steps of the question, or its answer once they are done."""
+    question = next((q for q in (*questions(make_town()), *practice(make_town())) if q.text in asked), None)
+    if question is None:
+        return {"note": "none of the questions known here", "finished": True, "result": "Answer: unknown"}
+    if not _STEP.search(asked):
+        return {"note": "as written down for it", "steps": _steps(question)}
+    gave: dict[str, Values] = {name: json.loads(text) for name, text in _GAVE.findall(asked)}
+    last = gave.get(f"s{len(question.steps)}", {})
+    answer = last.get(question.last, "unknown")
+    return {
+        "note": f"{len(gave)} of {len(question.steps)} steps found something",
+        "finished": True,
+        "result": f"Answer: {answer}",
+    }
+
+
+def _steps(question: LocalQuestion) -> list[Values]:
+    return [
+        {
+            "id": f"s{number}",
+            "agent": step.agent,
+            "task": MARK + json.dumps(list(step.calls), ensure_ascii=False),
+            "after": [f"s{before + 1}" for before in step.after],
+        }
+        for number, step in enumerate(question.steps, 1)
+    ]
+
+
+def _known(asked: str) -> Values:
+    """Return what earlier steps have found, and where the site is."""
+    values: Values = {}
+    for text in _GIVEN.findall(asked):
+        values.update(json.loads(text))
+    site = _SITE.search(asked)
+    return {**values, **({"site": site[1]} if site else {})}
+
+
+def _taken(patterns: dict[str, str], result: str, values: Values) -> str:
+    """Take out of a result what patterns find, into `values`; return the name of what they do not find."""
+    for name, pattern in patterns.items():
+        found = re.findall(pattern, result)
+        if not found:
+            return name
+        values[name] = found if name.endswith("*") else found[0].strip()
+    return ""
+
+
+def _filled(value: Any, values: Values) -> Any:
+    """Return an argument with its places filled; what is not known stays as it is, and the tool says that it is not there."""
+
+    def fill(place: re.Match[str]) -> str:
+        known = values.get(place[1])
+        if known is None:
+            return place[0]
+        text = known if isinstance(known, str) else json.dumps(known)
+        return slug(text) if place[2] else text
+
+    return _PLACE.sub(fill, value) if isinstance(value, str) else value

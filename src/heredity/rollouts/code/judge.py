@@ -10,7 +10,6 @@ import asyncio
 import hashlib
 import io
 import json
-import tarfile
 import tempfile
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ from typing import Any
 from heredity.errors import CandidateError, ConfigError
 from heredity.ids import canonical_json
 from heredity.rollouts.code.toolchains import Toolchain, toolchain
+from heredity.sandbox.containers.archives import unpacked
 from heredity.sandbox.native import Bounds, Ended, NativeRuns
 from heredity.tasks.code.languages import LANGUAGES, MARK, Language
 from heredity.tasks.code.problem import Problem
@@ -377,5 +377,4 @@ def _replace(folder: Path, archive: bytes) -> None:
     """Put what a compiler made in the place of what it was made of."""
     for path in folder.iterdir():
         path.unlink()
-    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
-        packed.extractall(folder, filter="data")
+    unpacked(io.BytesIO(archive), folder, "what the compiler made", folder=True)

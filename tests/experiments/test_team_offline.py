@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity.cli.main import app
-from heredity.protocols.team_tasks.setting import no_browser
+from heredity.protocols.team_questions.setting import no_browser
 
 
 @pytest.mark.slow

@@ -11,8 +11,8 @@ from heredity.errors import ConfigError
 from heredity.judging.session import Session
 from heredity.judging.views import ViewPlan
 from heredity.protocols.contract import Evolver, Needs, RunContext, Setup, SuiteContext
-from heredity.protocols.team_tasks.judge import TeamBench, judge
-from heredity.protocols.team_tasks.sections import TeamTasksSection
+from heredity.protocols.team_questions.judge import TeamBench, judge
+from heredity.protocols.team_questions.sections import TeamQuestionsSection
 from heredity.sandbox.browser_bubblewrap import find_browser
 from heredity.tasks.questions.sites import SITES
 from heredity.team.settings import TeamSettings, load_team
@@ -42,7 +42,7 @@ class TeamSetting:
             context.folder / "teams",
             SITES.load(first) if first in SITES else None,
             no_browser(),
-            cell.config.of(TeamTasksSection).concurrent,
+            cell.config.of(TeamQuestionsSection).concurrent,
             cell.config.engine.unsafe,
         )
         return Setup(
@@ -64,7 +64,7 @@ def team_of(cell: Cell) -> TeamSettings:
     """
     config = cell.config
     model = config.gateway.execution
-    team = load_team(Path(config.of(TeamTasksSection).file), {"model": model} if model else None)
+    team = load_team(Path(config.of(TeamQuestionsSection).file), {"model": model} if model else None)
     return team.model_copy(update={"gateway": config.gateway})
 
 

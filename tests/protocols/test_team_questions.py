@@ -1,4 +1,4 @@
-"""The protocol `team-tasks`: a team answers a taskset of questions, and its record is looked through."""
+"""The protocol `team-questions`: a team answers a taskset of questions, and its record is looked through."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from heredity.cli.main import app
 from heredity.gateway.contract import Usage
-from heredity.protocols.team_tasks.judge import without_browser
-from heredity.protocols.team_tasks.shown import Shown
+from heredity.protocols.team_questions.judge import without_browser
+from heredity.protocols.team_questions.shown import Shown
 from heredity.team.settings import TeamSettings
 
 PLANNER = r"""
@@ -61,7 +61,7 @@ QUESTIONS: list[dict[str, Any]] = [
 ]  # fmt: skip
 SUITE = """
 [run]
-protocol = "team-tasks"
+protocol = "team-questions"
 tasksets = ["questions/file:questions.jsonl"]
 
 [evolver]
@@ -97,7 +97,7 @@ def heredity(*arguments: str) -> Any:
 
 
 def test_a_team_answers_and_what_its_record_lacks_is_said(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heredity.protocols.team_tasks.setting.no_browser", lambda: "there is none")
+    monkeypatch.setattr("heredity.protocols.team_questions.setting.no_browser", lambda: "there is none")
     out = suite.parent / "out"
     ran = heredity("run", str(suite), "--out", str(out))
     assert ran.exit_code == 0, ran.output

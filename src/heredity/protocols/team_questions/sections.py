@@ -12,7 +12,7 @@ from heredity.configuration.sections import EVERY_KEY, BudgetSection, Count, Loc
 from heredity.plugins import located
 
 
-class TeamTasksSection(Section):
+class TeamQuestionsSection(Section):
     """`[team]`: who answers.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heredity.protocols.team_tasks.results import LevelRow, QuestionRow, TeamRun
+from heredity.protocols.team_questions.results import LevelRow, QuestionRow, TeamRun
 from heredity.results import text
 from heredity.results.page import Cell, Column, Number, Row, Section, Table, Text, Value
 from heredity.results.report import PlainReport

@@ -19,8 +19,8 @@ from heredity.errors import HostError, ProviderError
 from heredity.ids import digest_json
 from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require
 from heredity.judging.views import ViewScores, clusters_of
-from heredity.protocols.team_tasks.events import TEAM_ANSWERED, TeamAnswered
-from heredity.protocols.team_tasks.shown import BROWSE, shown
+from heredity.protocols.team_questions.events import TEAM_ANSWERED, TeamAnswered
+from heredity.protocols.team_questions.shown import BROWSE, shown
 from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, JudgingScored
 from heredity.tasks import Task
 from heredity.tasks.questions import present, verify

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from heredity.analysis.bounds import wilson
 from heredity.analysis.contract import CommonMetrics
 from heredity.analysis.evidence import RunEvidence
-from heredity.protocols.team_tasks.events import TEAM_ANSWERED
-from heredity.protocols.team_tasks.results import LevelRow, QuestionRow, TeamRun
+from heredity.protocols.team_questions.events import TEAM_ANSWERED
+from heredity.protocols.team_questions.results import LevelRow, QuestionRow, TeamRun
 from heredity.results.base import Result
 
 

@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-JOBS ?= auto
+# Tests wait for processes as much as they compute: one more at a time than there are cores.
+JOBS ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")
 
 .PHONY: demo test test-all lint bench lock clean
 

@@ -45,7 +45,7 @@ def test_an_agent_is_not_replayed_and_its_feedback_is_published(tmp_path: Path) 
     [
         ({"method": "parametrc"}, r"unknown method 'parametrc'; did you mean parametric\?"),
         ({"method": "parametric", "options": {"stp": 1}}, r"no option 'stp'; did you mean step"),
-        ({"method": "parametric", "options": {"step": -1}}, r"option 'step' of method 'parametric' is -1"),
+        ({"method": "parametric", "options": {"step": -1}}, r"method 'parametric': step = -1: expected greater than 0"),
         ({"method": "random", "initial": "/nowhere/at/all"}, r"/nowhere/at/all does not exist"),
         ({"agent": "x", "read_only": ["/nowhere/at/all"]}, r"read_only names '/nowhere/at/all', which is not a folder"),
         ({"agent": "x", "devices": ["/dev/nvidia9"]}, r"devices names '/dev/nvidia9', which is no device here"),

@@ -46,7 +46,7 @@ def measure(participants: int = 50, messages: int = 10_000, repeats: int = 3) ->
 
 
 async def _bus(participants: int, messages: int) -> float:
-    with EngineFolder() as folder, open_record(folder) as record:
+    with EngineFolder() as folder, open_record(folder / "team") as record:
         async with Bus(record) as bus:
 
             async def reply(message: Message, _: Context) -> str:
@@ -95,7 +95,7 @@ async def _queues(participants: int, messages: int) -> float:
 
 async def _faults(participants: int) -> dict[str, Any]:
     """Let one hang, one raise and one flood, and count who of the others had all answers."""
-    with EngineFolder() as folder, open_record(folder) as record:
+    with EngineFolder() as folder, open_record(folder / "team") as record:
         async with Bus(record, timeout=60) as bus:
             good = [f"p{i}" for i in range(participants - 3)]
             _register(bus, good)

@@ -352,7 +352,7 @@ def test_wrong_options_are_refused_before_anything_is_spent() -> None:
         run("grpo", proposing(harmful), confirm=2)
     with pytest.raises(ConfigError, match="gradients are for texts"):
         run("textgrad", proposing(harmful), target=["prompt", "tool"])
-    with pytest.raises(ConfigError, match=r"'target\.0' of method 'reflection' is 'prompts'"):
+    with pytest.raises(ConfigError, match=r"method 'reflection': target\.0 = 'prompts': expected 'prompt'"):
         run("reflection", proposing(harmful), target=["prompts"])
 
 

@@ -72,7 +72,7 @@ def test_all_gates_leave_a_certificate() -> None:
         ({"world.yaml": text(), "levels.json/x": b"{}"}, "files", "levels.json"),
         ({"world.yaml": text(), **{f"{n}.md": b"" for n in range(MAX_FILES)}}, "files", "at most"),
         ({"world.yaml": b"#" * (2 << 20)}, "files", "at most"),
-        ({"world.yaml": b"\xff\x00"}, "schema", "not YAML"),
+        ({"world.yaml": b"\xff\x00"}, "schema", "not UTF-8"),
         ({"world.yaml": b"a: &a [*a]\n"}, "schema", ""),
         ({"world.yaml": b"- a list"}, "schema", "world.yaml"),
         ({"world.yaml": text(rules=None)}, "rules", "neither dynamics.py nor"),

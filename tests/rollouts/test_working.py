@@ -473,13 +473,17 @@ async def test_the_verifiers_files_are_not_there_while_the_harness_works(attempt
 
 
 async def test_attempts_run_side_by_side_and_repeats_have_seeds_of_their_own(bench: Bench) -> None:
+    together = asyncio.Event()
+
     class Gauge(ListedModel):
         now, most = 0, 0
 
         async def reply(self, request: Any) -> Any:
             self.now += 1
             self.most = max(self.most, self.now)
-            await asyncio.sleep(0.1)
+            if self.now == 3:
+                together.set()
+            await asyncio.wait_for(together.wait(), 120)
             self.now -= 1
             self.asked.append(request)
             return await calling(GREET).reply(request)

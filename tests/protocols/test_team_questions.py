@@ -102,6 +102,7 @@ def test_a_team_answers_and_what_its_record_lacks_is_said(suite: Path, monkeypat
     ran = heredity("run", str(suite), "--out", str(out))
     assert ran.exit_code == 0, ran.output
     results = json.loads(next(out.glob("runs/*/metrics.json")).read_text())
+    assert results["stand_ins"], "what a program answers in a model's place is not ranked"
     rows = {row["id"]: row for row in results["part"]["questions"]}
     assert (rows["a"]["correct"], rows["a"]["lacking"], rows["a"]["tools"]) == (True, [], ["read"])
     assert (rows["b"]["correct"], rows["b"]["status"]) == (False, "ok")

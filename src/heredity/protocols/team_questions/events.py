@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from typing_extensions import TypedDict
 
-from heredity.records.events import EventKind, by_name
+from heredity.records.events import EventKind, UsageData, by_name
 
 
 class TeamAnswered(TypedDict):
@@ -32,6 +32,7 @@ class TeamAnswered(TypedDict):
     agents: Sequence[str]
     lacking: Sequence[str]
     model_calls: int
+    usage: UsageData | None
     tokens: int | None
     cost_usd: float | None
     seconds: float

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity.errors import HostError, ProviderError
+from heredity.gateway.contract import NOTHING_USED, Usage
 from heredity.ids import digest_json
 from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require
 from heredity.judging.views import ViewScores, clusters_of
@@ -109,6 +110,7 @@ def _scores(answered: Sequence[TeamAnswered | None]) -> ViewScores:
         lengths=tuple(row["hops"] for row in rows),
         statuses=tuple(row["status"] for row in rows),
         seconds=sum(row["seconds"] for row in rows),
+        usage=sum((Usage(**row["usage"]) for row in rows if row["usage"]), NOTHING_USED),
         why=missing[0] if missing else "",
     )
 
@@ -163,7 +165,8 @@ async def _answered(
     data: TeamAnswered = {
         "task": task.id, "id": name, "level": int(about.get("level", 0)), "status": _MISSING, "why": "", "answer": "",
         "expected": str(task.spec.get("answer", "")), "correct": False, "rounds": 0, "steps": 0, "hops": 0, "tools": [],
-        "agents": [], "lacking": [], "model_calls": 0, "tokens": None, "cost_usd": None, "seconds": 0.0, "folder": f"teams/{name}",
+        "agents": [], "lacking": [], "model_calls": 0, "usage": None, "tokens": None, "cost_usd": None,
+        "seconds": 0.0, "folder": f"teams/{name}",
     }  # fmt: skip
     if team.no_browser and BROWSE in wanted.get("tools", ()):
         return {**data, "why": f"it needs a browser, and {team.no_browser}"}
@@ -188,6 +191,7 @@ async def _answered(
         "agents": record.agents,
         "lacking": record.lacking(wanted),
         "model_calls": record.model_calls,
+        "usage": record.usage.to_json(),
         "tokens": record.usage.tokens,
         "cost_usd": record.usage.cost_usd,
         "seconds": round(result.seconds, 3),

@@ -95,6 +95,10 @@ def check(
     agree: Annotated[
         int, typer.Option("--agree", min=0, help="Small cases on which the two references must agree.")
     ] = 500,
+    chosen_languages: Annotated[
+        list[str] | None,
+        typer.Option("--language", help="Solutions and harnesses in this language (repeatable); all by default."),
+    ] = None,
     seed: Seed = "0",
     *,
     as_json: AsJson = False,
@@ -102,8 +106,10 @@ def check(
     """Check problems: references agree, wrong and slow solutions are rejected, accepted ones pass, harnesses compile."""
     from heredity.rollouts.code.check import check as checked
     from heredity.rollouts.code.toolchains import installed
+    from heredity.tasks.code.languages import language as language_of
     from heredity.tasks.code.problem import library_folder, problem, problem_folders
 
+    languages = [language_of(name) for name in chosen_languages] if chosen_languages else installed()
     chosen = [problem(name) for name in (names or problem_folders(library_folder()))]
 
     async def all_checked() -> list[Checked]:
@@ -112,14 +118,14 @@ def check(
             for number, one in enumerate(chosen, 1):
                 if sys.stderr.isatty():
                     typer.echo(f"\r[{number}/{len(chosen)}] {one.name:40}", nl=False, err=True)
-                found.append(await checked(judge, one, seed, agree))
+                found.append(await checked(judge, one, seed, agree, languages))
         return found
 
     found = asyncio.run(all_checked())
     failed = [one.problem for one in found if one.faults]
-    languages = [language.name for language in installed()]
+    judged = [language.name for language in languages]
     if as_json:
-        about = {"problems": len(found), "failed": failed, "languages": languages}
+        about = {"problems": len(found), "failed": failed, "languages": judged}
         typer.echo(json.dumps({**about, "checked": [one.to_json() for one in found]}, indent=2))
     else:
         rows = [
@@ -127,7 +133,7 @@ def check(
             for c in found
         ]
         typer.echo(columns(["problem", "cases", "agreed", "reference s", "verdicts", "faults"], rows))
-        typer.echo(f"{len(found) - len(failed)} of {len(found)} problems are sound, judged in {', '.join(languages)}")
+        typer.echo(f"{len(found) - len(failed)} of {len(found)} problems are sound, judged in {', '.join(judged)}")
     raise typer.Exit(1 if failed else 0)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from heredity.errors import HeredityError
 from heredity.rollouts.code.judge import Judge, Judgement, Tests, Verdict
-from heredity.rollouts.code.toolchains import installed, missing
+from heredity.rollouts.code.toolchains import installed
 from heredity.sandbox.native import Bounds
+from heredity.tasks.code.languages import Language
 from heredity.tasks.code.problem import Problem
 
 AGREE = 500
@@ -50,14 +52,12 @@ class Checked:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        names = ("problem", "agreed", "cases", "reference_s", "verdicts")
-        return {name: getattr(self, name) for name in names} | {
-            "faults": list(self.faults),
-            "skipped": list(self.skipped),
-        }
+        return asdict(self)
 
 
-async def check(judge: Judge, problem: Problem, seed: str, agree: int = AGREE) -> Checked:
+async def check(
+    judge: Judge, problem: Problem, seed: str, agree: int = AGREE, languages: Sequence[Language] | None = None
+) -> Checked:
     """Check a problem: its two references agree, its examples hold, and every solution gets the verdict that it is stored for.
 
     Args:
@@ -65,16 +65,18 @@ async def check(judge: Judge, problem: Problem, seed: str, agree: int = AGREE) -
         problem: the problem.
         seed: what its cases are drawn from.
         agree: on how many small cases the references are compared.
+        languages: of which solutions and harnesses; all that are installed by default.
     """
+    languages = installed() if languages is None else languages
     try:
         tests = await judge.tests(problem, seed)
         faults = [*_counts(problem), *_examples(problem, tests)]
         different = await _compared(judge, problem, seed, agree)
         faults += different
-        judged = [(p, one) for p, one in {**problem.accepted, **problem.rejected}.items() if not missing(one[0])]
+        judged = [(p, one) for p, one in {**problem.accepted, **problem.rejected}.items() if one[0] in languages]
         found = await asyncio.gather(*(judge.judge(problem, *one, tests) for _, one in judged))
         verdicts = {path: judgement for (path, _), judgement in zip(judged, found, strict=True)}
-        faults += await _harnesses(judge, problem, tests)
+        faults += await _harnesses(judge, problem, tests, languages)
         faults += [fault for path, judgement in verdicts.items() if (fault := _fault(path, judgement))]
     except HeredityError as error:
         return Checked(problem.name, (str(error),))
@@ -84,10 +86,10 @@ async def check(judge: Judge, problem: Problem, seed: str, agree: int = AGREE) -
     return Checked(problem.name, tuple(faults), agreed, len(tests.cases), tests.reference_s, said, skipped)
 
 
-async def _harnesses(judge: Judge, problem: Problem, tests: Tests) -> list[str]:
+async def _harnesses(judge: Judge, problem: Problem, tests: Tests, languages: Sequence[Language]) -> list[str]:
     """Compile what a solution begins as where no solution is stored: the harness of every language is there and fits."""
     stored = {language.name for language, _ in problem.accepted.values()}
-    others = [language for language in installed() if language.name not in stored]
+    others = [language for language in languages if language.name not in stored]
     sources = [language.complete(problem.signature) for language in others]
     judged = await asyncio.gather(*(judge.judge(problem, *one, tests) for one in zip(others, sources, strict=True)))
     return [

@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import tempfile
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +15,7 @@ from heredity.cli.whole_help import WholeHelp
 
 if TYPE_CHECKING:
     from heredity.rollouts.code.check import Checked
-    from heredity.rollouts.code.judge import Judge, Judgement
+    from heredity.rollouts.code.judge import Judgement
 
 app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 
@@ -71,6 +68,7 @@ def judge_file(
 ) -> None:
     """Judge a solution: compile it, run it on each case in the sandbox, and say what came of it; exit code 1 unless it passes."""
     from heredity.outside import read_text
+    from heredity.rollouts.code.replies import code_judge
     from heredity.tasks.code.languages import LANGUAGES
     from heredity.tasks.code.languages import language as language_of
     from heredity.tasks.code.problem import problem
@@ -79,7 +77,7 @@ def judge_file(
     chosen, asked, source = language_of(guessed), problem(name), read_text(file)
 
     async def judged() -> Judgement:
-        async with _judge() as judge:
+        async with code_judge() as judge:
             return await judge.judge(asked, chosen, source, await judge.tests(asked, seed))
 
     found = asyncio.run(judged())
@@ -105,6 +103,7 @@ def check(
 ) -> None:
     """Check problems: references agree, wrong and slow solutions are rejected, accepted ones pass, harnesses compile."""
     from heredity.rollouts.code.check import check as checked
+    from heredity.rollouts.code.replies import code_judge
     from heredity.rollouts.code.toolchains import installed
     from heredity.tasks.code.languages import language as language_of
     from heredity.tasks.code.problem import library_folder, problem, problem_folders
@@ -114,7 +113,7 @@ def check(
 
     async def all_checked() -> list[Checked]:
         found: list[Checked] = []
-        async with _judge() as judge:
+        async with code_judge() as judge:
             for number, one in enumerate(chosen, 1):
                 if sys.stderr.isatty():
                     typer.echo(f"\r[{number}/{len(chosen)}] {one.name:40}", nl=False, err=True)
@@ -135,16 +134,6 @@ def check(
         typer.echo(columns(["problem", "cases", "agreed", "reference s", "verdicts", "faults"], rows))
         typer.echo(f"{len(found) - len(failed)} of {len(found)} problems are sound, judged in {', '.join(judged)}")
     raise typer.Exit(1 if failed else 0)
-
-
-@asynccontextmanager
-async def _judge() -> AsyncGenerator[Judge]:
-    from heredity.rollouts.code.judge import Judge
-    from heredity.sandbox.native import NativeRuns
-
-    with tempfile.TemporaryDirectory(prefix="heredity-code-") as folder:
-        async with NativeRuns() as runs:
-            yield Judge(runs, Path(folder))
 
 
 def _verdicts(found: Checked) -> str:

@@ -12,19 +12,19 @@ import contextlib
 import json
 import math
 import os
-import queue
 import selectors
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from heredity.errors import HostError, IsolationError
+from heredity.errors import ConfigError, HostError, IsolationError
 from heredity.sandbox.bubblewrap_root import (
     available,
     bwrap,
@@ -43,6 +43,8 @@ _REAPER = Path(__file__).parent / "reaper.py"
 _STACK_BYTES = 256 << 20
 _USER = 1000
 _CHUNK = 1 << 16
+_MOST_REQUEST_BYTES = 128 << 10  # of one message on a socket, whose buffers have 208 KiB
+_MOST_ENDING_S = 60.0  # what the kernel may take to start a run, or to end one that was killed
 _FAILED_TO_START = b"bwrap: "
 
 
@@ -54,7 +56,7 @@ class Bounds:
         cpu_s: processor seconds of all its threads.
         wall_s: wall seconds.
         memory_bytes: private memory that it may have at once.
-        output_bytes: of its standard output; of its standard error the first 64 KiB are kept.
+        output_bytes: of its standard output; of its standard error 64 KiB are kept.
         disk_bytes: of what it may write, in memory.
     """
 
@@ -72,7 +74,7 @@ class Ended:
     Attributes:
         code: its exit code; minus the number of the signal that ended it.
         stdout: what it printed.
-        stderr: the beginning of what it said.
+        stderr: what it said; of more than 64 KiB the beginning and the end.
         cpu_s: processor seconds, with some 10 ms for its sandbox.
         wall_s: wall seconds.
         peak_bytes: the most memory that it had at once.
@@ -103,10 +105,8 @@ class NativeRuns:
             raise IsolationError(f"programs cannot be confined: {reason}")
         self.workers = workers or len(os.sched_getaffinity(0))
         self._rules = {forks: _memory_file(seccomp_program(forks=forks)) for forks in (False, True)}
-        self._reapers = [_Reaper(self._rules) for _ in range(self.workers)]
-        self._free = queue.SimpleQueue[_Reaper]()
-        for reaper in self._reapers:
-            self._free.put(reaper)
+        self._free = [_Reaper(self._rules) for _ in range(self.workers)]
+        self._reapers, self._closed = set(self._free), False
         self._turns = asyncio.Semaphore(self.workers)
 
     async def __aenter__(self) -> NativeRuns:
@@ -117,6 +117,7 @@ class NativeRuns:
 
     def close(self) -> None:
         """End its processes."""
+        self._closed = True
         for reaper in self._reapers:
             reaper.close()
         for descriptor in self._rules.values():
@@ -133,7 +134,7 @@ class NativeRuns:
         environment: Mapping[str, str] | None = None,
         compiling: bool = False,
     ) -> Ended:
-        """Run a command and wait for its end; when the awaiting task is cancelled, the run ends at its bounds.
+        """Run a command and wait for its end; a run whose awaiting task is cancelled is ended, and keeps its turn until it has.
 
         Args:
             command: the program and its arguments.
@@ -146,7 +147,8 @@ class NativeRuns:
 
         Raises:
             IsolationError: if it cannot be confined.
-            HostError: if what starts it has ended.
+            HostError: if what starts it has ended; the next run has a new one.
+            ConfigError: if the command and its environment are too large.
         """
         arguments = _arguments(self._rules[compiling], bounds, work, shown, environment or {}, compiling=compiling)
         size = max(bounds.disk_bytes, bounds.output_bytes)
@@ -163,19 +165,42 @@ class NativeRuns:
             "rules": self._rules[compiling],
             "limits": {**limits, "STACK": (_STACK_BYTES,) * 2, "NOFILE": (256, 256)},
         }
-        async with self._turns:
-            return await asyncio.to_thread(self._run, request, bounds, stdin)
-
-    def _run(self, request: Mapping[str, Any], bounds: Bounds, stdin: bytes) -> Ended:
-        reaper = self._free.get()
+        message = json.dumps(request).encode()
+        if len(message) > _MOST_REQUEST_BYTES:
+            raise ConfigError(
+                f"a command with its environment has {len(message)} bytes; at most {_MOST_REQUEST_BYTES} can be started, "
+                "so give what is large on its standard input"
+            )
+        await self._turns.acquire()
+        reaper = self._free.pop()
+        reaper.take()
+        run = asyncio.get_running_loop().run_in_executor(None, reaper.run, message, bounds, stdin)
+        # Not `finally`: whoever is cancelled here leaves a thread that is still at it.
+        run.add_done_callback(lambda ended: self._returned(reaper, ended))
         try:
-            return reaper.run(request, bounds, stdin)
-        finally:
-            self._free.put(reaper)
+            return await asyncio.shield(run)
+        except asyncio.CancelledError:
+            reaper.stop()
+            raise
+
+    def _returned(self, reaper: _Reaper, run: asyncio.Future[Ended]) -> None:
+        if not run.cancelled():
+            run.exception()  # Said to whoever waits, if anybody does.
+        if not reaper.ready and not self._closed:
+            reaper.close()
+            self._reapers.discard(reaper)
+            reaper = _Reaper(self._rules)
+            self._reapers.add(reaper)
+        self._free.append(reaper)
+        self._turns.release()
 
 
 class _Reaper:
-    """The host's side of `reaper.py`."""
+    """The host's side of `reaper.py`.
+
+    Attributes:
+        ready: whether it waits for a command: neither at work nor dead.
+    """
 
     def __init__(self, rules: Mapping[bool, int]) -> None:
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -186,44 +211,72 @@ class _Reaper:
                 stdin=subprocess.DEVNULL,
                 env={},
             )
+        self.ready, self._group, self._stopped, self._lock = True, 0, False, threading.Lock()
+
+    def take(self) -> None:
+        """Say that a run begins, which may be stopped before it has."""
+        self.ready, self._stopped = False, False
 
     def close(self) -> None:
         self._channel.close()
         self._process.kill()
         self._process.wait()
 
-    def run(self, request: Mapping[str, Any], bounds: Bounds, stdin: bytes) -> Ended:
+    def stop(self) -> None:
+        """End the run that is under way, from another thread."""
+        with self._lock:
+            self._stopped = True
+            if self._group:
+                _kill(self._group)
+
+    def run(self, request: bytes, bounds: Bounds, stdin: bytes) -> Ended:
+        try:
+            ended = self._run(request, bounds, stdin)
+        except OSError as error:
+            raise HostError(f"the process that starts programs has ended: {error}; try again") from error
+        self.ready = True
+        used, out, err, wall_s, reason = ended
+        return _ended(used, out, err, wall_s, reason, bounds)
+
+    def _run(self, request: bytes, bounds: Bounds, stdin: bytes) -> tuple[Mapping[str, Any], bytes, bytes, float, str]:
         began = time.monotonic()
+        group, streams = self._started(request)
+        out, err, reason = _exchanged(streams, stdin, bounds, began)
+        left = max(began + bounds.wall_s - time.monotonic(), 0.001)
+        if reason != "exited":
+            _kill(group)
+        try:
+            used = self._answer(left if reason == "exited" else _MOST_ENDING_S)
+        except TimeoutError:  # What has closed its output may still be at work.
+            _kill(group)
+            reason, used = "wall", self._answer(_MOST_ENDING_S)
+        with self._lock:
+            self._group = 0
+        return used, out, err, time.monotonic() - began, reason
+
+    def _started(self, request: bytes) -> tuple[int, list[IO[bytes]]]:
         pairs = [os.pipe() for _ in range(3)]
         theirs, ours = [pairs[0][0], pairs[1][1], pairs[2][1]], [pairs[0][1], pairs[1][0], pairs[2][0]]
         try:
             try:
-                socket.send_fds(self._channel, [json.dumps(request).encode()], theirs)
+                self._channel.settimeout(_MOST_ENDING_S)
+                socket.send_fds(self._channel, [request], theirs)
             finally:
                 for descriptor in theirs:
                     os.close(descriptor)
-            group = int(self._answer()["group"])
-            streams = [
-                os.fdopen(descriptor, mode, 0) for descriptor, mode in zip(ours, ("wb", "rb", "rb"), strict=True)
-            ]
-            ours = []
-        finally:
+            group = int(self._answer(_MOST_ENDING_S)["group"])
+        except BaseException:
             for descriptor in ours:
                 os.close(descriptor)
-        out, err, reason = _exchanged(streams, stdin, bounds, began)
-        if reason != "exited":
-            _kill(group)
-        self._channel.settimeout(max(began + bounds.wall_s - time.monotonic(), 0.001) if reason == "exited" else None)
-        try:
-            used = self._answer()
-        except TimeoutError:  # What has closed its output may still be at work.
-            _kill(group)
-            self._channel.settimeout(None)
-            reason, used = "wall", self._answer()
-        self._channel.settimeout(None)
-        return _ended(used, out, err, time.monotonic() - began, reason, bounds)
+            raise
+        with self._lock:
+            self._group = group
+            if self._stopped:
+                _kill(group)
+        return group, [os.fdopen(end, mode, 0) for end, mode in zip(ours, ("wb", "rb", "rb"), strict=True)]
 
-    def _answer(self) -> dict[str, Any]:
+    def _answer(self, seconds: float) -> dict[str, Any]:
+        self._channel.settimeout(seconds)
         data = self._channel.recv(1 << 12)
         if not data:
             raise HostError("the process that starts programs has ended; try again")
@@ -258,7 +311,7 @@ def _arguments(
 def _exchanged(streams: Sequence[IO[bytes]], stdin: bytes, bounds: Bounds, began: float) -> tuple[bytes, bytes, str]:
     """Write and read until both outputs are closed or a bound is passed; return both and which bound."""
     feed, out_stream, err_stream = streams
-    out, err, rest = bytearray(), bytearray(), memoryview(stdin)
+    out, err, rest = bytearray(), _Said(), memoryview(stdin)
     with contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
         for stream in streams:
             stack.enter_context(contextlib.closing(stream))
@@ -269,7 +322,7 @@ def _exchanged(streams: Sequence[IO[bytes]], stdin: bytes, bounds: Bounds, began
         while any(key.data is not None for key in selector.get_map().values()):
             left = began + bounds.wall_s - time.monotonic()
             if left <= 0:
-                return bytes(out), bytes(err), "wall"
+                return bytes(out), err.kept(), "wall"
             for key, _ in selector.select(left):
                 if key.data is None:
                     rest = _fed(feed.fileno(), rest)
@@ -281,10 +334,28 @@ def _exchanged(streams: Sequence[IO[bytes]], stdin: bytes, bounds: Bounds, began
                 if not block:
                     selector.unregister(key.fileobj)
                 elif key.data is out and len(out) + len(block) > bounds.output_bytes:
-                    return bytes(out), bytes(err), "output"
-                elif key.data is out or len(err) < _CHUNK:
+                    return bytes(out), err.kept(), "output"
+                else:
                     key.data.extend(block)
-    return bytes(out), bytes(err), "exited"
+    return bytes(out), err.kept(), "exited"
+
+
+class _Said:
+    """The beginning and the end of what a run says, where an error is told last."""
+
+    def __init__(self) -> None:
+        self._head, self._tail, self._length = bytearray(), bytearray(), 0
+
+    def extend(self, block: bytes) -> None:
+        self._length += len(block)
+        room = _CHUNK // 2 - len(self._head)
+        self._head += block[:room]
+        self._tail = (self._tail + block[room:])[-_CHUNK // 2 :]
+
+    def kept(self) -> bytes:
+        cut = self._length - len(self._head) - len(self._tail)
+        between = f"\n… {cut} bytes are left out …\n".encode() if cut else b""
+        return bytes(self._head) + between + bytes(self._tail)
 
 
 def _fed(descriptor: int, rest: memoryview) -> memoryview:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
+from sums import FILES, SOLUTIONS, in_python, write
 
 from heredity.rollouts.code.judge import Judge, Judgement, Tests
 from heredity.rollouts.code.toolchains import installed, missing
 from heredity.sandbox.bubblewrap_root import available
-from heredity.sandbox.native import Bounds, NativeRuns
+from heredity.sandbox.native import Bounds
 from heredity.tasks.code.languages import LANGUAGES
 from heredity.tasks.code.problem import Problem, library_folder, problem_folders, read_problem
 
@@ -22,38 +21,6 @@ if available() is not None:
     pytest.skip("programs cannot be confined on this machine", allow_module_level=True)
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-FILES = {
-    "problem.toml": """
-title = "Sum"
-difficulty = "easy"
-tags = ["math"]
-memory_mb = 64
-slow = "adding takes no longer in any other way"
-
-[signature]
-name = "total"
-parameters = { numbers = "list[int]" }
-returns = "int"
-
-[[examples]]
-case = "[[1, 2]]"
-answer = "3"
-""",
-    "statement.md": "Return the sum.\n",
-    "reference.py": "class Solution:\n    def total(self, numbers):\n        return sum(numbers)\n",
-    "brute.py": "class Solution:\n    def total(self, numbers):\n        return sum(reversed(numbers))\n",
-    "tests.py": "def small(random):\n    return [[random.randint(-9, 9)]]\n\n\ndef cases(random):\n    yield [[2**40, 1]]\n",
-}
-
-SOLUTIONS = {
-    "python3": "class Solution:\n    def total(self, numbers):\n        {}\n        return sum(numbers)\n",
-    "cpp": "class Solution {{ public: long long total(vector<long long>& numbers) {{\n"
-    "{} long long s = 0; for (auto n : numbers) s += n; return s; }} }};",
-    "java": "class Solution {{ public long total(long[] numbers) {{ {} long s = 0; for (long n : numbers) s += n; return s; }} }}",
-    "go": "func total(numbers []int) int {{ {}; s := 0; for _, n := range numbers {{ s += n }}; return s }}",
-    "kotlin": "class Solution {{ fun total(numbers: LongArray): Long {{ {}; return numbers.sum() }} }}",
-}
 
 LOOPS = {
     "cpp": "for (volatile int i = 0;; ++i);",
@@ -77,36 +44,8 @@ GREEDY = {
 }
 
 
-def write(folder: Path, **changes: str) -> Problem:
-    folder.mkdir(exist_ok=True)
-    for name, text in {**FILES, **changes}.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text)
-    return read_problem(folder)
-
-
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Problem:
-    return write(tmp_path_factory.mktemp("problems") / "sum")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def judge(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Judge]:
-    async with NativeRuns(2) as runs:
-        yield Judge(runs, tmp_path_factory.mktemp("programs"))
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def tests(judge: Judge, asked: Problem) -> Tests:
-    return await judge.tests(asked, "secret")
-
-
 async def verdict(judge: Judge, asked: Problem, tests: Tests, source: str, language: str = "python3") -> Judgement:
     return await judge.judge(asked, LANGUAGES[language], source, tests)
-
-
-def in_python(line: str) -> str:
-    return SOLUTIONS["python3"].format(line)
 
 
 @pytest.mark.parametrize(

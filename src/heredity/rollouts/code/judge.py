@@ -9,22 +9,37 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
+import itertools
 import json
+import shutil
 import tempfile
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from heredity.errors import CandidateError, ConfigError
 from heredity.ids import canonical_json
+from heredity.outside import json_value
 from heredity.rollouts.code.toolchains import Toolchain, toolchain
+from heredity.rollouts.code.verdicts import (
+    SHOWN_CHARS,
+    VERDICTS,
+    Failed,
+    Judgement,
+    Tests,
+    Verdict,
+    answered,
+    wrong,
+)
 from heredity.sandbox.containers.archives import unpacked
 from heredity.sandbox.native import Bounds, Ended, NativeRuns
 from heredity.tasks.code.languages import LANGUAGES, MARK, Language
 from heredity.tasks.code.problem import Problem
+
+__all__ = ["VERDICTS", "Judge", "Judgement", "Tests", "Verdict", "limit_s"]
 
 SMALL = 20
 """How many small cases stand before a problem's own."""
@@ -40,8 +55,6 @@ _COMPILING = Bounds(60.0, 240.0, 3 << 30, output_bytes=64 << 20, disk_bytes=256 
 _MACHINE_BYTES = 1200 << 20  # what a Java virtual machine has beside its heap: stacks, code, classes
 _MAKING = Bounds(120.0, 600.0, 2 << 30, output_bytes=64 << 20)
 _KEPT_PROGRAMS = 256
-_SHOWN_CHARS = 400
-_OUT_OF_MEMORY = ("MemoryError", "bad_alloc", "OutOfMemoryError", "out of memory", "cannot allocate memory")
 
 _CASES = """
 import json, random, sys
@@ -53,93 +66,15 @@ print(json.dumps([tests.small(draw) for _ in range(small)] + (list(tests.cases(d
 """
 
 
-class Verdict(StrEnum):
-    """What came of a program, by the names of the paper's table 6 (Autogenesis, appendix D)."""
-
-    PASSED = "PR"
-    TIME = "TLE"
-    MEMORY = "MLE"
-    COMPILATION = "CE"
-    RUNTIME = "RE"
-    WRONG = "WA"
-    NO_ANSWER_IN_TIME = "TO"
-    NO_PROGRAM = "RpE"
-
-
-VERDICTS = {
-    Verdict.PASSED: "passed every case",
-    Verdict.TIME: "took too much processor time",
-    Verdict.MEMORY: "took too much memory",
-    Verdict.COMPILATION: "does not compile",
-    Verdict.RUNTIME: "failed while it ran",
-    Verdict.WRONG: "gave a wrong answer",
-    Verdict.NO_ANSWER_IN_TIME: "gave no answer in time",
-    Verdict.NO_PROGRAM: "there is no program in the reply",
-}
-
-
-@dataclass(frozen=True)
-class Tests:
-    """The cases that a problem is judged on.
-
-    Attributes:
-        cases: arguments, the examples first.
-        expected: the reference's answers.
-        examples: how many of them are shown.
-        reference_s: processor seconds of the reference on the slowest of them.
-    """
-
-    cases: Sequence[Sequence[Any]]
-    expected: Sequence[Any]
-    examples: int
-    reference_s: float
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What a program came to.
-
-    Attributes:
-        verdict: the verdict of the first case that it failed, or `PR`.
-        passed: cases that it passed before.
-        cases: how many there are.
-        cpu_s: processor seconds on the slowest case that was run.
-        peak_bytes: the most memory on any of them.
-        limit_s: the processor seconds that it had for each.
-        message: what the compiler or the program said, or how its answer differs where the case is shown.
-        failed_case: the number of the case that it failed, from 0; of hidden ones nothing else is said.
-    """
-
-    verdict: Verdict
-    passed: int = 0
-    cases: int = 0
-    cpu_s: float = 0.0
-    peak_bytes: int = 0
-    limit_s: float = 0.0
-    message: str = ""
-    failed_case: int | None = None
-
-    @property
-    def score(self) -> float:
-        """The share of cases that it passed."""
-        return self.passed / self.cases if self.cases else 0.0
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return {"verdict": self.verdict.value, "meaning": VERDICTS[self.verdict], "score": self.score} | {
-            name: getattr(self, name)
-            for name in ("passed", "cases", "cpu_s", "peak_bytes", "limit_s", "message", "failed_case")
-        }
-
-
 @dataclass
 class _Program:
-    """A compiled program: its folder on the host, or what the compiler said."""
+    """A compiled program: its folder on the host, or what the compiler said; and how many use it now."""
 
     folder: Path
     error: str = ""
     ready: asyncio.Lock = field(default_factory=asyncio.Lock)
     done: bool = False
+    users: int = 0
 
 
 class Judge:
@@ -152,7 +87,7 @@ class Judge:
 
     def __init__(self, runs: NativeRuns, folder: Path) -> None:
         self._runs, self._folder = runs, folder
-        self._programs = OrderedDict[str, _Program]()
+        self._programs, self._numbers = OrderedDict[str, _Program](), itertools.count()
 
     async def tests(self, problem: Problem, seed: str) -> Tests:
         """Draw a problem's cases and have the reference answer them.
@@ -168,9 +103,9 @@ class Judge:
         cases = [*(example.case for example in problem.examples), *made]
         language = LANGUAGES["python3"]
         answers = await self.answers(problem, language, problem.files["reference.py"], cases, _MAKING)
-        wrong = [a for a in answers if isinstance(a, str)]
-        if wrong:
-            raise ConfigError(f"{problem.name}: the reference fails: {wrong[0]}")
+        failed = [a for a in answers if isinstance(a, str)]
+        if failed:
+            raise ConfigError(f"{problem.name}: the reference fails: {failed[0]}")
         slowest = max(ended.cpu_s for _, ended in (a for a in answers if not isinstance(a, str)))
         expected = [answer for answer, _ in (a for a in answers if not isinstance(a, str))]
         return Tests(cases, expected, len(problem.examples), slowest)
@@ -195,13 +130,8 @@ class Judge:
             asked = json.dumps([seed, small, whole]).encode()
             ended = await self._runs.run(command, _MAKING, work=folder, stdin=asked)
         if ended.code or ended.reason != "exited":
-            raise ConfigError(
-                f"{problem.name}: tests.py fails ({ended.reason}): {ended.stderr.strip()[-_SHOWN_CHARS:]}"
-            )
-        cases: list[Any] = json.loads(ended.stdout)
-        for case in cases:
-            problem.signature.encoded(case)
-        return cases
+            raise ConfigError(f"{problem.name}: tests.py fails ({ended.reason}): {ended.stderr.strip()[-SHOWN_CHARS:]}")
+        return _cases(problem, ended.stdout)
 
     async def answers(
         self, problem: Problem, language: Language, source: str, cases: Sequence[Sequence[Any]], bounds: Bounds
@@ -211,16 +141,16 @@ class Judge:
         Raises:
             ConfigError: if the language is not installed.
         """
-        program = await self._compiled(problem, language, source)
-        if program.error:
-            return [program.error] * len(cases)
+        async with self._compiled(problem, language, source) as program:
+            if program.error:
+                return [program.error] * len(cases)
 
-        async def one(case: Sequence[Any]) -> tuple[Any, Ended] | str:
-            ended = await self._run(problem, language, program, case, bounds)
-            verdict, answer = _answered(problem, ended, case)
-            return (answer, ended) if verdict is None else f"{verdict.value}: {answer}"
+            async def one(case: Sequence[Any]) -> tuple[Any, Ended] | str:
+                ended = await self._run(problem, language, program, case, bounds)
+                answer = answered(problem, ended, case, bounds.cpu_s)
+                return f"{answer.verdict.value}: {answer.detail}" if isinstance(answer, Failed) else (answer, ended)
 
-        return list(await asyncio.gather(*map(one, cases)))
+            return list(await asyncio.gather(*map(one, cases)))
 
     async def answered_at_once(
         self, problem: Problem, source: str, cases: Sequence[Sequence[Any]], bounds: Bounds
@@ -231,17 +161,20 @@ class Judge:
             ConfigError: if it fails.
         """
         language = LANGUAGES["python3"]
-        program = await self._compiled(problem, language, source)
         command = [*_command(toolchain("python3"), language, problem), str(len(cases))]
         asked = "".join(map(problem.signature.encoded, cases)).encode()
-        ended = await self._runs.run(command, bounds, work=program.folder, stdin=asked)
+        async with self._compiled(problem, language, source) as program:
+            ended = await self._runs.run(command, bounds, work=program.folder, stdin=asked)
         answers = ended.stdout.split(f"\n{MARK}\n".encode())[1:]
         if ended.code or len(answers) != len(cases):
             raise ConfigError(
-                f"{problem.name}: its own program fails ({ended.reason}): {ended.stderr.strip()[-_SHOWN_CHARS:]}"
+                f"{problem.name}: its own program fails ({ended.reason}): {ended.stderr.strip()[-SHOWN_CHARS:]}"
             )
-        texts = (answer.decode("ascii") for answer in answers)
-        return [problem.signature.decoded(text, case) for text, case in zip(texts, cases, strict=True)]
+        texts = (answer.decode("ascii", "replace") for answer in answers)
+        try:
+            return [problem.signature.decoded(text, case) for text, case in zip(texts, cases, strict=True)]
+        except CandidateError as error:
+            raise ConfigError(f"{problem.name}: its own program answers something else than asked: {error}") from error
 
     async def judge(self, problem: Problem, language: Language, source: str, tests: Tests) -> Judgement:
         """Judge a program: the cases in order, to the first that it fails.
@@ -258,38 +191,55 @@ class Judge:
         limit = limit_s(language, tests)
         if not source.strip():
             return Judgement(Verdict.NO_PROGRAM, cases=len(tests.cases), limit_s=limit)
-        program = await self._compiled(problem, language, source)
-        if program.error:
-            return Judgement(Verdict.COMPILATION, cases=len(tests.cases), limit_s=limit, message=program.error)
-        bounds = Bounds(limit, 4 * limit + 20, problem.memory_bytes)
+        async with self._compiled(problem, language, source) as program:
+            if program.error:
+                return Judgement(Verdict.COMPILATION, cases=len(tests.cases), limit_s=limit, message=program.error)
+            return await self._judged(problem, language, program, tests, limit)
+
+    async def _judged(
+        self, problem: Problem, language: Language, program: _Program, tests: Tests, limit: float
+    ) -> Judgement:
+        bounds, count = Bounds(limit, 4 * limit + 20, problem.memory_bytes), len(tests.cases)
         slowest, peak = 0.0, 0
         for number, (case, expected) in enumerate(zip(tests.cases, tests.expected, strict=True)):
             ended = await self._run(problem, language, program, case, bounds)
             slowest, peak = max(slowest, ended.cpu_s), max(peak, ended.peak_bytes)
-            verdict, answer = _answered(problem, ended, case)
-            if verdict is None and not problem.equal(expected, answer):
-                verdict, answer = Verdict.WRONG, f"answered {_short(answer)}; expected {_short(expected)}"
-            if verdict is not None:
-                shown = number < tests.examples
-                hidden = verdict is Verdict.WRONG and not shown
-                said = f"case {number}: {answer}" if not hidden else f"a hidden case, number {number}"
-                if shown:
-                    said += f"; input {_short(case)}"
-                return Judgement(verdict, number, len(tests.cases), slowest, peak, limit, said, number)
-        return Judgement(Verdict.PASSED, len(tests.cases), len(tests.cases), slowest, peak, limit)
+            answer = answered(problem, ended, case, limit)
+            if not isinstance(answer, Failed):
+                if problem.equal(expected, answer):
+                    continue
+                answer = wrong(answer, expected)
+            said = answer.message(number, case if number < tests.examples else None)
+            return Judgement(answer.verdict, number, count, slowest, peak, limit, said, number)
+        return Judgement(Verdict.PASSED, count, count, slowest, peak, limit)
 
-    async def _compiled(self, problem: Problem, language: Language, source: str) -> _Program:
+    @asynccontextmanager
+    async def _compiled(self, problem: Problem, language: Language, source: str) -> AsyncGenerator[_Program]:
+        """Give a compiled program, which is kept for the next to ask for the same."""
+        tools = toolchain(language.name)
         files = language.program(problem.signature, source)
-        key = hashlib.sha256(canonical_json({"language": language.name, "files": files})).hexdigest()
-        program = self._programs.setdefault(key, _Program(self._folder / key))
+        content = {name: text.encode(errors="replace").decode() for name, text in files.items()}
+        key = hashlib.sha256(canonical_json({"language": language.name, "files": content})).hexdigest()
+        program = self._programs.setdefault(key, _Program(self._folder / f"{next(self._numbers)}"))
         self._programs.move_to_end(key)
-        async with program.ready:
-            if not program.done:
-                program.error = await self._compile(toolchain(language.name), files, program.folder)
-                program.done = True
-        while len(self._programs) > _KEPT_PROGRAMS:
-            self._programs.popitem(last=False)
-        return program
+        program.users += 1
+        try:
+            async with program.ready:
+                if not program.done:
+                    # What was begun and not ended, as by somebody who was cancelled, is nobody's program.
+                    await asyncio.to_thread(shutil.rmtree, program.folder, ignore_errors=True)
+                    program.error = await self._compile(tools, files, program.folder)
+                    program.done = True
+            yield program
+        finally:
+            program.users -= 1
+            await self._evict()
+
+    async def _evict(self) -> None:
+        unused = [key for key, program in self._programs.items() if not program.users]
+        surplus = unused[: max(len(self._programs) - _KEPT_PROGRAMS, 0)]
+        for folder in [self._programs.pop(key).folder for key in surplus]:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
     async def _compile(self, tools: Toolchain, files: Mapping[str, str], folder: Path) -> str:
         language = tools.language
@@ -309,8 +259,11 @@ class Judge:
         if ended.reason != "exited":
             return f"compiling it was ended: too much of {ended.reason}"
         if ended.code:
-            return ended.stderr.replace("/work/", "").strip()[: 10 * _SHOWN_CHARS] or f"exit code {ended.code}"
-        await asyncio.to_thread(_replace, folder, ended.stdout)
+            return ended.stderr.replace("/work/", "").strip()[: 10 * SHOWN_CHARS] or f"exit code {ended.code}"
+        try:
+            await asyncio.to_thread(_replace, folder, ended.stdout)
+        except CandidateError as error:
+            return str(error)
         return ""
 
     async def _run(
@@ -337,34 +290,17 @@ def _command(tools: Toolchain, language: Language, problem: Problem) -> list[str
     return [tools.filled(part) for part in language.run(problem.memory_bytes >> 20)]
 
 
-def _answered(problem: Problem, ended: Ended, case: Sequence[Any]) -> tuple[Verdict | None, Any]:
-    """Return None and the answer, or a verdict and why."""
-    said = ended.stderr.strip()
-    if ended.reason == "cpu":
-        return Verdict.TIME, f"took {ended.cpu_s:.2f} s of processor time"
-    if ended.reason == "wall":
-        return Verdict.NO_ANSWER_IN_TIME, f"no answer after {ended.wall_s:.0f} s"
-    if ended.reason == "output":
-        return Verdict.RUNTIME, "printed too much"
-    if ended.code:
-        verdict = Verdict.MEMORY if any(words in said for words in _OUT_OF_MEMORY) else Verdict.RUNTIME
-        return verdict, f"{_ending(ended.code)}: {said[-_SHOWN_CHARS:]}"
-    _, mark, answer = ended.stdout.rpartition(f"\n{MARK}\n".encode())
-    if not mark:
-        return Verdict.RUNTIME, "it ended by itself before the solution returned"
+def _cases(problem: Problem, printed: bytes) -> list[Any]:
+    """Read what a problem's generator printed, which nobody vouches for."""
     try:
-        return None, problem.signature.decoded(answer.decode("ascii", "replace"), case)
-    except CandidateError as error:
-        return Verdict.WRONG, str(error)
-
-
-def _ending(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit code {code}"
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}… ({len(text)} characters)"
+        cases = json_value(printed.decode())
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{problem.name}: tests.py prints something beside its cases: {error!s:.200}") from error
+    for case in cases if isinstance(cases, list) else [cases]:
+        if not isinstance(case, list):
+            raise ConfigError(f"{problem.name}: tests.py gives {case!r:.60} as a case; give a list of arguments")
+        problem.signature.encoded(cast("list[Any]", case))
+    return cast("list[Any]", cases)
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:

@@ -14,35 +14,10 @@ from heredity.sandbox.bubblewrap_root import interpreter
 from heredity.tasks.code.languages import LANGUAGES, Language
 
 _PREPARE_S = 900
-_GO_PACKAGES = (
-    *(
-        "bufio",
-        "bytes",
-        "cmp",
-        "container/heap",
-        "container/list",
-        "container/ring",
-        "encoding/hex",
-        "errors",
-        "fmt",
-        "io",
-    ),
-    *(
-        "iter",
-        "maps",
-        "math",
-        "math/big",
-        "math/bits",
-        "math/cmplx",
-        "math/rand",
-        "os",
-        "regexp",
-        "slices",
-        "sort",
-        "strconv",
-    ),
-    *("strings", "sync", "sync/atomic", "time", "unicode", "unicode/utf8"),
-)
+_GO_PACKAGES = """
+bufio bytes cmp container/heap container/list container/ring encoding/hex errors fmt io iter maps math math/big math/bits math/cmplx
+math/rand os regexp slices sort strconv strings sync sync/atomic time unicode unicode/utf8
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +96,7 @@ def _go_packages() -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         form = "{{if .Export}}packagefile {{.ImportPath}}={{.Export}}{{end}}"
         text = _said(
-            ["go", "list", "-deps", "-export", "-f", form, *_GO_PACKAGES],
+            ["go", "list", "-deps", "-export", "-f", form, *_GO_PACKAGES.split()],
             GOCACHE=str(folder),
             CGO_ENABLED="0",
             GOFLAGS="",

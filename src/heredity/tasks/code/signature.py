@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from heredity.errors import CandidateError, ConfigError
 
@@ -160,7 +160,9 @@ class Signature:
         names = [function.name for function in self.functions]
         words.append(str(len(case)))
         for number, call in enumerate(case):
-            name, *arguments = call
+            if not isinstance(call, list) or not call:
+                raise ConfigError(f"call {number} of a case is {call!r:.60}; give [method, argument, …]")
+            name, *arguments = cast("list[Any]", call)
             if (number == 0) != (name == "init") or name not in names:
                 raise ConfigError(f"call {number} of a case is {name!r}; the first is init, the others are {names[1:]}")
             words.append(str(names.index(name)))

@@ -1,0 +1,139 @@
+"""Replies of solvers to programming problems: the program in one, what it is worth, and what may be said of it.
+
+    async with code_judge() as judge:
+        replies = Replies(judge)
+        judged = await replies.judged(task.spec, reply)     # Judgement: verdict, score, message
+        words = await replies.feedback(task.spec, reply, "public")
+
+A task's spec names a problem, a language and the seed of its cases. What is asked for twice is judged once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import tempfile
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from heredity.actors.contract import RoundFeedback
+from heredity.ids import digest_json
+from heredity.rollouts.code.judge import Judge
+from heredity.rollouts.code.verdicts import VERDICTS, Judgement, Tests, Verdict
+from heredity.sandbox.native import NativeRuns
+from heredity.tasks.code.languages import Language, language
+from heredity.tasks.code.problem import Problem, problem
+
+_KEPT = 512
+_FENCE = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
+_ALIASES = {"python3": ("python", "py"), "cpp": ("c++", "cc", "cxx"), "go": ("golang",), "kotlin": ("kt", "kts")}
+
+
+class Replies:
+    """Judges replies.
+
+    Args:
+        judge: who judges.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._problems: dict[str, Problem] = {}
+        self._tests = OrderedDict[tuple[str, str], asyncio.Future[Tests]]()
+        self._judgements = OrderedDict[str, Judgement]()
+
+    async def judged(self, spec: Mapping[str, Any], reply: str, *, public: bool = False) -> Judgement:
+        """Judge the program in a reply.
+
+        Args:
+            spec: of the task: `problem`, `language` and `seed`.
+            reply: all that the solver said at the end.
+            public: whether it is judged on the examples alone.
+
+        Raises:
+            ConfigError: if the language is not installed, or the problem's own programs fail.
+            HostError: if the sandbox fails.
+        """
+        asked, chosen = self._problem(str(spec["problem"])), language(str(spec["language"]))
+        source = program_in(reply, chosen)
+        key = digest_json([asked.digest, chosen.name, str(spec["seed"]), source, public])
+        if key not in self._judgements:
+            tests = await self._tests_of(asked, str(spec["seed"]))
+            judged = await self._judge.judge(asked, chosen, source, tests.shown() if public else tests)
+            self._judgements[key] = judged
+            if len(self._judgements) > _KEPT:
+                self._judgements.popitem(last=False)
+        return self._judgements[key]
+
+    async def feedback(self, spec: Mapping[str, Any], reply: str, kind: RoundFeedback) -> str | None:
+        """Return what a solver may be told of a reply, or None if there is nothing to say against it.
+
+        Nothing is said with `"none"` and `"self"`, where nobody but the solver itself looks at it. `"public"` tells what the
+        examples show; `"verdict"` is the judge's word on all cases, which of a hidden one says no more than its number and the
+        kind of failure.
+
+        Args:
+            spec: of the task.
+            reply: what it said.
+            kind: what is allowed.
+        """
+        if kind in ("none", "self"):
+            return None
+        judgement = await self.judged(spec, reply, public=kind == "public")
+        return None if judgement.verdict is Verdict.PASSED else words(judgement)
+
+    def _problem(self, name: str) -> Problem:
+        if name not in self._problems:
+            self._problems[name] = problem(name)
+        return self._problems[name]
+
+    async def _tests_of(self, asked: Problem, seed: str) -> Tests:
+        """Return a problem's cases, which all languages share; drawn once also where several ask at a time."""
+        key = (asked.digest, seed)
+        drawing = self._tests.get(key)
+        if drawing is None or (drawing.done() and (drawing.cancelled() or drawing.exception())):
+            drawing = self._tests[key] = asyncio.ensure_future(self._judge.tests(asked, seed))
+            if len(self._tests) > _KEPT:
+                self._tests.popitem(last=False)
+        return await asyncio.shield(drawing)
+
+
+def program_in(reply: str, wanted: Language) -> str:
+    """Return the program in a reply: its last fenced block in the language, else its last of no or another one; else nothing."""
+    blocks = [(match[2].lower(), match[3]) for match in _FENCE.finditer(reply)]
+    names = (wanted.name, *_ALIASES.get(wanted.name, ()))
+    for tags in (names, ("",)):
+        if fitting := [block for tag, block in blocks if tag in tags]:
+            return fitting[-1]
+    return blocks[-1][1] if blocks else ""
+
+
+def words(judgement: Judgement) -> str:
+    """Return a judgement as a solver is told it."""
+    verdict = judgement.verdict
+    if verdict is Verdict.NO_PROGRAM:
+        return f"{verdict.value}: {VERDICTS[verdict]}; write the whole solution as one fenced block of code."
+    passed = f" after {judgement.passed} of {judgement.cases} cases" if verdict is not Verdict.COMPILATION else ""
+    limit = f" (limit {judgement.limit_s:.2f} s a case)" if verdict in (Verdict.TIME, Verdict.NO_ANSWER_IN_TIME) else ""
+    said = f"\n{judgement.message}" if judgement.message else ""
+    return f"{verdict.value}: your program {VERDICTS[verdict]}{passed}{limit}.{said}"
+
+
+@asynccontextmanager
+async def code_judge(workers: int | None = None) -> AsyncGenerator[Judge]:
+    """Give a judge with a folder of its own.
+
+    Args:
+        workers: most programs that run at a time; one per core by default.
+
+    Raises:
+        IsolationError: if this machine cannot confine programs.
+    """
+    with tempfile.TemporaryDirectory(prefix="heredity-code-") as folder:
+        async with NativeRuns(workers) as runs:
+            yield Judge(runs, Path(folder))

@@ -1,0 +1,162 @@
+"""What a program, a problem folder or a caller may do to the judge that is not a verdict's business."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sums import FILES, in_python, write
+
+from heredity.errors import CandidateError, ConfigError, HostError
+from heredity.rollouts.code import judge as judging
+from heredity.rollouts.code.judge import Judge
+from heredity.rollouts.code.toolchains import toolchain
+from heredity.rollouts.code.verdicts import Tests
+from heredity.sandbox.bubblewrap_root import available
+from heredity.sandbox.native import Bounds, NativeRuns
+from heredity.tasks.code.languages import LANGUAGES, language
+from heredity.tasks.code.problem import Problem
+
+if available() is not None:
+    pytest.skip("programs cannot be confined on this machine", allow_module_level=True)
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PYTHON = LANGUAGES["python3"]
+SMALL = Bounds(2.0, 10.0, 256 << 20)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("raise KeyError(str(numbers))", "KeyError"),
+        ("raise type('Saw' + str(abs(numbers[0])) + 'Error', (Exception,), {})('no')", ""),
+        ("import os; print(numbers, file=__import__('sys').stderr); os._exit(abs(numbers[0]) % 250 + 1)", ""),
+        ("v = []\n        while True: print(numbers, file=__import__('sys').stderr); v.append(bytearray(1 << 24))", ""),
+    ],
+)
+async def test_how_a_hidden_case_is_failed_tells_nothing_of_it(
+    judge: Judge, asked: Problem, tests: Tests, line: str, kind: str
+) -> None:
+    hidden = Tests([[[1, 2]], [[417, 23]]], [3, 440], 1, 0.01)
+    source = in_python(f"if len(numbers) == 2 and numbers[0] == 1: return 3\n        {line}")
+    found = await judge.judge(asked, PYTHON, source, hidden)
+    assert found.failed_case == 1
+    assert found.message in ("a hidden case, number 1", f"a hidden case, number 1: {kind}" if kind else "")
+    shown = await judge.judge(asked, PYTHON, source, Tests(hidden.cases, hidden.expected, 2, 0.01))
+    assert "417" in shown.message
+
+
+async def test_programs_that_are_kept_no_longer_leave_no_folder(
+    asked: Problem, tests: Tests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "_KEPT_PROGRAMS", 2)
+    async with NativeRuns(1) as runs:
+        judge = Judge(runs, tmp_path)
+        for number in range(4):
+            await judge.judge(asked, PYTHON, in_python(f"return {number}"), tests.shown())
+        assert len(os.listdir(tmp_path)) == 2
+
+
+async def test_what_a_cancelled_compilation_left_is_made_anew(
+    judge: Judge, asked: Problem, tests: Tests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = in_python("numbers = list(numbers)")
+    honest = judging._write
+
+    def fails(folder: Path, files: dict[str, str]) -> None:
+        honest(folder, {"solution.py": "half a file"})
+        raise OSError("no space left")
+
+    monkeypatch.setattr(judging, "_write", fails)
+    with pytest.raises(OSError, match="no space"):
+        await judge.judge(asked, PYTHON, source, tests)
+    monkeypatch.setattr(judging, "_write", honest)
+    assert (await judge.judge(asked, PYTHON, source, tests)).verdict == "PR"
+
+
+async def test_what_a_compiler_makes_too_much_of_does_not_compile(
+    judge: Judge, asked: Problem, tests: Tests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(folder: Path, archive: bytes) -> None:
+        raise CandidateError("what the compiler made has more than 1 bytes")
+
+    monkeypatch.setattr(judging, "_replace", refused)
+    tools = replace(toolchain("python3"), language=replace(PYTHON, compile="true"))
+    monkeypatch.setattr(judging, "toolchain", lambda name: tools)
+    found = await judge.judge(asked, PYTHON, in_python("numbers = numbers[:]"), tests)
+    assert (found.verdict, found.message) == ("CE", "what the compiler made has more than 1 bytes")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"tests.py": "print('hello')\n" + FILES["tests.py"]}, "sum: tests.py prints something beside its cases"),
+        ({"tests.py": "def small(random):\n    return 7\ndef cases(random):\n    return []\n"}, "gives 7 as a case"),
+        ({"tests.py": FILES["tests.py"].replace("random.randint(-9, 9)", "'x'")}, "numbers is 'x'; its type is"),
+    ],
+)
+async def test_a_generator_that_misbehaves_is_told_by_the_problems_name(
+    judge: Judge, change: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        await judge.tests(write(tmp_path / "sum", **change), "0")
+
+
+async def test_a_reference_that_forges_the_mark_is_told_by_the_problems_name(judge: Judge, asked: Problem) -> None:
+    forged = "print('\\n=answer=\\nx\\u00e9\\n', flush=True); __import__('os')._exit(0)"
+    with pytest.raises(ConfigError, match="sum: its own program answers something else"):
+        await judge.answered_at_once(asked, in_python(forged), [[[1]]], SMALL)
+
+
+async def test_a_class_whose_calls_are_none_is_refused() -> None:
+    from heredity.tasks.code.signature import Function, Signature
+
+    shelf = Signature((Function.parse({"name": "init"}, "s"),), "Shelf")
+    for case in ([7], [[]]):
+        with pytest.raises(ConfigError, match=r"call 0 of a case is .*; give \[method"):
+            shelf.encoded(case)
+
+
+async def test_a_cancelled_run_is_ended_and_keeps_its_turn_until_then() -> None:
+    async with NativeRuns(1) as runs:
+        endless = asyncio.ensure_future(runs.run(["/bin/sh", "-c", "while :; do :; done"], Bounds(300, 300, 1 << 28)))
+        await asyncio.sleep(0.2)
+        endless.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await endless
+        ended = await asyncio.wait_for(runs.run(["/bin/echo", "next"], SMALL), 30)
+        assert ended.stdout == b"next\n"
+        immediately = asyncio.ensure_future(runs.run(["/bin/sh", "-c", "while :; do :; done"], SMALL))
+        await asyncio.sleep(0)
+        immediately.cancel()
+        assert (await asyncio.wait_for(runs.run(["/bin/echo", "next"], SMALL), 30)).code == 0
+
+
+async def test_what_starts_programs_is_started_anew_when_it_has_died() -> None:
+    async with NativeRuns(1) as runs:
+        next(iter(runs._reapers))._process.kill()
+        with pytest.raises(HostError, match="the process that starts programs has ended"):
+            await runs.run(["/bin/echo"], SMALL)
+        assert (await runs.run(["/bin/echo", "again"], SMALL)).stdout == b"again\n"
+
+
+async def test_of_many_words_the_beginning_and_the_end_are_kept() -> None:
+    async with NativeRuns(1) as runs:
+        ended = await runs.run(
+            ["/bin/sh", "-c", "echo first >&2; seq 1 50000 >&2; echo last >&2"], SMALL, compiling=True
+        )
+        assert ended.stderr.startswith("first\n1\n")
+        assert ended.stderr.endswith("50000\nlast\n")
+        assert "bytes are left out" in ended.stderr
+        assert len(ended.stderr) < 66_000
+        with pytest.raises(ConfigError, match="give what is large on its standard input"):
+            await runs.run(["/bin/echo", "x" * (200 << 10)], SMALL)
+
+
+async def test_a_language_that_is_none_is_refused() -> None:
+    with pytest.raises(ConfigError, match="cobol"):
+        language("cobol")

@@ -1,0 +1,4 @@
+class Solution:
+    def abacusRoot(self, digits, base):
+        total = sum(digits)
+        return total // base + total % base

@@ -1,0 +1,6 @@
+from math import isqrt
+
+
+class Solution:
+    def stillLit(self, lamps):
+        return (isqrt(lamps) + 1) // 2

@@ -86,7 +86,8 @@ class ToolResult:
 
     Attributes:
         value: what it returned, JSON values; None if it failed.
-        error: category of what went wrong, `""` when ok: `"tool_error"` (it raised), `"timeout"`, `"oom"`, `"crash"`,
+        error: category of what went wrong, `""` when ok: `"tool_error"` (it raised), `"timeout"`, `"unanswered"` (it only waits;
+            where the processor's time counts), `"oom"`, `"crash"`,
             `"output"` (what it returned is too large or no JSON), `"missing"` (there is no such function).
         message: one line on what went wrong.
         traceback: the author's own frames.

@@ -39,7 +39,10 @@ def audit(
     unsafe: Annotated[bool, typer.Option("--unsafe", help="Run its code with the isolation that works here.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Find what is wrong with world folders, and correct their bounds; the exit code is 1 if there are faults."""
+    """Find what is wrong with world folders, and correct their bounds.
+
+    The exit code is 1 if there are faults, or a folder could not be judged.
+    """
     _print(_audited(folders_in(folders), (steps, level or (), processes), unsafe, out), as_json=as_json)
 
 
@@ -60,16 +63,17 @@ def verify(paths: Sequence[str], *, as_json: bool, processes: int | None = None)
 
 def _print(reports: Sequence[FolderReport], *, as_json: bool, many: bool = False) -> None:
     faulty = sum(bool(report.faults) for report in reports)
+    unjudged = sum(bool(report.unjudged) for report in reports)
     if as_json:
         rows = [report.to_json() for report in reports]
-        listed = {"folders": len(rows), "faulty": faulty, "rows": rows}
+        listed = {"folders": len(rows), "faulty": faulty, "unjudged": unjudged, "rows": rows}
         typer.echo(json.dumps(listed if many or len(rows) > 1 else rows[0], indent=1))
     elif len(reports) == 1:
         typer.echo(_text(reports[0]))
     else:
         typer.echo("\n\n".join(f"{report.folder}\n{_text(report)}" for report in reports))
-        typer.echo(f"\n{len(reports)} folders, {faulty} with faults")
-    if faulty:
+        typer.echo(f"\n{len(reports)} folders, {faulty} with faults" + (f", {unjudged} not judged" if unjudged else ""))
+    if faulty or unjudged:
         raise typer.Exit(1)
 
 
@@ -260,5 +264,7 @@ def _text(report: FolderReport) -> str:
     ]
     notes = len(report.findings) - report.faults
     done = f"{report.plays} plays and {report.steps} steps of searches in {report.seconds:.0f} s"
+    if report.unjudged:
+        lines.append(f"not all was tried: {report.unjudged}")
     end = f"{report.faults} faults, {notes} notes; {done}"
     return "\n".join([*lines, columns(heads, rows), end])

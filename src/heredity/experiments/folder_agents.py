@@ -26,7 +26,7 @@ async def play_folder(name: str, spec: Mapping[str, Any], run: int, programs: Sa
         name: `"random"` draws from the actions that the list allows, as far as it can be read; `"search"` plays the best that a
             search on the very level has found, which may look into the state.
         spec: of a task of `FolderTaskset`.
-        run: what chance of `"random"` comes from.
+        run: what the chance of players comes from.
         programs: the sandbox.
 
     Returns:
@@ -35,6 +35,7 @@ async def play_folder(name: str, spec: Mapping[str, Any], run: int, programs: Sa
 
     Raises:
         ConfigError: if there is no such agent for folders.
+        UnjudgedError: if the world only waits, so that nothing can be said of it.
     """
     if name not in AGENTS:
         raise ConfigError(
@@ -44,7 +45,8 @@ async def play_folder(name: str, spec: Mapping[str, Any], run: int, programs: Sa
     level, seed, bound, practice = spec["level"], spec["seed"], spec["bound"], 0
     async with Plays(folder, programs) as plays:
         if name == "search":
-            explored = await plays.explore(level, {**questions(folder), "upper_bound": bound, "steps": PRACTICE}, seed)
+            asked = {**questions(folder), "upper_bound": bound, "steps": PRACTICE, "draws": run}
+            explored = await plays.explore(level, asked, seed)
             actions, practice = explored.best, explored.steps
         else:
             allowed, _ = enumerate_actions(folder.actions)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import os
 import re
@@ -20,6 +22,7 @@ from heredity.results.status import Status
 from heredity.rollouts.contract import Job, Runner
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.rollouts.trajectory import Trajectory
+from heredity.rollouts.world.folder_plays import UnjudgedError
 from heredity.rollouts.world.folder_tasks import FolderTaskset
 from heredity.sandbox.limits import Limits
 from heredity.workers import process_pool
@@ -114,16 +117,24 @@ class Episodes:
                 pool.shutdown(wait=True, cancel_futures=True)
 
     async def play_agent_in_folders(self, name: str, programs: SandboxedPrograms, notify: Notify) -> None:
-        """Let a built-in agent play what is missing in folders, one after the other.
+        """Let a built-in agent play what is missing in folders, as many at a time as there are cores.
+
+        What only waits, so that nothing can be said of it, stays missing.
 
         Raises:
             ConfigError: if the agent cannot play folders.
         """
-        for episode in [episode for episode in self.missing if is_folder(episode[0])]:
+        places = asyncio.Semaphore(len(os.sched_getaffinity(0)))
+
+        async def play(episode: tuple[str, int, int]) -> None:
             world_name, index, run = episode
-            task = self._tasks[world_name][index]
-            self._keep(episode, await play_folder(name, task.spec, run, programs))
-            notify()
+            async with places:
+                with contextlib.suppress(UnjudgedError):
+                    task = self._tasks[world_name][index]
+                    self._keep(episode, await play_folder(name, task.spec, run, programs))
+                notify()
+
+        await asyncio.gather(*(play(episode) for episode in self.missing if is_folder(episode[0])))
 
     async def play_candidate(self, candidate: Candidate, runner: Runner, limits: Limits, notify: Notify) -> None:
         """Let a candidate play what is missing. What a provider or this host failed, after retries, stays missing.

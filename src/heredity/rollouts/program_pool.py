@@ -16,6 +16,7 @@ from heredity.rollouts.program_process import ProgramLimits, ProgramProcess, Tur
 from heredity.sandbox import isolation as isolations
 from heredity.sandbox.async_zygote import AsyncZygote
 from heredity.sandbox.engine_folder import EngineFolder
+from heredity.sandbox.zygote import Worker
 
 _MAX_FOLDERS = 256
 _SLOTS = 16
@@ -40,8 +41,16 @@ class ProgramPool:
         self._running: dict[ProgramProcess, SourceTree] = {}
         self._closed = False
 
-    async def start(self, tree: SourceTree, services: Mapping[str, Service], cpu_s: int) -> ProgramProcess:
+    async def start(
+        self, tree: SourceTree, services: Mapping[str, Service], cpu_s: int, *, processor: bool = False
+    ) -> ProgramProcess:
         """Fork a process that may read `tree` and use `cpu_s` of processor time; it holds a turn.
+
+        Args:
+            tree: the files.
+            services: what it may ask for.
+            cpu_s: seconds.
+            processor: whether the seconds of its calls are the processor's (see `SandboxedPrograms.open`).
 
         Raises:
             HostError: if the sandbox does not start, or the pool is closed.
@@ -50,7 +59,8 @@ class ProgramPool:
         await turn.take()
         try:
             async with self._starting:
-                process = await self._launch(tree, services, cpu_s, turn)
+                zygote, worker = await self._launch(tree, cpu_s)
+            process = ProgramProcess(zygote, worker, self._limits, services, turn, processor=processor)
         except BaseException:
             turn.give()
             raise
@@ -75,9 +85,7 @@ class ProgramPool:
             if self._folders is not None:
                 await asyncio.to_thread(self._folders.remove)
 
-    async def _launch(
-        self, tree: SourceTree, services: Mapping[str, Service], cpu_s: int, turn: Turn
-    ) -> ProgramProcess:
+    async def _launch(self, tree: SourceTree, cpu_s: int) -> tuple[AsyncZygote, Worker]:
         if self._closed:
             raise HostError("these programs are closed; make another SandboxedPrograms")
         limits = self._limits
@@ -99,7 +107,7 @@ class ProgramPool:
         except HostError:
             self._folders.drop(tree)
             raise
-        return ProgramProcess(zygote, worker, limits, services, turn)
+        return zygote, worker
 
     async def _zygote(self, settings: Mapping[str, Any]) -> AsyncZygote:
         for gone in [z for z in self._zygotes if not z.alive]:

@@ -19,8 +19,10 @@ from heredity.actors.contract import Service, ToolResult
 from heredity.errors import ConfigError, HeredityError, HostError, IsolationError
 from heredity.rollouts import untrusted_messages
 from heredity.rollouts.json_values import parse_value
+from heredity.rollouts.program_clocks import Clock, EndedError, ProcessorClock
 from heredity.sandbox.async_zygote import AsyncZygote, ready
 from heredity.sandbox.guest import frames
+from heredity.sandbox.waiting import WorkerTime
 from heredity.sandbox.zygote import Worker
 
 _CONFINE_S = 15.0
@@ -83,48 +85,6 @@ class Turn:
             self._places.release()
 
 
-class _EndedError(Exception):
-    """The process has ended, or has to: why, in the terms of `ToolResult`."""
-
-    def __init__(self, error: str, message: str) -> None:
-        self.error, self.message = error, message
-        super().__init__(message)
-
-
-class _Clock:
-    """The time of one call: `left` runs only while the program does, `wall` stands still only in the queue for a turn."""
-
-    def __init__(self, wall_s: float) -> None:
-        self._loop = asyncio.get_running_loop()
-        self.wall_s, self.wall = wall_s, self._loop.time() + wall_s
-        self.allow(wall_s, "the call")
-
-    def allow(self, seconds: float, what: str) -> None:
-        """Give the program `seconds` from now on, for `what`."""
-        self.left, self._seconds, self._what = seconds, seconds, what
-        self._since = self._loop.time()
-
-    def stop(self) -> None:
-        """The program waits."""
-        self.left -= self._loop.time() - self._since
-
-    def go_on(self, since: float) -> None:
-        """The program runs again, after it was in the queue since then."""
-        self._since = self._loop.time()
-        self.wall += self._since - since
-
-    @property
-    def deadline(self) -> float:
-        """The loop's time by which a running program must have answered."""
-        return min(self._since + self.left, self.wall)
-
-    def expired(self) -> _EndedError:
-        """Return what to end with when the deadline has passed."""
-        if self._since + self.left > self.wall:
-            return _EndedError("timeout", f"it took more than {self.wall_s:g} s in all, what it waited for included")
-        return _EndedError("timeout", f"{self._what} took more than {self._seconds:g} s")
-
-
 class ProgramProcess:
     """A confined process and the calls it answers, one at a time.
 
@@ -133,13 +93,21 @@ class ProgramProcess:
     """
 
     def __init__(
-        self, zygote: AsyncZygote, worker: Worker, limits: ProgramLimits, services: Mapping[str, Service], turn: Turn
+        self,
+        zygote: AsyncZygote,
+        worker: Worker,
+        limits: ProgramLimits,
+        services: Mapping[str, Service],
+        turn: Turn,
+        *,
+        processor: bool = False,
     ) -> None:
         self._zygote, self._worker, self._limits, self._services = zygote, worker, limits, services
         self._turn = turn
         self._loop = asyncio.get_running_loop()
         self._inbox = bytearray()
         self._confined, self._busy, self._asked = False, False, 0
+        self._processor, self._time = processor, WorkerTime(zygote.pid, None)
         self._status: asyncio.Future[int | None] | None = None
         self._printed = ("", "")
         self.alive = True
@@ -156,7 +124,7 @@ class ProgramProcess:
         try:
             await self._turn.take()
             result = await self._exchange(frames.REQUEST + request, seconds)
-        except _EndedError as ended:
+        except EndedError as ended:
             self.kill()
             result = ToolResult(error=ended.error, message=ended.message)
         except BaseException:
@@ -195,7 +163,8 @@ class ProgramProcess:
             await self._confine(frame)
         else:
             await self._expect_silence()
-        clock = _Clock(self._limits.wall_s)
+        wall_s = self._limits.wall_s
+        clock = ProcessorClock(wall_s, self._time) if self._processor else Clock(wall_s)
         if fresh:
             clock.allow(self._limits.init_s, "importing the program")
         else:
@@ -206,21 +175,22 @@ class ProgramProcess:
             clock.allow(seconds, "the call")
             payload = await self._next(clock)
         if payload[:1] != frames.RESULT or self._inbox:
-            raise _EndedError("crash", _OUT_OF_TURN)
+            raise EndedError("crash", _OUT_OF_TURN)
         return await self._result(payload)
 
     async def _confine(self, frame: bytes) -> None:
-        clock = _Clock(_CONFINE_S)
+        clock = Clock(_CONFINE_S)
         try:
             await self._write(frame, clock)  # at once, so that the program need not wait for it later
             payload = await self._read(clock)
-        except _EndedError as ended:
+        except EndedError as ended:
             raise HostError(f"the sandbox failed before the program was confined: {ended.message}") from ended
         if payload[:1] == frames.UNCONFINED:
             raise IsolationError(f"confinement failed: {payload[1:].decode('utf-8', 'replace')}")
         self._confined = True
+        self._time = WorkerTime(self._zygote.pid, int(payload[1:]))
 
-    async def _next(self, clock: _Clock) -> bytes:
+    async def _next(self, clock: Clock) -> bytes:
         """Return the next frame that is no request for a service; those are answered."""
         while True:
             payload = await self._read(clock)
@@ -228,9 +198,9 @@ class ProgramProcess:
                 return payload
             self._asked += 1
             if self._asked > self._limits.requests:
-                raise _EndedError("tool_error", f"it asked for services more than {self._limits.requests} times")
+                raise EndedError("tool_error", f"it asked for services more than {self._limits.requests} times")
             if self._inbox or len(payload) > self._limits.request_bytes + 1:
-                raise _EndedError("crash", _OUT_OF_TURN)
+                raise EndedError("crash", _OUT_OF_TURN)
             clock.stop()
             self._turn.give()
             answer = await self._serve(payload[1:], clock)
@@ -239,7 +209,7 @@ class ProgramProcess:
             clock.go_on(answered)
             await self._write(frames.ANSWER + answer, clock)
 
-    async def _serve(self, data: bytes, clock: _Clock) -> bytes:
+    async def _serve(self, data: bytes, clock: Clock) -> bytes:
         try:
             request = await _parsed(data)
         except ValueError as error:
@@ -254,7 +224,7 @@ class ProgramProcess:
                 value = await service(request.get("value"))
         except TimeoutError as error:
             if timeout.expired():
-                raise _EndedError(
+                raise EndedError(
                     "timeout", f"it took more than {clock.wall_s:g} s in all, waiting for {name!r}"
                 ) from error
             raise
@@ -272,7 +242,7 @@ class ProgramProcess:
         size = int.from_bytes(payload[1:5], "little")
         news, value = untrusted_messages.parse(payload[5 : 5 + size]), payload[5 + size :]
         if news is None:
-            raise _EndedError("crash", _OUT_OF_TURN)
+            raise EndedError("crash", _OUT_OF_TURN)
         failure = news.get("failure")
         if isinstance(failure, dict):
             category, message, traceback = (_text(failure.get(k)) for k in ("category", "message", "traceback"))
@@ -286,14 +256,14 @@ class ProgramProcess:
         except ValueError as error:
             return ToolResult(error="output", message=f"what was returned is no JSON that can be read: {error}"[:500])
 
-    async def _read(self, clock: _Clock) -> bytes:
+    async def _read(self, clock: Clock) -> bytes:
         inbox = self._inbox
         largest = _NEWS_BYTES + max(self._limits.result_bytes, self._limits.request_bytes)
         while True:
             if len(inbox) >= frames.HEADER.size:
                 size = int.from_bytes(inbox[:4], "little")
                 if not 0 < size <= largest:
-                    raise _EndedError("crash", f"the program's process wrote {size} bytes out of turn to its own pipe")
+                    raise EndedError("crash", f"the program's process wrote {size} bytes out of turn to its own pipe")
                 if len(inbox) >= size + 4:
                     payload = bytes(inbox[4 : size + 4])
                     del inbox[: size + 4]
@@ -307,7 +277,7 @@ class ProgramProcess:
                 raise await self._death()
             inbox += chunk
 
-    async def _write(self, payload: bytes, clock: _Clock) -> None:
+    async def _write(self, payload: bytes, clock: Clock) -> None:
         left = memoryview(frames.HEADER.pack(len(payload)) + payload)
         while left:
             try:
@@ -317,11 +287,13 @@ class ProgramProcess:
             except BrokenPipeError:  # it has ended; reading says how
                 return
 
-    async def _ready(self, watch: Any, unwatch: Any, descriptor: int, clock: _Clock) -> None:
+    async def _ready(self, watch: Any, unwatch: Any, descriptor: int, clock: Clock) -> None:
         try:
             await ready(watch, unwatch, descriptor, clock.deadline)
         except TimeoutError as error:
-            raise clock.expired() from error
+            ended = clock.expired()
+            if ended is not None:
+                raise ended from error
 
     async def _expect_silence(self) -> None:
         try:
@@ -330,9 +302,9 @@ class ProgramProcess:
             return
         if not chunk:
             raise await self._death()
-        raise _EndedError("crash", "the program's process wrote to its own pipe between two calls")
+        raise EndedError("crash", "the program's process wrote to its own pipe between two calls")
 
-    async def _death(self) -> _EndedError:
+    async def _death(self) -> EndedError:
         closed = not self.alive
         self.kill()
         assert self._status is not None
@@ -344,12 +316,12 @@ class ProgramProcess:
         if status is None:
             raise HostError("the sandbox ended while a program ran in it")
         if closed:
-            return _EndedError("crash", "the program was closed in the middle of a call")
+            return EndedError("crash", "the program was closed in the middle of a call")
         if status == -signal.SIGXCPU:
-            return _EndedError("timeout", "the program used more processor time than it may")
+            return EndedError("timeout", "the program used more processor time than it may")
         if status == -signal.SIGKILL:
-            return _EndedError("oom", "the program was killed, out of memory most likely, or it closed its pipe")
-        return _EndedError("crash", f"the program's process ended: {untrusted_messages.exit_text(status)}")
+            return EndedError("oom", "the program was killed, out of memory most likely, or it closed its pipe")
+        return EndedError("crash", f"the program's process ended: {untrusted_messages.exit_text(status)}")
 
 
 async def _parsed(data: bytes) -> Any:

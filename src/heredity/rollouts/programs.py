@@ -99,6 +99,7 @@ class SandboxedPrograms:
         arguments: Mapping[str, Any],
         *,
         services: Mapping[str, Service] | None = None,
+        processor: bool = False,
     ) -> Program:
         """Return a process that keeps what `module:Class` or `module:function` makes; enter it with `async with`.
 
@@ -107,12 +108,14 @@ class SandboxedPrograms:
             make: what to call, such as `"world:World"`.
             arguments: its keyword arguments, JSON values. Making the object has `limits.init_s`, and importing as much.
             services: what the program may ask for in any of its calls (see `call`).
+            processor: whether the seconds of its calls are the processor's, which no load of the machine changes. What only waits
+                is given up by the clock then, with the error `"unanswered"`, which says nothing about the program.
 
         Raises:
             ConfigError: if `make` is no such name, or an argument is no JSON value.
         """
         request = _encode({"function": _checked(make), "arguments": dict(arguments), "keep": True})
-        return Program(self._pool, tree, (make, request), services or {}, self.limits)
+        return Program(self._pool, tree, (make, request), services or {}, self.limits, processor=processor)
 
     async def close(self) -> None:
         """End every process; calls that are going on raise `HostError`."""
@@ -140,8 +143,11 @@ class Program:
         make: tuple[str, bytes],
         services: Mapping[str, Service],
         limits: ProgramLimits,
+        *,
+        processor: bool = False,
     ) -> None:
         self._pool, self._tree, self._make, self._services, self._limits = pool, tree, make, services, limits
+        self._processor = processor
         self._process: ProgramProcess | None = None
         self._calling = asyncio.Lock()
         self.opened = ToolResult(error="missing", message="the program is not open; enter it with `async with`")
@@ -174,7 +180,9 @@ class Program:
         if missing is not None:
             self.opened = missing
             return self
-        self._process = await self._pool.start(self._tree, self._services, self._limits.kept_cpu_s)
+        self._process = await self._pool.start(
+            self._tree, self._services, self._limits.kept_cpu_s, processor=self._processor
+        )
         try:
             self.opened = await self._process.call(request, self._limits.init_s)
         except BaseException:

@@ -70,6 +70,11 @@ class AsyncZygote:
             raise
         return cls(process, settings["slots"])
 
+    @property
+    def pid(self) -> int:
+        """Its process id: what it has forked descends from it."""
+        return self._process.pid
+
     def launch(self, order: Mapping[str, Any]) -> Worker:
         """Fork a worker (see `ZygoteProcess.launch`).
 

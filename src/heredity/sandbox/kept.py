@@ -13,7 +13,7 @@ import os
 import select
 import signal
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cache
@@ -26,7 +26,7 @@ from heredity.resources import SourceTree
 from heredity.sandbox import isolation as isolations
 from heredity.sandbox.engine_folder import EngineFolder
 from heredity.sandbox.guest import frames
-from heredity.sandbox.waiting import LOOK_S, Answer, LateError, ProgramError, Wait
+from heredity.sandbox.waiting import LOOK_S, Answer, LateError, ProgramError, Wait, WorkerTime
 from heredity.sandbox.zygote import Worker, ZygoteProcess
 
 SLOTS = 12
@@ -68,9 +68,9 @@ class Kept:
 class _Process:
     """One process; used by one thread at a time."""
 
-    def __init__(self, kept: Kept, zygote: ZygoteProcess, worker: Worker, busy: Callable[[], int]) -> None:
+    def __init__(self, kept: Kept, zygote: ZygoteProcess, worker: Worker) -> None:
         self.kept, self.zygote, self.worker, self.calls, self.inbox = kept, zygote, worker, 0, bytearray()
-        self._busy = busy
+        self._time = WorkerTime(zygote.pid, None)
         self._poll = select.poll()
         self._poll.register(worker.response, select.POLLIN)
 
@@ -82,6 +82,7 @@ class _Process:
             raise HostError(f"a program was not confined in time: {error}") from error
         if payload[:1] == frames.UNCONFINED:
             raise IsolationError(f"confinement failed: {payload[1:].decode('utf-8', 'replace')}")
+        self._time = WorkerTime(self.zygote.pid, int(payload[1:]))
         wait = self._wait(self.kept.init_s)
         payload = self._read(wait)
         if payload == frames.LOADED:
@@ -95,7 +96,7 @@ class _Process:
         return Answer(self._result(self._exchange(request, wait)), wait.spent_s)
 
     def _wait(self, seconds: float) -> Wait:
-        return Wait(self.zygote, seconds, self._busy)
+        return Wait(self._time, seconds)
 
     def _exchange(self, request: bytes, wait: Wait) -> bytes:
         left = memoryview(frames.HEADER.pack(len(request) + 1) + frames.REQUEST + request)
@@ -291,7 +292,7 @@ class Sandbox:
         except HostError:
             self._lose()
             raise
-        return _Process(kept, self._zygote, worker, lambda: self._live - len(self._idle))
+        return _Process(kept, self._zygote, worker)
 
 
 class _Starter:

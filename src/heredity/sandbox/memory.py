@@ -93,9 +93,23 @@ def memory_of(root: int, bound: int, files: int = 0) -> int:
     return _sum(members, {pid: _proportional(pid) for pid in members}, files)
 
 
-def processor_of(root: int) -> float:
-    """Return the processor seconds that a family of processes has had; those of members that have ended are left out."""
-    return sum(process.processor_s for process in family(root).values())
+def inside(root: int, number: int) -> int | None:
+    """Return the process id of what is `number` in a namespace of its own and descends from `root`; None if there is none."""
+    for pid in family(root):
+        status = _read(f"/proc/{pid}/status")
+        named = next((line.split() for line in status.splitlines() if line.startswith(b"NSpid:")), ())
+        if named and int(named[-1]) == number:
+            return pid
+    return None
+
+
+def processor_of(pid: int) -> tuple[float, float]:
+    """Return the seconds that a process has had of the processor, and those that its first thread was ready and had none.
+
+    Zeros if it has ended; the second is 0 where the kernel does not say.
+    """
+    process, queued = _process(pid), _read(f"/proc/{pid}/schedstat").split()
+    return (process.processor_s if process else 0.0), (int(queued[1]) / 1e9 if len(queued) > 1 else 0.0)
 
 
 def memory_files(first: int) -> int:

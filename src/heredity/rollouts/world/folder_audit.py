@@ -24,7 +24,7 @@ from heredity.rollouts.world.folder_actions import (
 )
 from heredity.rollouts.world.folder_files import check_files, likely_copies
 from heredity.rollouts.world.folder_findings import SLACK, FolderReport, LevelRow
-from heredity.rollouts.world.folder_plays import Action, Explored, Played, Plays
+from heredity.rollouts.world.folder_plays import Action, Explored, Played, Plays, UnjudgedError
 from heredity.rollouts.world.folder_repeats import try_chance, try_files, try_repeats
 from heredity.worlds.folder import WorldFolder
 
@@ -71,15 +71,10 @@ async def audit_folder(
     if playable:
         async with Plays(folder, programs) as plays:
             audit = _Audit(folder, programs, plays, report, (gate, seed))
-            if await audit.opens():
-                await audit.try_malformed()
-                await try_repeats(folder, programs, audit.begun, report, audit.sequences)
-                await try_files(folder, programs, audit.begun[0].level, report, audit.sequences[0])
-                if steps:
-                    searches = await asyncio.gather(*(audit.search(row, steps, notify) for row in audit.begun))
-                    for row, explored in zip(audit.begun, searches, strict=True):
-                        await audit.weigh(row, explored)
-                await audit.compare_levels()
+            try:
+                await audit.run(steps, notify)
+            except UnjudgedError as error:
+                report.unjudged = str(error)
             audit.conclude()
     report.seconds = time.monotonic() - started
     return report
@@ -103,6 +98,26 @@ class _Audit:
         self.sequences = [self._random(index) for index in range(_TRIED_ALIKE)]
         self._alike: dict[str, list[Played]] = {}
         self._asked = questions(folder)
+
+    async def run(self, steps: int, notify: Notify) -> None:
+        """Try everything, in order.
+
+        Raises:
+            UnjudgedError: if something only waits; nothing is tried after it.
+        """
+        if not await self.opens():
+            return
+        await self.try_malformed()
+        await try_repeats(self._folder, self._programs, self.begun, self._report, self.sequences)
+        await try_files(self._folder, self._programs, self.begun[0].level, self._report, self.sequences[0])
+        if steps:
+            searches = [self.search(row, steps, notify) for row in self.begun]
+            explored = await asyncio.gather(*searches, return_exceptions=True)
+            for row, found in zip(self.begun, explored, strict=True):
+                if isinstance(found, BaseException):
+                    raise found
+                await self.weigh(row, found)
+        await self.compare_levels()
 
     async def opens(self) -> bool:
         """Whether the environment is imported and begins at least one level."""

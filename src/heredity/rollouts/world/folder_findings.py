@@ -133,6 +133,7 @@ class FolderReport:
         found: what was found.
         levels: one row for each level; `copies`: those whose file holds the same as another.
         plays: how many plays it took, and `steps` of searches; `seconds`: how long.
+        unjudged: why it came to no end, so that what it did not find says nothing; `""` if it did.
     """
 
     folder: str
@@ -142,6 +143,7 @@ class FolderReport:
     plays: int = 0
     steps: int = 0
     seconds: float = 0.0
+    unjudged: str = ""
 
     @property
     def findings(self) -> list[Finding]:
@@ -161,6 +163,7 @@ class FolderReport:
             "plays": self.plays,
             "steps": self.steps,
             "seconds": self.seconds,
+            "unjudged": self.unjudged,
             "findings": [asdict(finding) for finding in self.findings],
             "levels": [row.to_json() for row in self.levels],
         }

@@ -15,7 +15,7 @@ from heredity.rollouts.world.folder_actions import enumerate_actions
 from heredity.rollouts.world.folder_audit import STEPS, audit_folder
 from heredity.rollouts.world.folder_findings import Finding as Found
 from heredity.rollouts.world.folder_findings import FolderReport
-from heredity.rollouts.world.folder_plays import Plays
+from heredity.rollouts.world.folder_plays import Plays, UnjudgedError
 from heredity.worlds.folder import WorldFolder
 from heredity.worlds.gates.admit import GATES, Admission
 from heredity.worlds.gates.contract import Finding, GateReport
@@ -67,11 +67,17 @@ async def admit_folder(
     for name in GATES:
         if name in KINDS:
             faults = tuple(_finding(by_kind[kind]) for kind in KINDS[name] if kind in by_kind and by_kind[kind].fault)
+            if report.unjudged and not faults and name != "format":
+                reports.append(GateReport(name, (), {}, unjudged=report.unjudged))
+                break
             reports.append(GateReport(name, faults, _figures(name, report)))
         elif name in LEFT_OUT:
             reports.append(GateReport(name, (), {}, LEFT_OUT[name]))
         else:
-            reports.append(await _reliability(folder, programs, report, seed))
+            try:
+                reports.append(await _reliability(folder, programs, report, seed))
+            except UnjudgedError as error:
+                reports.append(GateReport(name, (), {}, unjudged=str(error)))
     digest = digest_json({name: digest_bytes(data) for name, data in folder.files.items()})
     return Admission(folder.name, digest, seed, tuple(reports))
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self, cast
 
 from heredity.actors.contract import ToolResult
-from heredity.errors import ConfigError
+from heredity.errors import ConfigError, HeredityError
+from heredity.rollouts.program_clocks import UNANSWERED
 from heredity.rollouts.programs import Program, SandboxedPrograms
 from heredity.rollouts.rollout import RolloutError
 from heredity.rollouts.world.folder_process import GUEST, raise_failure
@@ -16,16 +17,20 @@ from heredity.worlds.folder import WorldFolder
 
 Action = Mapping[str, Any]
 PLAY_S = 10.0
-"""Seconds that one play may take."""
+"""Processor seconds that one play may take; likewise the others."""
 GENERATE_S = 60.0
 """Seconds that a level may take to be generated and played: generators search, some of them."""
 EXPLORE_S = 300.0
 """Seconds that the search of one level may take."""
-_AGAIN = 2
-"""A play that has not ended in time is played once more, with so many times as much."""
+_TRIES = 2
+"""How often something is tried of which nothing can be said, since it only waited."""
 _MOST_ENDS = 4
 """After so many processes have ended in plays no other is started."""
 _FIELDS = {"first": str, "ended": bool, "steps": list, "failed": str, "moment": str, "still": str}
+
+
+class UnjudgedError(HeredityError):
+    """A play that only waited: it says nothing about the world, nor does what comes after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,11 @@ class Plays:
         self.count = self._ends = 0
 
     async def play(self, level: str | None, actions: Sequence[Action], seed: int = 0) -> Played:
-        """Begin a level and take actions until it ends or fails."""
+        """Begin a level and take actions until it ends or fails.
+
+        Raises:
+            UnjudgedError: if nothing can be said of it.
+        """
         self.count += 1
         taken = tuple(actions)
         unknown = Played(level, seed, taken, started=False)
@@ -121,12 +130,14 @@ class Plays:
             return Explored(failed=str(error))
 
     async def _call(self, method: str, arguments: Mapping[str, Any], seconds: float = PLAY_S) -> Any:
-        result = await self._asked(method, arguments, seconds)
-        if result.error == "timeout" and seconds < EXPLORE_S:
-            # Seconds of the clock: it may have been the machine that was slow, loaded or stopped.
-            result = await self._asked(method, arguments, _AGAIN * seconds)
-        raise_failure(result)
-        return result.value
+        said = ""
+        for _ in range(_TRIES):
+            result = await self._asked(method, arguments, seconds)
+            if result.error != UNANSWERED:
+                raise_failure(result)
+                return result.value
+            said = result.message
+        raise UnjudgedError(f"could not be judged, tried {_TRIES} times: {said}")
 
     async def _asked(self, method: str, arguments: Mapping[str, Any], seconds: float) -> ToolResult:
         if self._program is None or not self._program.alive:
@@ -135,8 +146,11 @@ class Plays:
             self._ends += 1
             await self._stack.aclose()
             given = {"name": self._folder.name, "watch": self._watch, "often": not self._watch}
-            self._program = await self._stack.enter_async_context(self._programs.open(self._folder.tree, GUEST, given))
-        raise_failure(self._program.opened)
+            self._program = await self._stack.enter_async_context(
+                self._programs.open(self._folder.tree, GUEST, given, processor=True)
+            )
+        if self._program.opened.error:
+            return self._program.opened
         try:
             return await self._program.call(method, arguments, seconds=seconds)
         except ConfigError as error:

@@ -164,7 +164,7 @@ SOURCE = FolderTasksets()
 def states(folder: WorldFolder, levels: Sequence[str], seeds: Sequence[int]) -> list[str]:
     """Return digests of the states in which levels begin, and those generated from seeds; `""` where the folder's code fails.
 
-    They are computed in one process of the sandbox. A folder that does not answer in time has no states.
+    They are computed in one process of the sandbox. A folder that takes too much of the processor, or only waits, has no states.
 
     Raises:
         IsolationError: if this machine cannot isolate the folder's code.
@@ -175,7 +175,7 @@ def states(folder: WorldFolder, levels: Sequence[str], seeds: Sequence[int]) -> 
 
 async def _states(folder: WorldFolder, levels: Sequence[str], seeds: Sequence[int]) -> list[str]:
     async with SandboxedPrograms(1, ProgramLimits()) as programs:
-        opened = programs.open(folder.tree, GUEST, {"name": folder.name})
+        opened = programs.open(folder.tree, GUEST, {"name": folder.name}, processor=True)
         async with opened as program:
             asked = {"levels": list(levels), "seeds": list(seeds)}
             result = await program.call("states", asked, seconds=_BATCH_S)

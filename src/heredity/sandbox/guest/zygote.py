@@ -120,7 +120,7 @@ class Zygote:
         except BaseException as error:  # noqa: BLE001 - said to the host, which cannot see this process's stderr
             frames.write_frame(RESPONSE, frames.UNCONFINED + repr(error).encode())
             return
-        frames.write_frame(RESPONSE, frames.CONFINED)
+        frames.write_frame(RESPONSE, frames.CONFINED + (str(os.getpid()).encode() if runs_programs else b""))
         sys.path.insert(0, order["program"])
         if runs_programs:
             program.ProgramLoop(REQUEST, RESPONSE, order).run()

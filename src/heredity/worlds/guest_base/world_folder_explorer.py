@@ -28,13 +28,13 @@ def explore(world: Any, level: str | None, seed: int, asked: Mapping[str, Any]) 
         level: the `world_id`; None generates a level.
         seed: what chance begins with.
         asked: `actions`, `examples`, `idle`, `refused` (pairs of what is wrong and an action), `horizon`, `upper_bound` (or None),
-            `steps` (how many may be taken).
+            `steps` (how many may be taken), `draws` (a number that the search's own chance comes from, 0 if left out).
 
     Returns:
         `total` and `best` (what the play that paid most paid, and its actions), `abused` (the same for a play that may also do what
         should be refused, or None), `moments`, `exhausted`, `most`, `steps`, `chance`, `claims`, `crashes` and `malformed`.
     """
-    draws = random.Random(f"{level}/{seed}")
+    draws = random.Random(f"{level}/{seed}/{asked.get('draws', 0)}")
     choices = Choices(asked["actions"], asked["examples"], draws)
     refused: Sequence[tuple[str, Action]] = [(what, action) for what, action in asked["refused"]]
     still: list[Action] = [*asked["idle"], *(action for _, action in refused)]

@@ -32,6 +32,7 @@ HOMES = {
     "episode": ("rollouts/episode", "environments"),
     "question": ("rollouts/question", "tasks/questions"),
     "container": ("rollouts/container", "tasks/containers"),
+    "code": ("rollouts/code", "tasks/code"),
     "world": ("rollouts/world", "worlds"),
     "world-build": ("rollouts/world_build", "worlds"),
     "model": ("posttraining",),

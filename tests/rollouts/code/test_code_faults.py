@@ -57,7 +57,9 @@ async def test_programs_that_are_kept_no_longer_leave_no_folder(
     async with NativeRuns(1) as runs:
         judge = Judge(runs, tmp_path)
         for number in range(4):
-            await judge.judge(asked, PYTHON, in_python(f"return {number}"), tests.shown())
+            await judge.judge(
+                asked, PYTHON, in_python(f"return {number}"), Tests(tests.cases[:1], tests.expected[:1], 1, 0.0)
+            )
         assert len(os.listdir(tmp_path)) == 2
 
 

@@ -190,11 +190,12 @@ class Judge:
         """
         limit = limit_s(language, tests)
         if not source.strip():
-            return Judgement(Verdict.NO_PROGRAM, cases=len(tests.cases), limit_s=limit)
+            return Judgement(Verdict.NO_PROGRAM, cases=len(tests.cases), limit_s=limit, examples=tests.examples)
         async with self._compiled(problem, language, source) as program:
-            if program.error:
-                return Judgement(Verdict.COMPILATION, cases=len(tests.cases), limit_s=limit, message=program.error)
-            return await self._judged(problem, language, program, tests, limit)
+            if not program.error:
+                return await self._judged(problem, language, program, tests, limit)
+            count, shown, said = len(tests.cases), tests.examples, program.error
+            return Judgement(Verdict.COMPILATION, cases=count, limit_s=limit, message=said, examples=shown)
 
     async def _judged(
         self, problem: Problem, language: Language, program: _Program, tests: Tests, limit: float
@@ -210,8 +211,8 @@ class Judge:
                     continue
                 answer = wrong(answer, expected)
             said = answer.message(number, case if number < tests.examples else None)
-            return Judgement(answer.verdict, number, count, slowest, peak, limit, said, number)
-        return Judgement(Verdict.PASSED, count, count, slowest, peak, limit)
+            return Judgement(answer.verdict, number, count, slowest, peak, limit, said, number, tests.examples)
+        return Judgement(Verdict.PASSED, count, count, slowest, peak, limit, examples=tests.examples)
 
     @asynccontextmanager
     async def _compiled(self, problem: Problem, language: Language, source: str) -> AsyncGenerator[_Program]:

@@ -47,13 +47,12 @@ class Replies:
         self._tests = OrderedDict[tuple[str, str], asyncio.Future[Tests]]()
         self._judgements = OrderedDict[str, Judgement]()
 
-    async def judged(self, spec: Mapping[str, Any], reply: str, *, public: bool = False) -> Judgement:
+    async def judged(self, spec: Mapping[str, Any], reply: str) -> Judgement:
         """Judge the program in a reply.
 
         Args:
             spec: of the task: `problem`, `language` and `seed`.
             reply: all that the solver said at the end.
-            public: whether it is judged on the examples alone.
 
         Raises:
             ConfigError: if the language is not installed, or the problem's own programs fail.
@@ -61,10 +60,10 @@ class Replies:
         """
         asked, chosen = self._problem(str(spec["problem"])), language(str(spec["language"]))
         source = program_in(reply, chosen)
-        key = digest_json([asked.digest, chosen.name, str(spec["seed"]), source, public])
+        key = digest_json([asked.digest, chosen.name, str(spec["seed"]), source])
         if key not in self._judgements:
             tests = await self._tests_of(asked, str(spec["seed"]))
-            judged = await self._judge.judge(asked, chosen, source, tests.shown() if public else tests)
+            judged = await self._judge.judge(asked, chosen, source, tests)
             self._judgements[key] = judged
             if len(self._judgements) > _KEPT:
                 self._judgements.popitem(last=False)
@@ -84,8 +83,8 @@ class Replies:
         """
         if kind in ("none", "self"):
             return None
-        judgement = await self.judged(spec, reply, public=kind == "public")
-        return None if judgement.verdict is Verdict.PASSED else words(judgement)
+        judgement = await self.judged(spec, reply)
+        return words(judgement.public if kind == "public" else judgement) or None
 
     def _problem(self, name: str) -> Problem:
         if name not in self._problems:
@@ -114,8 +113,10 @@ def program_in(reply: str, wanted: Language) -> str:
 
 
 def words(judgement: Judgement) -> str:
-    """Return a judgement as a solver is told it."""
+    """Return a judgement as a solver is told it; nothing where there is nothing to say against a program."""
     verdict = judgement.verdict
+    if verdict is Verdict.PASSED:
+        return ""
     if verdict is Verdict.NO_PROGRAM:
         return f"{verdict.value}: {VERDICTS[verdict]}; write the whole solution as one fenced block of code."
     passed = f" after {judgement.passed} of {judgement.cases} cases" if verdict is not Verdict.COMPILATION else ""

@@ -6,7 +6,7 @@ import json
 import re
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -70,10 +70,6 @@ class Tests:
     examples: int
     reference_s: float
 
-    def shown(self) -> Tests:
-        """Return the examples alone: the public tests."""
-        return Tests(self.cases[: self.examples], self.expected[: self.examples], self.examples, self.reference_s)
-
 
 @dataclass(frozen=True)
 class Judgement:
@@ -89,6 +85,7 @@ class Judgement:
         message: what the compiler said, or how the case was failed; of a hidden case nothing that depends on what it holds but
             the kind of failure.
         failed_case: the number of the case that it failed, from 0.
+        examples: how many of the cases are shown.
     """
 
     verdict: Verdict
@@ -99,6 +96,15 @@ class Judgement:
     limit_s: float = 0.0
     message: str = ""
     failed_case: int | None = None
+    examples: int = 0
+
+    @property
+    def public(self) -> Judgement:
+        """What it would have come to on the examples alone."""
+        passed = self.failed_case is not None and self.failed_case >= self.examples
+        if not passed and self.verdict is not Verdict.PASSED:
+            return replace(self, cases=self.examples)
+        return Judgement(Verdict.PASSED, self.examples, self.examples, limit_s=self.limit_s, examples=self.examples)
 
     @property
     def score(self) -> float:
@@ -109,7 +115,7 @@ class Judgement:
         """Return it as JSON values."""
         return {"verdict": self.verdict.value, "meaning": VERDICTS[self.verdict], "score": self.score} | {
             name: getattr(self, name)
-            for name in ("passed", "cases", "cpu_s", "peak_bytes", "limit_s", "message", "failed_case")
+            for name in ("passed", "cases", "cpu_s", "peak_bytes", "limit_s", "message", "failed_case", "examples")
         }
 
 

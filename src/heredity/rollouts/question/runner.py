@@ -76,7 +76,7 @@ class SolvingRunner:
         async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
             async with self._places:
                 conversation = Conversation(self._model, settings, seeds[position])
-                record = _Record(job, conversation)
+                record = self.record(job, conversation)
                 return position, await attributed(record, self._attempt(record, solvers[job.candidate]))
 
         return as_completed(attempt(position, job) for position, job in enumerate(jobs))
@@ -84,11 +84,29 @@ class SolvingRunner:
     async def close(self) -> None:
         """Do nothing: the runner starts no process of its own."""
 
-    async def _attempt(self, record: _Record, solver: Solver | ConfigError) -> Trajectory:
+    def problem(self, task: Task) -> Problem:
+        """Return what a solver may see of a task."""
+        shown = present(task.spec)
+        return Problem(shown.text, shown.choices, shown.images, shown.instructions)
+
+    async def checked(self, job: Job, text: str) -> Verification:
+        """Check an answer."""
+        return await verify(job.task.spec, text, judge=self._judge, seed=job.policy_seed)
+
+    def told(self, verification: Verification) -> str:
+        """Return the feedback `"verdict"` on an answer that is not right."""
+        extracted = verification.extracted
+        read = f"It was read as: {extracted}" if extracted else "No answer could be read out of it."
+        return f"Your answer is wrong. {read}"
+
+    def record(self, job: Job, conversation: Conversation) -> QuestionRecord:
+        """Return the record of a rollout that begins."""
+        return QuestionRecord(job, conversation)
+
+    async def _attempt(self, record: QuestionRecord, solver: Solver | ConfigError) -> Trajectory:
         if isinstance(solver, ConfigError):
             return record.failed(Status.IMPORT_ERROR, FailureSource.CANDIDATE, str(solver))
-        shown = present(record.job.task.spec)
-        problem = Problem(shown.text, shown.choices, shown.images, shown.instructions)
+        problem = self.problem(record.job.task)
         record.question = render(problem)
         answer = await solver.attempt(problem, record.conversation, self._programs, self._feedback(record))
         scores = [(await self._verdict(record, text)).score for text in answer.rounds]
@@ -96,31 +114,22 @@ class SolvingRunner:
             return record.unanswered(answer, scores)
         return record.scored(answer, await self._verdict(record, answer.text), scores)
 
-    def _feedback(self, record: _Record) -> Callable[[str], Awaitable[str | None]]:
+    def _feedback(self, record: QuestionRecord) -> Callable[[str], Awaitable[str | None]]:
         async def verdict(text: str) -> str | None:
             verification = await self._verdict(record, text)
-            if verification.correct:
-                return None
-            read = (
-                f" It was read as: {verification.extracted}"
-                if verification.extracted
-                else " No answer could be read out of it."
-            )
-            return f"Your answer is wrong.{read}"
+            return None if verification.correct else self.told(verification)
 
         async def public(text: str) -> str | None:
             return await self._public(record.job.task, text) if self._public is not None else None
 
         return public if self.settings.feedback == "public" else verdict
 
-    async def _verdict(self, record: _Record, text: str) -> Verification:
+    async def _verdict(self, record: QuestionRecord, text: str) -> Verification:
         """Check an answer, the same words once: a judge costs money, and must not say two things of them."""
         if text not in record.verdicts:
             with span("verify", kind="verify") as step:
                 try:
-                    verification = await verify(
-                        record.job.task.spec, text, judge=self._judge, seed=record.job.policy_seed
-                    )
+                    verification = await self.checked(record.job, text)
                 except ProviderError:
                     raise
                 except HostError as error:
@@ -131,8 +140,12 @@ class SolvingRunner:
 
 
 @dataclass
-class _Record(ConversationRecord):
-    """What is known of one rollout at a question."""
+class QuestionRecord(ConversationRecord):
+    """What is known of one rollout at a question.
+
+    Attributes:
+        verdicts: what came of checking each text that was.
+    """
 
     keys = ("question", "expected", "extracted", "correct", "reason", "rounds", "notes")
 
@@ -145,6 +158,7 @@ class _Record(ConversationRecord):
             "correct": verdict.correct,
             "reason": verdict.reason,
             "rounds": scores,
+            **verdict.details,
         }
         outcome = f"{'right' if verdict.correct else 'wrong'}, score {verdict.score:g}: {verdict.reason}"
         return self.trajectory(info, outcome, score=float(verdict.score))

@@ -62,6 +62,7 @@ class Problem:
         rejected: solutions that must be rejected, by path below the folder, with the language of each.
         accepted: solutions that must be accepted, likewise; the reference is one of them.
         no_slow: why there is no solution of a wrong complexity; empty where there is one.
+        source: what `problem` finds it by: its name, or the path of its folder.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Problem:
     rejected: Mapping[str, tuple[Language, str]]
     accepted: Mapping[str, tuple[Language, str]]
     no_slow: str = ""
+    source: str = ""
 
     @property
     def digest(self) -> str:
@@ -140,6 +142,7 @@ def read_problem(folder: Path) -> Problem:
             **_solutions(folder, ("solutions",)),
         },
         no_slow=str(data.get("slow", "")),
+        source=folder.name if folder.parent == library_folder() else str(folder.resolve()),
     )
 
 

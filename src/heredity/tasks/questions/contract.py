@@ -146,6 +146,7 @@ class Verification:
         extracted: the answer that was read out of the text, cut where it is long; empty if there was none.
         reason: one line on why.
         usage: what a judge used; nothing where a rule decides.
+        details: what else goes on record of it, as JSON.
     """
 
     score: float
@@ -153,6 +154,7 @@ class Verification:
     extracted: str
     reason: str
     usage: Usage = NOTHING_USED
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def present(spec: Mapping[str, Any]) -> Presented:

@@ -1,0 +1,219 @@
+"""Programming problems as tasksets: `code/all?language=cpp&difficulty=easy&tag=graph&split=train`.
+
+Which split a problem is in is a matter of the problem and its collection alone, so that no filter moves it: within each
+difficulty, half train, a fifth validates, and the rest is held out (`hidden`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.ids import digest_json, generator
+from heredity.tasks.code.languages import LANGUAGES, language
+from heredity.tasks.code.problem import DIFFICULTIES, Problem, library_folder, problem, problem_folders, read_problem
+from heredity.tasks.contract import CLUSTER, SPLITS, Task, Taskset, TasksetInfo
+from heredity.tasks.questions import Presented
+
+ALL = "code/all"
+SHARES = {"train": 0.5, "validation": 0.2, "heldout": 0.3}
+SCORES = ("share", "verdict")
+"""The share of cases that are passed before the first that is failed; 1 if all are, else 0."""
+
+VERSION = 1
+"""Grows whenever a program may be judged otherwise than before."""
+
+_OPTIONS = ("language", "difficulty", "tag", "split", "problem", "score")
+_SPLIT_NAMES = {**{name: name for name in SPLITS}, "hidden": "heldout"}
+
+
+@dataclass(frozen=True)
+class _Options:
+    languages: tuple[str, ...] = ("python3",)
+    difficulties: tuple[str, ...] = DIFFICULTIES
+    tags: tuple[str, ...] = ()
+    splits: tuple[str, ...] = SPLITS
+    problems: tuple[str, ...] = ()
+    score: str = "share"
+
+    def takes(self, one: Problem) -> bool:
+        """Return whether a problem is one of those that are asked for."""
+        named = not self.problems or one.name in self.problems
+        return named and one.difficulty in self.difficulties and (not self.tags or bool({*self.tags} & {*one.tags}))
+
+
+class CodeTaskset:
+    """Programming problems, each in every language that is asked for. Scores are from 0 to 1.
+
+    Args:
+        name: the taskset's full name.
+        options: of its name.
+        problems: all problems of the collection.
+    """
+
+    def __init__(self, name: str, options: _Options, problems: Sequence[Problem]) -> None:
+        self.name, self._options = name, options
+        by_split = split_of(problems)
+        self._splits: dict[str, list[Problem]] = {
+            split: [one for one in problems if by_split[one.name] == split and options.takes(one)]
+            for split in options.splits
+        }
+        if not any(self._splits.values()):
+            raise ConfigError(f"{name} leaves no problem of {len(problems)}; take a filter away (heredity code list)")
+
+    @property
+    def info(self) -> TasksetInfo:
+        """What this taskset is."""
+        return self._info
+
+    @cached_property
+    def _info(self) -> TasksetInfo:
+        options, everything = self._options, [one for problems in self._splits.values() for one in problems]
+        counts = {split: len(self._splits.get(split, ())) * len(options.languages) for split in SPLITS}
+        stock = digest_json([[one.name, one.digest] for one in everything] + [options.score])[:12]
+        titles = ", ".join(LANGUAGES[name].title for name in options.languages)
+        metric = {
+            "share": "the share of cases passed before the first that is failed, from 0 to 1, higher is better",
+            "verdict": "1 if every case is passed, else 0; higher is better",
+        }[options.score]
+        return TasksetInfo(
+            name=self.name,
+            version=f"problems {stock}, judge {VERSION}",
+            kind="code",
+            spec={"taskset": self.name},
+            public={
+                "taskset": self.name,
+                "metric": metric,
+                "languages": list(options.languages),
+                "instructions": "\n".join(map(instructions, options.languages)),
+                "answer_format": "one fenced block of code",
+                "train_tasks": counts["train"],
+                "hidden": "other problems of the collection, and their hidden cases",
+            },
+            description=f"# Programming problems\n\n{_described(everything)}, each in {titles}. A program is judged on hidden "
+            f"cases: {metric}.\n",
+            failure_return=0.0,
+            group="code",
+            family="code",
+        )
+
+    def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
+        """Draw the first `count` tasks of a split in the order that the entropy gives; see `Taskset.draw`.
+
+        A problem's cases are drawn anew under each entropy, the same for all languages; its tasks in several languages are a
+        cluster.
+        """
+        if split not in SPLITS:
+            raise UnknownNameError("split", split, SPLITS)
+        problems, languages = self._splits.get(split, []), self._options.languages
+        total = len(problems) * len(languages)
+        if not 0 <= count <= total:
+            raise ConfigError(f"{count} tasks of split {split!r} of {self.name} asked for; it has {total}")
+        order = generator(entropy, "code", self.name, split).permutation(len(problems))
+        pairs = [(problems[i], name) for i in order for name in languages][:count]
+        return tuple(self._task(split, i, *pair, entropy) for i, pair in enumerate(pairs))
+
+    def _task(self, split: str, index: int, one: Problem, name: str, entropy: int) -> Task:
+        seed = digest_json([str(entropy), "cases", one.name])
+        attributes = {"difficulty": one.difficulty, "language": name, "tags": ", ".join(one.tags)}
+        if len(self._options.languages) > 1:
+            attributes[CLUSTER] = one.name
+        spec = {"problem": one.source, "language": name, "seed": seed, "score": self._options.score}
+        return Task(f"{split}/{index}", split, index, spec, attributes)
+
+
+class CodeTasksets:
+    """The tasksets named `"code/…"`."""
+
+    def names(self) -> Iterable[str]:
+        """Return the names of those that say their names."""
+        return (ALL,)
+
+    def taskset(self, name: str) -> Taskset:
+        """Return the taskset with a full name.
+
+        Raises:
+            UnknownNameError: if there is none, or it has no such option, language, difficulty, tag, split or problem.
+            ConfigError: if no problem is left.
+        """
+        base, _, query = name.partition("?")
+        if base != ALL:
+            raise UnknownNameError("taskset", name, self.names())
+        problems = [read_problem(folder) for folder in problem_folders(library_folder()).values()]
+        return CodeTaskset(name, _options(name, query, problems), problems)
+
+
+SOURCE = CodeTasksets()
+"""What `heredity.tasks.registry` loads."""
+
+
+def asked_of(spec: Mapping[str, Any]) -> Presented:
+    """Return what a solver may see of a task."""
+    chosen = language(str(spec["language"]))
+    return Presented(problem(str(spec["problem"])).text(chosen), instructions=instructions(chosen.name))
+
+
+def instructions(name: str) -> str:
+    """Return how a program in a language is to be given."""
+    return (
+        f"Write the whole solution in {LANGUAGES[name].title}, beginning as shown, with the standard library alone, and give "
+        "it as one fenced block of code."
+    )
+
+
+def split_of(problems: Sequence[Problem]) -> dict[str, str]:
+    """Return the split of each problem by name: within each difficulty by the rank of a digest of the name."""
+    found: dict[str, str] = {}
+    for difficulty in DIFFICULTIES:
+        names = sorted((one.name for one in problems if one.difficulty == difficulty), key=lambda n: digest_json([n]))
+        sizes = _sizes(len(names))
+        splits = [split for split, size in sizes.items() for _ in range(size)]
+        found |= dict(zip(names, splits, strict=True))
+    return found
+
+
+def _sizes(count: int) -> dict[str, int]:
+    """Return how many of a number fall to each split: by the largest remainders, the first of equals before the others."""
+    sizes = {split: int(share * count) for split, share in SHARES.items()}
+    left = sorted(SHARES, key=lambda split: sizes[split] - SHARES[split] * count)
+    for split in left[: count - sum(sizes.values())]:
+        sizes[split] += 1
+    return sizes
+
+
+def _described(problems: Sequence[Problem]) -> str:
+    counts = {level: sum(one.difficulty == level for one in problems) for level in DIFFICULTIES}
+    levels = ", ".join(f"{count} {level}" for level, count in counts.items() if count)
+    return f"{len(problems)} problems ({levels})"
+
+
+def _options(name: str, query: str, problems: Sequence[Problem]) -> _Options:
+    given: dict[str, tuple[str, ...]] = {}
+    for part in filter(None, query.split("&")):
+        key, equals, value = part.partition("=")
+        if not equals or key in given or not value:
+            raise ConfigError(f"{name}: {part!r} is no option; write ?key=value&key=value, each key once")
+        if key not in _OPTIONS:
+            raise UnknownNameError("option of code tasksets", key, _OPTIONS)
+        given[key] = tuple(dict.fromkeys(value.split(",")))
+    tags = sorted({tag for one in problems for tag in one.tags})
+    score = ",".join(given.get("score", ("share",)))
+    if score not in SCORES:
+        raise ConfigError(f"{name}: score is {score}; give one of {', '.join(SCORES)}")
+    return _Options(
+        languages=_known("language", given.get("language", ("python3",)), LANGUAGES),
+        difficulties=_known("difficulty", given.get("difficulty", DIFFICULTIES), DIFFICULTIES),
+        tags=_known("tag", given.get("tag", ()), tags),
+        splits=tuple(_SPLIT_NAMES[s] for s in _known("split", given.get("split", SPLITS), _SPLIT_NAMES)),
+        problems=_known("problem", given.get("problem", ()), [one.name for one in problems]),
+        score=score,
+    )
+
+
+def _known(what: str, given: tuple[str, ...], names: Iterable[str]) -> tuple[str, ...]:
+    if unknown := [one for one in given if one not in names]:
+        raise UnknownNameError(what, unknown[0], sorted(names))
+    return given

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sums import in_python, write
+from tests.actors.fakes import ListedModel, candidate
+
+from heredity.actors.contract import Solving
+from heredity.rollouts.code.runner import CodeRunner
+from heredity.rollouts.contract import Job
+from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.bubblewrap_root import available
+from heredity.sandbox.limits import Limits
+from heredity.tasks import Task, TasksetInfo
+
+if available() is not None:
+    pytest.skip("programs cannot be confined on this machine", allow_module_level=True)
+
+INFO = TasksetInfo("code/all", "1", "code", {}, {}, "Sums.", 0.0)
+WRONG, RIGHT = (f"So:\n```python\n{in_python(line)}```\n" for line in ("return 3", "pass"))
+
+
+def last(trajectory: Trajectory, key: str) -> Any:
+    return trajectory.columns[f"info/{key}"][-1]
+
+
+async def attempts(folder: Path, *replies: list[str], score: str = "share", **settings: Any) -> list[Trajectory]:
+    write(folder / "sum")
+    spec = {"problem": str(folder / "sum"), "language": "python3", "seed": "s", "score": score}
+    task, found = Task("train/0", "train", 0, spec), list[Trajectory]()
+    for listed in replies:
+        runner = CodeRunner(ListedModel(listed), settings=Solving(**settings), workers=2)
+        job = Job(INFO, candidate(prompt_system="Be brief."), task, policy_seed=7)
+        found += [trajectory async for _, trajectory in runner.run([job], Limits())]
+        await runner.close()
+    return found
+
+
+async def test_a_reply_is_scored_by_the_judge(tmp_path: Path) -> None:
+    right, none = await attempts(tmp_path, [RIGHT], ["I cannot."])
+    assert (right.status, right.total_reward, last(right, "verdict"), last(right, "correct")) == ("ok", 1.0, "PR", True)
+    assert last(right, "judgement")["cases"] == 22
+    assert last(right, "cpu_s") > 0
+    assert last(right, "peak_bytes") > 1 << 20
+    assert Trajectory.decode(right.encode()).total_reward == 1.0
+    assert (none.status, none.total_reward, last(none, "verdict")) == ("ok", 0.0, "RpE")
+
+
+async def test_a_verdict_between_rounds_tells_of_hidden_cases_only_their_number(tmp_path: Path) -> None:
+    [revised] = await attempts(tmp_path, [WRONG, RIGHT], rounds=3, feedback="verdict")
+    assert last(revised, "round_verdicts") == ["WA", "PR"]
+    assert last(revised, "rounds") == [1 / 22, 1.0]
+    said = str(revised.columns["messages"])
+    assert "a hidden case, number 1" in said
+    assert "expected" not in said
+
+
+async def test_public_tests_that_are_passed_end_the_rounds(tmp_path: Path) -> None:
+    [kept] = await attempts(tmp_path, [WRONG, RIGHT], rounds=3, feedback="public", score="verdict")
+    assert (last(kept, "round_verdicts"), kept.total_reward) == (["WA"], 0.0)
+    [told] = await attempts(tmp_path, [WRONG.replace("return 3", "return 4"), RIGHT], rounds=3, feedback="public")
+    assert last(told, "round_verdicts") == ["WA", "PR"]
+    assert "answered 4; expected 3; input [[1, 2]]" in str(told.columns["messages"])

@@ -18,12 +18,13 @@ _NOTHING_USED = (0, 0)
 
 
 def stand_ins(record: RunRecord) -> list[str]:
-    """Return the models a run used that are programs or recordings, sorted: of its rollouts, its method and its agent."""
+    """Return the models a run used that are programs or recordings, sorted: of its rollouts, its method, its agent or its team."""
     started = record.started
     routes: Mapping[str, Sequence[str]] = started.get("routes") or {}
     named = [call["model"] for call in record.calls]
     evolver = started.get("evolver") or {}
     named += [str(evolver["model"])] if evolver.get("model") else []
+    named += map(str, evolver.get("models", ()))
     execution = started.get("execution") or ""
     named += [execution] if execution and _asked(record) else []
     models = {model for name in named for model in routes.get(name, (name,))}

@@ -121,7 +121,7 @@ class Equipment:
                 memory=self.memory,
             ) as team:
                 team_now.join(team.bus)
-                team.after = partial(at_work.after, answer=answer, meter=self.gateway.meter)
+                team.after = partial(at_work.after, answer=answer)
                 yield team
 
     def fresh(self) -> Equipment:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -49,6 +49,11 @@ class Record:
         """Return what was done while a message was handled: names and what it gave, in the order in which it was done."""
         own = f"{message_id}#"
         return [(effect[len(own) :], value) for effect, value in self._effects.items() if effect.startswith(own)]
+
+    @property
+    def effects(self) -> Mapping[str, Any]:
+        """All effects that were done, by their ids, with what they gave."""
+        return self._effects
 
     def in_doubt(self, effect_id: str) -> bool:
         """Return whether an effect was started and is not known to have been done."""

@@ -313,13 +313,19 @@ class TeamSettings(_Table):
         own = {PLANNER: self.planner.model, **agents}
         return {name: model or self.team.model for name, model in own.items()}
 
+    def models_named(self) -> list[str]:
+        """Return all models that it may ask, sorted: of the planner, of agents, and of its evolution."""
+        proposes = self.evolution.model or self.gateway.optimisation if self.evolution.mode != "none" else ""
+        return sorted({*self.models().values(), proposes} - {""})
 
-def load_team(path: Path, changes: Mapping[str, Any] | None = None) -> TeamSettings:
+
+def load_team(path: Path, changes: Mapping[str, Any] | None = None, mode: str = "") -> TeamSettings:
     """Read a team.toml; its paths are absolute afterwards.
 
     Args:
         path: the file.
         changes: values that take the place of those of the `[team]` section, such as `{"model": "local/smollm2"}`.
+        mode: takes the place of `evolution.mode`; `""` leaves it.
 
     Raises:
         ConfigError: if it cannot be read, or a key or value is wrong; the message names it.
@@ -330,7 +336,9 @@ def load_team(path: Path, changes: Mapping[str, Any] | None = None) -> TeamSetti
     if changes and isinstance(team, dict):
         data["team"] = {**team, **changes}
     base = path.absolute().parent
-    evolution: Any = data.get("evolution")
+    evolution: Any = data.get("evolution", {} if mode else None)
+    if mode and isinstance(evolution, dict):
+        data["evolution"] = evolution = {**evolution, "mode": mode}
     if isinstance(evolution, dict):
         data["evolution"] = {"store": EvolutionSection().store, "canaries": EvolutionSection().canaries, **evolution}
     places = (("team", "memory"), ("corpus", "folder"), ("evolution", "store"), ("evolution", "canaries"))

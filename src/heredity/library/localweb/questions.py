@@ -117,7 +117,7 @@ def _documents(town: Town) -> list[Made]:
             "answer",
             XLSX,
         )
-        for year in (1987, 1999)
+        for year in (1987, 1993, 1999, 2001)
     ]
     bridge, project, meeting = town.bridges[2], town.projects[1], town.meetings[3]
     name, year = town.festivals[4]
@@ -146,8 +146,8 @@ def _documents(town: Town) -> list[Made]:
 
 
 _ONE: tuple[Callable[[Town], list[Made]], ...] = (
-    _simple("bridges", slice(3), "In which year was the {name} opened?", "opened", "Opened"),
-    _simple("people", slice(4, 6), "In which year was {name} of Varnholm born?", "born", "Born"),
+    _simple("bridges", slice(2), "In which year was the {name} opened?", "opened", "Opened"),
+    _simple("people", slice(4, 5), "In which year was {name} of Varnholm born?", "born", "Born"),
     _simple("ships", slice(2, 4), "Who is the captain of the {name}?", "captain", "Captain"),
     _simple("districts", slice(2, 4), "How many inhabitants has {name}?", "people", "Inhabitants"),
     _simple("companies", slice(3, 5), "Who founded the {name}?", "founder", "Founder"),

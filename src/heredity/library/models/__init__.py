@@ -4,8 +4,8 @@ They are honest about what they can do: `offline/rule-follower` answers by the r
 else, `offline/rule-inducer` writes such rules from the rollouts it is shown, by search over a fixed list of skills, and
 `offline/world-learner` does the like for players of worlds. `offline/shell-worker` works on the container tasks that come
 with Heredity, with habits that its harness has to mend, and `offline/harness-writer` mends them by what rollouts have shown.
-`offline/world-author` writes worlds from themes in its vocabulary, and `offline/town-worker` is all models of a team that looks
-up what is asked about a small web.
+`offline/world-author` writes worlds from themes in its vocabulary. `offline/town-worker` is all models of a team that looks up
+what is asked about a small web, and `offline/town-optimizer` edits that team's prompts, for better and for worse.
 What they show is that a method, a session and a judge work as they should. What they cannot show is how well a method does
 with a language model.
 """
@@ -20,6 +20,7 @@ from heredity.library.models.follower import RuleFollower
 from heredity.library.models.harness_writer import CarelessHarnessWriter, HarnessWriter
 from heredity.library.models.inducer import RuleInducer
 from heredity.library.models.shell_worker import NarrowShellWorker, ShellWorker
+from heredity.library.models.town_optimizer import TownOptimizer
 from heredity.library.models.town_worker import TownWorker
 from heredity.library.models.world_learner import WorldLearner
 from heredity.library.models.world_writer import CarelessWorldWriter, WorldWriter
@@ -30,6 +31,7 @@ _MODELS: Mapping[str, Callable[[], Model]] = {
     "world-learner": WorldLearner,
     "shell-worker": ShellWorker,
     "town-worker": TownWorker,
+    "town-optimizer": TownOptimizer,
     "shell-worker-narrow": NarrowShellWorker,
     "world-author": WorldWriter,
     "world-author-careless": CarelessWorldWriter,

@@ -2,8 +2,9 @@
 
 As the planner it looks the question up among those it knows, and hands out the steps that are written down for it; as an agent
 it makes the calls of its step one after the other. What it answers, it has taken out of the results of tools by the step's
-patterns: it knows where to look, and nothing of what stands there. What is not there it reports as missing, and the team ends
-with "unknown".
+patterns: it knows where to look, and nothing of what stands there. What is not there it reports as missing; the planner has it
+looked for once more, and then ends with "unknown". Which argument of `read` is which it knows from its prompt alone: where that
+does not say it, it gives the argument another name, which is what evolution has to mend.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ _STEP = re.compile(r"^- s\d+ \(\S+\), \w+", re.MULTILINE)
 _GAVE = re.compile(r"^- (s\d+) \(\S+\), done.*\n(?:\[cut: .*\n)?  gave: (\{.*\})$", re.MULTILINE)
 _GIVEN = re.compile(r"^Result of step \S+:\n(\{.*\})$", re.MULTILINE)
 _SITE = re.compile(r"http://(127\.0\.0\.1:\d+)")
+PATH_RULE = "Give read the path of what you read."
+PART_RULE = "Give read the part of a workbook, such as its sheet."
+_MISTAKEN = {"path": "page", "part": "sheet"}
+_ATTEMPTS = 2
 
 Values = dict[str, Any]
 
@@ -52,7 +57,11 @@ class TownWorker:
             found = {name: values[name] for call in calls for name in call["find"]}
             return self._said(request, json.dumps(found, ensure_ascii=False))
         call = calls[len(results)]
+        if unknown := _unknown(call, values):
+            return self._said(request, json.dumps({"missing": unknown, "of": "earlier steps"}))
         arguments = {name: _filled(value, values) for name, value in call["with"].items()}
+        if call["tool"] == "read":
+            arguments = _named(arguments, request.messages[0].content if request.messages[0].role == "system" else "")
         made = ToolCall(f"call-{len(results) + 1}", call["tool"], json.dumps(arguments, ensure_ascii=False))
         return self._said(request, "", made)
 
@@ -66,28 +75,40 @@ def _planned(asked: str) -> Values:
     question = next((q for q in (*questions(make_town()), *practice(make_town())) if q.text in asked), None)
     if question is None:
         return {"note": "none of the questions known here", "finished": True, "result": "Answer: unknown"}
-    if not _STEP.search(asked):
-        return {"note": "as written down for it", "steps": _steps(question)}
+    given = len(_STEP.findall(asked))
     gave: dict[str, Values] = {name: json.loads(text) for name, text in _GAVE.findall(asked)}
-    last = gave.get(f"s{len(question.steps)}", {})
-    answer = last.get(question.last, "unknown")
+    last = gave.get(f"s{given}", {})
+    if question.last not in last and given < _ATTEMPTS * len(question.steps):
+        return {"note": "as written down for it", "steps": _steps(question, given)}
     return {
-        "note": f"{len(gave)} of {len(question.steps)} steps found something",
+        "note": f"{sum('missing' not in values for values in gave.values())} of {given} steps found something",
         "finished": True,
-        "result": f"Answer: {answer}",
+        "result": f"Answer: {last.get(question.last, 'unknown')}",
     }
 
 
-def _steps(question: LocalQuestion) -> list[Values]:
+def _steps(question: LocalQuestion, given: int) -> list[Values]:
     return [
         {
-            "id": f"s{number}",
+            "id": f"s{given + number}",
             "agent": step.agent,
             "task": MARK + json.dumps(list(step.calls), ensure_ascii=False),
-            "after": [f"s{before + 1}" for before in step.after],
+            "after": [f"s{given + before + 1}" for before in step.after],
         }
         for number, step in enumerate(question.steps, 1)
     ]
+
+
+def _named(arguments: Values, prompt: str) -> Values:
+    """Return arguments of `read` under the names that the prompt says; without a word on it, under another."""
+    name, rule = ("part", PART_RULE) if "part" in arguments else ("path", PATH_RULE)
+    return arguments if rule in prompt else {_MISTAKEN[k] if k == name else k: v for k, v in arguments.items()}
+
+
+def _unknown(call: Values, values: Values) -> str:
+    """Return what a call needs and no earlier step has found; `""` if it needs nothing more."""
+    needed = (place[1] for text in call["with"].values() if isinstance(text, str) for place in _PLACE.finditer(text))
+    return next((name for name in needed if name not in values), "")
 
 
 def _known(asked: str) -> Values:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heredity.protocols.team_questions.results import LevelRow, QuestionRow, TeamRun
+from heredity.protocols.team_questions.evolution_sections import evolution_section, gain_section
+from heredity.protocols.team_questions.results import LevelRow, QuestionRow, TeamRun, TeamSuite
 from heredity.results import text
-from heredity.results.page import Cell, Column, Number, Row, Section, Table, Text, Value
+from heredity.results.page import Cell, Column, Mean, Number, Row, Section, Table, Text, Value
 from heredity.results.report import PlainReport
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
@@ -48,7 +49,8 @@ class TeamReport(PlainReport):
         if not isinstance(part, TeamRun):
             return []
         levels = (Text(_ABOUT, "about"), _levels([("", row) for row in part.levels]))
-        return [Section("levels", "Levels", levels, "lead", "all"), _questions(part.questions)]
+        evolved = [evolution_section(part.evolution)] if part.evolution else []
+        return [Section("levels", "Levels", levels, "lead", "all"), *evolved, _questions(part.questions)]
 
     def suite(self, suite: SuiteResults, runs: Sequence[RunResults]) -> list[Section]:
         """Return the levels of all runs, and the questions of each."""
@@ -64,7 +66,9 @@ class TeamReport(PlainReport):
         said = f"{right} of {tried} questions were answered right; the records of {whole} show all that they had to."
         return [
             Section("levels-said", "", (Text(said, "summary"),), "head", "all"),
+            gain_section(suite.part.gains if isinstance(suite.part, TeamSuite) else ()),
             Section("levels", "Levels", (Text(_ABOUT, "about"), _levels(rows)), "lead", "all"),
+            *(evolution_section(part.evolution, run.evolver.name or "") for run, part in parts if part.evolution),
             *(_questions(part.questions, run.evolver.name or "") for run, part in parts),
         ]
 
@@ -109,7 +113,7 @@ def _levels(rows: Sequence[tuple[str, LevelRow]]) -> Table:
 def _share(row: LevelRow) -> Value | Cell:
     if row.ci is None:
         return "–"
-    return f"{row.right / row.tried:.0%} [{row.ci[0]:.0%}, {row.ci[1]:.0%}]"
+    return Mean(row.right / row.tried, *row.ci, 2)
 
 
 def _questions(rows: Sequence[QuestionRow], team: str = "") -> Section:

@@ -1,6 +1,8 @@
-"""The typed part of a team on tasks in results: each question, and levels as in table 2 of Autogenesis."""
+"""The typed part of a team on tasks in results: each question, levels and gains as in table 2 of Autogenesis, evolution."""
 
 from __future__ import annotations
+
+from pydantic import Field
 
 from heredity.results.base import Interval, Result
 
@@ -23,6 +25,7 @@ class QuestionRow(Result):
     tokens: int | None
     cost_usd: float | None
     seconds: float
+    cluster: str = ""
 
 
 class LevelRow(Result):
@@ -45,8 +48,80 @@ class LevelRow(Result):
     seconds: float | None
 
 
+class EditRow(Result):
+    """What came of a failure or a proposal: `accepted` is null where nothing was proposed; `versions` by the parts that changed."""
+
+    what: str
+    round: int | None
+    step: str | None
+    accepted: bool | None
+    reason: str | None
+    parts: list[str]
+    versions: dict[str, str]
+
+
+class CheckRow(Result):
+    """A check of all canaries after a task: how many there are and are solved, and which versions were gone back to."""
+
+    canaries: int
+    solved: int
+    rolled_back: dict[str, str] | None
+
+
+class CourseRow(Result):
+    """A question in the order in which they were asked, those of practice first: what evolution did in it and after it."""
+
+    id: str
+    practice: bool
+    right: bool
+    edits: list[EditRow]
+    checks: list[CheckRow]
+
+
+class EvolutionPart(Result):
+    """How a team evolved: `"within"` questions or `"across"` them, what that came to, and what it used beside the questions."""
+
+    mode: str
+    commits: int
+    refusals: int
+    rollbacks: int
+    attempts: int
+    calls: int
+    tokens: int | None
+    cost_usd: float | None
+    course: list[CourseRow]
+
+
 class TeamRun(Result):
-    """The part of a team on tasks in a run's results."""
+    """The part of a team on tasks in a run's results; `evolution` is null where it stayed as it was."""
 
     questions: list[QuestionRow]
     levels: list[LevelRow]
+    evolution: EvolutionPart | None = None
+
+
+class GainRow(Result):
+    """A team on the questions of a level, or of all (`level` 0): with evolution, beside the same without it.
+
+    Shares are means over runs and questions; their intervals, of 95%, take questions that were drawn together as one draw. `gain`
+    is paired by question and seed, null without runs to pair with, `percent` the gain in per cent of the share without evolution.
+    """
+
+    taskset: str
+    model: str
+    mode: str
+    level: int
+    runs: int
+    questions: int
+    share: float
+    ci: Interval | None
+    gain: float | None
+    gain_ci: Interval | None
+    p: float | None
+    percent: float | None
+
+
+class TeamSuite(Result):
+    """The part of a team on tasks in a suite's results: table 2."""
+
+    gains: list[GainRow] = Field(default_factory=list[GainRow])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -17,13 +17,24 @@ class TeamQuestionsSection(Section):
 
     Attributes:
         file: a team.toml; `package:path` is one of an installed package.
-        concurrent: how many questions are worked on at once.
+        concurrent: how many questions are worked on at once; 1 where the team evolves across them.
+        evolution: takes the place of the file's `evolution.mode`; with a matrix, runs with and without evolution are compared.
+        practice: train questions, with their answers, that a team works on first where it evolves across questions: those it
+            solves become its canaries. Answers of the questions that are judged it is never told.
+        evolves: ids of questions whose record has to show a commit and a refusal where the team evolves, and across questions a
+            rollback: for checks with programs in the place of models.
     """
 
+    indifferent: ClassVar[tuple[str, ...]] = ("concurrent", "evolution", "practice", "evolves")
+    varied: ClassVar[bool] = True
+    labelled: ClassVar[bool] = True
     paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({"file": located})
 
     file: Annotated[str, Field(min_length=1)]
     concurrent: Count = 2
+    evolution: Literal["", "none", "within", "across"] = ""
+    practice: Annotated[int, Field(ge=0)] = 0
+    evolves: list[str] = Field(default_factory=list[str])
 
 
 class TeamBudgetSection(BudgetSection):

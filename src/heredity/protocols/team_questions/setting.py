@@ -11,7 +11,7 @@ from heredity.errors import ConfigError
 from heredity.judging.session import Session
 from heredity.judging.views import ViewPlan
 from heredity.protocols.contract import Evolver, Needs, RunContext, Setup, SuiteContext
-from heredity.protocols.team_questions.judge import TeamBench, judge
+from heredity.protocols.team_questions.judge import PRACTICE, TeamBench, judge
 from heredity.protocols.team_questions.sections import TeamQuestionsSection
 from heredity.sandbox.browser_bubblewrap import find_browser
 from heredity.tasks.questions.sites import SITES
@@ -31,24 +31,40 @@ class TeamSetting:
         """Check the team and the taskset."""
         if suite.tasksets[cell.taskset].info.group != "questions":
             raise ConfigError(f"a team answers questions, and the tasks of {cell.taskset} are none; name questions/…")
-        team_of(cell)
+        mode, section = team_of(cell).evolution.mode, cell.config.of(TeamQuestionsSection)
+        if mode == "across" and section.concurrent != 1:
+            raise ConfigError(
+                f"team.concurrent is {section.concurrent}, and the team evolves across questions, each of which begins with what "
+                "those before it have learned; set team.concurrent=1"
+            )
 
     async def open(self, context: RunContext) -> Setup:
         """Return the run."""
         cell = context.cell
         first = cell.taskset.partition("?")[0].removeprefix(_SITE_OF)
+        settings, section = team_of(cell), cell.config.of(TeamQuestionsSection)
         team = TeamBench(
-            team_of(cell),
+            settings,
             context.folder / "teams",
             SITES.load(first) if first in SITES else None,
             no_browser(),
-            cell.config.of(TeamQuestionsSection).concurrent,
+            section.concurrent,
+            frozenset(section.evolves),
             cell.config.engine.unsafe,
         )
+        about = {
+            "name": cell.label,
+            "kind": "team",
+            "method": cell.label,
+            "options": {"evolution": settings.evolution.mode},
+        }
+        views = [ViewPlan("heldout", "heldout", cell.config.views.heldout)]
+        if section.practice and settings.evolution.mode == "across":
+            views.append(ViewPlan(PRACTICE, "train", section.practice))
         return Setup(
-            evolver=Evolver(_nothing, True, {"name": cell.label, "kind": "team", "method": cell.label, "options": {}}),
+            evolver=Evolver(_nothing, True, {**about, "models": settings.models_named()}),
             judge=partial(judge, team=team),
-            views=(ViewPlan("heldout", "heldout", cell.config.views.heldout),),
+            views=views,
         )
 
 
@@ -57,14 +73,14 @@ async def _nothing(session: Session) -> None:
 
 
 def team_of(cell: Cell) -> TeamSettings:
-    """Return the team that a configuration names, under its execution model and gateway.
+    """Return the team that a configuration names, under its execution model, its gateway and its mode of evolution.
 
     Raises:
-        ConfigError: if the file is missing or wrong.
+        ConfigError: if the file is missing or wrong, or a team with agents of elsewhere is to evolve.
     """
-    config = cell.config
+    config, section = cell.config, cell.config.of(TeamQuestionsSection)
     model = config.gateway.execution
-    team = load_team(Path(config.of(TeamQuestionsSection).file), {"model": model} if model else None)
+    team = load_team(Path(section.file), {"model": model} if model else None, mode=section.evolution)
     return team.model_copy(update={"gateway": config.gateway})
 
 

@@ -10,18 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from heredity.gateway import Model
+from heredity.gateway.contract import NOTHING_USED, Usage
 from heredity.gateway.gateway import Gateway
-from heredity.gateway.meter import Meter
 from heredity.ids import digest_json
 from heredity.resources import Candidate
 from heredity.rollouts.programs import SandboxedPrograms
-from heredity.tasks.questions.gaia_rule import matches
 from heredity.team.design import EvolutionDesign, read_team
 from heredity.team.evolution.checks import add_canary, after_task, read_canaries
 from heredity.team.evolution.evolving import NO_EVOLUTION, Evolving, check_optimizer
 from heredity.team.evolution.lineage import Lineage
 from heredity.team.evolution.makeup import Makeup
-from heredity.team.evolution.trials import Case, Staff, solved
+from heredity.team.evolution.trials import Case, Staff, is_right, solved, used_in
 from heredity.team.settings import EvolutionSection, TeamSettings
 from heredity.team.team import PLANNER, TeamResult, write_whole
 
@@ -41,14 +40,16 @@ class TeamAtWork:
     section: EvolutionSection
     lineage: Lineage | None
     folder: Path
+    _checked: tuple[int, Usage] = (0, NOTHING_USED)
 
-    async def after(self, body: Mapping[str, Any], result: TeamResult, *, answer: str, meter: Meter) -> None:
+    async def after(self, body: Mapping[str, Any], result: TeamResult, *, answer: str) -> None:
         """Put a task into the history; keep one that was solved as a canary; check the canaries if it is time."""
         if self.lineage is None:
             return
         decided = self.evolving.decisions(f"task-{digest_json(dict(body))[:12]}")
         write_whole(self.folder / "evolution.json", json.dumps(decided, indent=1, ensure_ascii=False))
-        right = matches(result.answer, answer) if answer else None
+        right = is_right(result.answer, answer) if answer else None
+        calls, usage = used_in(self.evolving.trials.bus.record)
         path = Path(self.section.canaries)
         if right and not body.get("files"):  # What is given with a task is not kept for later ones.
             add_canary(path, str(body["task"]), answer)
@@ -61,17 +62,22 @@ class TeamAtWork:
             "rounds": result.rounds,
             "attempts": self.evolving.attempted,
             "decisions": made,
-            "usage": meter.to_json(),
+            "calls": calls,
+            "usage": usage.to_json(),
         }
         across = self.section.mode == "across"
-        await after_task(
-            self.lineage, done, read_canaries(path), self.section.check_every if across else 0, self._attempt
-        )
+        every = self.section.check_every if across else 0
+        await after_task(self.lineage, done, read_canaries(path), every, self._attempt, self._used)
 
     async def _attempt(self, candidate: Candidate, case: Case) -> float:
         staff = self.evolving.staff
-        result = await solved(read_team(candidate, staff.offered), staff, case.body)
-        return float(result.ok and matches(str(result.value["answer"]), case.answer))
+        result, calls, usage = await solved(read_team(candidate, staff.offered), staff, case.body)
+        self._checked = (self._checked[0] + calls, self._checked[1] + usage)
+        return float(result.ok and is_right(str(result.value["answer"]), case.answer))
+
+    def _used(self) -> dict[str, Any]:
+        calls, usage = self._checked
+        return {"calls": calls, "usage": usage.to_json()}
 
 
 @contextmanager

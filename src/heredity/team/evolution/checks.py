@@ -58,7 +58,12 @@ def history_of(store: Path) -> Path:
 
 
 async def after_task(
-    lineage: Lineage, done: Mapping[str, Any], canaries: Sequence[Case], every: int, attempt: Attempt
+    lineage: Lineage,
+    done: Mapping[str, Any],
+    canaries: Sequence[Case],
+    every: int,
+    attempt: Attempt,
+    used: Callable[[], Mapping[str, Any]],
 ) -> None:
     """Put a task into the history, and check the canaries if it is time; a task that is there already is not put there again.
 
@@ -68,6 +73,7 @@ async def after_task(
         canaries: earlier tasks.
         every: tasks between checks; 0 for none.
         attempt: attempts a canary.
+        used: says what these attempts used.
     """
     path = history_of(lineage.store.path)
     history = read_history(path)
@@ -80,13 +86,20 @@ async def after_task(
             break
         since += 1
     if canaries and every and since >= every:
-        _append(
-            path,
-            {
-                "tasks": sum(line["what"] == "task" for line in history),
-                **await _check(lineage, canaries, history, attempt),
-            },
-        )
+        tasks = sum(line["what"] == "task" for line in history)
+        _append(path, {"tasks": tasks, **await _check(lineage, canaries, history, attempt), **used()})
+
+
+def checks_after(store: Path, task: str) -> list[dict[str, Any]]:
+    """Return the checks that were made after a task and before the next one, in order; `task` is the name of its folder."""
+    checks: list[dict[str, Any]] = []
+    own = False
+    for line in read_history(history_of(store)):
+        if line["what"] == "task":
+            own = str(line["task"]).partition("/")[0] == task
+        elif own:
+            checks.append(line)
+    return checks
 
 
 async def _check(

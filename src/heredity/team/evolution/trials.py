@@ -13,8 +13,10 @@ from typing import Any, Literal
 from heredity.actors.contract import ProvidedTool
 from heredity.actors.tools import specs_of
 from heredity.errors import HeredityError
-from heredity.gateway import Model
+from heredity.gateway import Model, Reply
+from heredity.gateway.contract import NOTHING_USED, Usage
 from heredity.resources import Candidate
+from heredity.tasks.questions.extract import final_text, marked_answers
 from heredity.tasks.questions.gaia_rule import matches
 from heredity.team.agent import AgentFailedError, SubAgent, TeamTool
 from heredity.team.bus import NOBODYS, Bus, describe
@@ -25,6 +27,7 @@ from heredity.team.messages import Message, Outcome
 from heredity.team.participant import Context, Participant
 from heredity.team.plan import Plan, PlanError, checked
 from heredity.team.planning import ModelPlanner, PlanningAgent, read_revision
+from heredity.team.record import Record
 from heredity.team.team import PLANNER
 
 NAME = "evolution"
@@ -165,15 +168,27 @@ class Trials:
         return {"score": 0.5 if problem else 1.0, "answer": "", "detail": problem, "transcript": "", "usage": {}}
 
     async def _task(self, team: TeamParts, case: Case) -> dict[str, Any]:
-        result = await solved(team, self.staff, case.body)
+        result, calls, usage = await solved(team, self.staff, case.body)
         answer = str(result.value["answer"]) if result.ok else ""
-        right = result.ok and matches(answer, case.answer)
+        right = result.ok and is_right(answer, case.answer)
         detail = "" if right else f"the answer {answer!r:.200} is not the right one" if result.ok else result.error
-        return {"score": float(right), "answer": answer, "detail": detail, "transcript": "", "usage": {}}
+        used = usage.to_json()
+        return {
+            "score": float(right),
+            "answer": answer,
+            "detail": detail,
+            "transcript": "",
+            "usage": used,
+            "calls": calls,
+        }
 
 
-async def solved(team: TeamParts, staff: Staff, body: Mapping[str, Any]) -> Message:
-    """Let a team do a task apart: nothing of it is kept, and tools that leave something behind do nothing."""
+async def solved(team: TeamParts, staff: Staff, body: Mapping[str, Any]) -> tuple[Message, int, Usage]:
+    """Let a team do a task apart: nothing of it is kept, and tools that leave something behind do nothing.
+
+    Returns:
+        What came of it, how often models were asked, and what that used.
+    """
     described = {name: agent.description for name, agent in team.design.agents.items()}
     lead = PlanningAgent(
         ModelPlanner(staff.planner, team.planner), lambda: described, rounds=staff.rounds, timeout=staff.step_seconds
@@ -183,7 +198,22 @@ async def solved(team: TeamParts, staff: Staff, body: Mapping[str, Any]) -> Mess
         for name, about in described.items():
             bus.register(Participant(name, _without_traces(staff.agent(team, name)), about))
         bus.register(SharedMemory().participant())
-        return await bus.outside.request(PLANNER, body)
+        result = await bus.outside.request(PLANNER, body)
+        return result, *used_in(bus.record)
+
+
+def used_in(record: Record) -> tuple[int, Usage]:
+    """Return how often models were asked by what is on record, evolution's own calls among them, and what that used."""
+    names = {effect: effect.rpartition("#")[2] for effect in record.effects}
+    asked = [e for e, n in names.items() if n.startswith("model-") or (n.startswith("evolution-") and "-model-" in n)]
+    usage = sum((Reply.from_json(record.effects[effect]).usage for effect in asked), NOTHING_USED)
+    return len(asked), usage
+
+
+def is_right(said: str, reference: str) -> bool:
+    """Return whether what a team says is the right answer by GAIA's rule: all of it, or what stands where answers stand."""
+    text = final_text(said)
+    return any(matches(answer, reference) for answer in (text, *marked_answers(text)[:1]))
 
 
 async def handled_by(

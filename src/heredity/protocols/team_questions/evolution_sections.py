@@ -1,0 +1,149 @@
+"""What evolution did, on pages: table 2 of Autogenesis with and without it, commits, refusals and rollbacks, canaries over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from heredity.protocols.team_questions.published import published
+from heredity.protocols.team_questions.results import CheckRow, EditRow, EvolutionPart, GainRow
+from heredity.results import text
+from heredity.results.charts import Key, Lines, Mark, Series
+from heredity.results.page import Cell, Column, Fact, Facts, Mean, Number, Row, Section, Table, Text, Value
+
+_TABLE = (
+    "Right answers in %, in the form of table 2 of Autogenesis: without evolution, evolving within each question, and across "
+    "questions; below each the gain, paired by question and seed. Questions that were drawn together are one draw. The rows below, "
+    "of GAIA, are as its authors published them; they were measured by them, with other models, and have no intervals."
+)
+_COURSE = (
+    "Each edit that was proposed, in the order of the questions: what it changes, the version that it became, whether it was "
+    "committed, and why. Versions are kept, refused ones too: `heredity resources` lists, compares and restores them."
+)
+_DRIFT = (
+    "Canaries are tasks that the team has solved. After a question all of them are tried with the team as it then is; where some "
+    "are lost and earlier versions solve more, later questions begin from those."
+)
+_MODES = {"none": "without evolution", "within": "within a question", "across": "across questions"}
+
+
+def gain_section(rows: Sequence[GainRow]) -> Section:
+    """Return table 2; without rows it has no parts."""
+    if not rows:
+        return Section("gains", "")
+    levels = sorted({row.level for row in rows} - {0})
+    columns = [*levels, 0] if len(levels) > 1 else levels
+    shown: list[Row] = []
+    groups = list(dict.fromkeys((row.taskset, row.model) for row in rows))
+    for taskset, model in groups:
+        own = [row for row in rows if (row.taskset, row.model) == (taskset, model)]
+        shown.append(Row((f"{text.short_task(taskset)}, {model}" if model else text.short_task(taskset),), "group"))
+        for mode in dict.fromkeys(row.mode for row in own):
+            by_level = {row.level: row for row in own if row.mode == mode}
+            shown.append(Row((_MODES[mode], *(_share(by_level.get(level)) for level in columns))))
+            if any(row.gain is not None for row in by_level.values()):
+                shown.append(Row(("gain", *(_gain(by_level.get(level)) for level in columns))))
+    if columns in ([1, 2, 3, 0], [1], [2], [3]):
+        shown += _published(
+            [1, 2, 3, 0] if len(columns) > 1 else columns, whole=any("gaia" in row.taskset for row in rows)
+        )
+    names = ["all" if level == 0 else f"level {level}" for level in columns]
+    table = Table((Column("team"), *(Column(name, "right") for name in names)), tuple(shown), csv="table-2.csv")
+    return Section("gains", "With and without evolution", (Text(_TABLE, "about"), table), "lead", "all")
+
+
+def _published(columns: Sequence[int], *, whole: bool) -> list[Row]:
+    rows: list[Row] = []
+    for split, figures in published(whole=whole).items():
+        rows.append(Row((f"GAIA {split}, as published",), "group"))
+        for name, values in figures.items():
+            cells = (Number(values[(level - 1) % 4], 2) for level in columns)
+            rows.append(Row((name, *cells), "reference"))
+    return rows
+
+
+def _share(row: GainRow | None) -> Value | Cell:
+    return None if row is None else Mean(100 * row.share, *_percent(row.ci), 1)
+
+
+def _gain(row: GainRow | None) -> Value | Cell:
+    if row is None or row.gain is None:
+        return None
+    tested = (f"p = {text.p_value(row.p)}",) if row.p is not None else ()
+    share = () if row.percent is None else (f"{text.signed(row.percent, 1)} % of it",)
+    return Cell(Mean(100 * row.gain, *_percent(row.gain_ci), 1, signed=True), (*share, *tested))
+
+
+def _percent(interval: tuple[float, float] | None) -> tuple[float | None, float | None]:
+    return (None, None) if interval is None else (100 * interval[0], 100 * interval[1])
+
+
+def evolution_section(part: EvolutionPart, team: str = "") -> Section:
+    """Return what a team's evolution did: sums, canaries over time, each edit."""
+    facts = Facts(
+        (
+            Fact("evolution", _MODES[part.mode]),
+            Fact("commits", part.commits),
+            Fact("refusals", part.refusals),
+            Fact("rollbacks", part.rollbacks),
+            Fact("attempts", part.attempts),
+            Fact("model calls", part.calls),
+            Fact("tokens", Number(part.tokens, 0)),
+            Fact("cost", text.dollars(part.cost_usd)),
+        )
+    )
+    drift = (Text(_DRIFT, "about"), _canaries(part)) if any(row.checks for row in part.course) else ()
+    key, title = (f"evolution-{team}", f"Evolution of {team}") if team else ("evolution", "Evolution")
+    return Section(key, title, (facts, *drift, Text(_COURSE, "about"), _edits(part)), navigation="Evolution")
+
+
+def _canaries(part: EvolutionPart) -> Lines:
+    """Draw the share of canaries that were solved at each check, and where earlier versions were gone back to."""
+    checks = [(place, row.id, check) for place, row in enumerate(part.course, 1) for check in row.checks]
+    points = tuple((float(place), check.solved / check.canaries) for place, _, check in checks if check.canaries)
+    marks = tuple(
+        Mark(
+            float(place),
+            check.solved / check.canaries,
+            "back",
+            "bad",
+            f"after {name}: back to {_versions(check.rolled_back)}",
+        )
+        for place, name, check in checks
+        if check.rolled_back and check.canaries
+    )
+    return Lines(
+        "Canaries over time",
+        "questions",
+        "canaries solved",
+        (Series("", "ink", points, dots=True),),
+        marks,
+        y_from=0.0,
+        whole=True,
+        empty="nothing checked yet",
+        legend=(Key("back", "bad", "earlier versions are used again"),) if marks else (),
+        wide=True,
+    )
+
+
+def _edits(part: EvolutionPart) -> Table:
+    rows: list[Row] = []
+    for row in part.course:
+        rows += [Row((row.id, _ending(e), ", ".join(e.parts), _versions(e.versions), e.reason)) for e in row.edits]
+        rows += [Row((row.id, "rolled back", *_back(check))) for check in row.checks if check.rolled_back]
+    columns = (Column("question"), Column("edit"), Column("parts"), Column("versions"), Column("reason", prose=True))
+    return Table(columns, tuple(rows), "Edits and rollbacks", "nothing was proposed", "edits.csv")
+
+
+def _ending(edit: EditRow) -> str:
+    if edit.accepted is None:
+        return edit.what
+    return "committed" if edit.accepted else "refused"
+
+
+def _back(check: CheckRow) -> tuple[Value, Value, Value]:
+    lost = f"{check.solved} of {check.canaries} canaries were solved, and more with these versions"
+    return ", ".join(check.rolled_back or ()), _versions(check.rolled_back), lost
+
+
+def _versions(versions: dict[str, str] | None) -> str:
+    return ", ".join(f"{name} {number}" for name, number in (versions or {}).items())

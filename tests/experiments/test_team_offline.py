@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 from heredity.cli.main import app
 from heredity.protocols.team_questions.setting import no_browser
 
-
 EVOLVING = 10
 """Questions that the program in the models' place gets wrong until the reader's prompt is mended."""
 

@@ -1,0 +1,3 @@
+class Solution:
+    def longestWalk(self, chimneys):
+        return max(abs(x - u) + abs(y - v) for x, y, a in chimneys if a for u, v, b in chimneys if not b)

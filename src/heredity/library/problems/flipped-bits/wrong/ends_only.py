@@ -1,0 +1,3 @@
+class Solution:
+    def flips(self, spans):
+        return sum((a ^ b).bit_count() for a, b in spans)

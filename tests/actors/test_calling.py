@@ -59,11 +59,58 @@ def test_what_it_does_not_allow_is_named(arguments: dict[str, Any], message: str
         check_arguments(SCHEMA, arguments, where="t")
 
 
+TEXTS: dict[str, Any] = {
+    "properties": {
+        "day": {"type": "string", "pattern": r"^\d{4}-\d{2}$"},
+        "name": {"type": "string", "minLength": 2, "maxLength": 4},
+        "rows": {"type": "array", "minItems": 1, "maxItems": 2},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"name": "a"}, "name of t must have at least 2 and at most 4 characters, and has 1"),
+        ({"name": "abcde"}, "and has 5"),
+        ({"rows": []}, "rows of t must have at least 1 and at most 2 elements, and has 0"),
+        ({"day": "1883"}, "day of t must match .*, and '1883' does not"),
+    ],
+)
+def test_lengths_and_patterns_are_enforced(arguments: dict[str, Any], message: str) -> None:
+    check_arguments(TEXTS, {"day": "1883-05", "name": "ab", "rows": [1]}, where="t")
+    with pytest.raises(ConfigError, match=message):
+        check_arguments(TEXTS, arguments, where="t")
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+$", "(a|a)*b", "a*a*a*b", r"(a)\1", "(?=a*)a*", "a?" * 30, "(", "a{1,9}{2,3}", "x" * 500]
+)
+def test_a_pattern_that_may_take_for_ever_or_is_none_refuses_nothing(pattern: str) -> None:
+    schema = {"properties": {"text": {"pattern": pattern}}}
+    check_arguments(schema, {"text": "a" * 1500 + "!"}, where="t")
+
+
+def test_a_long_text_is_not_tried_with_a_pattern() -> None:
+    check_arguments({"properties": {"text": {"pattern": "^b"}}}, {"text": "a" * 3000}, where="t")
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
 )
-KEYS = ("type", "enum", "properties", "required", "items", "minimum", "maximum", "additionalProperties")
+KEYS = (
+    "type",
+    "enum",
+    "properties",
+    "required",
+    "items",
+    "minimum",
+    "maximum",
+    "additionalProperties",
+    "pattern",
+    "minLength",
+)
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), JSON), st.dictionaries(st.text(max_size=3), JSON, max_size=3))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner
@@ -98,6 +99,11 @@ def test_a_task_is_planned_worked_off_and_answered(team: Path) -> None:
     plan = (out / "plan.md").read_text()
     assert "- [x] **s1** (reader): When was the bridge built?" in plan
     assert "- s1 (reader), done: 1883" in plan
+    chart, times = (ElementTree.parse(out / name).getroot() for name in ("plan.svg", "timeline.svg"))
+    boxes = [e.get("class") for e in chart.iter("{http://www.w3.org/2000/svg}rect")]
+    assert boxes == ["step done", "step done"]
+    assert len([e for e in chart.iter() if e.get("class") == "arrow"]) == 1, "the second waited for the first"
+    assert [e.get("class") for e in times.iter() if e.tag.endswith("rect")] == ["bar done", "bar done"]
     assert json.loads((team.parent / "memory.jsonl").read_text())["text"] == "The bridge is from 1883."
 
     # Another team may have added to the memory meanwhile, and a person may have left its last line open.

@@ -1,12 +1,15 @@
 """Calling registered tools: arguments checked against the manifest's schema, code run in the sandbox.
 
 The check is our own and small, because a schema is written by whoever wrote the tool: of JSON schema it follows only what
-takes bounded time and reads nothing from elsewhere (no `$ref`, no `pattern`); the tool itself meets whatever is left.
+takes bounded time and reads nothing from elsewhere (no `$ref`). Of patterns it follows those that can take no long time: with two
+repetitions at most, none inside of another, on texts of 2,000 characters at most. The tool itself meets whatever is left.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from heredity.actors.contract import Programs, ToolResult
@@ -18,6 +21,10 @@ from heredity.resources.signature import parameters_of
 TOOL_SECONDS = 30.0
 _ENTRY = "tool.py"
 _MAX_DEPTH = 32
+_LONGEST_MATCHED = 2000
+_LONGEST_PATTERN = 400
+_ONE_PLACE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_REPEATS = re.compile(r"[*+?]|\{\d*,\d*\}")
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (Mapping,),
     "array": (list, tuple),
@@ -76,7 +83,9 @@ async def call_tool(
 
 
 def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any], *, where: str) -> None:
-    """Check arguments against a JSON schema: `type`, `required`, `properties`, `additionalProperties`, `items`, `enum`, bounds.
+    """Check arguments against a JSON schema.
+
+    Followed are `type`, `required`, `properties`, `additionalProperties`, `items`, `enum`, bounds, lengths and `pattern`.
 
     Raises:
         ConfigError: if one is missing, unknown or of another kind; the message names it and what was expected.
@@ -97,9 +106,12 @@ def _check(schema: Any, value: Any, where: str, depth: int) -> None:
         raise ConfigError(f"{where} must be one of {', '.join(map(repr, options))}, not {value!r:.80}")
     if isinstance(value, int | float) and not isinstance(value, bool):
         _check_bounds(schema, value, where)
+    if isinstance(value, str):
+        _check_text(schema, value, where)
     if isinstance(value, Mapping):
         _check_object(schema, value, where, depth)
     if isinstance(value, list):
+        _check_length(schema, ("minItems", "maxItems"), len(value), "elements", where)
         for index, element in enumerate(value):
             _check(schema.get("items"), element, f"{where}[{index}]", depth + 1)
 
@@ -109,6 +121,35 @@ def _check_bounds(schema: Mapping[str, Any], value: float, where: str) -> None:
     if (isinstance(low, int | float) and value < low) or (isinstance(high, int | float) and value > high):
         given = [f"{word} {bound}" for word, bound in (("at least", low), ("at most", high)) if bound is not None]
         raise ConfigError(f"{where} must be {' and '.join(given)}, not {value!r}")
+
+
+def _check_text(schema: Mapping[str, Any], value: str, where: str) -> None:
+    _check_length(schema, ("minLength", "maxLength"), len(value), "characters", where)
+    pattern = schema.get("pattern")
+    matcher = _matcher(pattern) if isinstance(pattern, str) and len(value) <= _LONGEST_MATCHED else None
+    if matcher is not None and not matcher.search(value):
+        raise ConfigError(f"{where} must match {pattern!r}, and {value!r:.80} does not")
+
+
+def _check_length(schema: Mapping[str, Any], keys: tuple[str, str], length: int, of: str, where: str) -> None:
+    low, high = (schema.get(key) for key in keys)
+    if (isinstance(low, int | float) and length < low) or (isinstance(high, int | float) and length > high):
+        given = [f"{word} {bound}" for word, bound in (("at least", low), ("at most", high)) if bound is not None]
+        raise ConfigError(f"{where} must have {' and '.join(given)} {of}, and has {length}")
+
+
+@lru_cache(maxsize=256)
+def _matcher(pattern: str) -> re.Pattern[str] | None:
+    """Return a pattern that can be tried in bounded time; None for any other, and for what is none."""
+    bare = _ONE_PLACE.sub("x", pattern)
+    repeats = len(_REPEATS.findall(bare.replace("(?:", "("))) + (not bare.startswith("^"))
+    nested = re.search(r"\)(?:[*+?]|\{)", bare) or re.search(r"\(\?(?!:)", bare) or bare.count("|") > 8
+    if len(pattern) > _LONGEST_PATTERN or nested or repeats > 2 or re.search(r"\\[1-9]", pattern):
+        return None
+    try:
+        return re.compile(pattern)
+    except (re.error, OverflowError, RecursionError):
+        return None
 
 
 def _check_object(schema: Mapping[str, Any], value: Mapping[str, Any], where: str, depth: int) -> None:

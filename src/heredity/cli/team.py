@@ -49,7 +49,7 @@ def run(
     json_output: bool = _JSON,
     unsafe: bool = _UNSAFE,
 ) -> None:
-    """Give a task to a team and wait for the answer; the plan as it stands is in plan.md.
+    """Give a task to a team and wait for the answer; the plan as it stands is in plan.md, drawn in plan.svg at the end.
 
     Example: heredity team run "When was the old bridge built?" --files report.pdf visits.xlsx
     """
@@ -161,6 +161,7 @@ def _work(folder: Path, *, approve: bool, live: bool, json_output: bool, unsafe:
         except (InterruptedRunError, *NOBODYS):
             typer.echo(f"go on with: heredity team resume {folder}", err=True)
             raise
+    _draw(folder)
     if json_output:
         typer.echo(json.dumps(_as_json(result, folder), ensure_ascii=False))
     else:
@@ -170,6 +171,18 @@ def _work(folder: Path, *, approve: bool, live: bool, json_output: bool, unsafe:
         typer.echo(f"plan: {folder / 'plan.md'}; all that was said: heredity team replay {folder}", err=True)
     if result.outcome != "ok":
         raise typer.Exit(1)
+
+
+def _draw(folder: Path) -> None:
+    """Draw the plan, and when its steps were under way, into the folder of a task."""
+    from heredity.team.team import write_whole
+    from heredity.team.view import View
+    from heredity.view.team.charts import flow, standalone, timeline
+
+    view = View.of(folder)
+    if plan := view.plan_of(folder):
+        write_whole(folder / "plan.svg", standalone(flow(plan)))
+    write_whole(folder / "timeline.svg", standalone(timeline(list(view.spans.values()), time.time())))
 
 
 def _as_json(result: TeamResult, folder: Path) -> dict[str, Any]:

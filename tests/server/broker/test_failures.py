@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
 import anthropic
@@ -223,10 +224,16 @@ async def test_calls_in_flight_are_cancelled_when_the_broker_ends() -> None:
     assert (model.cancelled, table.records[0].outcome) == (1, "abandoned")
 
 
-async def raw_events(client: httpx.AsyncClient, path: str, body: dict[str, Any]) -> list[str]:
+async def raw_events(
+    client: httpx.AsyncClient, path: str, body: dict[str, Any], heard: Callable[[list[str]], None] = lambda _: None
+) -> list[str]:
+    lines: list[str] = []
     async with client.stream("POST", path, json={**body, "stream": True}) as answer:
         assert answer.status_code == 200
-        return [line async for line in answer.aiter_lines() if line]
+        async for line in answer.aiter_lines():
+            lines += [line] if line else []
+            heard(lines)
+    return lines
 
 
 QUIET = Patience(first_s=0.02, every_s=0.03)
@@ -246,13 +253,19 @@ async def test_a_stream_is_opened_and_kept_alive_while_a_model_thinks(
     path: str, opening: str, ping: str, fails: bool
 ) -> None:
     model = failing("server") if fails else FakeModel()
-    model.held = asyncio.Event()
+    model.held = held = asyncio.Event()
+
+    def heard(lines: list[str]) -> None:
+        # However slow the machine is, the model thinks until it was waited for twice.
+        if lines.count(ping) >= 2:
+            held.set()
+
     body = {k: v for k, v in SHORT.items() if (k == "input") == (path == "/v1/responses") or k == "model"}
-    async with bench(model, patience=QUIET) as table, httpx.AsyncClient(headers={"x-api-key": TOKEN}) as client:
-        reading = asyncio.create_task(raw_events(client, table.url + path, {**body, "max_tokens": 9}))
-        await asyncio.sleep(0.15)
-        model.held.set()
-        lines = await reading
+    async with (
+        bench(model, patience=QUIET) as table,
+        httpx.AsyncClient(headers={"x-api-key": TOKEN}, timeout=60) as client,
+    ):
+        lines = await raw_events(client, table.url + path, {**body, "max_tokens": 9}, heard)
     assert any(opening in line for line in lines[:2])
     assert lines.count(ping) >= 2
     text = "\n".join(lines)

@@ -14,6 +14,12 @@ _GAP_X, _GAP_Y = 26.0, 44.0
 _PAD = 12.0
 _ROW = 26.0
 _CHARS = 20
+_STYLE = (
+    "svg{background:#fff;font:12px sans-serif}text{fill:#222}.name{font-weight:bold}"
+    "line,.arrow{stroke:#888;fill:none}.head{fill:#888}"
+    ".step{fill:#fff;stroke:#888;stroke-width:2}.step.running{stroke:#b58900}.step.done{stroke:#2e7d32}.step.failed{stroke:#b3261e}"
+    ".step.skipped{stroke-dasharray:4}.bar{fill:#888}.bar.running{fill:#b58900}.bar.done{fill:#2e7d32}.bar.failed{fill:#b3261e}"
+)
 
 
 def flow(plan: Plan) -> str:
@@ -59,6 +65,13 @@ def timeline(spans: Sequence[Span], now: float) -> str:
         said = f"{span.step} ({span.agent}), round {span.round}: {state}, {duration((span.end or now) - span.start)}"
         marks.append(group(label(shorten(f"{span.step} {span.agent}", _CHARS), _PAD, y + 17), bar, tip=said))
     return figure(width, bottom + 44, f"When the {len(spans)} steps were under way", *marks)
+
+
+def standalone(svg: str) -> str:
+    """Return a picture as a file of its own: with its name space, and colours that its page would give it."""
+    head, _, rest = svg.partition(">")
+    named = head.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+    return f"{named}><style>{_STYLE}</style>{rest}\n"
 
 
 def _depths(plan: Plan) -> Mapping[str, int]:

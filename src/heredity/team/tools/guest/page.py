@@ -1,4 +1,6 @@
-"""Runs in the sandbox: turns a web page into Markdown, what it is about without what stands around. It imports nothing of Heredity.
+"""Runs in the sandbox: turns a web page into Markdown, what it is about without what stands around.
+
+It imports nothing of Heredity.
 
 What a person would not see is left out: scripts, what is marked as hidden, comments. Where a page says which part is its own
 (`main`, `article`), the rest is left out, else what it says to be navigation.
@@ -11,14 +13,13 @@ import re
 from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 
+from reading import IMPLIED, VOID, is_hidden
+
 MOST_TEXT = 400_000
 """Characters of a page that are kept."""
 
 _DEPTH = 400
 _ENOUGH = 200
-_VOID = frozenset(
-    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-)
 _HIDDEN = frozenset(
     {
         "script",
@@ -67,19 +68,9 @@ class _Element:
     def __init__(self, tag: str, above: _Element | None, attributes: dict[str, str]) -> None:
         self.tag = tag
         self.link = -1
-        self.hidden = bool(above and above.hidden) or tag in _HIDDEN or _is_hidden(attributes)
+        self.hidden = bool(above and above.hidden) or tag in _HIDDEN or is_hidden(attributes)
         self.around = bool(above and above.around) or tag in _AROUND or attributes.get("role", "") in _ROLES
         self.main = bool(above and above.main) or tag in ("main", "article") or attributes.get("role") == "main"
-
-
-def _is_hidden(attributes: dict[str, str]) -> bool:
-    style = attributes.get("style", "").replace(" ", "").lower()
-    return (
-        "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or "display:none" in style
-        or "visibility:hidden" in style
-    )
 
 
 class Page(HTMLParser):
@@ -103,8 +94,10 @@ class Page(HTMLParser):
             self._titled = True
         if tag == "base":
             self._base = urljoin(self._base, attributes.get("href", ""))
+        if self._stack and self._stack[-1].tag == tag and tag in IMPLIED:
+            self.handle_endtag(tag)
         element = _Element(tag, self._stack[-1] if self._stack else None, attributes)
-        if tag not in _VOID and len(self._stack) < _DEPTH:
+        if tag not in VOID and len(self._stack) < _DEPTH:
             self._stack.append(element)
         if not element.hidden:
             self._begin(tag, attributes, element)

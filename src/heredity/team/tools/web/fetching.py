@@ -58,7 +58,8 @@ class Fetcher:
 
     def __init__(self, client: WebClient, programs: Programs) -> None:
         self._client, self._programs, self._reader = client, programs, DocumentReader(programs)
-        self._page = SourceTree({"page.py": (Path(__file__).parents[1] / "guest" / "page.py").read_bytes()})
+        guest = Path(__file__).parents[1] / "guest"
+        self._page = SourceTree({name: (guest / name).read_bytes() for name in ("page.py", "reading.py")})
 
     def tool(self, keep: Keep) -> TeamTool:
         """Return the tool; what one agent has fetched in a step is not fetched again to be read on."""

@@ -1,0 +1,10 @@
+class Solution:
+    def proud(self, tree):
+        def visit(node):
+            if not node:
+                return 0, 0
+            a, b = visit(node.left)
+            c, d = visit(node.right)
+            return a + c + node.val, b + d + (node.val >= a + c)
+
+        return visit(tree)[1]

@@ -1,0 +1,19 @@
+class Solution {
+public:
+    ListNode* restrung(ListNode* beads, long long step) {
+        ListNode first, *last = &first, *heap = nullptr;
+        long long place = 0;
+        for (ListNode *bead = beads, *after; bead; bead = after) {
+            after = bead->next;
+            if (++place == step) {
+                bead->next = heap;
+                heap = bead;
+                place = 0;
+            } else {
+                last = last->next = bead;
+            }
+        }
+        last->next = heap;
+        return first.next;
+    }
+};

@@ -1,0 +1,8 @@
+from collections import Counter
+
+
+class Solution:
+    def lonely(self, gloves):
+        left = Counter(glove for glove in gloves if glove > 0)
+        right = Counter(-glove for glove in gloves if glove < 0)
+        return len(gloves) - 2 * (left & right).total()

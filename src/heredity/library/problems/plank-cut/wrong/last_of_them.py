@@ -1,0 +1,8 @@
+class Solution:
+    def saw(self, weights):
+        whole, left, best, cut = sum(weights), 0, float("inf"), 0
+        for place, weight in enumerate(weights[:-1], 1):
+            left += weight
+            if abs(whole - 2 * left) <= best:
+                best, cut = abs(whole - 2 * left), place
+        return cut

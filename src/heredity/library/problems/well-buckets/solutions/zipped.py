@@ -1,0 +1,4 @@
+class Solution:
+    def leaving(self, buckets):
+        home = sorted(zip(buckets, range(len(buckets))))
+        return list(list(zip(*home))[1])

@@ -1,0 +1,7 @@
+class Solution:
+    def firstClash(self, plain, coded):
+        to = {}
+        for card, (word, code) in enumerate(zip(plain, coded)):
+            if to.setdefault(word, code) != code:
+                return card
+        return -1

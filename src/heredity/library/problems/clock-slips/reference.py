@@ -1,0 +1,12 @@
+import re
+
+
+class Solution:
+    def wholeTime(self, slips):
+        size = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+        total = sum(int(number) * size[unit] for number, unit in re.findall(r"(\d+)(\D)", "".join(slips)))
+        out = ""
+        for unit, seconds in size.items():
+            number, total = divmod(total, seconds)
+            out += f"{number}{unit}" if number else ""
+        return out or "0s"

@@ -1,0 +1,21 @@
+class Solution {
+public:
+    string wholeTime(vector<string>& slips) {
+        int total = 0, number = 0;
+        for (auto& slip : slips)
+            for (char letter : slip) {
+                if (isdigit(letter)) {
+                    number = number * 10 + (letter - '0');
+                    continue;
+                }
+                total = int((unsigned)total + (unsigned)number * (letter == 'd' ? 86400u : letter == 'h' ? 3600u : letter == 'm' ? 60u : 1u));
+                number = 0;
+            }
+        string out;
+        for (auto& [size, unit] : vector<pair<int, string>>{{86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}}) {
+            if (total / size) out += to_string(total / size) + unit;
+            total %= size;
+        }
+        return out.empty() ? "0s" : out;
+    }
+};

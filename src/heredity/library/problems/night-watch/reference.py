@@ -1,0 +1,10 @@
+class Solution:
+    def unwatched(self, watches):
+        watches.sort()
+        best, gap, last = 0, [], watches[0][1]
+        for start, end in watches:
+            if start - last > best:
+                best, gap = start - last, [last, start]
+            if end > last:
+                last = end
+        return gap

@@ -1,0 +1,9 @@
+class Solution:
+    def unwatched(self, watches):
+        watches.sort()
+        best, gap, last = 1, [], watches[0][1]
+        for start, end in watches:
+            if start - last >= best:
+                best, gap = start - last, [last, start]
+            last = max(last, end)
+        return gap

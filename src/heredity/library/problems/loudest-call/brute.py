@@ -4,3 +4,4 @@ class Solution:
         for place in range(1, len(calls) + 1):
             if calls[:place].count(calls[place - 1]) == most:
                 return calls[place - 1]
+        return ""

@@ -12,3 +12,4 @@ class Solution:
             if len(leaders) == 1:
                 return next(iter(leaders))
             leaders.discard(call)
+        return ""

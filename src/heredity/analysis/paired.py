@@ -62,13 +62,11 @@ def sign_flip_p(values: ArrayLike, weights: ArrayLike | None = None, draws: int 
     weighted, observed = weighted / weighted.sum(), observed / float(weighted.sum())
     least = observed - 1e-12
     if weighted.size <= _EXACT_UNITS:
-        return float((np.abs(_all_signs(weighted.size) @ weighted) >= least).mean())
+        sums = weighted[:1]  # and the negative of each: signs and sums come in pairs
+        for weight in weighted[1:]:
+            sums = np.concatenate([sums + weight, sums - weight])
+        return float((np.abs(sums) >= least).mean())
     return min(1.0, 2.0 * _upper_tail(weighted, observed, least, draws))
-
-
-def _all_signs(units: int) -> Floats:
-    patterns = np.arange(2**units)[:, None] >> np.arange(units)[None, :]
-    return (1 - 2 * (patterns & 1)).astype(np.float64)
 
 
 def _upper_tail(weighted: Floats, observed: float, least: float, draws: int) -> float:

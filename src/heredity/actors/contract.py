@@ -7,6 +7,7 @@ its manifest):
   that place, memories that are not empty follow at the end.
 - `prompt/question`: the user's message, with the place `{{question}}`; without this part the question is asked as it is.
 - `prompt/critic`, `prompt/revise`: for rollouts of several rounds (see `Solving`).
+- `prompt/answer`: the answer itself, given as it is without asking a model: the solution under evolution within a task.
 - `prompt/NAME` of any other name is not sent by itself; programs may use it.
 - `tool/NAME`: `tool.py` with a function `run(**arguments)` that returns JSON values, run in the sandbox, or `SKILL.md`
   alone: a text that the model may read.
@@ -29,6 +30,7 @@ SYSTEM = "prompt/system"
 QUESTION = "prompt/question"
 CRITIC = "prompt/critic"
 REVISE = "prompt/revise"
+ANSWER = "prompt/answer"
 SOLVER = "agent/solver"
 
 RoundFeedback = Literal["none", "self", "public", "verdict"]

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from heredity.actors.contract import SOLVER, Answer, Illustrated, Problem, Programs, ProvidedTool, Solving
+from heredity.actors.contract import ANSWER, SOLVER, Answer, Illustrated, Problem, Programs, ProvidedTool, Solving
 from heredity.actors.conversation import Conversation, NoAnswerError
 from heredity.actors.parts import Parts, read_parts
 from heredity.actors.program import Earlier, run_program
@@ -37,7 +37,8 @@ def build(candidate: Candidate) -> Solver:
         type_, _, own = name.partition("/")
         if type_ == "agent" and name != SOLVER and own in SOLVERS:
             return SOLVERS.load(own)(candidate)
-    return Solver(read_parts(candidate))
+    parts = read_parts(candidate)
+    return Written(parts) if ANSWER in candidate.parts else Solver(parts)
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,30 @@ class Solver:
             if not unrecorded:
                 return reply.text
         raise NoAnswerError(AnswerStatus.TURNS, f"no answer within {conversation.settings.max_turns} model calls")
+
+
+@dataclass(frozen=True)
+class Written(Solver):
+    """An actor whose answer is written already (`prompt/answer`): it is given as it stands, and no model is asked."""
+
+    @property
+    def needs_programs(self) -> bool:
+        """Whether anything has to be run in a sandbox: nothing has."""
+        return False
+
+    async def attempt(
+        self,
+        problem: Problem,
+        conversation: Conversation,
+        programs: Programs | None,
+        feedback: Feedback | None = None,
+        provided: Sequence[ProvidedTool] = (),
+    ) -> Answer:
+        """Give the answer that is written, once, whatever the settings say of rounds; nothing is raised."""
+        text = self.parts.prompts["answer"]
+        conversation.conclude(text)
+        conversation.rounds.append(text)
+        return conversation.answer()
 
 
 def _check_words(reply: Reply) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -52,6 +52,21 @@ class Recipe:
     value: Callable[[Turn, Sequence[Measured], Candidate], list[Signal]] = by_reward
     staged: bool = False
     gated: bool = True
+
+
+@runtime_checkable
+class Optimizer(Protocol):
+    """A method whose operators can be used one by one, also where something else than `run_loop` calls them."""
+
+    name: str
+
+    def recipe(self, given: Mapping[str, Any]) -> tuple[Recipe, LoopOptions]:
+        """Return how it proposes and values under these options of the configuration.
+
+        Raises:
+            ConfigError: if an option is wrong.
+        """
+        ...
 
 
 async def run_loop(recipe: Recipe, session: SessionContract, context: EvolverContext, options: LoopOptions) -> None:

@@ -12,7 +12,7 @@ from pydantic import Field
 from heredity.evolution.operators.dialogue import Dialogue, Failed
 from heredity.evolution.operators.measure import Measured
 from heredity.evolution.options import MethodOptions
-from heredity.evolution.targets import Target, chosen_variables, new_variables
+from heredity.evolution.targets import Editable, Target, chosen_variables, new_variables
 from heredity.resources import Candidate
 
 
@@ -77,7 +77,7 @@ class Turn:
     number: int
     stage: int
     base: Measured
-    targets: tuple[Target, ...]
+    targets: tuple[Editable, ...]
     evidence: Sequence[dict[str, Any]]
     rejected: Sequence[dict[str, Any]]
     signals: Sequence[dict[str, Any]]

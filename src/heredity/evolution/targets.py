@@ -10,17 +10,24 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from heredity.actors.contract import CRITIC, QUESTION, REVISE, SOLVER, SYSTEM
+from heredity.actors.contract import ANSWER, CRITIC, QUESTION, REVISE, SOLVER, SYSTEM
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.resources import Candidate
 from heredity.resources.assembly import ABOUT, manifest_of, variables, with_variables
 
 Target = Literal["prompt", "solution", "tool", "memory", "agent"]
 
+Editable = Target | Literal["answer"]
+"""Targets, and the answer to one task, which evolution within that task alone may edit: no agent has it beyond."""
+
+ANSWER_TEXT = f"{ANSWER}:prompt.md"
+"""The variable that holds an answer."""
+
 _SOLUTION = (CRITIC, REVISE)
-_NEW: Mapping[Target, tuple[str, ...]] = {
+_NEW: Mapping[Editable, tuple[str, ...]] = {
     "prompt": (f"{SYSTEM}:prompt.md", f"{QUESTION}:prompt.md"),
     "solution": tuple(f"{part}:prompt.md" for part in _SOLUTION),
+    "answer": (ANSWER_TEXT,),
     "tool": ("tool/NAME:tool.py", "tool/NAME:SKILL.md", f"tool/NAME:{ABOUT}"),
     "memory": ("memory/NAME:memory.md", "memory/NAME:memory.jsonl"),
     "agent": (f"{SOLVER}:agent.py", "agent/player:agent.py"),
@@ -32,10 +39,12 @@ _INSIDE = (f"{SOLVER}:middleware/NAME.py", f"{SOLVER}:project/PATH")
 def target_of(variable: str) -> str:
     """Return the target that a variable such as `"prompt/system:prompt.md"` belongs to."""
     part = variable.partition(":")[0]
+    if part == ANSWER:
+        return "answer"
     return "solution" if part in _SOLUTION else part.partition("/")[0]
 
 
-def chosen_variables(candidate: Candidate, targets: Iterable[Target]) -> dict[str, str]:
+def chosen_variables(candidate: Candidate, targets: Iterable[Editable]) -> dict[str, str]:
     """Return the variables of a candidate that belong to the targets: name to text.
 
     Of manifests only those of tools: their descriptions and arguments are what a solver is told of them.
@@ -48,7 +57,7 @@ def chosen_variables(candidate: Candidate, targets: Iterable[Target]) -> dict[st
     }
 
 
-def new_variables(candidate: Candidate, targets: Iterable[Target]) -> list[str]:
+def new_variables(candidate: Candidate, targets: Iterable[Editable]) -> list[str]:
     """Return the names under which something may be added, `NAME` standing for any name and `PATH` for any path."""
     targets = tuple(targets)
     names = [name for target in targets for name in _NEW[target]]
@@ -72,7 +81,7 @@ def may_be_added(variable: str, new: Iterable[str]) -> bool:
     return any(re.fullmatch(pattern, variable) for pattern in patterns)
 
 
-def checked_edits(candidate: Candidate, targets: Iterable[Target], edits: Mapping[str, str | None]) -> Candidate:
+def checked_edits(candidate: Candidate, targets: Iterable[Editable], edits: Mapping[str, str | None]) -> Candidate:
     """Return the candidate after edits that stay inside the targets.
 
     Raises:
@@ -98,7 +107,7 @@ def checked_edits(candidate: Candidate, targets: Iterable[Target], edits: Mappin
 
 
 def _check_name(
-    candidate: Candidate, name: str, chosen: Mapping[str, str], new: list[str], targets: tuple[Target, ...]
+    candidate: Candidate, name: str, chosen: Mapping[str, str], new: list[str], targets: tuple[Editable, ...]
 ) -> None:
     if name in chosen:
         return

@@ -56,6 +56,7 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str, *, cases_kn
         coverage=cell.config.views.coverage,
         record={**setup.record, **({"cases_known": True} if cases_known else {})},
         failure=setup.evolver.failure,
+        within=setup.within,
     )
 
 

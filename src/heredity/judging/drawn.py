@@ -29,6 +29,7 @@ class Cases:
         views: Sequence[ViewPlan],
         *,
         disjoint: bool = False,
+        within: str = "",
     ) -> None:
         """Draw them.
 
@@ -38,11 +39,11 @@ class Cases:
             train: how many train tasks.
             views: what is drawn for each view.
             disjoint: whether no task may be in two of them.
+            within: the view whose tasks stand in the place of train tasks; empty for none.
 
         Raises:
             ConfigError: if a split has too few tasks, or a task is in two of them.
         """
-        self.train = hidden_cases.tasks(taskset, "train", train)
         self.views = {
             plan.name: View(
                 plan.name,
@@ -51,6 +52,7 @@ class Cases:
             )
             for plan in views
         }
+        self.train = self.views[within].tasks if within else hidden_cases.tasks(taskset, "train", train)
         self.opening = hidden_cases.opening_of([(plan.taskset or taskset, plan.split, plan.count) for plan in views])
         if disjoint:
             check_disjoint(self.train, {name: view.tasks for name, view in self.views.items()})

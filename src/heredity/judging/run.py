@@ -85,6 +85,8 @@ class RunPlan:
         coverage: the share of scores that selection and verdicts ask for.
         record: what else is put on record when the run starts, by keys of the protocol's own.
         failure: how an evolver that raises nothing failed; None if it always raises.
+        within: the view whose own tasks the session attempts, where evolution is within a task and nothing is trained on; empty
+            where train tasks are attempted.
     """
 
     run_id: str
@@ -112,6 +114,7 @@ class RunPlan:
     coverage: float = COVERAGE
     record: Mapping[str, Any] = field(default_factory=dict[str, Any])
     failure: EvolverFailure | None = None
+    within: str = ""
 
     def __post_init__(self) -> None:
         for name in ("train_tasks", "min_episodes"):
@@ -176,7 +179,14 @@ async def run_evolution(
     with RunFolder.open(path) as folder:
         cut_torn_request(folder.journal)
         records = Committer(folder.journal, folder.blobs)
-        cases = Cases(conditions.hidden_cases, conditions.taskset, plan.train_tasks, plan.views, disjoint=plan.disjoint)
+        cases = Cases(
+            conditions.hidden_cases,
+            conditions.taskset,
+            plan.train_tasks,
+            plan.views,
+            disjoint=plan.disjoint,
+            within=plan.within,
+        )
         await _begin(folder, records, plan, conditions, cases.opening)
         if plan.batches is not None:
             await journal_plan(records, plan.batches, cases.train)

@@ -153,6 +153,7 @@ class Setup:
         batches: how train tasks are pushed; None lets the evolver choose them.
         disjoint: whether no task may be in two views, or in one and in training.
         record: what else `run.started` says, by keys of the protocol's own.
+        within: the view whose own tasks the session attempts instead of train tasks; empty for none.
     """
 
     evolver: Evolver
@@ -164,6 +165,7 @@ class Setup:
     batches: BatchPlan | None = None
     disjoint: bool = False
     record: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    within: str = ""
 
 
 class Setting(typing.Protocol):

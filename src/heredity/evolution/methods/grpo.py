@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pydantic import Field
 
@@ -42,11 +43,16 @@ class Grpo:
         Raises:
             ConfigError: if an option is wrong, there is no model, or nothing may change.
         """
-        options = parse_options(GrpoOptions, self.name, context.options)
+        recipe, options = self.recipe(context.options)
+        await run_loop(recipe, session, context, options)
+
+    def recipe(self, given: Mapping[str, Any]) -> tuple[Recipe, LoopOptions]:
+        """Return how it draws and values proposals (see `Optimizer`)."""
+        options = parse_options(GrpoOptions, self.name, given)
 
         def value(turn: Turn, measured: Sequence[Measured], _: Candidate) -> list[Signal]:
             before = text_of(turn.base.candidate)
             ratios = [similarity(before, text_of(one.candidate)) for one in measured]
             return group_signals([one.mean for one in measured], ratios, low=options.clip_low, high=options.clip_high)
 
-        await run_loop(Recipe(self.name, draw_proposals, value, staged=True), session, context, options)
+        return Recipe(self.name, draw_proposals, value, staged=True), options

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from heredity.evolution.contract import EvolverContext, SessionContract
 from heredity.evolution.loop import Recipe, run_loop
 from heredity.evolution.operators.dialogue import Failed, together
@@ -42,5 +45,9 @@ class Reflection:
         Raises:
             ConfigError: if an option is wrong, there is no model, or nothing may change.
         """
-        options = parse_options(ReflectionOptions, self.name, context.options)
-        await run_loop(Recipe(self.name, propose), session, context, options)
+        recipe, options = self.recipe(context.options)
+        await run_loop(recipe, session, context, options)
+
+    def recipe(self, given: Mapping[str, Any]) -> tuple[Recipe, LoopOptions]:
+        """Return how it proposes (see `Optimizer`)."""
+        return Recipe(self.name, propose), parse_options(ReflectionOptions, self.name, given)

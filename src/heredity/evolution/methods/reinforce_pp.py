@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pydantic import Field
 
@@ -43,7 +44,12 @@ class ReinforcePP:
         Raises:
             ConfigError: if an option is wrong, there is no model, or nothing may change.
         """
-        options = parse_options(ReinforceOptions, self.name, context.options)
+        recipe, options = self.recipe(context.options)
+        await run_loop(recipe, session, context, options)
+
+    def recipe(self, given: Mapping[str, Any]) -> tuple[Recipe, LoopOptions]:
+        """Return how it draws and values proposals (see `Optimizer`)."""
+        options = parse_options(ReinforceOptions, self.name, given)
 
         def value(turn: Turn, measured: Sequence[Measured], initial: Candidate) -> list[Signal]:
             before, reference = text_of(turn.base.candidate), text_of(initial)
@@ -56,4 +62,4 @@ class ReinforcePP:
                 )
             return signals
 
-        await run_loop(Recipe(self.name, draw_proposals, value, staged=True), session, context, options)
+        return Recipe(self.name, draw_proposals, value, staged=True), options

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pydantic import field_validator
 
 from heredity.evolution.contract import EvolverContext, SessionContract
@@ -70,5 +73,9 @@ class TextGrad:
         Raises:
             ConfigError: if an option is wrong, there is no model, or nothing may change.
         """
-        options = parse_options(TextGradOptions, self.name, context.options)
-        await run_loop(Recipe(self.name, propose), session, context, options)
+        recipe, options = self.recipe(context.options)
+        await run_loop(recipe, session, context, options)
+
+    def recipe(self, given: Mapping[str, Any]) -> tuple[Recipe, LoopOptions]:
+        """Return how it proposes (see `Optimizer`)."""
+        return Recipe(self.name, propose), parse_options(TextGradOptions, self.name, given)

@@ -56,6 +56,12 @@ FORMS: Mapping[str, _Form] = {
             "gradients": [{"variable": "type/name:path", "text": "how to change"}],
         },
     ),
+    "assess": _Form(
+        "Find out whether the answer to the question is right. Nobody tells you the right one: check each step, or work the"
+        " question out for yourself. Say how sure you are that the answer is right, from 0 to 1, and what is wrong with it if"
+        " anything is.",
+        {"right": 0.5, "why": "what is wrong, or why it is right"},
+    ),
     "dynamics": _Form(
         "Work out how the world works, from the attempts alone: what is observed, what each action does and when it is"
         " possible, what is rewarded, what ends an attempt, where the attempts lost reward, what follows for a good plan,"
@@ -159,7 +165,9 @@ class Failed:
 class Dialogue:
     """Asks a model, reads its JSON, and asks once more if that cannot be read."""
 
-    def __init__(self, model: Model | None, seed: int, name: str, temperature: float | None = None) -> None:
+    def __init__(
+        self, model: Model | None, seed: int, name: str, temperature: float | None = None, system: str = SYSTEM
+    ) -> None:
         """Begin a dialogue.
 
         Args:
@@ -167,6 +175,7 @@ class Dialogue:
             seed: the run's seed; each request is seeded from it.
             name: the method's name.
             temperature: passed to the model; None leaves it.
+            system: what the model is told of its part.
 
         Raises:
             ConfigError: if there is no model.
@@ -176,6 +185,7 @@ class Dialogue:
                 f"method {name!r} has no model that proposes edits; set [gateway] optimisation to the name of one"
             )
         self._model, self._seed, self._name, self._temperature = model, seed, name, temperature
+        self._system = system
 
     async def ask(
         self, task: str, data: Mapping[str, Any], read: Callable[[Mapping[str, Any]], T], position: tuple[int, ...]
@@ -206,7 +216,7 @@ class Dialogue:
     async def _asked(
         self, task: str, data: Mapping[str, Any], read: Callable[[Mapping[str, Any]], T], position: tuple[int, ...]
     ) -> T | Failed:
-        messages = [Message("system", SYSTEM), Message("user", prompt_of(task, data))]
+        messages = [Message("system", self._system), Message("user", prompt_of(task, data))]
         problem = ""
         for attempt in range(2):
             words = seed_sequence(self._seed, "method", self._name, "model", task, *position, attempt).generate_state(1)

@@ -6,6 +6,7 @@ else, `offline/rule-inducer` writes such rules from the rollouts it is shown, by
 with Heredity, with habits that its harness has to mend, and `offline/harness-writer` mends them by what rollouts have shown.
 `offline/world-author` writes worlds from themes in its vocabulary. `offline/town-worker` is all models of a team that looks up
 what is asked about a small web, and `offline/town-optimizer` edits that team's prompts, for better and for worse.
+`offline/reviser` answers, assesses and revises by a plan for each question.
 What they show is that a method, a session and a judge work as they should. What they cannot show is how well a method does
 with a language model.
 """
@@ -19,6 +20,7 @@ from heredity.gateway.contract import Model
 from heredity.library.models.follower import RuleFollower
 from heredity.library.models.harness_writer import CarelessHarnessWriter, HarnessWriter
 from heredity.library.models.inducer import RuleInducer
+from heredity.library.models.reviser import Reviser
 from heredity.library.models.shell_worker import NarrowShellWorker, ShellWorker
 from heredity.library.models.town_optimizer import TownOptimizer
 from heredity.library.models.town_worker import TownWorker
@@ -28,6 +30,7 @@ from heredity.library.models.world_writer import CarelessWorldWriter, WorldWrite
 _MODELS: Mapping[str, Callable[[], Model]] = {
     "rule-follower": RuleFollower,
     "rule-inducer": RuleInducer,
+    "reviser": Reviser,
     "world-learner": WorldLearner,
     "shell-worker": ShellWorker,
     "town-worker": TownWorker,

@@ -1,0 +1,186 @@
+"""`offline/reviser`: all models of evolution within a task: it answers, assesses and revises, as planned for each question.
+
+What it knows it works out from the question (`heredity.library.models.skills`); when it lets itself know is a plan, drawn from the
+question's words: right at once, right in round 1, 2 or 3, or never; and in some plans a right answer is spoiled in the round after,
+or the assessment is wrong. So what is told between rounds, what is committed and what is lost can be checked against the plan.
+What such a program gains is its author's choice, and is no finding.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from heredity.errors import ProviderError
+from heredity.gateway.contract import Reply, Request, Usage
+from heredity.ids import digest_bytes
+from heredity.library.models.follower import RuleFollower, words_of
+from heredity.library.models.inducer import block_of
+from heredity.library.models.skills import apply_skill
+
+CUES: Mapping[str, str] = {
+    "Greatest Common Divisor": "give the greatest common divisor of the numbers",
+    "Least Common Multiple": "give the least common multiple of the numbers",
+    "How many 1 bits": "count the ones of the last number in binary",
+    "Spell this word backward": "write what follows the colon backwards",
+}
+"""Words by which it knows a kind of question, and the skill that answers it."""
+
+_PROMPT = "prompt/system:prompt.md"
+_ANSWER = "prompt/answer:prompt.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """When a question is answered right.
+
+    Attributes:
+        round: the round from which on, 0 for at once; None for never.
+        spoils: whether the round after gives a wrong answer again.
+        fooled: whether a wrong answer is assessed as right.
+    """
+
+    round: int | None
+    spoils: bool = False
+    fooled: bool = False
+
+    def right_in(self, number: int) -> bool:
+        """Return whether an answer of this round is right."""
+        if self.round is None or number < self.round:
+            return False
+        return not (self.spoils and number > self.round)
+
+
+PLANS = (
+    Plan(0),
+    Plan(0, spoils=True),
+    Plan(1),
+    Plan(1, spoils=True),
+    Plan(2),
+    Plan(3),
+    Plan(None),
+    Plan(None, fooled=True),
+)
+
+
+def plan_of(question: str) -> Plan:
+    """Return what is planned for a question, from its words."""
+    words = " ".join(question.split())
+    return PLANS[int(digest_bytes(words.encode())[:8], 16) % len(PLANS)]
+
+
+def solution(question: str) -> str | None:
+    """Return the right answer to a question of a kind that it knows; None for any other."""
+    for cue, skill in CUES.items():
+        if cue.casefold() in question.casefold():
+            return apply_skill(skill, body(question))
+    return None
+
+
+def body(question: str) -> str:
+    """Return a question without the paragraph that says how to answer."""
+    return question.rpartition("\n\n")[0] or question if "<answer>" in question else question
+
+
+class Reviser:
+    """Answers by plan, and plays the optimizer and the critic of its own answers; usage counts words."""
+
+    name = "offline/reviser"
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer a request.
+
+        Raises:
+            ProviderError: if it is an optimizer's that does not belong to evolution within a task (`unscripted`).
+        """
+        if not request.messages or "```json" not in request.messages[-1].content:
+            return await self._answered(request)
+        block = block_of(request, self.name)
+        answers = {
+            "assess": _assess,
+            "reflect": _reflect,
+            "select": _select,
+            "critique": _critique,
+            "improve": _improve,
+        }
+        task = str(block.get("task"))
+        if task not in answers:
+            raise ProviderError("unscripted", f"{self.name} cannot {task!r}", transient=False)
+        return self._said(request, json.dumps(answers[task](block)))
+
+    async def _answered(self, request: Request) -> Reply:
+        question = next((m.content for m in request.messages if m.role == "user"), "")
+        if any("When a question says" in m.content for m in request.messages if m.role == "system"):
+            reply = await RuleFollower().reply(request)
+            return self._said(request, reply.text)
+        right = plan_of(question).right_in(0)
+        return self._said(request, _written(question, right=right, number="0"))
+
+    def _said(self, request: Request, text: str) -> Reply:
+        usage = Usage(words_of(request.messages), len(text.split()), 0, 0.0)
+        return Reply(text, usage=usage, model=self.name)
+
+
+def _assess(block: Mapping[str, Any]) -> dict[str, Any]:
+    question, given = str(block["question"]), str(block["answer"])
+    right = plan_of(question).fooled or given == solution(question)
+    return {"right": 1.0 if right else 0.25, "why": "it checks out" if right else "a step does not hold"}
+
+
+def _reflect(block: Mapping[str, Any]) -> dict[str, Any]:
+    variables = list(_variables(block))
+    return {"hypotheses": [{"cause": "the answer does not follow", "variables": variables, "tasks": _tasks(block)}]}
+
+
+def _select(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {"selections": [{"variable": _target(block), "change": "what the answer rests on", "hypothesis": 0}]}
+
+
+def _critique(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "critique": "the answer does not follow",
+        "gradients": [{"variable": _target(block), "text": "work it out again"}],
+    }
+
+
+def _improve(block: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the answer of this round, or a rule that leads to it; of several draws the first keeps to the plan."""
+    question, number = str(_evidence(block)[0].get("question")), int(block["round"])
+    draw = int(block.get("draw") or 0)
+    right, target = plan_of(question).right_in(number) and not draw, _target(block)
+    if target == _ANSWER:
+        value = _written(question, right=right, number=f"{number}.{draw}")
+    else:
+        cue = next((c for c in CUES if c.casefold() in question.casefold()), "a question")
+        skill = CUES.get(cue, "")
+        value = (
+            f'- When a question says "{cue}", {skill if right else "give the last word"}.\n(revision {number}.{draw})'
+        )
+    return {"edits": [{"variable": target, "value": value, "why": f"round {number}"}], "expects": "another answer"}
+
+
+def _written(question: str, *, right: bool, number: str) -> str:
+    known = solution(question)
+    answer = known if right and known is not None else f"nothing {number}"
+    said = re.sub(r"\s+", " ", answer)
+    return f"<answer>{said}</answer>" if "<answer>" in question else f"Answer: {said}"
+
+
+def _target(block: Mapping[str, Any]) -> str:
+    targets = cast("Sequence[str]", block["limits"]["targets"])
+    return _ANSWER if "answer" in targets else _PROMPT
+
+
+def _variables(block: Mapping[str, Any]) -> Mapping[str, str]:
+    return cast("Mapping[str, str]", block.get("variables") or {})
+
+
+def _evidence(block: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    return cast("Sequence[Mapping[str, Any]]", block["evidence"])
+
+
+def _tasks(block: Mapping[str, Any]) -> list[Any]:
+    return [item.get("task") for item in _evidence(block)]

@@ -1,0 +1,66 @@
+"""What a run of evolution within tasks journals besides the events of every protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typing_extensions import TypedDict
+
+from heredity.records.events import EventKind, by_name
+
+
+class WithinProposed(TypedDict):
+    """One answer, or a proposal that came to none, and whether it was committed.
+
+    `task` is the task's index. `round` 0 is the first answer; `stage` counts the edits of a round (prompt, then solution), `draw`
+    its proposals. `submit_id` is null where nothing was submitted. `seen` is the score that the agent could see, null if it saw
+    none, and `told` the words; ground truth stands in the submission's outcome alone. Tokens, calls and cost are those of this
+    answer and, at the first draw, of making the proposals.
+    """
+
+    task: int
+    round: int
+    stage: int
+    draw: int
+    submit_id: int | None
+    candidate: str
+    status: str
+    answer: str
+    seen: float | None
+    told: str
+    accepted: bool
+    why: str
+    edits: Sequence[str]
+    tokens: int | None
+    calls: int
+    cost_usd: float | None
+
+
+class WithinEnded(TypedDict):
+    """A task's rounds are over: `solved` by what was seen, `rounds`, `unanswered`, or `budget`."""
+
+    task: int
+    why: str
+
+
+class WithinSampled(TypedDict):
+    """Independent samples of a task: the first `taken` outcomes of the submission used at least as many tokens as the rounds.
+
+    `chosen` is the position of the one that was chosen by what could be seen, for the reason `why`.
+    """
+
+    task: int
+    submit_id: int
+    taken: int
+    chosen: int
+    why: str
+    tokens: int | None
+    calls: int
+    cost_usd: float | None
+
+
+WITHIN_PROPOSED = EventKind("within.proposed", WithinProposed)
+WITHIN_ENDED = EventKind("within.ended", WithinEnded)
+WITHIN_SAMPLED = EventKind("within.sampled", WithinSampled)
+
+EVENTS = by_name(WITHIN_PROPOSED, WITHIN_ENDED, WITHIN_SAMPLED)

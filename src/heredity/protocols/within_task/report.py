@@ -1,0 +1,268 @@
+"""What evolution within tasks has to say on pages: arms, gains, curves over rounds, what became of each task, table 1's form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heredity.protocols.within_task.published import DATASETS, TABLE_1
+from heredity.protocols.within_task.results import Contrast, TaskRow, WithinRow, WithinRun, WithinSuite
+from heredity.results import text
+from heredity.results.charts import Lines, Series
+from heredity.results.page import Cell, Column, File, Mean, Number, Part, Row, Section, Table, Text, Value, Verdict
+from heredity.results.report import PlainReport
+from heredity.results.run import RunResults
+from heredity.results.suite import SuiteResults
+from heredity.results.words import Words
+
+WORDS = Words(
+    score="accuracy",
+    rollout="answer",
+    taskset="taskset",
+    product="answer",
+    products="answers",
+    chosen="committed",
+    case="task",
+    subject="agent",
+    reference="one-shot",
+    mark="one-shot",
+    reference_id="one-shot",
+    foot="The last answer that was committed by what the agent could see is the result, whatever was right before it.",
+)
+ORACLE = (
+    "Oracle: the agent was told the verdict on its answers. Its rounds end when an answer is right, so accuracy cannot fall, and a "
+    "gain over one-shot is in part that of trying again with ground truth at hand: compare it with the samples, chosen by the same."
+)
+NO_TRUTH = {
+    "none": "The agent was told nothing between rounds; the latest answer counts.",
+    "self": "The agent went by its own assessment of its answers and saw no ground truth.",
+    "public": "The agent was told the results of public tests and saw no ground truth beyond them.",
+}
+_ARMS = (
+    "One-shot is the first answer of the same run. Best-of-k are independent samples that used at least as many tokens as the "
+    "rounds of the same task, chosen by what could be seen: the answer that most give, else the best seen. Means are per task."
+)
+_MODES = {"prompt": "Prompt-Evo", "solution": "Solution-Evo", "both": "PS-Joint-Evo"}
+
+
+@dataclass(frozen=True)
+class WithinReport(PlainReport):
+    """The report of evolution within tasks."""
+
+    words: Words = WORDS
+
+    def run(self, run: RunResults) -> list[Section]:
+        """Return arms, gains, the curve and the tasks of a run."""
+        part = run.part
+        if not isinstance(part, WithinRun):
+            return []
+        ranked = not run.stand_ins
+        return [
+            Section("within-said", "", (Text(said(part.feedback, oracle=part.oracle), "caution"),), "head", "all"),
+            Section("arms", "One-shot, evolved and best-of-k", _arms(part, ranked=ranked), "lead", "all"),
+            Section(
+                "rounds", "Rounds", (_curve([(part.mode, part)]), _round_table(part, ranked=ranked)), "main", "all"
+            ),
+            Section("changes", "What became of the tasks", _changes(part), "main", "all"),
+        ]
+
+    def suite(self, suite: SuiteResults, runs: Sequence[RunResults]) -> list[Section]:
+        """Return a table in the form of table 1 of Autogenesis, curves, and what the paper publishes."""
+        part = suite.part
+        if not isinstance(part, WithinSuite):
+            return []
+        told = dict.fromkeys((row.feedback, row.oracle) for row in part.rows)
+        cautions = tuple(Text(said(feedback, oracle=oracle), "caution") for feedback, oracle in told)
+        series = [(run.evolver.name or "", run.part) for run in runs if isinstance(run.part, WithinRun)]
+        return [
+            Section("within-said", "", cautions, "head", "all"),
+            Section(
+                "table-1", "Improvement within a task", (Text(_ARMS, "about"), *_table_1(part.rows)), "lead", "all"
+            ),
+            Section("rounds", "Rounds", (_curve(series),), "main"),
+            *_published(part.rows),
+        ]
+
+
+def said(feedback: str, *, oracle: bool) -> str:
+    """Return what runs with a feedback are labelled with."""
+    return ORACLE if oracle else NO_TRUTH[feedback]
+
+
+def mode_of(mode: str, *, oracle: bool) -> str:
+    """Return the paper's name of a mode, with the label of an oracle."""
+    return f"{_MODES[mode]} (oracle)" if oracle else _MODES[mode]
+
+
+def _arms(part: WithinRun, *, ranked: bool) -> tuple[Part, ...]:
+    columns = ("answers", "accuracy", "right", "tokens", "model calls", "cost", "evolved gains")
+    gains = {one.over: one for one in part.contrasts}
+    rows = tuple(
+        Row(
+            (
+                mode_of(part.mode, oracle=part.oracle) if arm.name == "evolved" else arm.name,
+                Mean(arm.mean, *((arm.ci or (None, None)) if ranked else (None, None)), 3),
+                f"{arm.right} of {arm.n}",
+                Number(arm.tokens, 0),
+                Number(arm.calls, 1),
+                Number(arm.cost_usd, form="cost"),
+                _gain(gains.get(arm.name), ranked=ranked),
+            ),
+            "chosen" if arm.name == "evolved" else "",
+        )
+        for arm in part.arms
+    )
+    ratio = part.token_ratio or part.call_ratio
+    what = "tokens" if part.token_ratio else "model calls"
+    equal = f"The samples that count used {ratio:.2f} times the {what} of the rounds." if ratio else ""
+    table = Table(tuple(Column(n, "right" if i else "left") for i, n in enumerate(columns)), rows, csv="arms.csv")
+    return (Text(_ARMS, "about"), table, *((Text(equal, "note"),) if equal else ()))
+
+
+def _gain(one: Contrast | None, *, ranked: bool) -> Value | Cell:
+    if one is None:
+        return None
+    share = "no share of nothing" if one.percent is None else f"{one.percent:+.1f}% of it"
+    if not ranked or one.verdict is None:
+        return Cell(Number(one.difference, 3, "signed"), (share,))
+    notes: tuple[Value, ...] = (share, Verdict(one.verdict, because=one.because or ""))
+    return Cell(Mean(one.difference, *(one.ci or (None, None)), decimals=3, signed=True), notes)
+
+
+def _curve(parts: Sequence[tuple[str, WithinRun]]) -> Lines:
+    series = tuple(
+        Series(name, i, tuple((float(row.round), row.mean) for row in part.curve if row.mean is not None))
+        for i, (name, part) in enumerate(parts[:8])
+    )
+    return Lines("Accuracy of what was committed", "round", "accuracy", series, y_from=0.0, whole=True, wide=True)
+
+
+def _round_table(part: WithinRun, *, ranked: bool) -> Table:
+    columns = ("round", "tasks that played it", "accuracy so far", "tokens so far", "model calls so far", "cost so far")
+    rows = tuple(
+        Row(
+            (
+                "first answer" if row.round == 0 else str(row.round),
+                row.open,
+                Mean(row.mean, *((row.ci or (None, None)) if ranked else (None, None)), 3),
+                Number(row.tokens, 0),
+                Number(row.calls, 1),
+                Number(row.cost_usd, form="cost"),
+            )
+        )
+        for row in part.curve
+    )
+    return Table(tuple(Column(n, "right" if i else "left") for i, n in enumerate(columns)), rows, csv="rounds.csv")
+
+
+def _changes(part: WithinRun) -> tuple[Part, ...]:
+    counts = part.changes
+    words = [f"{counts.get(name, 0)} {name}" for name in ("kept", "repaired", "lost", "never", "missing")]
+    summary = (
+        f"Of {len(part.tasks)} tasks: {', '.join(words)}. {counts.get('slipped', 0)} were right after some round and are "
+        "wrong in the end; they count as wrong."
+    )
+    columns = (
+        "task",
+        "first answer",
+        "after each round",
+        "in the end",
+        "best-of-k",
+        "what became of it",
+        "rounds ended",
+        "tokens",
+    )
+    table = Table(tuple(Column(name) for name in columns), tuple(map(_task, part.tasks)), csv="tasks.csv", folded=True)
+    return Text(summary), table
+
+
+def _task(row: TaskRow) -> Row:
+    samples = f"{_mark(row.best_of_k)} of {row.samples}" if row.samples else None
+    rounds = " ".join(map(_mark, row.rounds[1:]))
+    state = f"{row.change}, slipped" if row.slipped and row.change != "lost" else row.change
+    return Row((str(row.task), _mark(row.first), rounds, _mark(row.final), samples, state, row.ended, row.tokens))
+
+
+def _mark(score: float | None) -> str:
+    return "–" if score is None else "right" if score >= 1.0 else "wrong" if score <= 0.0 else f"{score:.2f}"
+
+
+def _table_1(rows: Sequence[WithinRow]) -> tuple[Part, ...]:
+    """Return the rows by taskset and model, as table 1 has them, and in a file one column for each thing."""
+    names = text.task_names([row.taskset for row in rows])
+    columns = (
+        "optimizer and mode",
+        "one-shot",
+        "evolved",
+        "improvement, %",
+        "best-of-k",
+        "over it, %",
+        "lost or slipped",
+    )
+    shown: list[Row] = []
+    for taskset, model in dict.fromkeys((row.taskset, row.model) for row in rows):
+        shown.append(Row((f"{names[taskset]}, {model or 'unknown model'}",), "group"))
+        own = [row for row in rows if (row.taskset, row.model) == (taskset, model)]
+        shown += [Row((_title(row), *_figures(row), f"{row.lost}, {row.slipped}")) for row in own]
+    heads = ("taskset", "model", "optimizer", "mode", "feedback", "oracle", "runs", *columns[1:-1], "lost", "slipped")
+    file = tuple(
+        Row(
+            (
+                *(row.taskset, row.model, row.method, row.mode, row.feedback, str(row.oracle).lower(), row.runs),
+                *_figures(row),
+                *(row.lost, row.slipped),
+            )
+        )
+        for row in rows
+    )
+    table = Table(tuple(Column(n, "right" if i else "left") for i, n in enumerate(columns)), tuple(shown))
+    return table, File("table-1.csv", Table(tuple(map(Column, heads)), file))
+
+
+def _title(row: WithinRow) -> str:
+    told = f"told the {row.feedback}" if row.oracle else f"feedback {row.feedback}"
+    return f"{row.method}, {mode_of(row.mode, oracle=row.oracle)}, {told}, {text.plural(row.runs, 'run')}"
+
+
+def _figures(row: WithinRow) -> tuple[Value | Cell, ...]:
+    one_shot, evolved, best = (Number(value, 3) for value in (row.one_shot, row.evolved, row.best_of_k))
+    return one_shot, evolved, _percent(row, "one-shot"), best, _percent(row, "best-of-k")
+
+
+def _percent(row: WithinRow, over: str) -> Value | Cell:
+    one = next((c for c in row.contrasts if c.over == over), None)
+    if one is None:
+        return None
+    gain = f"gain {text.signed(one.difference, 3)}" + (f" {text.interval(*one.ci, 3)}" if one.ci else "")
+    value: Value = "no share of nothing" if one.percent is None else Number(one.percent, 1, "signed")
+    notes: tuple[Value, ...] = (gain, *((Verdict(one.verdict, because=one.because or ""),) if one.verdict else ()))
+    return Cell(value, notes)
+
+
+def _published(rows: Sequence[WithinRow]) -> list[Section]:
+    """Return table 1 of the paper, where a suite has one of its data sets."""
+    named = {row.taskset.removeprefix("questions/").partition("?")[0] for row in rows}
+    if not named & set(DATASETS):
+        return []
+    shown: list[Row] = []
+    for model, modes in TABLE_1.items():
+        shown.append(Row((model,), "group"))
+        shown += [
+            Row((_MODES.get(mode, "one-shot"), *(Number(x, 2) for x in scores))) for mode, scores in modes.items()
+        ]
+    columns = (Column("mode"), *(Column(name, "right") for name in ("GPQA-Diamond", "AIME 2024", "AIME 2025")))
+    about = (
+        "As published (Autogenesis, table 1), in per cent, of other models, prompts and runs; what the optimizer was told is not "
+        "said there, so none of it can be compared with figures here but in kind."
+    )
+    return [
+        Section(
+            "published",
+            "As published",
+            (Text(about, "about"), Table(columns, tuple(shown), csv="published.csv")),
+            "detail",
+        )
+    ]
+
+
+REPORT = WithinReport()

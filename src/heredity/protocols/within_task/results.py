@@ -1,0 +1,135 @@
+"""The typed part of evolution within tasks in results: tasks, curves over rounds, arms, and what evolution gained over them."""
+
+from __future__ import annotations
+
+from heredity.results.base import Interval, Result, Unknown
+from heredity.results.run import Verdict
+
+
+class TaskRow(Result):
+    """A task.
+
+    Attributes:
+        task: its index. Scores are true ones, from 0 to 1, looked up after the fact; null where missing.
+        first: of the first answer, which is one-shot.
+        rounds: of what was committed after each round, the first answer at the front.
+        answered: of the last answer that each round gave, committed or not; null where it gave none.
+        final: of what was committed last, by what could be seen.
+        best_of_k: of the sample that was chosen likewise; `samples`: of how many.
+        change: `kept` (right first and last), `repaired`, `lost` (right first, wrong last), `never`, or `missing`.
+        slipped: whether what was committed was right once and is wrong in the end.
+        ended: why the rounds ended; "" if they did not.
+        tokens, calls, cost_usd: of all rounds; `sample_tokens`: of the samples.
+    """
+
+    task: int
+    first: float | None
+    rounds: list[float | None]
+    answered: list[float | None]
+    final: float | None
+    best_of_k: float | None
+    samples: int | None
+    change: str
+    slipped: bool
+    ended: str
+    tokens: int | None
+    calls: int
+    cost_usd: float | None
+    sample_tokens: int | None
+
+
+class CurveRow(Result):
+    """What was committed after a round, over tasks; `open` is how many tasks played the round, the other figures are means."""
+
+    round: int
+    n: int
+    open: int
+    mean: float | None
+    ci: Interval | None
+    ci_unknown: Unknown | None = None
+    tokens: float | None
+    calls: float | None
+    cost_usd: float | None
+
+
+class ArmRow(Result):
+    """One way to answer the tasks, `one-shot`, `evolved` or `best-of-k`: mean score, tasks that are right, means for a task."""
+
+    name: str
+    n: int
+    right: int
+    mean: float | None
+    ci: Interval | None
+    ci_unknown: Unknown | None = None
+    tokens: float | None
+    calls: float | None
+    cost_usd: float | None
+
+
+class Contrast(Result):
+    """What evolution gained over another arm, paired by task; positive is better.
+
+    `percent` is of the other arm's mean, null where that is 0. `p_holm` is corrected for the contrasts that stand together.
+    Interval, tests and verdict are null where nothing is ranked.
+    """
+
+    over: str
+    difference: float
+    percent: float | None
+    ci: Interval | None
+    p: float | None
+    p_holm: float | None
+    mde: float | None
+    pairs: int
+    clusters: int | None
+    verdict: Verdict | None
+    because: Unknown | None
+
+
+class WithinRun(Result):
+    """The part of evolution within tasks in a run's results.
+
+    Attributes:
+        optimizer, mode, feedback: as configured; `oracle` says that the agent saw ground truth.
+        limit: most rounds.
+        changes: how many tasks were `kept`, `repaired`, `lost`, `never`, `missing`, and how many `slipped`.
+        token_ratio: tokens of the samples over those of the rounds; null where unknown, `call_ratio` likewise.
+    """
+
+    optimizer: str
+    mode: str
+    feedback: str
+    oracle: bool
+    limit: int
+    tasks: list[TaskRow]
+    curve: list[CurveRow]
+    arms: list[ArmRow]
+    contrasts: list[Contrast]
+    changes: dict[str, int]
+    token_ratio: float | None
+    call_ratio: float | None
+
+
+class WithinRow(Result):
+    """One evolver on one taskset in a suite, over its runs (Autogenesis, table 1); fields as in `WithinRun` and `ArmRow`."""
+
+    evolver: str
+    method: str
+    model: str | None
+    taskset: str
+    mode: str
+    feedback: str
+    oracle: bool
+    runs: int
+    one_shot: float | None
+    evolved: float | None
+    best_of_k: float | None
+    lost: int
+    slipped: int
+    contrasts: list[Contrast]
+
+
+class WithinSuite(Result):
+    """The part of evolution within tasks in a suite's results."""
+
+    rows: list[WithinRow]

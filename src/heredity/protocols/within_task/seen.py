@@ -1,0 +1,137 @@
+"""What an agent sees of its own answer: a whitelist, so that ground truth passes where it is declared and nowhere else.
+
+Rollouts are checked when they are made, and the check is recorded. What is handed to the optimizer is made anew from what the agent
+said; no field of the check is copied, but where the feedback is the verdict.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from heredity.errors import ConfigError
+from heredity.evolution import Outcome
+from heredity.evolution.operators.evidence import last_info, shortened
+from heredity.evolution.operators.measure import Rollout
+from heredity.gateway.contract import Usage
+from heredity.protocols.within_task.sections import Told
+from heredity.results.status import Status
+from heredity.rollouts.trajectory import Trajectory
+
+_SHOWN = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the agent may go by.
+
+    Attributes:
+        score: from 0 to 1; None if it is told nothing.
+        told: in words; "" for nothing.
+    """
+
+    score: float | None = None
+    told: str = ""
+
+    @property
+    def solved(self) -> bool:
+        """Whether there is nothing left to improve as far as can be seen."""
+        return self.score is not None and self.score >= 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An answer as the agent knows it.
+
+    Attributes:
+        text: its last words.
+        question: what it was asked; "" if that is not on record.
+        extracted: what was read out of the text as the answer.
+        status: `"ok"`, how it failed, or `"missing"` through no fault of the agent.
+        problem: what its own failure was; "" without one.
+        usage: of the rollout; `calls`: how often a model was asked.
+    """
+
+    text: str
+    question: str
+    extracted: str
+    status: str
+    problem: str
+    usage: Usage
+    calls: int
+
+    @property
+    def missing(self) -> bool:
+        """Whether there is no answer through no fault of the agent."""
+        return self.status == Status.MISSING
+
+    def rollout(self, task: int, seen: Seen, chars: int) -> Rollout:
+        """Return the answer in the form in which optimizers take it."""
+        evidence = {
+            "task": task,
+            "question": shortened(self.question, chars),
+            "expected": None,
+            "answer": shortened(self.extracted or self.text, chars),
+            "transcript": shortened(self.text, chars),
+            "score": seen.score,
+            "error": "\n".join(filter(None, (self.problem, seen.told))) or None,
+        }
+        return Rollout(math.nan if seen.score is None else seen.score, self.status, {}, evidence)
+
+
+def given(outcome: Outcome) -> Given:
+    """Return what the agent itself said in a rollout, without anything that was found by checking it."""
+    trajectory = outcome.trajectory
+    failure = outcome.failure
+    costs = dict(trajectory.cost) if trajectory else {}
+    counts = {name: costs.get(name) for name in ("input_tokens", "output_tokens", "cached_tokens")}
+    whole: dict[str, Any] = {name: None if value is None else int(value) for name, value in counts.items()}
+    return Given(
+        text=_said(trajectory),
+        question=str(last_info(trajectory, "question") or ""),
+        extracted=str(last_info(trajectory, "extracted") or ""),
+        status=outcome.status,
+        problem=f"{failure.category}: {failure.message}" if failure else "",
+        usage=Usage(**whole, cost_usd=costs.get("cost_usd")),
+        calls=int(costs.get("model_calls", 0)),
+    )
+
+
+def seen_of(outcome: Outcome, feedback: Told) -> Seen:
+    """Return what is told of an answer by whoever checks it; nothing for `none` and `self`.
+
+    Raises:
+        ConfigError: if public tests are asked for and the tasks have none.
+    """
+    if feedback == "public":
+        return _public(outcome.trajectory)
+    return _verdict(outcome) if feedback == "verdict" else Seen()
+
+
+def _public(trajectory: Trajectory | None) -> Seen:
+    tests = last_info(trajectory, "public")
+    if trajectory is not None and trajectory.status == Status.OK and not isinstance(tests, Mapping):
+        raise ConfigError("these tasks have no public tests; set within.feedback to none, self or verdict")
+    if not isinstance(tests, Mapping):
+        return Seen(0.0, "")
+    counts = cast("Mapping[str, Any]", tests)
+    total = int(counts.get("total", 0))
+    return Seen(int(counts.get("passed", 0)) / total if total else 0.0, str(counts.get("told", ""))[:_SHOWN])
+
+
+def _verdict(outcome: Outcome) -> Seen:
+    if not math.isfinite(outcome.score):
+        return Seen()
+    told = last_info(outcome.trajectory, "told")
+    if told:
+        return Seen(outcome.score, str(told)[:_SHOWN])
+    read = str(last_info(outcome.trajectory, "extracted") or "")
+    words = "The answer is right." if outcome.score >= 1.0 else "The answer is wrong."
+    return Seen(outcome.score, f"{words} It was read as: {read}" if read else f"{words} No answer could be read.")
+
+
+def _said(trajectory: Trajectory | None) -> str:
+    said = list(trajectory.step_values("action")) if trajectory else []
+    return said[-1] if said and isinstance(said[-1], str) else ""

@@ -269,7 +269,7 @@ def test_an_unknown_name_suggests_the_nearest(name: str):
 
 
 def test_benchmarks_take_no_options():
-    with pytest.raises(ConfigError, match="takes no options"):
+    with pytest.raises(ConfigError, match="takes no options but whole"):
         taskset("questions/gsm8k?verifier=exact")
 
 

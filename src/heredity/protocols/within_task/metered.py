@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heredity.errors import ProviderError
 from heredity.gateway import Model, Reply, Request
 from heredity.gateway.contract import NOTHING_USED, Usage
 
@@ -16,7 +17,11 @@ class Metered:
     async def reply(self, request: Request) -> Reply:
         """Answer a request; raises as the model does. A call that fails counts as a call of which the use is not known."""
         self._calls += 1
-        reply = await self._model.reply(request)
+        try:
+            reply = await self._model.reply(request)
+        except ProviderError:
+            self._used += Usage()
+            raise
         self._used += reply.usage
         return reply
 

@@ -151,6 +151,7 @@ def _row(label: str, taskset: str, runs: Sequence[RunResults], *, ranked: bool) 
         one_shot=_mean([s for one in scores[ONE_SHOT] for s in one]),
         evolved=_mean([s for one in scores[EVOLVED] for s in one]),
         best_of_k=_mean([s for one in scores[BEST_OF_K] for s in one]),
+        token_ratio=_mean([p.token_ratio for p in parts]),
         lost=sum(p.changes.get("lost", 0) for p in parts),
         slipped=sum(p.changes.get("slipped", 0) for p in parts),
         contrasts=contrasts(asked, ranked=ranked) if alike else [],

@@ -115,8 +115,10 @@ def _arms(part: WithinRun, *, ranked: bool) -> tuple[Part, ...]:
     ratio = part.token_ratio or part.call_ratio
     what = "tokens" if part.token_ratio else "model calls"
     equal = f"The samples that count used {ratio:.2f} times the {what} of the rounds." if ratio else ""
+    short = Text(f"{equal} They were cut at within.most_samples: the comparison is not at equal {what}.", "warning")
     table = Table(tuple(Column(n, "right" if i else "left") for i, n in enumerate(columns)), rows, csv="arms.csv")
-    return (Text(_ARMS, "about"), table, *((Text(equal, "note"),) if equal else ()))
+    note = () if not ratio else (short,) if ratio < 1.0 else (Text(equal, "note"),)
+    return (Text(_ARMS, "about"), table, *note)
 
 
 def _gain(one: Contrast | None, *, ranked: bool) -> Value | Cell:
@@ -197,19 +199,33 @@ def _table_1(rows: Sequence[WithinRow]) -> tuple[Part, ...]:
         "improvement, %",
         "best-of-k",
         "over it, %",
+        "its tokens",
         "lost or slipped",
     )
     shown: list[Row] = []
     for taskset, model in dict.fromkeys((row.taskset, row.model) for row in rows):
         shown.append(Row((f"{names[taskset]}, {model or 'unknown model'}",), "group"))
         own = [row for row in rows if (row.taskset, row.model) == (taskset, model)]
-        shown += [Row((_title(row), *_figures(row), f"{row.lost}, {row.slipped}")) for row in own]
-    heads = ("taskset", "model", "optimizer", "mode", "feedback", "oracle", "runs", *columns[1:-1], "lost", "slipped")
+        shown += [Row((_title(row), *_figures(row), _ratio(row), f"{row.lost}, {row.slipped}")) for row in own]
+    heads = (
+        "taskset",
+        "model",
+        "optimizer",
+        "mode",
+        "feedback",
+        "oracle",
+        "runs",
+        *columns[1:-2],
+        "tokens of samples to rounds",
+        "lost",
+        "slipped",
+    )
     file = tuple(
         Row(
             (
                 *(row.taskset, row.model, row.method, row.mode, row.feedback, str(row.oracle).lower(), row.runs),
                 *_figures(row),
+                Number(row.token_ratio, 3),
                 *(row.lost, row.slipped),
             )
         )
@@ -217,6 +233,12 @@ def _table_1(rows: Sequence[WithinRow]) -> tuple[Part, ...]:
     )
     table = Table(tuple(Column(n, "right" if i else "left") for i, n in enumerate(columns)), tuple(shown))
     return table, File("table-1.csv", Table(tuple(map(Column, heads)), file))
+
+
+def _ratio(row: WithinRow) -> Cell:
+    """Return the samples' tokens as a multiple of the rounds': below 1 they were cut, and the comparison is not an equal one."""
+    short = row.token_ratio is not None and row.token_ratio < 1.0
+    return Cell(Number(row.token_ratio, 2), ("fewer than the rounds'",) if short else (), "bad" if short else None)
 
 
 def _title(row: WithinRow) -> str:

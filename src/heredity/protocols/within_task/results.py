@@ -124,6 +124,7 @@ class WithinRow(Result):
     one_shot: float | None
     evolved: float | None
     best_of_k: float | None
+    token_ratio: float | None
     lost: int
     slipped: int
     contrasts: list[Contrast]

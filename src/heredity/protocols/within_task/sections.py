@@ -36,7 +36,7 @@ class WithinSection(Section):
     feedback: Told = "self"
     rounds: Annotated[int, Field(ge=1, le=100)] = 3
     best_of_k: bool = True
-    most_samples: Count = 64
+    most_samples: Count = 256
     concurrent: Count = 4
 
 

@@ -3,16 +3,18 @@
 The tasksets are named `questions/gsm8k`, `questions/aime24`, `questions/aime25`, `questions/gpqa`, `questions/gaia`,
 `questions/hle`, `questions/local-web`, `questions/file:PATH` and `questions/reasoning-gym/NAME`; the last five
 take options, such as
-`?min_digits=2&max_digits=3`. `questions/mix/A+B` asks questions of several in turn, such as
+`?min_digits=2&max_digits=3`. Benchmarks take `?whole=true`, which holds out all their questions: nothing is trained
+on them then. `questions/mix/A+B` asks questions of several in turn, such as
 `questions/mix/gsm8k+reasoning-gym/gcd`.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.plugins import located
@@ -21,7 +23,7 @@ from heredity.tasks.questions import aime, gaia, gpqa, gsm8k, hle, mixed, reason
 from heredity.tasks.questions.contract import Presented, Question, Verification, option_lines, present
 from heredity.tasks.questions.files import read_pool
 from heredity.tasks.questions.judge import Comparison, Judgement, grade, pairwise
-from heredity.tasks.questions.pools import PoolTaskset
+from heredity.tasks.questions.pools import Pool, PoolTaskset, whole
 from heredity.tasks.questions.sites import SITES
 from heredity.tasks.questions.verify import verify
 
@@ -47,6 +49,12 @@ _WITH_OPTIONS = {gaia.NAME: gaia.read_gaia, hle.NAME: hle.read_hle}
 
 class QuestionTasksets:
     """The tasksets named `"questions/…"`."""
+
+    _benchmarks: ClassVar[Mapping[str, Callable[[], Pool]]] = {
+        gsm8k.NAME: gsm8k.read_gsm8k,
+        gpqa.NAME: gpqa.read_gpqa,
+        **{name: partial(aime.read_aime, year) for name, year in aime.NAMES.items()},
+    }
 
     def names(self) -> tuple[str, ...]:
         """Return all names but those of files; generated ones only if reasoning-gym is installed."""
@@ -81,14 +89,13 @@ class QuestionTasksets:
             return PoolTaskset(name, partial(_WITH_OPTIONS[base], options))
         if (site := base.removeprefix(_OWN)) in SITES:
             return PoolTaskset(name, partial(SITES.load(site).pool, options))
-        if options:
-            raise ConfigError(f"{base} takes no options; leave out ?{query}")
-        if base == gsm8k.NAME:
-            return PoolTaskset(name, gsm8k.read_gsm8k)
-        if base in aime.NAMES:
-            return PoolTaskset(name, partial(aime.read_aime, aime.NAMES[base]))
-        if base == gpqa.NAME:
-            return PoolTaskset(name, gpqa.read_gpqa)
+        if options not in ({}, {"whole": True}):
+            raise ConfigError(
+                f"{base} takes no options but whole=true, which holds out all questions; leave out ?{query}"
+            )
+        if base in self._benchmarks:
+            read = self._benchmarks[base]
+            return PoolTaskset(name, partial(whole, read) if options else read)
         raise UnknownNameError("taskset", name, [*self.names(), f"{_FILE}PATH"])
 
     def located(self, name: str, base: Path) -> str:

@@ -154,6 +154,12 @@ def shuffled(question: Question, entropy: int) -> Question:
     return replace(question, choices=tuple(question.choices[i] for i in order), answer=right)
 
 
+def whole(read: Callable[[], Pool]) -> Pool:
+    """Return a pool all of whose questions are held out: for evolution within tasks, which trains on none."""
+    pool = read()
+    return replace(pool, splits={"heldout": [question for split in SPLITS for question in pool.splits.get(split, ())]})
+
+
 def shared_out(questions: Sequence[Question], shares: Mapping[str, float]) -> dict[str, list[Question]]:
     """Divide questions among splits by the rank of their identities: the same questions are always divided alike.
 

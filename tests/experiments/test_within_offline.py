@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity.cli.main import app
+from heredity.experiments.suites import suite_file
 from heredity.ids import generator
 from heredity.library.models.reviser import plan_of
 from heredity.protocols.within_task.account import accounts_of
@@ -31,14 +32,11 @@ def events_of(run: Path) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("feedback", ["none", "self", "verdict"])
 def test_four_optimizers_in_three_modes_do_what_is_planned(tmp_path: Path, feedback: str) -> None:
     pytest.importorskip("reasoning_gym", reason="needs the extra reasoning")
-    arguments = [
-        "run",
-        "within-task-offline",
-        "--out",
-        str(tmp_path / "out"),
-        f'matrix."within.feedback"=["{feedback}"]',
-    ]
-    ran = CliRunner().invoke(app, arguments)
+    suite = tmp_path / "suite.toml"
+    everything = suite_file("within-task-offline").read_text()
+    assert '["none", "self", "verdict"]' in everything
+    suite.write_text(everything.replace('["none", "self", "verdict"]', f'["{feedback}"]'))
+    ran = CliRunner().invoke(app, ["run", str(suite), "--out", str(tmp_path / "out")])
     assert ran.exit_code == 0, ran.output
     runs = sorted((tmp_path / "out" / "runs").iterdir())
     assert len(runs) == 12

@@ -83,5 +83,5 @@ def test_a_protocol_is_called_what_its_entry_is_called() -> None:
         assert protocol.summary
 
 
-def test_seven_protocols_come_with_heredity_and_are_found_as_anybody_elses() -> None:
-    assert len(PROTOCOLS.own()) == 7
+def test_eight_protocols_come_with_heredity_and_are_found_as_anybody_elses() -> None:
+    assert len(PROTOCOLS.own()) == 8

@@ -111,22 +111,27 @@ def seen_of(outcome: Outcome, feedback: Told) -> Seen:
 
 
 def _public(trajectory: Trajectory | None) -> Seen:
-    tests = last_info(trajectory, "public")
-    if trajectory is not None and trajectory.status == Status.OK and not isinstance(tests, Mapping):
+    """Return what public tests tell: the words that the check has for them, "" where all are passed, and the share of them."""
+    told, judged = last_info(trajectory, "public"), last_info(trajectory, "judgement")
+    if trajectory is not None and trajectory.status == Status.OK and not isinstance(told, str):
         raise ConfigError("these tasks have no public tests; set within.feedback to none, self or verdict")
-    if not isinstance(tests, Mapping):
-        return Seen(0.0, "")
-    counts = cast("Mapping[str, Any]", tests)
-    total = int(counts.get("total", 0))
-    return Seen(int(counts.get("passed", 0)) / total if total else 0.0, str(counts.get("told", ""))[:_SHOWN])
+    if not isinstance(told, str):
+        return Seen(0.0)
+    if not told:
+        return Seen(1.0, "All public tests are passed.")
+    counts = cast("Mapping[str, Any]", judged) if isinstance(judged, Mapping) else {}
+    total = int(counts.get("examples") or 0)
+    # What fails a public test has passed only such as come before it: nothing here counts hidden ones.
+    passed = min(int(counts.get("passed") or 0), total)
+    return Seen(passed / total if total else 0.0, told[:_SHOWN])
 
 
 def _verdict(outcome: Outcome) -> Seen:
     if not math.isfinite(outcome.score):
         return Seen()
-    told = last_info(outcome.trajectory, "told")
-    if told:
-        return Seen(outcome.score, str(told)[:_SHOWN])
+    if isinstance(last_info(outcome.trajectory, "judgement"), Mapping):
+        # A judge of programs words its reasons so that they may be told.
+        return Seen(outcome.score, str(last_info(outcome.trajectory, "reason") or "")[:_SHOWN])
     read = str(last_info(outcome.trajectory, "extracted") or "")
     words = "The answer is right." if outcome.score >= 1.0 else "The answer is wrong."
     return Seen(outcome.score, f"{words} It was read as: {read}" if read else f"{words} No answer could be read.")

@@ -56,7 +56,7 @@ class WithinSetting:
             )
         if config.solver.rounds != 1:
             raise ConfigError("rounds within one rollout are solver.rounds; leave it at 1 and set within.rounds")
-        if within.feedback == "public" and "public" not in info.public.get("feedback", ()):
+        if within.feedback == "public" and not info.public.get("public_tests"):
             raise ConfigError(f"{cell.taskset} has no public tests; set within.feedback to none, self or verdict")
         if within.best_of_k and config.solver.temperature == 0:
             raise ConfigError(

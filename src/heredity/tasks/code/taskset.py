@@ -90,6 +90,7 @@ class CodeTaskset:
                 "languages": list(options.languages),
                 "instructions": "\n".join(map(instructions, options.languages)),
                 "answer_format": "one fenced block of code",
+                "public_tests": "the examples of the statement",
                 "train_tasks": counts["train"],
                 "hidden": "other problems of the collection, and their hidden cases",
             },

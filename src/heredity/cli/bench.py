@@ -138,6 +138,23 @@ def bus(
     _table(f"Bus of a team, baseline: {figures['baseline']}", ["figure", "value"], rows)
 
 
+@app.command("judge")
+def judge(
+    json_output: bool = _JSON,
+    seconds: float = typer.Option(3.0, "--seconds", min=0.1, help="About how long each side is timed in each repeat."),
+    repeats: int = typer.Option(3, "--repeats", min=1, help="How often each side is timed; figures are medians."),
+) -> None:
+    """Time verdicts on small cases of a compiled program, all cores at work, against the bare program."""
+    from heredity.bench import judge as benchmark
+
+    figures = benchmark.measure(seconds, repeats)
+    if json_output:
+        typer.echo(json.dumps(figures, indent=1))
+        return
+    rows = [[key, str(value)] for key, value in figures.items() if key != "baseline"]
+    _table(f"Judge of programs, baseline: {figures['baseline']}", ["figure", "value"], rows)
+
+
 def _table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     from rich.console import Console
     from rich.table import Table

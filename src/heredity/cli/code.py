@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from statistics import median
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +18,7 @@ from heredity.cli.whole_help import WholeHelp
 if TYPE_CHECKING:
     from heredity.rollouts.code.check import Checked
     from heredity.rollouts.code.judge import Judgement
+    from heredity.rollouts.code.ranks import Pool, Rank
 
 app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 
@@ -134,6 +137,77 @@ def check(
         typer.echo(columns(["problem", "cases", "agreed", "reference s", "verdicts", "faults"], rows))
         typer.echo(f"{len(found) - len(failed)} of {len(found)} problems are sound, judged in {', '.join(judged)}")
     raise typer.Exit(1 if failed else 0)
+
+
+@app.command()
+def ranks(
+    name: Annotated[str, typer.Argument(help="A problem, or the path of its folder.", show_default=False)],
+    language: Language = "python3",
+    file: Annotated[
+        Path | None, typer.Option("--file", help="A solution that is to be placed among the stored ones.")
+    ] = None,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="How often each solution is measured.")] = 5,
+    seed: Seed = "0",
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a problem's stored solutions in time and memory, and say how steady ranks among them are; place one of yours."""
+    from heredity.outside import read_text
+    from heredity.rollouts.code.ranks import Ranker
+    from heredity.rollouts.code.replies import code_judge
+    from heredity.tasks.code.languages import language as language_of
+    from heredity.tasks.code.problem import problem
+
+    chosen, asked = language_of(language), problem(name)
+
+    async def ranked() -> tuple[Pool, Rank | None]:
+        async with code_judge(workers=1) as judge:
+            ranker, tests = Ranker(judge, repeats), await judge.tests(asked, seed)
+            pool = await ranker.pool(asked, tests, chosen)
+            return pool, await ranker.rank(asked, tests, chosen, read_text(file)) if file else None
+
+    pool, rank = asyncio.run(ranked())
+    if as_json:
+        typer.echo(json.dumps(_ranks_json(pool, rank, repeats), indent=2))
+        return
+    for one, usages in pool.usages.items():
+        rows = [
+            [path, f"{median(usage.seconds) * 1e3:.1f}", f"{median(usage.bytes) / 2**20:.1f}"]
+            for path, usage in sorted(usages.items(), key=lambda item: median(item[1].seconds))
+        ]
+        typer.echo(columns([one, "ms", "MiB"], rows))
+        for what, noise in zip(("time", "memory"), pool.noise(one), strict=True):
+            typer.echo(
+                f"by {what}: a place moves in {noise.moved:.0%} of repeats; a rank by {noise.typical:.1f} points at the median, by "
+                f"{noise.furthest:.1f} at most"
+            )
+    if file:
+        typer.echo(_placed(rank))
+    typer.echo("Ranks are among our stored solutions, not people's.")
+
+
+def _ranks_json(pool: Pool, rank: Rank | None, repeats: int) -> dict[str, Any]:
+    return {
+        "repeats": repeats,
+        "cases": list(pool.cases),
+        "solutions": {
+            one: {path: asdict(usage) for path, usage in found.items()} for one, found in pool.usages.items()
+        },
+        "noise": {one: dict(zip(("time", "memory"), map(asdict, pool.noise(one)), strict=True)) for one in pool.usages},
+        "rank": asdict(rank) if rank else None,
+        "among": "stored solutions of the problem, not people's",
+    }
+
+
+def _placed(rank: Rank | None) -> str:
+    if rank is None:
+        return "ARB —, AMB —: there are too few stored solutions, or no reference in this language, to place it among"
+    how = "Python solutions, by ratios to the reference (transferred)" if rank.transferred else "solutions"
+    (low, high), (least, most) = rank.arb_range, rank.amb_range
+    return (
+        f"ARB {rank.arb:.1f}% (repeats {low:.1f} to {high:.1f}), AMB {rank.amb:.1f}% (repeats {least:.1f} to {most:.1f}), among "
+        f"{rank.among} {how}"
+    )
 
 
 def _verdicts(found: Checked) -> str:

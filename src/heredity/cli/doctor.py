@@ -40,6 +40,10 @@ PURPOSES = {
 """What `--for` may name beside suites and protocols, each with the installed suite that stands for it."""
 
 
+CODE = "code"
+"""What `--for` may name of the judge of programs."""
+
+
 def doctor(
     attack: Annotated[
         bool, typer.Option("--attack", help="Attack the sandbox, and fail if anything gets through.")
@@ -48,20 +52,48 @@ def doctor(
         str,
         typer.Option(
             "--for",
-            help="Only what this needs: a suite's name or file, policy, questions, harness, post-training or worlds.",
+            help="Only what this needs: a suite's name or file, policy, questions, harness, post-training, worlds or code.",
             show_default=False,
         ),
     ] = "",
     json_output: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    install: Annotated[
+        bool, typer.Option("--install", help="With --for code: install the missing compilers that a user may install.")
+    ] = False,
 ) -> None:
     """Say what this machine can isolate and run, and what to install; with --attack, try to break out of the sandbox.
 
     Everything that a suite lacks here, at once: `heredity doctor --for core16`.
     """
+    if install and purpose != CODE:
+        raise typer.BadParameter("--install goes with --for code")
     if attack:
         _attack(json_output)
+    elif purpose == CODE:
+        _show([*_isolation(), *_outside_commands(), *_languages(install=install)], purpose, json_output=json_output)
     else:
         _show(_needed_for(purpose) if purpose else examine(), purpose, json_output=json_output)
+
+
+def _languages(*, install: bool) -> Iterator[Check]:
+    from heredity.errors import ConfigError
+    from heredity.rollouts.code import toolchains
+    from heredity.tasks.code.languages import LANGUAGES
+
+    for language in LANGUAGES.values():
+        said = ""
+        if install and toolchains.missing(language) and language.name in toolchains.INSTALLS:
+            try:
+                said = f" (installed: {toolchains.install(language)})"
+            except ConfigError as error:
+                said = f" ({error})"
+        absent = toolchains.missing(language)
+        paths = ", ".join(str(toolchains.program(name)) for name in language.programs)
+        own = language.name in toolchains.INSTALLS
+        remedy = f"{language.remedy}{'; or heredity doctor --for code --install' if own else ''}"
+        yield Check(
+            f"language: {language.title}", not absent, False, f"{absent.partition(';')[0] or paths}{said}", remedy
+        )
 
 
 def _needed_for(purpose: str) -> list[Check]:

@@ -106,9 +106,9 @@ class Judge:
         failed = [a for a in answers if isinstance(a, str)]
         if failed:
             raise ConfigError(f"{problem.name}: the reference fails: {failed[0]}")
-        slowest = max(ended.cpu_s for _, ended in (a for a in answers if not isinstance(a, str)))
         expected = [answer for answer, _ in (a for a in answers if not isinstance(a, str))]
-        return Tests(cases, expected, len(problem.examples), slowest)
+        seconds = [ended.cpu_s for _, ended in (a for a in answers if not isinstance(a, str))]
+        return Tests(cases, expected, len(problem.examples), max(seconds), seconds)
 
     async def drawn(self, problem: Problem, seed: str, small: int, *, whole: bool) -> list[Any]:
         """Draw cases with a problem's own generator, in the sandbox.

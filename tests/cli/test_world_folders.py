@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.rollouts.folders import BAKERY, CANAL, FERRY, written
@@ -15,6 +16,9 @@ from heredity.cli.worlds_admit import admit
 from heredity.cli.worlds_bench import _print_players, bench
 from heredity.errors import ConfigError, HeredityError
 from heredity.experiments.world_episodes import groups_of, is_release
+from heredity.rollouts.world import folder_audit
+from heredity.rollouts.world.folder_audit import audit_folder
+from heredity.rollouts.world.folder_findings import FolderReport
 from heredity.sandbox import isolation
 
 try:
@@ -50,7 +54,9 @@ def test_the_audit_of_a_faulty_folder_says_what_to_do_to_see_it() -> None:
     assert "level_04" not in audited.output
 
 
-def test_all_folders_in_a_folder_are_audited_and_their_reports_kept(tmp_path: Path) -> None:
+def test_all_folders_in_a_folder_are_audited_and_their_reports_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     given = ["audit", str(CANAL.parent), "--steps", "0", "--processes", "1", "--json", "--out", str(tmp_path)]
     audited = CliRunner().invoke(app, given)
     assert audited.exit_code == 1
@@ -61,6 +67,21 @@ def test_all_folders_in_a_folder_are_audited_and_their_reports_kept(tmp_path: Pa
     assert kept == value["rows"][1]
     assert {"kind", "fault", "text", "level", "seed", "actions", "levels", "others"} == kept["findings"][0].keys()
     assert [row["level"] for row in kept["levels"]][:2] == ["level_01", "level_02"]
+
+    audits: list[str] = []
+
+    async def once_more(path: Path, *args: Any, **options: Any) -> FolderReport:
+        audits.append(path.name)
+        return await audit_folder(path, *args, **options)
+
+    monkeypatch.setattr(folder_audit, "audit_folder", once_more)
+    assert json.loads(CliRunner().invoke(app, given).stdout) == value
+    assert audits == [], "what is known is not redone"
+    (tmp_path / f"{CANAL.name}.json").write_text("{")
+    again = json.loads(CliRunner().invoke(app, given).stdout)
+    assert (audits, again["faulty"]) == ([CANAL.name], 1)
+    CliRunner().invoke(app, [*given, "--level", "level_01"])
+    assert audits == [CANAL.name, CANAL.name, FERRY.name], "other levels are another question"
 
 
 def test_a_folder_at_the_gates_is_told_which_apply(tmp_path: Path) -> None:

@@ -16,11 +16,12 @@ import typer
 from heredity.errors import ConfigError
 
 if TYPE_CHECKING:
-    from heredity.rollouts.world.folder_findings import FolderReport
     from heredity.worlds.folder import WorldFolder
     from heredity.worlds.gates.admit import Admission
 
 _WIDTH = 400
+Row = dict[str, Any]
+"""The report of an audit, as JSON values."""
 
 
 def audit(
@@ -35,7 +36,10 @@ def audit(
         int | None, typer.Option("--steps", min=0, help="Steps that the search of a level may take; 5000 by default.")
     ] = None,
     processes: Annotated[int | None, typer.Option("--processes", min=1, show_default="one per core")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the report of each folder here, as JSON.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write the report of each folder here, as JSON; what is known there is not redone."),
+    ] = None,
     unsafe: Annotated[bool, typer.Option("--unsafe", help="Run its code with the isolation that works here.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
@@ -61,18 +65,17 @@ def verify(paths: Sequence[str], *, as_json: bool, processes: int | None = None)
     _print(_audited([Path(path) for path in paths], (None, (), processes), False, None), as_json=as_json, many=True)
 
 
-def _print(reports: Sequence[FolderReport], *, as_json: bool, many: bool = False) -> None:
-    faulty = sum(bool(report.faults) for report in reports)
-    unjudged = sum(bool(report.unjudged) for report in reports)
+def _print(rows: Sequence[Row], *, as_json: bool, many: bool = False) -> None:
+    faulty = sum(bool(row["faults"]) for row in rows)
+    unjudged = sum(bool(row["unjudged"]) for row in rows)
     if as_json:
-        rows = [report.to_json() for report in reports]
         listed = {"folders": len(rows), "faulty": faulty, "unjudged": unjudged, "rows": rows}
         typer.echo(json.dumps(listed if many or len(rows) > 1 else rows[0], indent=1))
-    elif len(reports) == 1:
-        typer.echo(_text(reports[0]))
+    elif len(rows) == 1:
+        typer.echo(_text(rows[0]))
     else:
-        typer.echo("\n\n".join(f"{report.folder}\n{_text(report)}" for report in reports))
-        typer.echo(f"\n{len(reports)} folders, {faulty} with faults" + (f", {unjudged} not judged" if unjudged else ""))
+        typer.echo("\n\n".join(f"{row['folder']}\n{_text(row)}" for row in rows))
+        typer.echo(f"\n{len(rows)} folders, {faulty} with faults" + (f", {unjudged} not judged" if unjudged else ""))
     if faulty or unjudged:
         raise typer.Exit(1)
 
@@ -207,48 +210,45 @@ async def _played(folder: WorldFolder, spec: Mapping[str, Any]) -> None:
 
 def _audited(
     folders: Sequence[Path], asked: tuple[int | None, Sequence[str], int | None], unsafe: bool, out: Path | None
-) -> list[FolderReport]:
+) -> list[Row]:
     from heredity.cli.bars import bar
     from heredity.cli.signals import run_interruptibly
     from heredity.rollouts.programs import SandboxedPrograms
     from heredity.rollouts.world.folder_audit import STEPS, audit_folder
+    from heredity.rollouts.world.folder_reports import digest_of, keep, known
     from heredity.worlds.folder import TEST, VALIDATION, WorldFolder
 
-    steps, named, processes = asked
+    steps, named, processes = STEPS if asked[0] is None else asked[0], *asked[1:]
     opened = [WorldFolder(folder) for folder in folders]
-    levels = sum(len(named) or sum(len(f.levels(split)) for split in (TEST, VALIDATION)) for f in opened)
+    digests = [digest_of(folder, steps, named) for folder in opened]
+    rows = [None if out is None else known(out, *folder) for folder in zip(opened, digests, strict=True)]
+    missing = [index for index, row in enumerate(rows) if row is None]
+    levels = sum(len(named) or sum(len(opened[i].levels(split)) for split in (TEST, VALIDATION)) for i in missing)
     workers = processes or len(os.sched_getaffinity(0))
 
-    async def run(notify: Callable[[], None]) -> list[FolderReport]:
+    async def run(notify: Callable[[], None]) -> list[Row]:
         searches, audits = asyncio.Semaphore(workers), asyncio.Semaphore(workers)
 
-        async def one(folder: Path, programs: SandboxedPrograms) -> FolderReport:
+        async def one(index: int, programs: SandboxedPrograms) -> None:
             async with audits:
-                report = await audit_folder(
-                    folder, programs, STEPS if steps is None else steps, levels=named, gate=searches, notify=notify
-                )
-            if out is not None:
-                _write(out, report)
-            return report
+                report = await audit_folder(folders[index], programs, steps, levels=named, gate=searches, notify=notify)
+            rows[index] = report.to_json() if out is None else keep(out, report, digests[index])
 
         async with SandboxedPrograms(2 * workers, unsafe=unsafe) as programs:
-            return await asyncio.gather(*(one(folder, programs) for folder in folders))
+            await asyncio.gather(*(one(index, programs) for index in missing))
+        return [row for row in rows if row is not None]
 
     with bar("levels", levels) as advance:
         return run_interruptibly(run(advance))
 
 
-def _write(folder: Path, report: FolderReport) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(report.to_json(), indent=1)
-    (folder / f"{Path(report.folder).name}.json").write_text(text + "\n", encoding="utf-8")
-
-
-def _text(report: FolderReport) -> str:
+def _text(report: Row) -> str:
     from heredity.cli.columns import columns
+    from heredity.rollouts.world.folder_findings import Finding
 
     lines: list[str] = []
-    for finding in report.findings:
+    findings = [Finding(**finding) for finding in report["findings"]]
+    for finding in findings:
         lines.append(f"{'fault' if finding.fault else 'note'} {finding.kind}: {finding.text}")
         if finding.reproduction:
             lines.append("    " + textwrap.shorten(finding.reproduction, _WIDTH, placeholder=" ... (--json has all)"))
@@ -260,11 +260,11 @@ def _text(report: FolderReport) -> str:
     heads = ("level", "bound", "best", "share", "abused", "moments", "corrected", "basis", "solvable")
     rows = [
         ["-" if value is None else f"{value:g}" if isinstance(value, float) else str(value) for value in row.values()]
-        for row in (row.to_json() for row in report.levels)
+        for row in report["levels"]
     ]
-    notes = len(report.findings) - report.faults
-    done = f"{report.plays} plays and {report.steps} steps of searches in {report.seconds:.0f} s"
-    if report.unjudged:
-        lines.append(f"not all was tried: {report.unjudged}")
-    end = f"{report.faults} faults, {notes} notes; {done}"
+    notes = len(findings) - report["faults"]
+    done = f"{report['plays']} plays and {report['steps']} steps of searches in {report['seconds']:.0f} s"
+    if report["unjudged"]:
+        lines.append(f"not all was tried: {report['unjudged']}")
+    end = f"{report['faults']} faults, {notes} notes; {done}"
     return "\n".join([*lines, columns(heads, rows), end])

@@ -25,7 +25,9 @@ from heredity.team.design import EvolutionDesign, TeamParts, read_team
 from heredity.team.evolution.evolving import Evolving
 from heredity.team.evolution.generation import WRITE_TOOL, writing_tools
 from heredity.team.evolution.trials import Staff
+from heredity.team.memory import NAME as MEMORY
 from heredity.team.memory import Entry, SharedMemory
+from heredity.team.messages import Message
 from heredity.team.participant import Context
 from heredity.team.plan import Plan, Round, State, Step, parsed
 from heredity.team.planning import shown
@@ -302,7 +304,11 @@ async def test_agents_that_ask_each_other_without_end_are_ended(tmp_path: Path) 
 
 async def test_what_a_page_has_noted_is_bounded(tmp_path: Path) -> None:
     _, _, memory = await attacked(tmp_path, order("remember", text="x" * 5000))
-    assert [len(entry.text) for entry in memory.entries.values()] == [len(SECRET), 2000]
+    assert [len(entry.text) for entry in memory.entries.values()] == [len(SECRET)], "what is too long is refused"
+    memory.take(Message("1", MEMORY, "reader", (MEMORY,), {"text": "x" * 5000}))
+    assert [len(entry.text) for entry in memory.entries.values()] == [len(SECRET), 2000], (
+        "whoever sends it, it is bounded"
+    )
 
 
 async def test_what_is_not_prevented_is_on_record_and_by_whom(tmp_path: Path) -> None:

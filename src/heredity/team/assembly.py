@@ -19,6 +19,7 @@ from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.team.agent import SubAgent, TeamTool, shortened
+from heredity.team.debate import Debate
 from heredity.team.design import AgentDesign, TeamParts
 from heredity.team.evolution.across import evolving
 from heredity.team.evolution.generation import writing_tools
@@ -112,7 +113,7 @@ class Equipment:
             async with open_team(
                 folder,
                 members,
-                planner or team_now,
+                planner or _debate(settings) or team_now,
                 rounds=self.settings.team.rounds,
                 step_seconds=self.settings.team.step_seconds,
                 review=review,
@@ -213,6 +214,11 @@ async def work(
         if settings.team.memory:
             add_to_memory(Path(settings.team.memory), team.memory.general())
         return result
+
+
+def _debate(settings: TeamSettings) -> Debate | None:
+    debate = settings.debate
+    return Debate(debate.agents, debate.judge, debate.rounds) if debate.agents else None
 
 
 def foreign_agents(settings: TeamSettings) -> dict[str, ForeignAgent]:

@@ -87,6 +87,20 @@ class PlannerSection(_Table):
     prompt: str = ""
 
 
+class DebateSection(_Table):
+    """A debate in the place of a plan: agents argue in rounds, each told what all have said, and another one judges.
+
+    Attributes:
+        agents: who argue, two or more; none for no debate.
+        judge: the agent that decides.
+        rounds: how often each speaks.
+    """
+
+    agents: tuple[str, ...] = Field(default=(), strict=False)
+    judge: str = ""
+    rounds: Annotated[int, Field(ge=1, le=20)] = 2
+
+
 class AgentSection(_Table):
     """One sub-agent.
 
@@ -254,6 +268,7 @@ class TeamSettings(_Table):
     team: TeamSection = Field(default_factory=TeamSection)
     planner: PlannerSection = Field(default_factory=PlannerSection)
     agents: dict[str, AgentSection] = Field(min_length=1)
+    debate: DebateSection = Field(default_factory=DebateSection)
     corpus: CorpusSection = Field(default_factory=CorpusSection)
     mcp: dict[str, McpSection] = Field(default_factory=dict[str, McpSection])
     web: WebSection = Field(default_factory=WebSection)
@@ -271,6 +286,25 @@ class TeamSettings(_Table):
             raise ValueError(
                 f"agents.{foreign[0]}.a2a: what it did cannot be tried again without effects, so a team with one "
                 'does not evolve; set evolution.mode = "none"'
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _debating(self) -> TeamSettings:
+        debate = self.debate
+        if not debate.agents and not debate.judge:
+            return self
+        for key, name in [*(("agents", name) for name in debate.agents), ("judge", debate.judge)]:
+            if name not in self.agents:
+                raise ValueError(f"debate.{key}: {UnknownNameError('agent', name, self.agents)}")
+        if len(set(debate.agents)) < max(2, len(debate.agents)) or debate.judge in debate.agents:
+            raise ValueError(
+                f"debate.agents: {', '.join(debate.agents)}, judged by {debate.judge}; name two or more different agents, and "
+                "a judge that is none of them"
+            )
+        if self.evolution.mode != "none":
+            raise ValueError(
+                'evolution.mode: a debate has no planner whose rounds could be looked at; set evolution.mode = "none"'
             )
         return self
 
@@ -310,7 +344,9 @@ class TeamSettings(_Table):
     def models(self) -> dict[str, str]:
         """Return the model of the planner and of each agent, by name."""
         agents = {name: agent.model for name, agent in self.agents.items() if not agent.a2a}
-        own = {PLANNER: self.planner.model, **agents}
+        # Nobody plans a debate.
+        planner = agents.get(self.debate.judge, "") if self.debate.agents else ""
+        own = {PLANNER: self.planner.model or planner, **agents}
         return {name: model or self.team.model for name, model in own.items()}
 
     def models_named(self) -> list[str]:

@@ -67,6 +67,7 @@ class WebBrowser:
         self._seats = asyncio.Semaphore(MOST_CONTEXTS)
         self._driver: Playwright | None = None
         self._chromium: Chromium | None = None
+        self._launching: asyncio.Task[Chromium] | None = None
         self._watching: asyncio.Task[None] | None = None
 
     @asynccontextmanager
@@ -99,6 +100,10 @@ class WebBrowser:
         """End the browser."""
         from playwright.async_api import Error
 
+        if self._launching:
+            # Whoever asked for it was cancelled meanwhile.
+            await asyncio.gather(self._launching, return_exceptions=True)
+            self._take_launched()
         if self._watching:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
@@ -115,9 +120,20 @@ class WebBrowser:
                 if self._watching:
                     self._watching.cancel()
                 self.ended = ""
-                self._chromium = await self._launch()
-                self._watching = asyncio.ensure_future(self._watch(int(self._pid.read_text())))
+                # A step that is cancelled leaves the start to whoever asks next: a browser that nobody knows of is not watched.
+                self._launching = self._launching or asyncio.ensure_future(self._launch())
+                await asyncio.wait({self._launching})
+                launched = self._launching
+                self._take_launched()
+                launched.result()
+            assert self._chromium is not None
             return self._chromium
+
+    def _take_launched(self) -> None:
+        launched, self._launching = self._launching, None
+        if launched and not launched.cancelled() and launched.exception() is None:
+            self._chromium = launched.result()
+            self._watching = asyncio.ensure_future(self._watch(int(self._pid.read_text())))
 
     async def _launch(self) -> Chromium:
         from playwright.async_api import async_playwright

@@ -1,0 +1,64 @@
+"""A second form of team: agents argue in rounds, each told what all have said before, and another one judges.
+
+It is a plan like any other, made without a model: the arguments of a round are under way at once, each after all of the round
+before, the verdict after the last. So plan.md, the record, resuming and the view are those of every team.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from heredity.team.participant import Context
+from heredity.team.plan import Plan, State, Step
+from heredity.team.planning import PlanningFailedError, Revision
+
+VERDICT = "verdict"
+_OPENING = "Argue your case on this: give your answer, and the reasons that speak for it."
+_REPLY = (
+    "Above is what all have said so far, you among them. Answer the others: say where they are right and where they are "
+    "wrong, and keep your answer or change it."
+)
+_JUDGE = "Above is what each of those who argued said last. Weigh it, and give the answer to the task in the form that it asks for."
+
+
+class Debate:
+    """A planner (`heredity.team.planning.Planner`) whose plan is a debate.
+
+    Args:
+        agents: who argue, two or more.
+        judge: who decides, none of them.
+        rounds: how often each speaks.
+    """
+
+    def __init__(self, agents: Sequence[str], judge: str, rounds: int) -> None:
+        self._agents, self._judge, self._rounds = tuple(agents), judge, rounds
+
+    async def revise(self, plan: Plan, agents: Mapping[str, str], context: Context) -> Revision:
+        """Return the whole debate, then the verdict; where somebody failed, a verdict on what the others have said.
+
+        Raises:
+            PlanningFailedError: if nobody has said anything, or the judge gives no answer.
+        """
+        if not plan.steps:
+            return Revision(self._steps(plan.task), note=f"{len(self._agents)} argue, {self._judge} judges")
+        verdicts = [step for step in plan.steps if step.agent == self._judge and step.state is not State.PENDING]
+        if verdicts and verdicts[-1].state is State.DONE and verdicts[-1].result:
+            return Revision(finished=True, result=verdicts[-1].result)
+        last = {step.agent: step.id for step in plan.steps if step.agent != self._judge and step.state is State.DONE}
+        if verdicts or not last:
+            failed = next((step for step in reversed(plan.steps) if step.state is State.FAILED), None)
+            raise PlanningFailedError(failed.result if failed else f"{self._judge} gave no answer")
+        return Revision((self._verdict(plan.task, tuple(last.values())),), note="not all have argued")
+
+    def _steps(self, task: str) -> tuple[Step, ...]:
+        steps: list[Step] = []
+        before: tuple[str, ...] = ()
+        for number in range(1, self._rounds + 1):
+            said = f"{task}\n\n{_REPLY if before else _OPENING}"
+            own = [Step(f"r{number}-{place}", name, said, before) for place, name in enumerate(self._agents, 1)]
+            steps += own
+            before = tuple(step.id for step in own)
+        return (*steps, self._verdict(task, before))
+
+    def _verdict(self, task: str, after: tuple[str, ...]) -> Step:
+        return Step(VERDICT, self._judge, f"{task}\n\n{_JUDGE}", after)

@@ -1,0 +1,19 @@
+class BerthClerk:
+    def __init__(self, count):
+        self.count, self.fresh, self.freed, self.berths = count, 1, [], {}
+
+    def arrive(self, ship):
+        if ship not in self.berths:
+            if not self.freed and self.fresh > self.count:
+                return -1
+            if self.freed:
+                self.berths[ship] = self.freed.pop()
+            else:
+                self.berths[ship], self.fresh = self.fresh, self.fresh + 1
+        return self.berths[ship]
+
+    def leave(self, ship):
+        berth = self.berths.pop(ship, -1)
+        if berth > 0:
+            self.freed.append(berth)
+        return berth

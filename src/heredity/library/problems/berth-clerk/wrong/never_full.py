@@ -1,0 +1,20 @@
+import heapq
+
+
+class BerthClerk:
+    def __init__(self, count):
+        self.fresh, self.freed, self.berths = 1, [], {}
+
+    def arrive(self, ship):
+        if ship not in self.berths:
+            if self.freed:
+                self.berths[ship] = heapq.heappop(self.freed)
+            else:
+                self.berths[ship], self.fresh = self.fresh, self.fresh + 1
+        return self.berths[ship]
+
+    def leave(self, ship):
+        berth = self.berths.pop(ship, -1)
+        if berth > 0:
+            heapq.heappush(self.freed, berth)
+        return berth

@@ -1,0 +1,6 @@
+class Solution:
+    def answering(self, names, calls):
+        from bisect import bisect_left
+
+        names = sorted(set(names))
+        return [bisect_left(names, call + "~") - bisect_left(names, call) for call in calls]

@@ -1,0 +1,26 @@
+class Solution:
+    def unlit(self, count, tracks, lamps):
+        above, rank = list(range(count)), [0] * count
+
+        def find(x):
+            root = x
+            while above[root] != root:
+                root = above[root]
+            while above[x] != root:
+                above[x], x = root, above[x]
+            return root
+
+        def union(a, b):
+            a, b = find(a), find(b)
+            if a == b:
+                return False
+            if rank[a] < rank[b]:
+                a, b = b, a
+            above[b] = a
+            rank[a] += rank[a] == rank[b]
+            return True
+
+        for a, b in tracks:
+            union(a, b)
+        lit = {find(lamp) for lamp in lamps}
+        return sum(find(a) not in lit for a in range(count))

@@ -1,0 +1,7 @@
+class Solution:
+    def unlit(self, count, tracks, lamps):
+        lit = set(lamps)
+        for a, b in tracks:
+            if a in lit or b in lit:
+                lit |= {a, b}
+        return count - len(lit)

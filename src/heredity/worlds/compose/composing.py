@@ -153,7 +153,7 @@ def _described(
                 "title": f"{nouns['place'].capitalize()}: {', '.join(called)}",
                 **{key: chosen[key] for key in ("reward", "observation", "semantics")},
                 "capabilities": [word for word in CAPABILITIES if word in asks],
-                "summary": f"In a {nouns['place']}: {'; '.join(called)}.",
+                "summary": f"In {'an' if nouns['place'][0] in 'aeiou' else 'a'} {nouns['place']}: {'; '.join(called)}.",
             },
             "instruction": " ".join(told_of),
             "state": words,

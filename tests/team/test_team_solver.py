@@ -126,6 +126,10 @@ async def test_a_team_has_the_attempts_seconds() -> None:
         (candidate({"a": {"description": "x", "tools": ["squar"]}}, tool__square=SQUARE), "did you mean square"),
         (candidate({"a": {"description": "x", "asks": ["a"]}}), "unknown other agent 'a'"),
         (candidate({"planner": {"description": "x"}}), "cannot name an agent"),
+        (
+            candidate({"a-b": {"description": "x"}, "a.b": {"description": "x"}}),
+            "agents.a.b: .* called ask_a_b, as a-b is",
+        ),
         (Candidate({"agent/team": SourceTree({"agent.json": "{"})}), "is not JSON"),
         (Candidate({"agent/team": SourceTree({"agent.py": "x = 1"})}), "has no agent.json"),
     ],

@@ -25,6 +25,7 @@ from heredity.resources.assembly import check_candidate
 from heredity.team.memory import NAME as MEMORY
 from heredity.team.planning import INSTRUCTIONS, ROUNDS
 from heredity.team.team import PLANNER
+from heredity.team.tools.asking import tool_name
 
 TEAM = "agent/team"
 FILE = "agent.json"
@@ -128,7 +129,17 @@ def read_team(candidate: Candidate, offered: Collection[str]) -> TeamParts:
         raise ConfigError(f"tool/{min(taken)} has the name of a tool that the team provides; give it another name")
     for name, agent in design.agents.items():
         _check_agent(name, agent, design.agents, known)
+    _check_names(design.agents)
     return TeamParts(candidate, design, parts)
+
+
+def _check_names(agents: Collection[str]) -> None:
+    called: dict[str, str] = {}
+    for name in agents:
+        if (other := called.setdefault(tool_name(name), name)) != name:
+            raise ConfigError(
+                f"{TEAM}: agents.{name}: as a tool it would be called {tool_name(name)}, as {other} is; give it another name"
+            )
 
 
 def _check_agent(name: str, agent: AgentDesign, agents: Mapping[str, AgentDesign], known: Collection[str]) -> None:

@@ -14,6 +14,7 @@ from heredity.server.team.office import Office
 from heredity.server.team.task_run import TaskRun
 from heredity.team.messages import Outcome
 from heredity.team.plan import State
+from heredity.team.tools.asking import tool_name
 
 _OVER = (State.DONE, State.FAILED, State.SKIPPED)
 
@@ -23,7 +24,7 @@ def mcp_server(office: Office) -> Server[Any]:
 
     A call is a task; who cancels the call cancels the task. While it is worked on, each step that ends is told as progress.
     """
-    agents = {f"ask_{name.replace('-', '_').replace('.', '_')}": name for name in office.agents}
+    agents = {tool_name(name): name for name in office.agents}
 
     async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
         described = {"team": "Does a task with a team of agents that plans and works in parallel; returns its answer."}

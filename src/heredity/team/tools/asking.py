@@ -12,6 +12,11 @@ from heredity.team.agent import TeamTool
 from heredity.team.participant import Context
 
 
+def tool_name(agent: str) -> str:
+    """Return what the tool is called that asks an agent: models' APIs take letters, digits, `_` and `-`."""
+    return f"ask_{agent.replace('-', '_').replace('.', '_')}"
+
+
 def asking(name: str, description: str, context: Context) -> TeamTool:
     """Return the tool `ask_NAME`, which gives a task to another participant and returns its answer, or why there is none."""
     schema = {
@@ -28,5 +33,5 @@ def asking(name: str, description: str, context: Context) -> TeamTool:
             return f"error: {name} did not answer ({result.outcome}): {result.error}"
         return str(result.value["answer"] if isinstance(result.value, dict) else result.value)
 
-    spec = ToolSpec(f"ask_{name.replace('-', '_')}", f"Gives a task to the agent {name}: {description}", schema)
+    spec = ToolSpec(tool_name(name), f"Gives a task to the agent {name}: {description}", schema)
     return TeamTool(ProvidedTool(spec, ask))

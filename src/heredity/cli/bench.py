@@ -155,6 +155,22 @@ def judge(
     _table(f"Judge of programs, baseline: {figures['baseline']}", ["figure", "value"], rows)
 
 
+@app.command("view")
+def view(
+    json_output: bool = _JSON,
+    rollouts: int = typer.Option(100_000, "--rollouts", min=1_000, help="Rollouts of the suite that is opened."),
+    repeats: int = typer.Option(5, "--repeats", min=1, help="How often it is opened; the figure is the median."),
+) -> None:
+    """Time opening a folder of many rollouts in `heredity view`, and rows from anywhere in its lists."""
+    from heredity.bench import view as benchmark
+
+    figures = benchmark.measure(rollouts, repeats)
+    if json_output:
+        typer.echo(json.dumps(figures, indent=1))
+        return
+    _table("Opening a folder", ["figure", "value"], [[key, str(value)] for key, value in figures.items()])
+
+
 def _table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     from rich.console import Console
     from rich.table import Table

@@ -17,6 +17,7 @@ from heredity.cli.runs import compare, report, resume, run
 from heredity.cli.schema import schema
 from heredity.cli.trace import trace
 from heredity.cli.verify import verify
+from heredity.cli.view import view
 from heredity.cli.whole_help import WholeHelp
 from heredity.errors import CandidateError, HeredityError
 
@@ -39,6 +40,7 @@ app.command()(compare)
 app.command()(plan)
 app.command()(evaluate)
 app.command()(verify)
+app.command()(view)
 app.command()(annotate)
 app.command()(trace)
 app.command()(doctor)

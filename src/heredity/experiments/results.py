@@ -20,7 +20,7 @@ from heredity.experiments.verification.cards import write_card
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import BlobStore, read_journal
 from heredity.records.events import RUN_STARTED
-from heredity.records.run_folder import write_atomic
+from heredity.records.run_folder import is_run, is_suite, write_atomic
 from heredity.reports import write_reports
 from heredity.resources import Candidate
 from heredity.results.report import PlainReport, Report
@@ -73,17 +73,6 @@ class Rebuilt(Generic[R]):
     metrics: R
     runs: list[RunResults]
     unreadable: dict[str, str]
-
-
-def is_run(folder: Path) -> bool:
-    """Return whether a folder holds a run."""
-    return (folder / "journal.jsonl").is_file()
-
-
-def is_suite(folder: Path) -> bool:
-    """Return whether a folder holds a suite; a project's folder has a folder `runs` too, of suites."""
-    runs = folder / "runs"
-    return runs.is_dir() and ((folder / "suite.toml").is_file() or any(map(is_run, runs.iterdir())))
 
 
 def run_folders(folder: Path) -> list[Path]:

@@ -23,7 +23,9 @@ from heredity.errors import DamagedRecordError, RecordError
 from heredity.ids import canonical_json
 from heredity.outside import ANY_SIZE, read_bytes
 
-_START = bytes(32)
+START = bytes(32)
+"""The head of a chain without lines."""
+
 _TAIL = len(b',"chain":""}') + 64
 
 FORMAT = 4
@@ -175,7 +177,7 @@ class Journal:
             if not 0 <= seq < len(self._events):
                 raise RecordError(f"{self.path} has {len(self._events)} events; there is no event {seq} to cut from")
             end = self._offsets[seq]
-            head = _START if seq == 0 else self._head_before(end)
+            head = START if seq == 0 else self._head_before(end)
             try:
                 os.ftruncate(self._fd, end)
                 os.fsync(self._fd)
@@ -291,20 +293,36 @@ def _chained(head: bytes, payload: bytes) -> bytes:
 
 
 def _scan(data: bytes, path: Path) -> _Scan:
-    scan = _Scan([], [], _START, 0)
+    scan = _Scan([], [], START, 0)
     # What follows the last newline is torn, or nothing.
     for seq, line in enumerate(data.split(b"\n")[:-1]):
-        payload = line[:-_TAIL] + b"}"
-        head = _chained(scan.head, payload)
-        if line[-_TAIL:] != b',"chain":"%b"}' % head.hex().encode():
-            if b'"chain":"' not in line[-_TAIL:]:
-                _check_format(line, seq, path)
-            raise DamagedRecordError(_damage(path, seq, "its checksum does not match, or a line before it is gone"))
-        scan.events.append(_decode(payload, seq, path))
+        event, scan.head = decode_line(line, seq, scan.head, path)
+        scan.events.append(event)
         scan.offsets.append(scan.end)
-        scan.head = head
         scan.end += len(line) + 1
     return scan
+
+
+def decode_line(line: bytes, seq: int, head: bytes, path: Path) -> tuple[Event, bytes]:
+    """Return the event of one line, without its newline, and the head of the chain behind it.
+
+    Args:
+        line: the line.
+        seq: its number, from 0.
+        head: the head of the chain before it; `START` for the first.
+        path: the journal, for messages.
+
+    Raises:
+        DamagedRecordError: if it does not follow that head, or is no event.
+        RecordError: if the journal is of another version.
+    """
+    payload = line[:-_TAIL] + b"}"
+    head = _chained(head, payload)
+    if line[-_TAIL:] != b',"chain":"%b"}' % head.hex().encode():
+        if b'"chain":"' not in line[-_TAIL:]:
+            _check_format(line, seq, path)
+        raise DamagedRecordError(_damage(path, seq, "its checksum does not match, or a line before it is gone"))
+    return _decode(payload, seq, path), head
 
 
 def _decode(payload: bytes, seq: int, path: Path) -> Event:

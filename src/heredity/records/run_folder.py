@@ -112,6 +112,17 @@ def load_config(folder: str | os.PathLike[str]) -> dict[str, Any]:
         return toml_table(read_text(path))
 
 
+def is_run(folder: Path) -> bool:
+    """Return whether a folder holds a run."""
+    return (folder / "journal.jsonl").is_file()
+
+
+def is_suite(folder: Path) -> bool:
+    """Return whether a folder holds a suite; a project's folder has a folder `runs` too, of suites."""
+    runs = folder / "runs"
+    return runs.is_dir() and ((folder / "suite.toml").is_file() or any(map(is_run, runs.iterdir())))
+
+
 def config_digest(config: Mapping[str, Any]) -> str:
     """Return the digest of a configuration; it is the same before it is saved and after it is loaded."""
     return digest_json(_without_nulls(config))

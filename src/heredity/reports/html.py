@@ -32,12 +32,19 @@ def render(page: Page, links: Mapping[str, str] | None = None) -> str:
         page: what it says.
         links: run id to the address of that run's page.
     """
-    loaded = _environment()
-    style = loaded.loader.get_source(loaded, "page.css")[0] if loaded.loader else ""
-    context: dict[str, Any] = {
-        "page": page,
-        "style": Markup(style),
-        "show": functools.partial(_shown, links=links or {}),
+    return environment().get_template("page.html.j2").render(page=page, style=style(), **drawn_with(links or {}))
+
+
+def style() -> Markup:
+    """Return the style sheet of pages."""
+    loaded = environment()
+    return Markup(loaded.loader.get_source(loaded, "page.css")[0] if loaded.loader else "")
+
+
+def drawn_with(links: Mapping[str, str]) -> dict[str, Any]:
+    """Return what `parts.html.j2`, which draws the parts of pages, is given; `links` has the address of each `Named.run`."""
+    return {
+        "show": functools.partial(_shown, links=links),
         "as_cell": values.as_cell,
         "kind": _kind,
         "is_long": _long,
@@ -47,14 +54,18 @@ def render(page: Page, links: Mapping[str, str] | None = None) -> str:
         "WIDE": drawing.WIDE,
         "WIDEST": drawing.WIDEST,
     }
-    return loaded.get_template("page.html.j2").render(context)
 
 
 @functools.cache
-def _environment() -> jinja2.Environment:
-    """Return the template environment: autoescaping on, undefined names are errors."""
+def environment(*packages: str) -> jinja2.Environment:
+    """Return the template environment: autoescaping on, undefined names are errors.
+
+    Args:
+        *packages: packages whose folder `templates` has further ones.
+    """
+    loaders = [jinja2.PackageLoader(package, "templates") for package in (*packages, "heredity.reports")]
     return jinja2.Environment(
-        loader=jinja2.PackageLoader("heredity.reports", "templates"),
+        loader=jinja2.ChoiceLoader(loaders),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=_printable,

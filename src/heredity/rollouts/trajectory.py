@@ -153,6 +153,11 @@ def decode_many(data: bytes) -> list[Trajectory]:
     return [Trajectory.decode(part) for part in msgpack.unpackb(data, raw=False, max_bin_len=len(data))]
 
 
+def decode_one(data: bytes, position: int) -> Trajectory:
+    """Decode one of what `encode_many` was given, and none of the others."""
+    return Trajectory.decode(msgpack.unpackb(data, raw=False, max_bin_len=len(data))[position])
+
+
 def to_json(value: Any) -> Any:
     """Turn an observation, an action or an info value into JSON values."""
     if isinstance(value, np.ndarray):

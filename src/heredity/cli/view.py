@@ -1,0 +1,61 @@
+"""`heredity view`: runs and suites in a browser, while they go on and afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heredity.cli.signals import InterruptedRunError, run_interruptibly
+
+PORT = 8767
+
+
+def view(
+    folder: Annotated[Path, typer.Argument(help="Of a suite, of a run, or of suites.")] = Path("runs"),
+    port: Annotated[int, typer.Option("--port", help="TCP port on 127.0.0.1; 0 takes a free one.")] = PORT,
+    token: Annotated[
+        str,
+        typer.Option(
+            "--token", envvar="HEREDITY_TOKEN", help="What addresses must begin with.", show_default="a new one"
+        ),
+    ] = "",
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it in a browser.")] = True,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Only look: nothing is started or stopped.")] = False,
+) -> None:
+    """Show runs and suites as pages: live progress, lineage, rollouts, model calls, traces, reports.
+
+    Example: heredity view runs/demo-20260101-120000
+    """
+    from heredity.experiments.suites import headline, suites
+    from heredity.view.actions import Actions
+    from heredity.view.app import ViewApp
+    from heredity.view.place import Place
+
+    if folder == Path("runs"):
+        # Where nothing has been run yet, the page is where one starts.
+        folder.mkdir(exist_ok=True)
+    place = Place.of(folder)
+    kept = place.folder.parent if place.single else place.folder
+    app = ViewApp(
+        place, None if read_only else Actions(kept), {name: headline(file) for name, file in suites().items()}
+    )
+    try:
+        run_interruptibly(_serve(app, port, token, browser=browser))
+    except InterruptedRunError as error:
+        raise typer.Exit(error.code) from error
+
+
+async def _serve(app: object, port: int, token: str, *, browser: bool) -> None:
+    from heredity.view.app import ViewApp
+    from heredity.view.serving import serve_view
+
+    assert isinstance(app, ViewApp)
+    async with serve_view(app, port=port, token=token) as address:
+        typer.echo(f"page: {address}")
+        if browser:
+            await asyncio.to_thread(webbrowser.open, address)
+        await asyncio.Event().wait()

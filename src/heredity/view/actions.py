@@ -1,0 +1,137 @@
+"""Starting, stopping and resuming a suite: as processes of their own, as the command line would."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heredity.errors import ConfigError
+from heredity.view.index.tail import size_of
+
+_OVERRIDE = re.compile(r"[A-Za-z_][\w.\"-]{0,200}=.{0,2000}", re.DOTALL)
+_LAST_CHARS = 4000
+
+
+@dataclass(slots=True)
+class Started:
+    """A process that a page started: what for, and where its output goes."""
+
+    title: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self.process.poll() is None
+
+    def said(self) -> str:
+        """Return the last of what it printed."""
+        with suppress(OSError), self.log.open("rb") as file:
+            file.seek(max(0, size_of(self.log) - _LAST_CHARS))
+            return file.read(_LAST_CHARS).decode("utf-8", "replace")
+        return ""
+
+
+@dataclass(slots=True)
+class Actions:
+    """What pages may start and stop.
+
+    Attributes:
+        folder: where suites are kept.
+        started: what was started from here, latest last.
+    """
+
+    folder: Path
+    started: list[Started] = field(default_factory=list[Started])
+
+    def start(self, suite: str, overrides: str) -> Started:
+        """Start a suite.
+
+        Args:
+            suite: an installed suite's name, or the path of a TOML file.
+            overrides: `key=value`, one a line.
+
+        Raises:
+            ConfigError: if a line is no override, or nothing is named.
+        """
+        lines = [line.strip() for line in overrides.splitlines() if line.strip()]
+        for line in lines:
+            if not _OVERRIDE.fullmatch(line):
+                raise ConfigError(f"{line!r:.80} is no setting; write KEY=VALUE, such as budget.episodes=64")
+        if not suite.strip() or suite.startswith("-"):
+            raise ConfigError("choose a suite, or give the path of a TOML file")
+        return self._run(f"start {suite}", ["run", "--folder", str(self.folder), "--", suite, *lines])
+
+    def resume(self, suite: Path) -> Started:
+        """Resume a suite.
+
+        Raises:
+            ConfigError: if it has no configuration, or a process is at work on it.
+        """
+        if not size_of(suite / "suite.toml"):
+            raise ConfigError(f"{suite.name} has no suite.toml; only suites are resumed")
+        if (process := holder(suite)) is not None:
+            raise ConfigError(f"{suite.name} is being run by process {process}; stop it, or wait for it to end")
+        return self._run(f"resume {suite.name}", ["resume", "--", str(suite)])
+
+    def stop(self, suite: Path) -> int:
+        """Tell the process that works on a suite to end in order, and return its number; nothing of the run is lost.
+
+        Raises:
+            ConfigError: if none does, or it is another user's.
+        """
+        process = holder(suite)
+        if process is None:
+            raise ConfigError(f"no process of this machine works on {suite.name}")
+        try:
+            os.kill(process, signal.SIGTERM)
+        except OSError as error:
+            raise ConfigError(
+                f"process {process}, which works on {suite.name}, cannot be stopped: {error.strerror}"
+            ) from error
+        return process
+
+    def close(self) -> None:
+        """Remove the logs; what was started goes on."""
+        for started in self.started:
+            with suppress(OSError):
+                started.log.unlink()
+
+    def _run(self, title: str, arguments: Sequence[str]) -> Started:
+        descriptor, path = tempfile.mkstemp(prefix="heredity-view-", suffix=".log")
+        with os.fdopen(descriptor, "wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "heredity", *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.started.append(Started(title, process, Path(path)))
+        return self.started[-1]
+
+
+def holder(folder: Path) -> int | None:
+    """Return the process that holds the lock of a suite or a run, as the kernel has it; None where nobody does."""
+    path = folder / "lock"
+    try:
+        number = path.stat(follow_symlinks=False).st_ino
+        process = int(path.read_bytes()[:32])
+        locks = Path("/proc/locks").read_text()
+    except (OSError, ValueError):
+        return None
+    for line in locks.splitlines():
+        words = line.split()
+        # 1: FLOCK  ADVISORY  WRITE 4711 08:02:1234 0 EOF
+        if "FLOCK" in words and len(words) >= 8 and words[-4] == str(process) and words[-3].endswith(f":{number}"):
+            return process
+    return None

@@ -1,0 +1,172 @@
+"""Pages of a folder: its suites, what can be started; a suite with its runs while they go on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from markupsafe import Markup
+
+from heredity.results.page import Cell, Code, Column, Fact, Facts, Named, Number, Row, Table, Text, Value
+from heredity.results.text import duration, plural, short_task
+from heredity.view.actions import Actions, holder
+from heredity.view.drawing import Block, Field, Form, View
+from heredity.view.pages.here import Run, Suite, part
+from heredity.view.place import Place, configuration
+
+
+def folder_view(place: Place, root: str, actions: Actions | None, installed: Mapping[str, str]) -> View:
+    """Return the page of a folder of suites; `installed` is what can be started, name to headline."""
+    lines: list[Row] = []
+    for name, path in place.suites().items():
+        run = configuration(path).get("run", {})
+        run = run if isinstance(run, dict) else {}
+        tasksets = run.get("tasksets", [])
+        words = ", ".join(short_task(str(task)) for task in tasksets[:6]) if isinstance(tasksets, list) else ""
+        folders = place.index(name).run_folders()
+        ended = sum((folder / "metrics.json").is_file() for folder in folders.values())
+        working = holder(path) is not None
+        changed = max([path.stat().st_mtime, *(folder.stat().st_mtime for folder in folders.values())])
+        state = Cell("at work", tone="good") if working else "at rest"
+        age = f"{duration(max(0.0, time.time() - changed))} ago"
+        cells: list[Value | Cell] = [
+            Named(name, run=f"{root}/s/{part(name)}"),
+            str(run.get("protocol", "")),
+            words,
+            f"{ended} of {len(folders)}",
+            state,
+            age,
+        ]
+        lines.append(Row(tuple(cells)))
+    columns = (
+        Column("Suite"),
+        Column("Protocol"),
+        Column("Tasksets", prose=True),
+        Column("Runs ended", "right"),
+        Column("State"),
+        Column("Changed", "right"),
+    )
+    table = Table(
+        columns, tuple(lines), f"{plural(len(lines), 'suite')} in {place.folder}", "No suites yet: start one below."
+    )
+    names = [(name, name) for name in place.suites()]
+    blocks = [Block("suites", "Suites", [table])]
+    if len(names) > 1:
+        fields = [Field("a", "First", names[0][0], names), Field("b", "Second", names[1][0], names)]
+        blocks.append(Block("compare", "Compare two suites", [Form(f"{root}/compare", "Compare", fields)], still=True))
+    if actions is not None:
+        blocks += _start(root, actions, installed)
+    return View("Suites", blocks, follow=f"{root}/live")
+
+
+def _start(root: str, actions: Actions, installed: Mapping[str, str]) -> list[Block]:
+    options = [(name, f"{name}: {about}"[:110]) for name, about in installed.items()]
+    fields = [
+        Field("suite", "Installed suite", "demo", options),
+        Field("file", "or a TOML file", hint="suite.toml"),
+        Field("overrides", "Settings", hint="run.seeds=1 budget.episodes=64"),
+    ]
+    form = Form(f"{root}/start", "Start", fields, post=True, note="As `heredity run` would, in a process of its own.")
+    started = [
+        Code(
+            one.said(),
+            "text",
+            one.title,
+            "at work" if one.running else f"ended with {one.process.returncode}",
+            folded=not one.process.returncode,
+        )
+        for one in reversed(actions.started)
+    ]
+    return [
+        Block("start", "Start a suite", [form], still=True),
+        *([Block("started", "Started from here", started)] if started else []),
+    ]
+
+
+def suite_view(suite: Suite, actions: Actions | None) -> View:
+    """Return the page of a suite: its runs, and what can be done."""
+    runs = suite.runs()
+    known = [run for run in runs if run.facts.get("protocol")]
+    ended = sum(run.state in ("finished", "failed") for run in runs)
+    expected = max(len(runs), 1)
+    rollouts = sum(run.facts.get("rollouts", 0) for run in runs)
+    last = max((run.facts.get("last", 0.0) for run in runs), default=0.0)
+    first = min((run.facts.get("started", last) for run in runs), default=last)
+    facts = (
+        Fact("Runs ended", f"{ended} of {expected}" if runs else None),
+        Fact("Rollouts", rollouts),
+        Fact("Candidates", sum(run.facts.get("candidates", 0) for run in runs)),
+        Fact("From first to last line", Number(last - first if last else None, form="duration")),
+        Fact("Process", "at work" if suite.alive else "none"),
+    )
+    protocol = known[0].facts["protocol"] if known else ""
+    blocks = [Block("runs", "Runs", [_runs(runs)])]
+    if len(runs) > 1:
+        names = [(run.name, run.name) for run in runs[:400]]
+        fields = [Field("a", "First", names[0][0], names), Field("b", "Second", names[1][0], names)]
+        blocks.append(Block("compare", "Compare two runs", [Form(suite.url("compare"), "Compare", fields)], still=True))
+    tabs = [("Runs", suite.url(), True), ("Report", suite.url("report"), False)]
+    forms = _forms(suite) if actions is not None else []
+    lines = [Text(protocol)] if protocol else []
+    return View(suite.name, blocks, (), tabs, Facts(facts), lines, forms, suite.follow)
+
+
+def _forms(suite: Suite) -> list[Form]:
+    if suite.alive:
+        return [Form(suite.url("stop"), "Stop", post=True, note="In order: nothing is lost, and it can be resumed.")]
+    if (suite.index.folder / "suite.toml").is_file() and not all(run.facts.get("status") for run in suite.runs()):
+        return [Form(suite.url("resume"), "Resume", post=True, note="Nothing is run or charged twice.")]
+    return []
+
+
+def _runs(runs: Sequence[Run]) -> Table:
+    columns = (
+        Column("Run"),
+        Column("Taskset"),
+        Column("Evolver"),
+        Column("Seed", "right"),
+        Column("State"),
+        Column("Budget used", "right"),
+        Column("Rollouts", "right"),
+        Column("Best so far", "right"),
+        Column("Held-out", "right"),
+    )
+    lines: list[Row] = []
+    for run in runs:
+        facts, state = run.facts, run.state
+        episodes = (facts.get("budget") or {}).get("episodes")
+        used = f"{facts.get('charged', 0):.0f} of {episodes:.0f}" if episodes else f"{facts.get('charged', 0):.0f}"
+        shown = Cell(
+            state, tone="bad" if state in ("failed", "damaged", "stopped") else "good" if state != "finished" else None
+        )
+        name = f"{facts.get('evolver') or run.name} s{facts.get('seed')}" if facts.get("evolver") else run.name
+        cells: tuple[Value | Cell, ...] = (
+            Named(name, run=run.url(), title=run.name),
+            short_task(facts.get("taskset") or "") or None,
+            facts.get("evolver"),
+            facts.get("seed"),
+            shown,
+            used,
+            facts.get("rollouts", 0),
+            Number(facts.get("best")),
+            Number(facts.get("heldout")),
+        )
+        lines.append(Row(cells))
+    return Table(columns, tuple(lines), "", "No run has begun.")
+
+
+def indexing_view(name: str, root: str, share: float, megabytes: float, seconds: float) -> View:
+    """Return what is shown while an index is being made: how far it is."""
+    bar = Markup('<p><progress class="long" max="100" value="%d" aria-label="Progress">%d%%</progress></p>') % (
+        round(100 * share),
+        round(100 * share),
+    )
+    said = Text(
+        f"The index of {name} is being made: {100 * share:.0f}% of {megabytes:.1f} MB of records, {seconds:.1f} s so far."
+    )
+    return View(
+        f"Reading {name}",
+        [Block("reading", "", [said, bar])],
+        [(name, f"{root}/s/{part(name)}")],
+        follow=f"{root}/s/{part(name)}/live",
+    )

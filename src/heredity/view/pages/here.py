@@ -1,0 +1,149 @@
+"""Where a page stands: its suite and run, and the addresses of the others."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from heredity.errors import UnknownNameError
+from heredity.results.page import Named
+from heredity.results.text import shorten
+from heredity.view.index import Index
+
+TABS = (
+    ("Overview", ""),
+    ("Lineage", "lineage"),
+    ("Candidates", "candidates"),
+    ("Submissions", "evaluations"),
+    ("Rollouts", "rollouts"),
+    ("Model calls", "calls"),
+    ("Trace", "trace"),
+    ("Journal", "journal"),
+    ("Report", "report"),
+)
+
+
+def part(text: object) -> str:
+    """Return a name as a part of an address."""
+    return quote(str(text), safe="")
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite that is looked at.
+
+    Attributes:
+        root: path of the server.
+        name: of the suite.
+        index: its index.
+        alive: whether a process works on it.
+    """
+
+    root: str
+    name: str
+    index: Index
+    alive: bool
+
+    def url(self, *parts: object, **query: object) -> str:
+        """Return the address of a page of the suite."""
+        tail = "".join(f"/{part(each)}" for each in parts if each != "")
+        return f"{self.root}/s/{part(self.name)}{tail}" + (f"?{urlencode(query)}" if query else "")
+
+    @property
+    def crumbs(self) -> list[tuple[str, str]]:
+        """The pages above those of its runs."""
+        return [(self.name, self.url())]
+
+    @property
+    def follow(self) -> str:
+        """Where its changes are told."""
+        return self.url("live")
+
+    def runs(self) -> list[Run]:
+        """Return its runs, in the order of their names."""
+        return [Run(self, row, json.loads(row["facts"])) for row in self.index.rows("SELECT * FROM runs ORDER BY name")]
+
+    def run(self, name: str) -> Run:
+        """Return a run.
+
+        Raises:
+            UnknownNameError: if there is none of this name.
+        """
+        rows = self.index.rows("SELECT * FROM runs WHERE name = ?", (name,))
+        if not rows:
+            raise UnknownNameError(
+                "run", name, [row["name"] for row in self.index.rows("SELECT name FROM runs LIMIT 500")]
+            )
+        return Run(self, rows[0], json.loads(rows[0]["facts"]))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that is looked at: its row of the index and what is known of it."""
+
+    suite: Suite
+    row: sqlite3.Row
+    facts: Mapping[str, Any]
+
+    @property
+    def id(self) -> int:
+        """Its number in the index."""
+        return self.row["id"]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.row["name"]
+
+    @property
+    def folder(self) -> Path:
+        """Its folder, as it was listed: never made of a request."""
+        folder = self.suite.index.folder
+        return folder / "runs" / self.name if (folder / "runs" / self.name / "journal.jsonl").is_file() else folder
+
+    @property
+    def state(self) -> str:
+        """How it stands, in a word."""
+        if self.row["damage"]:
+            return "damaged"
+        if self.facts.get("status"):
+            return str(self.facts["status"])
+        # A process that only just died is told by its lock; one on another machine by what it still writes.
+        if not self.suite.alive and time.time() - self.facts.get("last", 0) > 5:
+            return "stopped"
+        return "judging" if self.facts.get("closed") else "evolving"
+
+    def url(self, *parts: object, **query: object) -> str:
+        """Return the address of a page of the run."""
+        return self.suite.url("r", self.name, *parts, **query)
+
+    def link(self, name: str, *parts: object) -> Named:
+        """Return a name that leads to a page of the run."""
+        return Named(name, run=self.url(*parts))
+
+    def candidate(self, digest: str, length: int = 10) -> Named | None:
+        """Return a digest that leads to the page of its candidate."""
+        return Named(digest[:length], run=self.url("c", digest), title=digest) if digest else None
+
+    @property
+    def crumbs(self) -> list[tuple[str, str]]:
+        """The pages above those of the run."""
+        return [*self.suite.crumbs, (shorten(self.name, 60), self.url())]
+
+    def tabs(self, here: str) -> list[tuple[str, str, bool]]:
+        """Return the pages of the run; `here` is the one that is shown."""
+        counts = {"candidates": "candidates", "evaluations": "submissions", "rollouts": "rollouts", "calls": "calls"}
+        return [
+            (
+                f"{name} {self.facts[counts[tail]]}" if self.facts.get(counts.get(tail, "")) else name,
+                self.url(tail),
+                tail == here,
+            )
+            for name, tail in TABS
+        ]

@@ -1,0 +1,207 @@
+"""A line of the journal, a model call with its prompt, a span: what is behind the rows of lists."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from heredity.errors import HeredityError, UnknownNameError
+from heredity.results.page import Code, Fact, Facts, Number, Text
+from heredity.results.text import clean
+from heredity.view.drawing import Block, Shown, View
+from heredity.view.index.rows import brief, mapping, sequence
+from heredity.view.index.tail import bytes_at
+from heredity.view.pages.conversation import cut, turns
+from heredity.view.pages.here import Run
+from heredity.view.pages.lists import when
+from heredity.view.place import blob
+
+MOST_LINE = 4 << 20
+"""Bytes of a line of the journal that a page reads; the rest is in the file."""
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def line_of(run: Run, row: sqlite3.Row, name: str = "journal.jsonl") -> Any:
+    """Return the JSON value of a line of a file; where it is too long, its beginning as a text."""
+    data = bytes_at(run.folder / name, row["offset"], min(row["length"], MOST_LINE))
+    if row["length"] <= MOST_LINE:
+        try:
+            return json.loads(data)
+        except (ValueError, RecursionError):
+            pass
+    return f"{data[:100_000].decode('utf-8', 'replace')} … {row['length']} bytes in all"
+
+
+def event_view(run: Run, number: str) -> View:
+    """Return a line of the journal, with links to the candidates that it names."""
+    row = _row(run, "events", "seq", number, "line of the journal")
+    value = line_of(run, row)
+    data = mapping(mapping(value).get("data"))
+    named = {
+        each
+        for each in _digests(data)
+        if run.suite.index.rows("SELECT 1 FROM candidates WHERE run = ? AND digest = ?", (run.id, each))
+    }
+    facts = (Fact("Event", row["kind"]), Fact("At", when(run, row["at"])), Fact("Bytes", row["length"]))
+    links: list[Shown] = (
+        [Facts(tuple(Fact("Candidate", run.candidate(each)) for each in sorted(named)))] if named else []
+    )
+    if "submit_id" in data:
+        rows = run.suite.index.rows(
+            "SELECT id FROM evaluations WHERE run = ? AND number = ?",
+            (run.id, data["submit_id"] if isinstance(data["submit_id"], int) else -1),
+        )
+        links += [Facts((Fact("Submission", run.link(f"{data['submit_id']}", "e", each["id"])),)) for each in rows]
+    near = [
+        (name, run.url("event", seq), False)
+        for name, seq in (("Previous line", row["seq"] - 1), ("Next line", row["seq"] + 1))
+        if 0 <= seq < run.row["lines"]
+    ]
+    block = Block("line", "", [*links, Code(cut(value), "text", "As it stands in the journal")])
+    return View(
+        f"Line {row['seq']}: {brief(row['kind'], 60)}",
+        [block],
+        [*run.crumbs, ("Journal", run.url("journal"))],
+        [*run.tabs("journal"), *near],
+        Facts(facts),
+    )
+
+
+def _digests(value: Any, depth: int = 0) -> set[str]:
+    if isinstance(value, str):
+        return {value} if _DIGEST.fullmatch(value) else set()
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    found = {digest for each in list(inner)[:200] for digest in _digests(each, depth + 1)} if depth < 4 else set[str]()
+    return set(sorted(found)[:40])
+
+
+def call_view(run: Run, number: str) -> View:
+    """Return a call of the method's model: what was asked, what was answered, what it used."""
+    row = _row(run, "calls", "seq", number, "model call")
+    event = _row(run, "events", "seq", number, "line of the journal")
+    data = mapping(mapping(line_of(run, event)).get("data"))
+    facts = (
+        Fact("Purpose", row["purpose"]),
+        Fact("Model", row["model"]),
+        Fact("Tokens in", Number(row["input"], form="tokens")),
+        Fact("Tokens out", Number(row["output"], form="tokens")),
+        Fact("From cache", Number(row["cached"], form="tokens")),
+        Fact("Cost", Number(row["cost"], form="cost")),
+    )
+    try:
+        answer = mapping(json.loads(blob(run.folder, str(data.get("blob", "")))))
+        blocks = _call(row, answer)
+    except (HeredityError, ValueError, RecursionError) as error:
+        blocks = [Block("none", "", [Text(f"What was said is not at hand: {error}", "warning")])]
+    near = run.suite.index.rows(
+        "SELECT max(seq) AS at FROM calls WHERE run = ? AND seq < ? UNION ALL SELECT min(seq) FROM calls WHERE run = ? AND seq > ?",
+        (run.id, row["seq"]) * 2,
+    )
+    beside = [
+        (name, run.url("call", each["at"]), False)
+        for name, each in zip(("Previous call", "Next call"), near, strict=True)
+        if each["at"] is not None
+    ]
+    tabs = [*run.tabs("calls"), *beside]
+    return View(
+        f"Model call {row['seq']}", blocks, [*run.crumbs, ("Model calls", run.url("calls"))], tabs, Facts(facts)
+    )
+
+
+def _call(row: sqlite3.Row, answer: Mapping[str, Any]) -> list[Block]:
+    request, reply, error = (mapping(answer.get(name)) for name in ("request", "reply", "error"))
+    message = mapping(reply.get("message")) or reply
+    asked = list(sequence(request.get("messages")))
+    blocks = [Block("asked", "Asked", [turns(asked)])]
+    if error:
+        blocks.append(
+            Block("answer", "No answer", [Text(f"{error.get('kind')}: {cut(error.get('message'))}", "warning")])
+        )
+    else:
+        blocks.append(Block("answer", "Answered", [turns([{"role": "assistant", **message}])]))
+    why = (
+        "The same was asked before in this run; each asking is a call of its own."
+        if row["place"]
+        else "This was asked for the first time in this run."
+    )
+    cached = Text(
+        "The provider took part of the prompt from its cache."
+        if row["cached"]
+        else "No part of the prompt came from a provider's cache, as far as is known."
+    )
+    told = [Fact(str(name), brief(value, 200)) for name, value in mapping(request.get("sampling")).items()]
+    told += [
+        Fact(str(name), brief(value, 200))
+        for name, value in reply.items()
+        if name not in ("message", "content", "role", "tool_calls")
+    ]
+    tools = [str(sequence(tool)[0]) for tool in sequence(request.get("tools")) if sequence(tool)]
+    told += [Fact("tools", ", ".join(tools)[:500])] if tools else []
+    return [*blocks, Block("usage", "Why it cost what it cost", [Text(why), cached, Facts(tuple(told))])]
+
+
+def span_view(run: Run, number: str) -> View:
+    """Return a span: what it was about, what is inside of it."""
+    row = _row(run, "spans", "number", number, "span")
+    value = mapping(line_of(run, row, "spans.jsonl"))
+    parents = (
+        run.suite.index.rows("SELECT number, name FROM spans WHERE run = ? AND id = ?", (run.id, row["parent"]))
+        if row["parent"]
+        else []
+    )
+    inner = run.suite.index.rows(
+        "SELECT number, name, about, start_ns, end_ns FROM spans WHERE run = ? AND parent = ? ORDER BY start_ns LIMIT 200",
+        (run.id, row["id"]),
+    )
+    facts = [
+        Fact("Kind", row["kind"]),
+        Fact("Time", Number((row["end_ns"] - row["start_ns"]) / 1e9, form="duration")),
+        Fact("At", when(run, row["start_ns"] / 1e9)),
+    ]
+    facts += [Fact("Inside of", run.link(each["name"] or "span", "span", each["number"])) for each in parents[:1]]
+    parts: list[Shown] = [Text(row["problem"], "warning")] if row["problem"] else []
+    attributes = mapping(value.get("attributes"))
+    long = {name: text for name, text in attributes.items() if isinstance(text, str) and len(text) > 120}
+    parts.append(
+        Facts(
+            tuple(Fact(str(name), brief(each, 200)) for name, each in list(attributes.items())[:80] if name not in long)
+        )
+    )
+    parts += [Code(cut(text), "text", str(name)) for name, text in long.items()]
+    if inner:
+        items = [
+            Markup('<li><a href="%s">%s</a> %s, %.3f s</li>')
+            % (
+                run.url("span", each["number"]),
+                clean(each["name"]),
+                clean(each["about"]),
+                (each["end_ns"] - each["start_ns"]) / 1e9,
+            )
+            for each in inner
+        ]
+        parts.append(Markup("<h3>Inside of it</h3><ul>%s</ul>") % Markup("").join(items))
+    return View(
+        f"Span {row['name']}",
+        [Block("span", "", parts)],
+        [*run.crumbs, ("Trace", run.url("trace"))],
+        run.tabs("trace"),
+        Facts(tuple(facts)),
+    )
+
+
+def _row(run: Run, table: str, key: str, number: str, what: str) -> sqlite3.Row:
+    known = number.isdigit() and len(number) < 18
+    rows = (
+        run.suite.index.rows(f"SELECT * FROM {table} WHERE run = ? AND {key} = ?", (run.id, int(number)))
+        if known
+        else []
+    )
+    if not rows:
+        raise UnknownNameError(what, number, [])
+    return rows[0]

@@ -1,0 +1,134 @@
+"""Keeping indexes up to date while somebody looks, and telling pages that something has changed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heredity.errors import HeredityError, RecordError
+from heredity.view.actions import holder
+from heredity.view.index import Index
+from heredity.view.place import Place
+
+EVERY_S = 1.0
+"""How often a folder that is looked at is looked through."""
+
+PATIENCE_S = 0.4
+"""How long a page waits for an index that is being made before it shows how far that is."""
+
+
+@dataclass
+class Watched:
+    """An index that pages ask.
+
+    Attributes:
+        index: the index.
+        version: how often it has changed.
+        seconds: how long the last update that brought anything took.
+        alive: whether a process works on the folder.
+        problem: why it cannot be kept; "" if it can.
+    """
+
+    index: Index
+    version: int = 0
+    seconds: float = 0.0
+    alive: bool = False
+    problem: str = ""
+    began: float = 0.0
+    _task: asyncio.Task[None] | None = None
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the update that is going on, or was last, began."""
+        return time.monotonic() - self.began if self.began else 0.0
+
+    async def refresh(self, patience: float = PATIENCE_S) -> bool:
+        """Bring the index up to date, one update at a time; return whether it was done within `patience` seconds.
+
+        Raises:
+            RecordError: if the index cannot be kept.
+        """
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(asyncio.to_thread(self._update))
+        done, _ = await asyncio.wait([self._task], timeout=patience)
+        if self.problem:
+            raise RecordError(self.problem)
+        return bool(done)
+
+    def stop(self) -> None:
+        """End an update that is going on, soon."""
+        self._stop.set()
+
+    def _update(self) -> None:
+        self.began = time.monotonic()
+        try:
+            changed, alive = self.index.update(self._stop.is_set), holder(self.index.folder) is not None
+            self.problem = ""
+        except (OSError, sqlite3.Error, HeredityError) as error:
+            changed, alive = not self.problem, self.alive
+            self.problem = f"the index {self.index.path} cannot be kept: {error}"
+        if changed:
+            self.seconds = time.monotonic() - self.began
+        self.version += changed or alive != self.alive
+        self.alive = alive
+
+
+class Watcher:
+    """The indexes of a place that pages have asked for."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._watched: dict[str, Watched] = {}
+
+    def watched(self, name: str) -> Watched:
+        """Return a suite's index as it is watched.
+
+        Raises:
+            UnknownNameError: if there is none of this name.
+        """
+        index = self._place.index(name)
+        if name not in self._watched:
+            self._watched[name] = Watched(index)
+        return self._watched[name]
+
+    async def changes(self, name: str) -> AsyncIterator[bytes]:
+        """Yield an event for each change of a suite, the first at once; a comment while nothing changes."""
+        watched, told, ready, quiet = self.watched(name), -1, False, 0
+        while True:
+            try:
+                done = await watched.refresh(EVERY_S)
+            except RecordError:
+                done = True
+            if (watched.version != told and done) or (done and not ready) or not done:
+                told, ready, quiet = watched.version, done, 0
+                yield f"event: change\ndata: {json.dumps({'version': told, 'share': watched.index.progress.share})}\n\n".encode()
+            quiet += 1
+            if quiet % 15 == 0:
+                yield b": nothing new\n\n"
+            if done:
+                await asyncio.sleep(EVERY_S)
+
+    async def folder_changes(self) -> AsyncIterator[bytes]:
+        """Yield an event whenever what stands in the folder has changed."""
+        told: object = None
+        while True:
+            now = await asyncio.to_thread(self._state)
+            yield f"event: change\ndata: {len(str(now))}\n\n".encode() if now != told else b": nothing new\n\n"
+            told = now
+            await asyncio.sleep(2 * EVERY_S)
+
+    def close(self) -> None:
+        """End what is going on."""
+        for watched in self._watched.values():
+            watched.stop()
+
+    def _state(self) -> list[object]:
+        paths: list[Path] = list(self._place.suites().values())
+        return [(path.name, holder(path), len(self._place.index(path.name).run_folders())) for path in paths]

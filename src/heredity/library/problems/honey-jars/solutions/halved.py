@@ -1,0 +1,8 @@
+from bisect import bisect_left, bisect_right
+
+
+class Solution:
+    def pairs(self, jars, low, high):
+        jars.sort()
+        ordered = sum(bisect_right(jars, high - jar) - bisect_left(jars, low - jar) for jar in jars)
+        return (ordered - sum(low <= 2 * jar <= high for jar in jars)) // 2

@@ -1,0 +1,11 @@
+class Solution:
+    def heaviest(self, crossings):
+        best = [0, 0]
+        for time in sorted({enter for enter, _, _ in crossings}):
+            load = 0
+            for enter, leave, weight in crossings:
+                if enter <= time <= leave:
+                    load += weight
+            if load > best[1]:
+                best = [time, load]
+        return best

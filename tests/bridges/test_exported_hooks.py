@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from tests.worlds.dsl.wells import RAIN, well
 
+from heredity.bridges.conversing import Conversation
 from heredity.bridges.files import write_files
-from heredity.bridges.packages import gymnasium_package
+from heredity.bridges.packages import gymnasium_package, verifiers_package
 from heredity.errors import HeredityError
 from heredity.ids import generator
 from heredity.sandbox import isolation
@@ -52,6 +53,21 @@ def test_a_gymnasium_package_with_hooks_plays_the_same(made: World, tmp_path: Pa
     assert results == [ours(made, *play) for play in plays]
     waters = {row[0].split()[0] for rows in results for row in rows}
     assert len(waters) > 3, "rain falls"
+
+
+def test_a_verifiers_package_with_hooks_pays_what_the_world_pays(made: World, tmp_path: Path) -> None:
+    """Against the stand-in of the classes of `verifiers.v1`."""
+    write_files(tmp_path / "out", verifiers_package(made))
+    level = made.shipped["test"][0]
+    replies = [json.dumps(action.to_json()) for action in made.levels.solve(level.data)]
+    game = Conversation(made, level)
+    for reply in replies:
+        game.answer(reply)
+    asked = {"split": "test", "index": 0, "replies": replies}
+    results = run("verifiers_player.py", str(tmp_path / "out" / "src"), asked=asked)
+    assert game.score > 0
+    assert results["rewards"] == {"collected": pytest.approx(game.score)}
+    assert results["metrics"] == {"steps": float(len(replies)), "refused": 0.0}
 
 
 @pytest.mark.slow

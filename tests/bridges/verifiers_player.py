@@ -5,6 +5,7 @@ import contextlib
 import importlib
 import itertools
 import json
+import pathlib
 import sys
 import types
 
@@ -45,12 +46,16 @@ v1.Taskset, v1.Task, v1.TasksetConfig = Taskset, Task, TasksetConfig
 v1.TaskData = v1.EnvConfig = v1.Env = v1.AgentConfig = v1.State = v1.TaskConfig = Values
 sys.modules["verifiers"], sys.modules["verifiers.v1"] = types.ModuleType("verifiers"), v1
 
-module = importlib.import_module("world_grid_treasure_verifiers")
+[package] = pathlib.Path(sys.argv[1]).iterdir()
+module = importlib.import_module(package.name)
 asked = json.load(sys.stdin)
 kinds = [getattr(module, name) for name in module.__all__]
 [taskset_kind] = [kind for kind in kinds if issubclass(kind, Taskset)]
 [env_kind] = [kind for kind in kinds if not issubclass(kind, Taskset)]
-taskset = taskset_kind(module.GridTreasureTasksetConfig(split=asked["split"]))
+config_kind = next(
+    kind for name, kind in vars(module).items() if name.endswith("TasksetConfig") and kind is not TasksetConfig
+)
+taskset = taskset_kind(config_kind(split=asked["split"]))
 tasks = list(itertools.islice(taskset.load(), 12))
 recorded: dict = {"rewards": {}, "metrics": {}}
 

@@ -3,11 +3,10 @@
 What `heredity view` is made of, from the records up:
 
 - **A read model.** `index/` keeps a SQLite file beside a suite (or a run that stands alone), derived from journals and spans.
-  It is brought up to date from byte offsets: what was read is not read again, and no journal is ever held as a whole. The run
-  does so while it goes on, and so does whoever looks; both may, since each step is one transaction that begins where the file
-  says. A line is checked against the chain of its journal, and a journal that was cut or replaced is read again. Rows hold
-  what lists, graphs and searches need, and where in the journal the rest stands; trajectories, programs and replies stay in
-  their blobs.
+  It is brought up to date from byte offsets: what was read is not read again, and no journal is ever held as a whole. Whoever
+  looks does so, and several may, since each step is one transaction that begins where the file says. A line is checked
+  against the chain of its journal, and a journal that was cut or replaced is read again. Rows hold what lists, graphs and
+  searches need, and where in the journal the rest stands; trajectories, programs and replies stay in their blobs.
 - **Pages.** `pages/` makes them of the neutral parts of `results/page.py`, and they are drawn by the renderer of reports, so
   that both look and escape alike. A list is a window onto a query: the server answers any hundred rows of it, the script asks
   for those that are in view, and without the script there are links to the next. Every page stands at an address of its own.

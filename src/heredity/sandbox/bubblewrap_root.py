@@ -128,7 +128,7 @@ def seccomp_program(allowed: tuple[str, ...] = (), *, forks: bool = True) -> byt
         # Without `clone3`, whose flags no filter sees, libraries start threads with `clone`.
         rules.add_rule(pyseccomp.ERRNO(38), "clone3")
         rules.add_rule(pyseccomp.ERRNO(1), "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, _CLONE_THREAD, 0))
-        for name in ("fork", "vfork"):
+        for name in ("fork", "vfork", "memfd_create"):  # The last makes files that no limit of memory counts.
             if _known(pyseccomp, name):
                 rules.add_rule(pyseccomp.ERRNO(1), name)
     with tempfile.TemporaryFile() as file:

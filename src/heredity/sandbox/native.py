@@ -78,7 +78,8 @@ class Ended:
         cpu_s: processor seconds, with some 10 ms for its sandbox.
         wall_s: wall seconds.
         peak_bytes: the most memory that it had at once.
-        reason: `"exited"`, `"cpu"`, `"wall"` or `"output"`: what bound it passed.
+        reason: `"exited"`, or the bound that it passed: `"cpu"`, `"wall"`, `"output"`, or `"memory"` where that was found
+            afterwards.
     """
 
     code: int

@@ -19,6 +19,7 @@ from typing import Any
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _MOST_BYTES = 1 << 20
+_MOST_DESCRIPTORS = 1 << 20
 
 
 def _start(request: dict[str, Any], descriptors: Sequence[int]) -> int:
@@ -32,7 +33,11 @@ def _start(request: dict[str, Any], descriptors: Sequence[int]) -> int:
         for name, values in request["limits"].items():
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), tuple(values))
         # Opened anew: whoever reads a descriptor moves its place.
-        os.dup2(os.open(f"/proc/self/fd/{request['rules']}", os.O_RDONLY), request["rules"])
+        rules = request["rules"]
+        os.dup2(os.open(f"/proc/self/fd/{rules}", os.O_RDONLY), rules)
+        # Above all the channel: whoever had it could say what it used.
+        os.closerange(3, rules)
+        os.closerange(rules + 1, _MOST_DESCRIPTORS)
         os.execve(request["command"][0], request["command"], request["environment"])
     # The child says whatever it is, and ends here.
     except BaseException as error:  # noqa: BLE001

@@ -16,7 +16,7 @@ import tempfile
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -53,6 +53,7 @@ _SLOWER = {"python3": 4.0, "cpp": 1.0, "go": 1.5, "java": 2.0, "kotlin": 2.0}
 _STARTS = {"python3": 0.2, "cpp": 0.1, "go": 0.1, "java": 1.5, "kotlin": 1.5}
 _COMPILING = Bounds(60.0, 240.0, 3 << 30, output_bytes=64 << 20, disk_bytes=256 << 20)
 _MACHINE_BYTES = 1200 << 20  # what a Java virtual machine has beside its heap: stacks, code, classes
+_BESIDE_BYTES = 128 << 20  # of libraries, and of a deep stack: what is no data of a program
 _MAKING = Bounds(120.0, 600.0, 2 << 30, output_bytes=64 << 20)
 _KEPT_PROGRAMS = 256
 
@@ -272,14 +273,18 @@ class Judge:
     ) -> Ended:
         tools = toolchain(language.name)
         extra = _MACHINE_BYTES if language.heap_apart else 0
-        return await self._runs.run(
+        memory = bounds.memory_bytes + extra
+        ended = await self._runs.run(
             _command(tools, language, problem),
-            Bounds(bounds.cpu_s, bounds.wall_s, bounds.memory_bytes + extra, bounds.output_bytes),
+            Bounds(bounds.cpu_s, bounds.wall_s, memory, bounds.output_bytes),
             work=program.folder,
             stdin=problem.signature.encoded(case).encode(),
             shown=tools.shown,
             environment=dict(language.environment),
         )
+        # The kernel bounds private memory; what is shared, with nobody, it only counts.
+        shared = ended.reason == "exited" and ended.peak_bytes > memory + _BESIDE_BYTES
+        return replace(ended, reason="memory") if shared else ended
 
 
 def limit_s(language: Language, tests: Tests) -> float:

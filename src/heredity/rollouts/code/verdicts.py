@@ -153,6 +153,8 @@ def answered(problem: Problem, ended: Ended, case: Sequence[Any], limit_s: float
         return Failed(Verdict.TIME, f"took more than {limit_s:.2f} s of processor time")
     if ended.reason == "wall":
         return Failed(Verdict.NO_ANSWER_IN_TIME, f"no answer after {ended.wall_s:.0f} s")
+    if ended.reason == "memory":
+        return Failed(Verdict.MEMORY, f"had {ended.peak_bytes >> 20} MiB at once")
     if ended.reason == "output":
         return Failed(Verdict.RUNTIME, "printed too much", "printed too much")
     said = ended.stderr.strip()

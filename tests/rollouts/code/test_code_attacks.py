@@ -80,7 +80,8 @@ SLOW = {
 
 STATES = {
     "a file": "import os\n        for d in ('/tmp', '/work', '/dev/shm', '/var/tmp', '/run', '/'):\n"
-    "            try:\n                if os.path.exists(d + '/seen'): return 12345\n                open(d + '/seen', 'w').close()\n"
+    "            try:\n                if os.path.exists(d + '/seen'): return 12345\n                "
+    "open(d + '/seen', 'w').close()\n"
     "            except OSError: pass",
     "shared memory of System V": _LIBC
     + "r = c.shmget(77, 4096, 0o3600)\n        if r < 0 and ctypes.get_errno() == 17: return 12345",

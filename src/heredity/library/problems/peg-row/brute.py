@@ -1,0 +1,16 @@
+from functools import cache
+
+
+class Solution:
+    def winningKnocks(self, rows):
+        def moves(state):
+            for place, row in enumerate(state):
+                for size in (2, 3):
+                    for left in range(row - size + 1):
+                        yield tuple(sorted(state[:place] + (left, row - size - left) + state[place + 1 :]))
+
+        @cache
+        def wins(state):
+            return any(not wins(after) for after in moves(state))
+
+        return sum(not wins(after) for after in moves(tuple(rows)))

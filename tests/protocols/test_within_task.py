@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +15,31 @@ from typer.testing import CliRunner
 
 from heredity.actors.contract import ANSWER
 from heredity.cli.main import app
+from heredity.errors import ConfigError
 from heredity.evolution import Feedback, Outcome, Trial
 from heredity.evolution.registry import METHODS
-from heredity.gateway import Reply, Request
+from heredity.gateway import Message, Reply, Request
 from heredity.gateway.contract import Usage
 from heredity.ids import generator
+from heredity.library.models.coder import Coder, program
+from heredity.library.models.coder import plan_of as coder_plan
 from heredity.protocols.within_task.account import TaskAccount, accounts_of
+from heredity.protocols.within_task.events import JudgedProgram, WithinJudged
 from heredity.protocols.within_task.metered import Metered
 from heredity.protocols.within_task.metrics import change, contrasts
+from heredity.protocols.within_task.programs import program_rows
 from heredity.protocols.within_task.report import NO_TRUTH, ORACLE, said
 from heredity.protocols.within_task.rounds import Rules, TaskRounds
 from heredity.protocols.within_task.samples import Spent, choose, covering, wanted
 from heredity.protocols.within_task.sections import Told
-from heredity.protocols.within_task.seen import Given, Seen
+from heredity.protocols.within_task.seen import Given, Seen, seen_of
 from heredity.records.journal import Line
 from heredity.resources import Candidate, SourceTree
 from heredity.results.run import Verdict
 from heredity.results.status import FailureSource
 from heredity.rollouts.trajectory import Trajectory
+from heredity.tasks.code.languages import LANGUAGES
+from heredity.tasks.code.problem import problem
 
 INITIAL = Candidate({"prompt/system": SourceTree({"prompt.md": "Answer."})})
 SECRET = "4711-secret"
@@ -239,6 +247,49 @@ def test_rounds_of_coins_that_are_told_nothing_do_not_gain() -> None:
         finals.append(account.final)
     (one,) = contrasts([("one-shot", [finals], [firsts], None)])
     assert one.verdict == Verdict.WITHIN_NOISE
+
+
+def test_programs_are_counted_by_verdict_round_and_kind() -> None:
+    def program(verdict: str) -> JudgedProgram:
+        return {"verdict": verdict, "passed": 3, "cases": 4, "cpu_s": 0.5, "peak_bytes": 2**21}
+
+    judged: list[WithinJudged] = [
+        {"task": 0, "attributes": {"language": "go", "tags": "a, b", "cluster": "x"}, "rounds": [program("WA"), program("PR")]},
+        {"task": 1, "attributes": {"language": "cpp", "tags": "a", "cluster": "x"}, "rounds": [program("PR"), program("PR")]},
+    ]  # fmt: skip
+    rows = {(row.of, row.value, row.round): row for row in program_rows(judged, 1)}
+    assert rows["all", "", 0].verdicts["WA"] == rows["all", "", 0].verdicts["PR"] == 1
+    assert (rows["language", "go", 0].share, rows["language", "go", 1].share) == (0.0, 1.0)
+    assert rows["tag", "a", 1].n == 2
+    assert rows["tag", "b", 0].ar_ms is None
+    assert (rows["all", "", 1].ar_ms, rows["all", "", 1].am_mb, rows["all", "", 1].apc) == (500.0, 2.0, 3.0)
+
+
+def test_public_tests_tell_nothing_of_hidden_ones() -> None:
+    failed = trajectory("x", right=False)
+    columns = {
+        **failed.columns,
+        "info/public": [""],
+        "info/judgement": [{"passed": 30, "examples": 2, "verdict": "WA"}],
+    }
+    seen = seen_of(Outcome(0, 0.4, 1, trajectory=replace(failed, columns=columns)), "public")
+    assert seen == Seen(1.0, "All public tests are passed.")
+    columns |= {"info/public": ["WA: case 1"], "info/judgement": [{"passed": 1, "examples": 2, "verdict": "WA"}]}
+    assert seen_of(Outcome(0, 0.0, 1, trajectory=replace(failed, columns=columns)), "public").score == 0.5
+    with pytest.raises(ConfigError, match="no public tests"):
+        seen_of(Outcome(0, 0.0, 1, trajectory=failed), "public")
+
+
+def test_the_coder_has_programs_for_the_problems_of_its_suite() -> None:
+    names = ["far-chimneys", "garden-gates", "lantern-tree", "spare-gloves", "two-gates"]
+    for name in names:
+        asked = problem(name)
+        for language in ("python3", "cpp", "java", "go", "kotlin"):
+            right = program(asked, language, "right")
+            assert right != program(asked, language, "broken")
+            request = Request((Message("user", asked.text(LANGUAGES[language])),))
+            said = asyncio.run(Coder().reply(request)).text
+            assert (right.rstrip() in said) == (coder_plan(name, language)[0] == "right")
 
 
 SUITE = """

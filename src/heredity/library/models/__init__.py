@@ -6,7 +6,7 @@ else, `offline/rule-inducer` writes such rules from the rollouts it is shown, by
 with Heredity, with habits that its harness has to mend, and `offline/harness-writer` mends them by what rollouts have shown.
 `offline/world-author` writes worlds from themes in its vocabulary. `offline/town-worker` is all models of a team that looks up
 what is asked about a small web, and `offline/town-optimizer` edits that team's prompts, for better and for worse.
-`offline/reviser` answers, assesses and revises by a plan for each question.
+`offline/reviser` answers, assesses and revises by a plan for each question, and `offline/coder` writes programs likewise.
 What they show is that a method, a session and a judge work as they should. What they cannot show is how well a method does
 with a language model.
 """
@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 
 from heredity.errors import UnknownNameError
 from heredity.gateway.contract import Model
+from heredity.library.models.coder import Coder
 from heredity.library.models.follower import RuleFollower
 from heredity.library.models.harness_writer import CarelessHarnessWriter, HarnessWriter
 from heredity.library.models.inducer import RuleInducer
@@ -30,6 +31,7 @@ from heredity.library.models.world_writer import CarelessWorldWriter, WorldWrite
 _MODELS: Mapping[str, Callable[[], Model]] = {
     "rule-follower": RuleFollower,
     "rule-inducer": RuleInducer,
+    "coder": Coder,
     "reviser": Reviser,
     "world-learner": WorldLearner,
     "shell-worker": ShellWorker,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from typing_extensions import TypedDict
 
@@ -59,8 +59,28 @@ class WithinSampled(TypedDict):
     cost_usd: float | None
 
 
+class JudgedProgram(TypedDict):
+    """What a judge of programs found of one: `cpu_s` on its slowest case, `peak_bytes` on any."""
+
+    verdict: str
+    passed: int
+    cases: int
+    cpu_s: float
+    peak_bytes: int
+
+
+class WithinJudged(TypedDict):
+    """What was committed after each round of a task, as the judge of programs found it; null where it found nothing."""
+
+    task: int
+    attributes: Mapping[str, str]
+    rounds: Sequence[JudgedProgram | None]
+
+
 WITHIN_PROPOSED = EventKind("within.proposed", WithinProposed)
 WITHIN_ENDED = EventKind("within.ended", WithinEnded)
 WITHIN_SAMPLED = EventKind("within.sampled", WithinSampled)
 
-EVENTS = by_name(WITHIN_PROPOSED, WITHIN_ENDED, WITHIN_SAMPLED)
+WITHIN_JUDGED = EventKind("within.judged", WithinJudged)
+
+EVENTS = by_name(WITHIN_PROPOSED, WITHIN_ENDED, WITHIN_SAMPLED, WITHIN_JUDGED)

@@ -15,6 +15,7 @@ from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude,
 from heredity.judging.session_log import score_to_json
 from heredity.judging.views import ViewScores, clusters_of
 from heredity.protocols.within_task.account import TaskAccount, accounts_of
+from heredity.protocols.within_task.programs import journal_programs
 from heredity.records import Blob
 from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, REFERENCE_SCORED, JudgingScored, ReferenceScored
 from heredity.resources import Candidate
@@ -23,7 +24,9 @@ ONE_SHOT = "one-shot"
 BEST_OF_K = "best-of-k"
 
 
-async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None, *, initial: Candidate) -> Verdict:
+async def judge(
+    bench: Bench, evolved: Evolved, reference: Reference | None = None, *, initial: Candidate, rounds: int
+) -> Verdict:
     """Judge a closed session and finish the run's journal.
 
     Args:
@@ -31,6 +34,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
         evolved: the session; how its evolver ended is kept.
         reference: nothing: a run is compared with its own first answers.
         initial: what answered first.
+        rounds: most rounds of a task.
 
     Raises:
         HostError: if not one task could be answered.
@@ -57,6 +61,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     for name, listed in arms.items():
         if name == ONE_SHOT or any(score is not None for score in listed):
             await _compared_with(bench, name, listed, initial)
+    await journal_programs(bench, evolved, accounts, rounds)
     await conclude(bench, evolved.status)
     first = tuple(_number(score) for score in arms[ONE_SHOT])
     return Verdict(evolved.status, None, digest, reason, {}, require(scores, "tasks"), first)

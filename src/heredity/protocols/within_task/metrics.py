@@ -17,6 +17,8 @@ from heredity.analysis.samples import Clusters
 from heredity.analysis.statistics import case_mean
 from heredity.analysis.suite_table import table_of
 from heredity.protocols.within_task.account import TaskAccount, accounts_of
+from heredity.protocols.within_task.events import WITHIN_JUDGED
+from heredity.protocols.within_task.programs import program_rows
 from heredity.protocols.within_task.results import (
     ArmRow,
     Contrast,
@@ -68,6 +70,7 @@ class WithinMetrics(CommonMetrics):
             arms=arms,
             contrasts=contrasts([(over, [after], [before], clusters) for over, after, before in pairs]),
             changes={**Counter(row.change for row in rows), "slipped": sum(row.slipped for row in rows)},
+            programs=program_rows(WITHIN_JUDGED.all(evidence.events), limit),
             token_ratio=ratios["tokens"],
             call_ratio=ratios["calls"],
         )
@@ -148,6 +151,7 @@ def _row(label: str, taskset: str, runs: Sequence[RunResults], *, ranked: bool) 
         feedback=part.feedback,
         oracle=any(p.oracle for p in parts),
         runs=len(parts),
+        programs=any(p.programs for p in parts),
         one_shot=_mean([s for one in scores[ONE_SHOT] for s in one]),
         evolved=_mean([s for one in scores[EVOLVED] for s in one]),
         best_of_k=_mean([s for one in scores[BEST_OF_K] for s in one]),

@@ -66,6 +66,27 @@ class ArmRow(Result):
     cost_usd: float | None
 
 
+class ProgramRow(Result):
+    """Programs that were committed after a round (table 6 of Autogenesis): `of` all, or a language, difficulty or tag, `value`.
+
+    Attributes:
+        verdicts: how many have each verdict; `share` of `PR` with its interval over problems.
+        ar_ms, am_mb: of accepted programs, mean processor time on the slowest case and mean peak memory.
+        apc: mean number of cases passed before the first that is failed.
+    """
+
+    of: str
+    value: str
+    round: int
+    n: int
+    verdicts: dict[str, int]
+    share: float | None
+    ci: Interval | None
+    ar_ms: float | None
+    am_mb: float | None
+    apc: float | None
+
+
 class Contrast(Result):
     """What evolution gained over another arm, paired by task; positive is better.
 
@@ -106,12 +127,16 @@ class WithinRun(Result):
     arms: list[ArmRow]
     contrasts: list[Contrast]
     changes: dict[str, int]
+    programs: list[ProgramRow]
     token_ratio: float | None
     call_ratio: float | None
 
 
 class WithinRow(Result):
-    """One evolver on one taskset in a suite, over its runs (Autogenesis, table 1); fields as in `WithinRun` and `ArmRow`."""
+    """One evolver on one taskset in a suite, over its runs (Autogenesis, table 1); fields as in `WithinRun` and `ArmRow`.
+
+    `programs` says that a judge of programs checked the answers.
+    """
 
     evolver: str
     method: str
@@ -121,6 +146,7 @@ class WithinRow(Result):
     feedback: str
     oracle: bool
     runs: int
+    programs: bool
     one_shot: float | None
     evolved: float | None
     best_of_k: float | None

@@ -80,7 +80,7 @@ class WithinSetting:
                 True,
                 {"name": cell.label, "kind": "method", "method": name, "options": cell.evolver.options},
             ),
-            judge=partial(judge, initial=initial),
+            judge=partial(judge, initial=initial, rounds=within.rounds),
             views=(ViewPlan(_VIEW, "heldout", count),),
             within=_VIEW,
             record={"within": within.model_dump(), "oracle": within.feedback == "verdict"},

@@ -1,5 +1,6 @@
 """Programming problems as tasksets: `code/all?language=cpp&difficulty=easy&tag=graph&split=train`.
 
+`whole=true` holds out all problems: nothing is trained on then, as in evolution within a task.
 Which split a problem is in is a matter of the problem and its collection alone, so that no filter moves it: within each
 difficulty, half train, a fifth validates, and the rest is held out (`hidden`).
 """
@@ -26,7 +27,7 @@ SCORES = ("share", "verdict")
 VERSION = 1
 """Grows whenever a program may be judged otherwise than before."""
 
-_OPTIONS = ("language", "difficulty", "tag", "split", "problem", "score")
+_OPTIONS = ("language", "difficulty", "tag", "split", "problem", "score", "whole")
 _SPLIT_NAMES = {**{name: name for name in SPLITS}, "hidden": "heldout"}
 
 
@@ -38,6 +39,7 @@ class _Options:
     splits: tuple[str, ...] = SPLITS
     problems: tuple[str, ...] = ()
     score: str = "share"
+    whole: bool = False
 
     def takes(self, one: Problem) -> bool:
         """Return whether a problem is one of those that are asked for."""
@@ -61,6 +63,8 @@ class CodeTaskset:
             split: [one for one in problems if by_split[one.name] == split and options.takes(one)]
             for split in options.splits
         }
+        if options.whole:
+            self._splits = {"heldout": [one for one in problems if options.takes(one)]}
         if not any(self._splits.values()):
             raise ConfigError(f"{name} leaves no problem of {len(problems)}; take a filter away (heredity code list)")
 
@@ -211,6 +215,7 @@ def _options(name: str, query: str, problems: Sequence[Problem]) -> _Options:
         splits=tuple(_SPLIT_NAMES[s] for s in _known("split", given.get("split", SPLITS), _SPLIT_NAMES)),
         problems=_known("problem", given.get("problem", ()), [one.name for one in problems]),
         score=score,
+        whole=given.get("whole") == ("true",),
     )
 
 

@@ -27,8 +27,8 @@ VERDICTS = ("PR", "TLE", "MLE", "CE", "RE", "WA", "TO", "RpE")
 
 _ABOUT = (
     "The columns of table 6 of Autogenesis, of what was committed after each round: programs by verdict; AR, the mean processor "
-    "time of accepted programs on their slowest case, in ms; AM, their mean peak memory, in MB; APC, the mean number of cases passed "
-    "before the first that is failed. ARB and AMB, shares of other solutions that are beaten, are not measured here."
+    "time of accepted programs on their slowest case, in ms; AM, their mean peak memory, in MB; APC, the mean number of cases that "
+    "are passed before the first that is failed. ARB and AMB, shares of other solutions that are beaten, are not measured here."
 )
 
 

@@ -1,0 +1,18 @@
+class Solution:
+    def routes(self, rows, columns, closed):
+        modulus = 1_000_000_007
+        factorial = [1]
+        for number in range(1, rows + columns):
+            factorial.append(factorial[-1] * number % modulus)
+
+        def paths(down, right):
+            return factorial[down + right] * pow(factorial[down] * factorial[right], -1, modulus) % modulus
+
+        stops, ways = sorted([*closed, [rows - 1, columns - 1]]), []
+        for place, (row, column) in enumerate(stops):
+            total = paths(row, column)
+            for (r, c), before in zip(stops[:place], ways):
+                if c <= column:
+                    total -= before * paths(row - r, column - c)
+            ways.append(total % modulus)
+        return ways[-1]

@@ -146,7 +146,7 @@ def _box(run: Run, row: sqlite3.Row, x: float, y: float) -> str:
         class_=f"node {state}",
         tip=tip,
     )
-    return element("a", box, href=run.url("c", row["digest"]), aria_label=tip)
+    return element("a", box, href=run.url("c", row["digest"]))
 
 
 def found(run: Run, digest: str) -> sqlite3.Row:

@@ -113,7 +113,7 @@ def _bar(run: Run, row: sqlite3.Row, axis: Axis, begin: float, end: float, lane:
     room = int((wide - 8) / 7)
     text = [label(shorten(words, room), left + 4, top + 13.5)] if room >= 4 else []
     bar = group(rect, *text, class_=f"span {known}{' bad' if row['problem'] else ''}", tip=tip)
-    return element("a", bar, href=run.url("span", row["number"]), aria_label=tip)
+    return element("a", bar, href=run.url("span", row["number"]))
 
 
 def _totals(run: Run) -> Table:

@@ -1,0 +1,9 @@
+class Solution:
+    def steps(self, tree, pairs):
+        parent, depth, order = {tree.val: None}, {tree.val: 0}, [tree]
+        for node in order:
+            for child in (node.left, node.right):
+                if child:
+                    parent[child.val], depth[child.val] = node.val, depth[node.val] + 1
+                    order.append(child)
+        return [depth[a] + depth[b] if a != b else 0 for a, b in pairs]

@@ -133,6 +133,7 @@ async def test_a_folder_that_only_waits_is_not_judged(
 
 
 @pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.slow
 async def test_a_folder_that_works_without_end_hangs(
     programs: SandboxedPrograms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

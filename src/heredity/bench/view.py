@@ -141,7 +141,7 @@ def _started_data(number: int) -> Any:
     known = {
         "run_id": f"run-{number}",
         "suite_id": "many",
-        "protocol": "policy-evolution",
+        "protocol": "bench",
         "isolation": "none",
         "seed": number,
     }

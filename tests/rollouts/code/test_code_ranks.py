@@ -47,6 +47,7 @@ async def test_a_rank_says_what_single_repeats_give() -> None:
     assert rank.among == LEAST
 
 
+@pytest.mark.slow
 async def test_programs_are_placed_among_those_that_are_stored(judge: Judge, tmp_path: Path) -> None:
     burns = {f"solutions/s{i}.py": in_python(f"sum(range({2 * i}00000))") for i in range(1, LEAST)}
     problem = write(tmp_path / "sum", **burns)

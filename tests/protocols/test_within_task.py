@@ -23,6 +23,7 @@ from heredity.gateway.contract import Usage
 from heredity.ids import generator
 from heredity.library.models.coder import Coder, program
 from heredity.library.models.coder import plan_of as coder_plan
+from heredity.library.models.reviser import Reviser, plan_of, solution
 from heredity.protocols.within_task.account import TaskAccount, accounts_of
 from heredity.protocols.within_task.events import JudgedProgram, WithinJudged
 from heredity.protocols.within_task.metered import Metered
@@ -351,8 +352,6 @@ def test_a_run_is_scored_after_the_fact_and_labelled(verdicts: Path) -> None:
 
 
 def test_what_evolved_is_what_the_plan_says(verdicts: Path) -> None:
-    from heredity.library.models.reviser import plan_of
-
     events = [json.loads(line) for line in next(verdicts.glob("runs/*/journal.jsonl")).read_text().splitlines()]
     accounts = accounts_of(events)
     assert len(accounts) == 4
@@ -390,3 +389,22 @@ def test_a_wrong_configuration_is_refused(
     ran = run(tmp_path, feedback, *arguments)
     assert ran.exit_code != 0
     assert message in f"{ran.exception} {ran.output}"
+
+
+@pytest.mark.parametrize("word", ["level", "a", "noon"])
+def test_a_wrong_rule_is_not_right_by_luck(word: str) -> None:
+    question = f"Spell this word backward (example: sun -> nus): {word}"
+    block = {
+        "task": "improve",
+        "evidence": [{"question": question}],
+        "round": 1,
+        "draw": 1,
+        "limits": {"targets": ["prompt/system:prompt.md"]},
+    }
+
+    async def answered() -> str:
+        proposed = await Reviser().reply(Request.of(f"```json\n{json.dumps(block)}\n```"))
+        return (await Reviser().reply(Request.of(question, json.loads(proposed.text)["edits"][0]["value"]))).text
+
+    assert solution(question) == word
+    assert word not in asyncio.run(answered()).split()

@@ -17,7 +17,7 @@ from typing import Any, cast
 from heredity.errors import ProviderError
 from heredity.gateway.contract import Reply, Request, Usage
 from heredity.ids import digest_bytes
-from heredity.library.models.follower import RuleFollower, words_of
+from heredity.library.models.follower import RuleFollower, read_rules, words_of
 from heredity.library.models.inducer import block_of
 from heredity.library.models.skills import apply_skill
 
@@ -28,6 +28,9 @@ CUES: Mapping[str, str] = {
     "Spell this word backward": "write what follows the colon backwards",
 }
 """Words by which it knows a kind of question, and the skill that answers it."""
+
+_WRONG = "leave it unanswered"
+"""What a wrong rule says: whatever else it said, such as to repeat a word, would be right for some question by luck."""
 
 _PROMPT = "prompt/system:prompt.md"
 _ANSWER = "prompt/answer:prompt.md"
@@ -113,10 +116,11 @@ class Reviser:
 
     async def _answered(self, request: Request) -> Reply:
         question = next((m.content for m in request.messages if m.role == "user"), "")
-        if any("When a question says" in m.content for m in request.messages if m.role == "system"):
+        rules = read_rules("\n".join(m.content for m in request.messages if m.role == "system"))
+        if rules and all(rule.what != _WRONG for rule in rules):
             reply = await RuleFollower().reply(request)
             return self._said(request, reply.text)
-        right = plan_of(question).right_in(0)
+        right = not rules and plan_of(question).right_in(0)
         return self._said(request, _written(question, right=right, number="0"))
 
     def _said(self, request: Request, text: str) -> Reply:
@@ -156,9 +160,7 @@ def _improve(block: Mapping[str, Any]) -> dict[str, Any]:
     else:
         cue = next((c for c in CUES if c.casefold() in question.casefold()), "a question")
         skill = CUES.get(cue, "")
-        value = (
-            f'- When a question says "{cue}", {skill if right else "give the last word"}.\n(revision {number}.{draw})'
-        )
+        value = f'- When a question says "{cue}", {skill if right else _WRONG}.\n(revision {number}.{draw})'
     return {"edits": [{"variable": target, "value": value, "why": f"round {number}"}], "expects": "another answer"}
 
 

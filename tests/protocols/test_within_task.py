@@ -25,10 +25,8 @@ from heredity.library.models.coder import Coder, program
 from heredity.library.models.coder import plan_of as coder_plan
 from heredity.library.models.reviser import Reviser, plan_of, solution
 from heredity.protocols.within_task.account import TaskAccount, accounts_of
-from heredity.protocols.within_task.events import JudgedProgram, WithinJudged
 from heredity.protocols.within_task.metered import Metered
 from heredity.protocols.within_task.metrics import change, contrasts
-from heredity.protocols.within_task.programs import program_rows
 from heredity.protocols.within_task.report import NO_TRUTH, ORACLE, said
 from heredity.protocols.within_task.rounds import Rules, TaskRounds
 from heredity.protocols.within_task.samples import Spent, choose, covering, wanted
@@ -248,22 +246,6 @@ def test_rounds_of_coins_that_are_told_nothing_do_not_gain() -> None:
         finals.append(account.final)
     (one,) = contrasts([("one-shot", [finals], [firsts], None)])
     assert one.verdict == Verdict.WITHIN_NOISE
-
-
-def test_programs_are_counted_by_verdict_round_and_kind() -> None:
-    def program(verdict: str) -> JudgedProgram:
-        return {"verdict": verdict, "passed": 3, "cases": 4, "cpu_s": 0.5, "peak_bytes": 2**21}
-
-    judged: list[WithinJudged] = [
-        {"task": 0, "attributes": {"language": "go", "tags": "a, b", "cluster": "x"}, "rounds": [program("WA"), program("PR")]},
-        {"task": 1, "attributes": {"language": "cpp", "tags": "a", "cluster": "x"}, "rounds": [program("PR"), program("PR")]},
-    ]  # fmt: skip
-    rows = {(row.of, row.value, row.round): row for row in program_rows(judged, 1)}
-    assert rows["all", "", 0].verdicts["WA"] == rows["all", "", 0].verdicts["PR"] == 1
-    assert (rows["language", "go", 0].share, rows["language", "go", 1].share) == (0.0, 1.0)
-    assert rows["tag", "a", 1].n == 2
-    assert rows["tag", "b", 0].ar_ms is None
-    assert (rows["all", "", 1].ar_ms, rows["all", "", 1].am_mb, rows["all", "", 1].apc) == (500.0, 2.0, 3.0)
 
 
 def test_public_tests_tell_nothing_of_hidden_ones() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
@@ -16,7 +15,7 @@ from heredity.cli.columns import columns
 from heredity.cli.whole_help import WholeHelp
 
 if TYPE_CHECKING:
-    from heredity.rollouts.code.check import Checked
+    from heredity.rollouts.code.check import Checked, Progress
     from heredity.rollouts.code.judge import Judgement
     from heredity.rollouts.code.ranks import Pool, Rank
 
@@ -101,11 +100,15 @@ def check(
         typer.Option("--language", help="Solutions and harnesses in this language (repeatable); all by default."),
     ] = None,
     seed: Seed = "0",
+    resume: Annotated[
+        Path | None,
+        typer.Option("--resume", help="Keep each check in this file as it is made, and do not make again what it has."),
+    ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
     """Check problems: references agree, wrong and slow solutions are rejected, accepted ones pass, harnesses compile."""
-    from heredity.rollouts.code.check import check as checked
+    from heredity.rollouts.code.check import Checking, Kept, checks
     from heredity.rollouts.code.replies import code_judge
     from heredity.rollouts.code.toolchains import installed
     from heredity.tasks.code.languages import language as language_of
@@ -113,17 +116,19 @@ def check(
 
     languages = [language_of(name) for name in chosen_languages] if chosen_languages else installed()
     chosen = [problem(name) for name in (names or problem_folders(library_folder()))]
+    how, kept = Checking(seed, agree, languages), Kept(resume)
+    found: list[Checked] = []
 
-    async def all_checked() -> list[Checked]:
-        found: list[Checked] = []
+    async def all_checked() -> None:
         async with code_judge() as judge:
-            for number, one in enumerate(chosen, 1):
-                if sys.stderr.isatty():
-                    typer.echo(f"\r[{number}/{len(chosen)}] {one.name:40}", nl=False, err=True)
-                found.append(await checked(judge, one, seed, agree, languages))
-        return found
+            async for done in checks(judge, chosen, how, kept):
+                found.append(done.checked)
+                typer.echo(_done(done, len(chosen)), err=True)
 
-    found = asyncio.run(all_checked())
+    try:
+        asyncio.run(all_checked())
+    except KeyboardInterrupt:
+        typer.echo(f"stopped after {len(found)} of {len(chosen)} problems", err=True)
     failed = [one.problem for one in found if one.faults]
     judged = [language.name for language in languages]
     if as_json:
@@ -136,7 +141,7 @@ def check(
         ]
         typer.echo(columns(["problem", "cases", "agreed", "reference s", "verdicts", "faults"], rows))
         typer.echo(f"{len(found) - len(failed)} of {len(found)} problems are sound, judged in {', '.join(judged)}")
-    raise typer.Exit(1 if failed else 0)
+    raise typer.Exit(130 if len(found) < len(chosen) else 1 if failed else 0)
 
 
 @app.command()
@@ -208,6 +213,16 @@ def _placed(rank: Rank | None) -> str:
         f"ARB {rank.arb:.1f}% (repeats {low:.1f} to {high:.1f}), AMB {rank.amb:.1f}% (repeats {least:.1f} to {most:.1f}), among "
         f"{rank.among} {how}"
     )
+
+
+def _done(done: Progress, count: int) -> str:
+    """Return the line on a problem that has been checked."""
+    from heredity.results.text import clean
+
+    state = clean("; ".join(done.checked.faults)) or "sound"
+    taken = "checked before" if done.seconds is None else f"{done.seconds:.0f} s"
+    left = "" if done.left_s is None or done.number == count else f", about {max(done.left_s / 60, 1):.0f} min left"
+    return f"[{done.number}/{count}] {done.checked.problem}: {state} ({taken}{left})"
 
 
 def _verdicts(found: Checked) -> str:

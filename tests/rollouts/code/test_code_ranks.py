@@ -3,8 +3,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import re
 import statistics
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from sums import in_python, write
@@ -13,7 +15,10 @@ from typer.testing import CliRunner
 from heredity.cli.code import app
 from heredity.rollouts.code.judge import Judge
 from heredity.rollouts.code.ranks import LEAST, Ranker, Usage, _noise, _placed, beats
+from heredity.rollouts.code.verdicts import Tests
+from heredity.sandbox.native import Ended
 from heredity.tasks.code.languages import LANGUAGES
+from heredity.tasks.code.problem import Problem
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -45,6 +50,64 @@ async def test_a_rank_says_what_single_repeats_give() -> None:
     assert rank.arb == beats(4.0, [float(i) for i in range(1, 13)])
     assert rank.arb_range == (beats(6.0, list(range(1, 13))), beats(3.0, list(range(1, 13))))
     assert rank.among == LEAST
+
+
+class Measures:
+    """A judge that runs nothing: a program's seconds and bytes are written in it; without any it fails."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+
+    async def answers(self, *asked: Any) -> list[tuple[Any, Ended] | str]:
+        _, _, source, cases, _ = asked
+        self.ran.append(source)
+        found = re.search(r"return sum|takes (\S+) (\S+)", source)
+        if "fails" in source or found is None:
+            return ["TLE: took too long"] * len(cases)
+        seconds, peak = (float(found[1]), float(found[2])) if found[1] else (1.0, 1e6)
+        return [(0, Ended(0, b"", "", seconds, seconds, int(peak)))] * len(cases)
+
+
+def measured(folder: Path, *more: str) -> Problem:
+    solutions = {f"solutions/s{i}.py": f"# takes {i} {i}e6\n" for i in range(2, LEAST + 1)}
+    return write(folder, **solutions, **{f"solutions/more{i}.py": text for i, text in enumerate(more)})
+
+
+async def test_a_stored_solution_that_fails_on_this_machine_is_left_out(tmp_path: Path) -> None:
+    tests = Tests([[[1]], [[2]]], [1, 2], 1, 0.1, (0.1, 0.2))
+    judge, problem = Measures(), measured(tmp_path / "sum", "fails")
+    ranker = Ranker(cast("Judge", judge), repeats=2, heaviest=1)
+    rank = await ranker.rank(problem, tests, LANGUAGES["python3"], "# takes 3.5 1e6\n")
+    assert rank is not None
+    assert rank.among == LEAST
+    assert rank.noise is not None
+    assert rank.noise[0].moved == 0.0
+    assert json.dumps(rank.to_json())
+    assert rank.to_json()["noise"]["time"]["furthest"] == 0.0
+    assert judge.ran.count("fails") == 1, "it is not tried again"
+    count = len(judge.ran)
+    assert await ranker.rank(problem, tests, LANGUAGES["python3"], "fails") is None
+    assert len(judge.ran) - count <= 2 * 2, "the stored ones are measured once"
+
+
+async def test_programs_that_ask_at_the_same_time_share_what_is_measured(tmp_path: Path) -> None:
+    tests = Tests([[[1]], [[2]]], [1, 2], 1, 0.1, (0.1, 0.2))
+    judge, problem = Measures(), measured(tmp_path / "sum")
+    ranker = Ranker(cast("Judge", judge), repeats=2, heaviest=1)
+    sources = [f"# takes {seconds} 1e6\n" for seconds in (1.5, 2.5, 3.5)]
+    ranks = await asyncio.gather(*(ranker.rank(problem, tests, LANGUAGES["python3"], one) for one in sources))
+    places = [rank.arb for rank in ranks if rank]
+    assert len(places) == 3
+    assert places == sorted(places, reverse=True)
+    assert judge.ran.count("# takes 7 7e6\n") == 2
+
+
+async def test_without_enough_to_be_placed_among_nothing_is_measured(tmp_path: Path) -> None:
+    judge, problem = Measures(), write(tmp_path / "sum")
+    tests = Tests([[[1]]], [1], 1, 0.1, (0.1,))
+    assert await Ranker(cast("Judge", judge)).rank(problem, tests, LANGUAGES["python3"], "# takes 1 1\n") is None
+    assert await Ranker(cast("Judge", judge)).rank(problem, tests, LANGUAGES["cpp"], "// takes 1 1\n") is None
+    assert judge.ran == []
 
 
 @pytest.mark.slow

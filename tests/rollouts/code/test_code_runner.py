@@ -8,6 +8,7 @@ from sums import in_python, write
 from tests.actors.fakes import ListedModel, candidate
 
 from heredity.actors.contract import Solving
+from heredity.rollouts.code.ranks import Rank
 from heredity.rollouts.code.runner import CodeRunner
 from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Trajectory
@@ -26,9 +27,11 @@ def last(trajectory: Trajectory, key: str) -> Any:
     return trajectory.columns[f"info/{key}"][-1]
 
 
-async def attempts(folder: Path, *replies: list[str], score: str = "share", **settings: Any) -> list[Trajectory]:
+async def attempts(
+    folder: Path, *replies: list[str], score: str = "share", ranks: bool = False, **settings: Any
+) -> list[Trajectory]:
     write(folder / "sum")
-    spec = {"problem": str(folder / "sum"), "language": "python3", "seed": "s", "score": score}
+    spec = {"problem": str(folder / "sum"), "language": "python3", "seed": "s", "score": score, "ranks": ranks}
     task, found = Task("train/0", "train", 0, spec), list[Trajectory]()
     for listed in replies:
         runner = CodeRunner(ListedModel(listed), settings=Solving(**settings), workers=2)
@@ -38,8 +41,21 @@ async def attempts(folder: Path, *replies: list[str], score: str = "share", **se
     return found
 
 
-async def test_a_reply_is_scored_by_the_judge(tmp_path: Path) -> None:
-    right, none = await attempts(tmp_path, [RIGHT], ["I cannot."])
+async def test_a_reply_is_scored_by_the_judge_and_ranked_where_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def rank(*given: Any) -> Rank:
+        asked.append(given[-1])
+        return Rank(70.0, 40.0, (60.0, 80.0), (40.0, 40.0), 12, transferred=False, seconds=(1.0,))
+
+    monkeypatch.setattr("heredity.rollouts.code.ranks.Ranker.rank", rank)
+    right, none = await attempts(tmp_path, [RIGHT], ["I cannot."], ranks=True)
+    assert asked == [in_python("pass")]
+    found = last(Trajectory.decode(right.encode()), "rank")
+    assert (found["arb"], found["amb_range"], found["transferred"]) == (70.0, [40.0, 40.0], False)
+    assert last(none, "rank") is None
     assert (right.status, right.total_reward, last(right, "verdict"), last(right, "correct")) == ("ok", 1.0, "PR", True)
     assert last(right, "judgement")["cases"] == 22
     assert last(right, "cpu_s") > 0
@@ -50,6 +66,7 @@ async def test_a_reply_is_scored_by_the_judge(tmp_path: Path) -> None:
 
 async def test_a_verdict_between_rounds_tells_of_hidden_cases_only_their_number(tmp_path: Path) -> None:
     [revised] = await attempts(tmp_path, [WRONG, RIGHT], rounds=3, feedback="verdict")
+    assert last(revised, "rank") is None, "nobody asked for it"
     assert last(revised, "round_verdicts") == ["WA", "PR"]
     assert last(revised, "rounds") == [1 / 22, 1.0]
     said = str(revised.columns["messages"])

@@ -56,6 +56,14 @@ def test_a_task_names_what_is_to_be_written_and_nothing_hidden() -> None:
     assert other[first.spec["problem"]] != first.spec["seed"]
 
 
+def test_ranks_are_measured_where_they_are_asked_for() -> None:
+    (task,), (ranked,) = (taskset(name).draw("train", 1, 1) for name in ("code/all", "code/all?ranks=true"))
+    assert "ranks" not in task.spec
+    assert ranked.spec.keys() - task.spec.keys() == {"ranks"}
+    assert ranked.spec["ranks"] is True
+    assert "ranks" not in asked_of(ranked.spec).prompt
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -64,6 +72,7 @@ def test_a_task_names_what_is_to_be_written_and_nothing_hidden() -> None:
         ("code/all?tag=knitting", "knitting"),
         ("code/all?tags=graph", "tag"),
         ("code/all?tag=", "is no option"),
+        ("code/all?ranks=yes", "ranks is yes; give true or false"),
         ("code/all?score=best", "give one of share, verdict"),
         ("code/all?problem=two-gate", "two-gates"),
         ("code/some", "code/all"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
@@ -59,22 +60,44 @@ class WithinSampled(TypedDict):
     cost_usd: float | None
 
 
+class RankedProgram(TypedDict):
+    """Where an accepted program stands among the stored solutions of its problem, in percent (ARB and AMB), and how steadily.
+
+    `arb_range` and `amb_range` are what single repeats give, `seconds` what it took in each; `noise` is of the stored solutions, by
+    `time` and `memory`: in what share of repeats one has another place (`moved`), and how far a rank is from repeat to repeat.
+    """
+
+    arb: float
+    amb: float
+    arb_range: Sequence[float]
+    amb_range: Sequence[float]
+    among: int
+    transferred: bool
+    seconds: Sequence[float]
+    noise: Mapping[str, Mapping[str, float]] | None
+
+
 class JudgedProgram(TypedDict):
-    """What a judge of programs found of one: `cpu_s` on its slowest case, `peak_bytes` on any."""
+    """What a judge of programs found of one: `cpu_s` on its slowest case, `peak_bytes` on any; `rank` of those that have one."""
 
     verdict: str
     passed: int
     cases: int
     cpu_s: float
     peak_bytes: int
+    rank: NotRequired[RankedProgram]
 
 
 class WithinJudged(TypedDict):
-    """What was committed after each round of a task, as the judge of programs found it; null where it found nothing."""
+    """What was committed after each round of a task, as the judge of programs found it; null where it found nothing.
+
+    `sample` is the chosen one of the samples that the same tokens bought.
+    """
 
     task: int
     attributes: Mapping[str, str]
     rounds: Sequence[JudgedProgram | None]
+    sample: NotRequired[JudgedProgram | None]
 
 
 WITHIN_PROPOSED = EventKind("within.proposed", WithinProposed)

@@ -18,11 +18,12 @@ from heredity.analysis.statistics import case_mean
 from heredity.analysis.suite_table import table_of
 from heredity.protocols.within_task.account import TaskAccount, accounts_of
 from heredity.protocols.within_task.events import WITHIN_JUDGED
-from heredity.protocols.within_task.programs import program_rows
+from heredity.protocols.within_task.programs import language_rows, pooled, program_noise, program_rows
 from heredity.protocols.within_task.results import (
     ArmRow,
     Contrast,
     CurveRow,
+    EntryLanguageRow,
     TaskRow,
     WithinRow,
     WithinRun,
@@ -58,6 +59,7 @@ class WithinMetrics(CommonMetrics):
         rows = [_task(account, limit) for account in accounts]
         arms = _arms(rows, accounts, clusters)
         pairs = [(arm.name, [r.final for r in rows], _scores(rows, arm.name)) for arm in arms if arm.name != EVOLVED]
+        judged = list(WITHIN_JUDGED.all(evidence.events))
         ratios = {name: _ratio(accounts, name) for name in ("tokens", "calls")}
         return WithinRun(
             optimizer=str((started.get("evolver") or {}).get("method")),
@@ -70,7 +72,9 @@ class WithinMetrics(CommonMetrics):
             arms=arms,
             contrasts=contrasts([(over, [after], [before], clusters) for over, after, before in pairs]),
             changes={**Counter(row.change for row in rows), "slipped": sum(row.slipped for row in rows)},
-            programs=program_rows(WITHIN_JUDGED.all(evidence.events), limit),
+            programs=program_rows(judged, limit),
+            languages=language_rows(judged),
+            program_noise=program_noise(judged),
             token_ratio=ratios["tokens"],
             call_ratio=ratios["calls"],
         )
@@ -82,7 +86,8 @@ class WithinMetrics(CommonMetrics):
             if isinstance(run.part, WithinRun):
                 groups.setdefault((label, run.taskset or ""), []).append(run)
         rows = [_row(label, taskset, runs, ranked=evidence.ranked) for (label, taskset), runs in groups.items()]
-        return WithinSuite(rows=_corrected(rows)) if rows else None
+        languages = [row for (label, taskset), runs in groups.items() for row in _languages(label, taskset, runs)]
+        return WithinSuite(rows=_corrected(rows), languages=languages) if rows else None
 
 
 def contrasts(
@@ -160,6 +165,24 @@ def _row(label: str, taskset: str, runs: Sequence[RunResults], *, ranked: bool) 
         slipped=sum(p.changes.get("slipped", 0) for p in parts),
         contrasts=contrasts(asked, ranked=ranked) if alike else [],
     )
+
+
+def _languages(label: str, taskset: str, runs: Sequence[RunResults]) -> list[EntryLanguageRow]:
+    parts = [run.part for run in runs if isinstance(run.part, WithinRun)]
+    rows = [row for part in parts for row in part.languages]
+    return [
+        EntryLanguageRow(
+            language=language,
+            arm=arm,
+            **pooled([row for row in rows if (row.language, row.arm) == (language, arm)]),
+            evolver=label,
+            taskset=taskset,
+            model=runs[0].conditions.get(MODEL),
+            oracle=any(part.oracle for part in parts),
+            runs=len(parts),
+        )
+        for language, arm in dict.fromkeys((row.language, row.arm) for row in rows)
+    ]
 
 
 def _task(account: TaskAccount, limit: int) -> TaskRow:

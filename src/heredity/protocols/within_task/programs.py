@@ -6,6 +6,7 @@ rollouts; tasks that no such judge checks have none of it.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -16,46 +17,50 @@ from heredity.analysis.suite_table import table_of
 from heredity.evolution.operators.evidence import last_info
 from heredity.judging.bench import Bench, Evolved
 from heredity.protocols.within_task.account import TaskAccount
-from heredity.protocols.within_task.events import WITHIN_JUDGED, JudgedProgram, WithinJudged
-from heredity.protocols.within_task.results import ProgramRow
-from heredity.results.page import Column, Mean, Number, Row, Section, Table, Text
-from heredity.rollouts.trajectory import decode_many
+from heredity.protocols.within_task.events import WITHIN_JUDGED, JudgedProgram, RankedProgram, WithinJudged
+from heredity.protocols.within_task.results import LanguageRow, ProgramNoise, ProgramRow
+from heredity.rollouts.trajectory import Trajectory, decode_many
 from heredity.tasks import Task
 
 VERDICTS = ("PR", "TLE", "MLE", "CE", "RE", "WA", "TO", "RpE")
 """The verdicts of table 6, in its order."""
 
-_ABOUT = (
-    "The columns of table 6 of Autogenesis, of what was committed after each round: programs by verdict; AR, the mean processor "
-    "time of accepted programs on their slowest case, in ms; AM, their mean peak memory, in MB; APC, the mean number of cases that "
-    "are passed before the first that is failed. ARB and AMB, shares of other solutions that are beaten, are not measured here."
-)
+_RANK = ("arb", "amb", "arb_range", "amb_range", "among", "transferred", "seconds", "noise")
 
 
 async def journal_programs(bench: Bench, evolved: Evolved, accounts: Sequence[TaskAccount], limit: int) -> None:
     """Journal what was found of the programs of each task, unless it is on record or the tasks have none."""
     view, blobs = bench.view("heldout"), {s.submit_id: s.blob for s in evolved.submissions}
 
-    def judged(account: TaskAccount, number: int) -> JudgedProgram | None:
-        committed = account.committed(number)
-        blob = blobs.get(committed["submit_id"] or 0) if committed else None
+    def judged(submit_id: int | None, outcome: int = 0) -> JudgedProgram | None:
+        blob = blobs.get(submit_id) if submit_id is not None else None
         trajectories = decode_many(bench.records.blobs.get(blob)) if blob else []
-        return _judged(last_info(trajectories[0], "judgement"), trajectories[0]) if trajectories else None
+        return _judged(trajectories[outcome]) if outcome < len(trajectories) else None
 
     for task, account in zip(view.tasks, accounts, strict=True):
-        rounds = [judged(account, number) for number in range(limit + 1)]
+        committed = [account.committed(number) for number in range(limit + 1)]
+        rounds = [judged(one["submit_id"]) if one else None for one in committed]
         if any(rounds) and bench.recorded(WITHIN_JUDGED, task=task.index) is None:
             data: WithinJudged = {"task": task.index, "attributes": _attributes(task), "rounds": rounds}
+            if account.samples:
+                data["sample"] = judged(account.samples["submit_id"], account.samples["chosen"])
             await bench.records.commit([WITHIN_JUDGED.line(data)])
 
 
-def _judged(judgement: Any, trajectory: Any) -> JudgedProgram | None:
-    if isinstance(judgement, Mapping):
-        found = cast("Mapping[str, Any]", judgement)
-        names = ("verdict", "passed", "cases", "cpu_s", "peak_bytes")
-        return cast("JudgedProgram", {name: found[name] for name in names})
-    verdict = last_info(trajectory, "verdict")
-    return {"verdict": verdict, "passed": 0, "cases": 0, "cpu_s": 0.0, "peak_bytes": 0} if verdict else None
+def _judged(trajectory: Trajectory) -> JudgedProgram | None:
+    judgement, rank = last_info(trajectory, "judgement"), last_info(trajectory, "rank")
+    if not isinstance(judgement, Mapping):
+        verdict = last_info(trajectory, "verdict")
+        return {"verdict": verdict, "passed": 0, "cases": 0, "cpu_s": 0.0, "peak_bytes": 0} if verdict else None
+    names = ("verdict", "passed", "cases", "cpu_s", "peak_bytes")
+    found = cast("JudgedProgram", _taken(judgement, names))
+    if isinstance(rank, Mapping):
+        found["rank"] = cast("RankedProgram", _taken(rank, _RANK))
+    return found
+
+
+def _taken(values: Any, names: Sequence[str]) -> dict[str, Any]:
+    return {name: values[name] for name in names}
 
 
 def _attributes(task: Task) -> dict[str, str]:
@@ -74,49 +79,93 @@ def program_rows(judged: Iterable[WithinJudged], limit: int) -> list[ProgramRow]
 
 
 def _row(of: str, value: str, number: int, tasks: Sequence[WithinJudged]) -> ProgramRow:
-    found = [(task, program) for task in tasks if (program := task["rounds"][number]) is not None]
+    return ProgramRow(of=of, value=value, round=number, **_figures([(t, t["rounds"][number]) for t in tasks]))
+
+
+def language_rows(judged: Iterable[WithinJudged]) -> list[LanguageRow]:
+    """Return the rows of each language: one-shot, best-of-k where there are samples, and evolved."""
+    tasks = list(judged)
+    rows: list[LanguageRow] = []
+    for language in dict.fromkeys(task["attributes"].get("language", "") for task in tasks):
+        own = [task for task in tasks if task["attributes"].get("language", "") == language]
+        arms = {
+            "one-shot": [(task, task["rounds"][0]) for task in own],
+            "best-of-k": [(task, task["sample"]) for task in own if "sample" in task],
+            "evolved": [(task, task["rounds"][-1]) for task in own],
+        }
+        rows += [LanguageRow(language=language, arm=arm, **_figures(found)) for arm, found in arms.items() if found]
+    return rows
+
+
+def _figures(programs: Sequence[tuple[WithinJudged, JudgedProgram | None]]) -> dict[str, Any]:
+    found = [(task, program) for task, program in programs if program is not None]
     accepted = [program for _, program in found if program["verdict"] == "PR"]
+    ranks = [program["rank"] for program in accepted if "rank" in program]
     clusters: Clusters = [task["attributes"].get("cluster") for task, _ in found]
     passes = [[float(program["verdict"] == "PR") for _, program in found]]
     estimate = case_mean([table_of(passes)], bounds=SHARE, clusters=[clusters]) if found else None
-    return ProgramRow(
-        of=of,
-        value=value,
-        round=number,
-        n=len(found),
-        verdicts={name: sum(program["verdict"] == name for _, program in found) for name in VERDICTS},
-        share=sum(passes[0]) / len(found) if found else None,
-        ci=estimate.interval if estimate else None,
-        ar_ms=_mean([1000.0 * program["cpu_s"] for program in accepted]),
-        am_mb=_mean([program["peak_bytes"] / 2**20 for program in accepted]),
-        apc=_mean([float(program["passed"]) for _, program in found]),
+    return {
+        "n": len(found),
+        "verdicts": {name: sum(program["verdict"] == name for _, program in found) for name in VERDICTS},
+        "share": sum(passes[0]) / len(found) if found else None,
+        "ci": estimate.interval if estimate else None,
+        "ar_ms": _mean([1000.0 * program["cpu_s"] for program in accepted]),
+        "am_mb": _mean([program["peak_bytes"] / 2**20 for program in accepted]),
+        "apc": _mean([float(program["passed"]) for _, program in found]),
+        "arb": _mean([rank["arb"] for rank in ranks]),
+        "amb": _mean([rank["amb"] for rank in ranks]),
+        "ranked": len(ranks),
+    }
+
+
+def pooled(rows: Sequence[LanguageRow]) -> dict[str, Any]:
+    """Return the figures of several runs as one: verdicts are added up, means weighted by what they are means of."""
+    counts = {name: sum(row.verdicts[name] for row in rows) for name in VERDICTS}
+    n, accepted = [row.n for row in rows], [row.verdicts["PR"] for row in rows]
+    placed = [row.ranked for row in rows]
+    return {
+        "n": sum(n),
+        "verdicts": counts,
+        "share": counts["PR"] / sum(n) if sum(n) else None,
+        "ci": rows[0].ci if len(rows) == 1 else None,
+        "ar_ms": _weighted([row.ar_ms for row in rows], accepted),
+        "am_mb": _weighted([row.am_mb for row in rows], accepted),
+        "apc": _weighted([row.apc for row in rows], n),
+        "arb": _weighted([row.arb for row in rows], placed),
+        "amb": _weighted([row.amb for row in rows], placed),
+        "ranked": sum(placed),
+    }
+
+
+def _weighted(means: Sequence[float | None], weights: Sequence[int]) -> float | None:
+    known = [(mean, weight) for mean, weight in zip(means, weights, strict=True) if mean is not None and weight]
+    return sum(m * w for m, w in known) / sum(w for _, w in known) if known else None
+
+
+def program_noise(judged: Iterable[WithinJudged]) -> ProgramNoise | None:
+    """Return how steady times and ranks of what was committed last are; None where nothing has a rank."""
+    last = [task["rounds"][-1] for task in judged]
+    ranks = [program["rank"] for program in last if program is not None and "rank" in program]
+    if not ranks:
+        return None
+    times = [(max(rank["seconds"]) - min(rank["seconds"])) / statistics.median(rank["seconds"]) for rank in ranks]
+    arb, amb = (
+        [high - low for low, high in found]
+        for found in ([r["arb_range"] for r in ranks], [r["amb_range"] for r in ranks])
+    )
+    noises = [noise for rank in ranks if (noise := rank["noise"])]
+    return ProgramNoise(
+        ranks=len(ranks),
+        time_typical=statistics.median(times),
+        time_furthest=max(times),
+        arb_typical=statistics.median(arb),
+        arb_furthest=max(arb),
+        amb_typical=statistics.median(amb),
+        amb_furthest=max(amb),
+        moved_time=_mean([noise["time"]["moved"] for noise in noises]),
+        moved_memory=_mean([noise["memory"]["moved"] for noise in noises]),
     )
 
 
 def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
-
-
-def program_section(rows: Sequence[ProgramRow], *, ranked: bool) -> list[Section]:
-    """Return the section of programs; none where there are no programs."""
-    if not rows:
-        return []
-    heads = ("of", "round", "programs", *VERDICTS, "accepted", "AR, ms", "AM, MB", "APC")
-    shown = tuple(
-        Row(
-            (
-                "all" if row.of == "all" else f"{row.of} {row.value}",
-                "first answer" if row.round == 0 else str(row.round),
-                row.n,
-                *(row.verdicts[name] for name in VERDICTS),
-                Mean(row.share, *((row.ci or (None, None)) if ranked else (None, None)), 2),
-                Number(row.ar_ms, 1),
-                Number(row.am_mb, 1),
-                Number(row.apc, 1),
-            )
-        )
-        for row in rows
-    )
-    columns = tuple(Column(name, "left" if i < 2 else "right") for i, name in enumerate(heads))
-    table = Table(columns, shown, csv="programs.csv")
-    return [Section("programs", "Programs by round", (Text(_ABOUT, "about"), table), "main")]

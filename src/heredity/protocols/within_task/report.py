@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heredity.protocols.within_task.programs import program_section
-from heredity.protocols.within_task.published import DATASETS, LANGUAGES, TABLE_1, TABLE_3
+from heredity.protocols.within_task.program_tables import language_section, program_section, published_section
+from heredity.protocols.within_task.published import DATASETS, TABLE_1
 from heredity.protocols.within_task.results import Contrast, TaskRow, WithinRow, WithinRun, WithinSuite
 from heredity.results import text
 from heredity.results.charts import Lines, Series
@@ -64,7 +64,8 @@ class WithinReport(PlainReport):
             Section(
                 "rounds", "Rounds", (_curve([(part.mode, part)]), _round_table(part, ranked=ranked)), "main", "all"
             ),
-            *program_section(part.programs, ranked=ranked),
+            *language_section(part.languages, ranked=ranked),
+            *program_section(part.programs, part.program_noise, ranked=ranked),
             Section("changes", "What became of the tasks", _changes(part), "main", "all"),
         ]
 
@@ -82,6 +83,7 @@ class WithinReport(PlainReport):
                 "table-1", "Improvement within a task", (Text(_ARMS, "about"), *_table_1(part.rows)), "lead", "all"
             ),
             Section("rounds", "Rounds", (_curve(series),), "main"),
+            *language_section(part.languages, ranked=suite.ranked),
             *_published(part.rows),
         ]
 
@@ -266,10 +268,7 @@ def _percent(row: WithinRow, over: str) -> Value | Cell:
 def _published(rows: Sequence[WithinRow]) -> list[Section]:
     """Return tables of the paper, where a suite has one of their data sets or programs."""
     if any(row.programs for row in rows):
-        passed = tuple(Row((model, *counts)) for model, counts in TABLE_3.items())
-        told = "As published (Autogenesis, table 3): problems of 100 that pass all hidden cases, of other problems and models."
-        heads = (Column("model"), *(Column(name, "right") for name in LANGUAGES))
-        return [Section("published", "As published", (Text(told, "about"), Table(heads, passed)), "detail")]
+        return [published_section()]
     named = {row.taskset.removeprefix("questions/").partition("?")[0] for row in rows}
     if not named & set(DATASETS):
         return []

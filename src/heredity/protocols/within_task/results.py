@@ -66,18 +66,18 @@ class ArmRow(Result):
     cost_usd: float | None
 
 
-class ProgramRow(Result):
-    """Programs that were committed after a round (table 6 of Autogenesis): `of` all, or a language, difficulty or tag, `value`.
+class ProgramFigures(Result):
+    """The columns of table 6 of Autogenesis, of some programs.
 
     Attributes:
+        n: how many programs.
         verdicts: how many have each verdict; `share` of `PR` with its interval over problems.
         ar_ms, am_mb: of accepted programs, mean processor time on the slowest case and mean peak memory.
         apc: mean number of cases passed before the first that is failed.
+        arb, amb: mean percent of a problem's stored solutions that take more time, or memory, than an accepted program; `ranked` of
+            them have a rank.
     """
 
-    of: str
-    value: str
-    round: int
     n: int
     verdicts: dict[str, int]
     share: float | None
@@ -85,6 +85,57 @@ class ProgramRow(Result):
     ar_ms: float | None
     am_mb: float | None
     apc: float | None
+    arb: float | None
+    amb: float | None
+    ranked: int
+
+
+class ProgramRow(ProgramFigures):
+    """Programs that were committed after a round: `of` all, or a language, difficulty or tag, `value`."""
+
+    of: str
+    value: str
+    round: int
+
+
+class LanguageRow(ProgramFigures):
+    """Programs of an `arm` in a `language`: `one-shot`, `evolved` or `best-of-k` (Autogenesis, table 3)."""
+
+    language: str
+    arm: str
+
+
+class EntryLanguageRow(LanguageRow):
+    """The same of one evolver on one taskset in a suite, over its `runs`; the interval is there for a single run."""
+
+    evolver: str
+    taskset: str
+    model: str | None
+    oracle: bool
+    runs: int
+
+
+class ProgramNoise(Result):
+    """How steady times and ranks of a run's accepted programs are.
+
+    Attributes:
+        ranks: how many programs have a rank.
+        time_typical, time_furthest: of a program's times in single repeats, greatest less least, over their median: the median of
+            programs and the most.
+        arb_typical, arb_furthest: how far single repeats put a program's rank apart, in percent points; `amb_…` likewise.
+        moved_time, moved_memory: in what share of repeats a stored solution has another place by time, or by memory; a mean over
+            programs.
+    """
+
+    ranks: int
+    time_typical: float
+    time_furthest: float
+    arb_typical: float
+    arb_furthest: float
+    amb_typical: float
+    amb_furthest: float
+    moved_time: float | None
+    moved_memory: float | None
 
 
 class Contrast(Result):
@@ -128,6 +179,8 @@ class WithinRun(Result):
     contrasts: list[Contrast]
     changes: dict[str, int]
     programs: list[ProgramRow]
+    languages: list[LanguageRow]
+    program_noise: ProgramNoise | None
     token_ratio: float | None
     call_ratio: float | None
 
@@ -160,3 +213,4 @@ class WithinSuite(Result):
     """The part of evolution within tasks in a suite's results."""
 
     rows: list[WithinRow]
+    languages: list[EntryLanguageRow]

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import json
+import time
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
-from heredity.errors import HeredityError
+from heredity.errors import ConfigError, HeredityError
+from heredity.ids import digest_json
+from heredity.outside import json_value, read_text
 from heredity.rollouts.code.judge import Judge, Judgement, Tests, Verdict
 from heredity.rollouts.code.toolchains import installed
 from heredity.sandbox.native import Bounds
@@ -53,6 +58,106 @@ class Checked:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Checked:
+        """Return what `to_json` gave."""
+        read: dict[str, Any] = {**data, "faults": tuple(data["faults"]), "skipped": tuple(data["skipped"])}
+        return Checked(**read)
+
+
+@dataclass(frozen=True)
+class Checking:
+    """How problems are checked.
+
+    Attributes:
+        seed: what their cases are drawn from.
+        agree: on how many small cases the references are compared.
+        languages: of which solutions and harnesses.
+    """
+
+    seed: str
+    agree: int
+    languages: Sequence[Language]
+
+    def key(self, problem: Problem) -> str:
+        """Return a digest of all that the check of a problem hangs on but the machine."""
+        stored = {path: source for path, (_, source) in {**problem.accepted, **problem.rejected}.items()}
+        bounds = [problem.name, problem.memory_bytes, problem.no_slow, repr(problem.signature)]
+        return digest_json(
+            [problem.digest, stored, bounds, self.seed, self.agree, [one.name for one in self.languages]]
+        )
+
+
+class Kept:
+    """Checks that are kept in a file, a line each, so that a check of many problems goes on where it was stopped.
+
+    Args:
+        path: the file; None keeps nothing.
+
+    Raises:
+        ConfigError: if the file is none of checks.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path, self._found = path, dict[str, Checked]()
+        text = read_text(path) if path is not None and path.exists() else ""
+        whole, _, cut_off = text.rpartition("\n")
+        if path is not None and cut_off:
+            path.write_text(f"{whole}\n" if whole else "")
+        for number, line in enumerate(whole.splitlines(), 1):
+            try:
+                row = cast("dict[str, Any]", json_value(line))
+                self._found[str(row["key"])] = Checked.from_json(row["checked"])
+            except (ValueError, KeyError, TypeError) as error:
+                raise ConfigError(
+                    f"{path}, line {number} is no check of a problem: {error}; name another file"
+                ) from error
+
+    def get(self, key: str) -> Checked | None:
+        """Return a check that is kept."""
+        return self._found.get(key)
+
+    def put(self, key: str, checked: Checked) -> None:
+        """Keep a check."""
+        self._found[key] = checked
+        if self._path is not None:
+            with self._path.open("a") as file:
+                file.write(json.dumps({"key": key, "checked": checked.to_json()}) + "\n")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A problem that is done: its check, in how many seconds, and how many seconds the others will take at the same pace.
+
+    `seconds` is None of a check that was kept.
+    """
+
+    checked: Checked
+    number: int
+    seconds: float | None
+    left_s: float | None
+
+
+async def checks(judge: Judge, problems: Sequence[Problem], how: Checking, kept: Kept) -> AsyncIterator[Progress]:
+    """Check problems one after the other, and yield each as it is done.
+
+    Args:
+        judge: who judges.
+        problems: the problems.
+        how: how they are checked.
+        kept: checks that were made before, which are not made again; new ones are added.
+    """
+    spent: list[float] = []
+    waiting = sum(kept.get(how.key(problem)) is None for problem in problems)
+    for number, problem in enumerate(problems, 1):
+        key, began = how.key(problem), time.monotonic()
+        found, seconds = kept.get(key), None
+        if found is None:
+            kept.put(key, found := await check(judge, problem, how.seed, how.agree, how.languages))
+            spent.append(seconds := time.monotonic() - began)
+        left = sum(spent) / len(spent) * (waiting - len(spent)) if spent else None
+        yield Progress(found, number, seconds, left)
 
 
 async def check(

@@ -9,12 +9,13 @@ What is measured are the cases that are heaviest for the reference, each several
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
-from heredity.errors import ConfigError
 from heredity.rollouts.code.judge import Judge, limit_s
 from heredity.rollouts.code.verdicts import Tests
 from heredity.sandbox.native import Bounds
@@ -65,6 +66,9 @@ class Rank:
         amb_range: likewise.
         among: how many solutions it is placed among.
         transferred: whether those are in Python, and ratios to the reference in either language are compared.
+        seconds: processor seconds of the program itself in each repeat, less what the language takes to start.
+        bytes: likewise of memory.
+        noise: how steady the ranks of those are that it is placed among: by time, and by memory.
     """
 
     arb: float
@@ -73,6 +77,15 @@ class Rank:
     amb_range: tuple[float, float]
     among: int
     transferred: bool
+    seconds: tuple[float, ...] = ()
+    bytes: tuple[float, ...] = ()
+    noise: tuple[Noise, Noise] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        noise = dict(zip(("time", "memory"), map(asdict, self.noise), strict=True)) if self.noise else None
+        ranges = {"arb_range": list(self.arb_range), "amb_range": list(self.amb_range)}
+        return {**asdict(self), **ranges, "seconds": list(self.seconds), "bytes": list(self.bytes), "noise": noise}
 
 
 @dataclass(frozen=True)
@@ -98,11 +111,13 @@ class Pool:
         cases: what is measured.
         usages: by language, then by path.
         starts: what a language takes to start, by its name: seconds and bytes.
+        failed: stored solutions that failed a measured case, as on a machine that is much too busy; they are left out.
     """
 
     cases: tuple[int, ...]
     usages: dict[str, dict[str, Usage]] = field(default_factory=dict[str, dict[str, Usage]])
     starts: dict[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
+    failed: dict[str, str] = field(default_factory=dict[str, str])
 
     def noise(self, language: str) -> tuple[Noise, Noise]:
         """Return how steady ranks in a language are: by time, and by memory."""
@@ -114,24 +129,30 @@ class Pool:
 
 
 class Ranker:
-    """Measures stored solutions once and places programs among them.
+    """Measures stored solutions once and places programs among them, one after the other.
 
     Args:
         judge: who runs programs.
         repeats: how often each case is measured.
+        heaviest: how many cases are measured: those that are heaviest for the reference.
     """
 
-    def __init__(self, judge: Judge, repeats: int = REPEATS) -> None:
-        self._judge, self._repeats = judge, repeats
+    def __init__(self, judge: Judge, repeats: int = REPEATS, heaviest: int = HEAVIEST) -> None:
+        self._judge, self._repeats, self._heaviest = judge, repeats, heaviest
         self._pools: dict[tuple[str, tuple[int, ...]], Pool] = {}
+        self._turn = asyncio.Lock()
 
     async def pool(self, problem: Problem, tests: Tests, language: Language) -> Pool:
         """Return the measured solutions that ranks in a language take: those in it, and where they are few those in Python.
 
         Raises:
-            ConfigError: if a stored solution fails, or the language is not installed.
+            ConfigError: if the language is not installed.
         """
-        heaviest = sorted(range(len(tests.seconds)), key=lambda i: -tests.seconds[i])[:HEAVIEST]
+        async with self._turn:
+            return await self._pool(problem, tests, language)
+
+    async def _pool(self, problem: Problem, tests: Tests, language: Language) -> Pool:
+        heaviest = sorted(range(len(tests.seconds)), key=lambda i: -tests.seconds[i])[: self._heaviest]
         pool = self._pools.setdefault((problem.digest, tuple(heaviest)), Pool(tuple(heaviest)))
         wanted = [language] if len(_stored(problem, language)) >= LEAST else [language, LANGUAGES["python3"]]
         for one in wanted:
@@ -141,55 +162,68 @@ class Ranker:
         return pool
 
     async def rank(self, problem: Problem, tests: Tests, language: Language, source: str) -> Rank | None:
-        """Place an accepted program; None if there is nothing to place it among.
+        """Place an accepted program; None if there is nothing to place it among, or it fails where it is measured.
 
         It is measured in turns with the reference in its language, whose seconds now and when the others were measured say how much
         faster or slower the machine has become.
 
         Raises:
-            ConfigError: as `pool`, or if the program fails a case that it is measured on.
+            ConfigError: if the language is not installed.
         """
-        pool = await self.pool(problem, tests, language)
-        stored, python = _stored(problem, language), LANGUAGES["python3"].name
-        port = next((path for path in stored if path.rpartition("/")[2].startswith("reference.")), None)
-        own, few = pool.usages.get(language.name, {}), len(stored) < LEAST
-        among = pool.usages.get(python, {}) if few else own
-        if port is None or len(among) < LEAST:
+        python, few = LANGUAGES["python3"].name, len(_stored(problem, language)) < LEAST
+        port = _port(problem, language)
+        if port is None or (few and len(_stored(problem, LANGUAGES["python3"])) < LEAST):
             return None
-        now = await self._measured(problem, tests, language, pool, {"": source, port: stored[port]})
+        async with self._turn:
+            pool = await self._pool(problem, tests, language)
+            own, name = pool.usages[language.name], python if few else language.name
+            among = pool.usages[name]
+            if len(among) < LEAST or port not in own or (few and "reference.py" not in among):
+                return None
+            pair = {"": source, port: _stored(problem, language)[port]}
+            now = await self._measured(problem, tests, language, pool, pair)
+        if len(now) < len(pair):
+            return None
         drift = statistics.median(own[port].seconds) / statistics.median(now[port].seconds)
-        if not few:
-            return _placed(now[""].scaled(drift), list(among.values()), transferred=False)
-        ratio, reference = now[""].over(now[port]), among["reference.py"]
-        return _placed(ratio, [one.over(reference) for one in among.values()], transferred=True)
+        if few:
+            reference = among["reference.py"]
+            placed = _placed(now[""].over(now[port]), [one.over(reference) for one in among.values()], transferred=True)
+        else:
+            placed = _placed(now[""].scaled(drift), list(among.values()), transferred=False)
+        return replace(placed, seconds=now[""].seconds, bytes=now[""].bytes, noise=pool.noise(name))
 
     async def _start(self, problem: Problem, tests: Tests, language: Language, source: str) -> tuple[float, float]:
         lightest = min(range(len(tests.seconds)), key=lambda i: tests.seconds[i])
         taken = [await self._run(problem, tests, language, source, lightest) for _ in range(self._repeats)]
-        return min(s for s, _ in taken), min(b for _, b in taken)
+        known = [one for one in taken if not isinstance(one, str)]
+        return min((s for s, _ in known), default=0.0), min((b for _, b in known), default=0.0)
 
     async def _measured(
         self, problem: Problem, tests: Tests, language: Language, pool: Pool, sources: Mapping[str, str]
     ) -> dict[str, Usage]:
-        """Measure programs in turns, so that what slows the machine for a while slows all of them."""
+        """Measure programs in turns, so that what slows the machine for a while slows all of them; what fails is left out."""
         start_s, start_bytes = pool.starts[language.name]
         found: dict[str, list[tuple[float, float]]] = {path: [] for path in sources}
         for _ in range(self._repeats):
-            for path, source in sources.items():
-                taken = [await self._run(problem, tests, language, source, case) for case in pool.cases]
-                seconds = sum(max(s - start_s, _LEAST_S) for s, _ in taken)
-                found[path].append((seconds, max(max(b for _, b in taken) - start_bytes, _LEAST_BYTES)))
+            for path in list(found):
+                taken = [await self._run(problem, tests, language, sources[path], case) for case in pool.cases]
+                if failed := [one for one in taken if isinstance(one, str)]:
+                    del found[path]
+                    if path:
+                        pool.failed[path] = failed[0]
+                    continue
+                known = [one for one in taken if not isinstance(one, str)]
+                seconds = sum(max(s - start_s, _LEAST_S) for s, _ in known)
+                found[path].append((seconds, max(max(b for _, b in known) - start_bytes, _LEAST_BYTES)))
         return {path: Usage(tuple(s for s, _ in rows), tuple(b for _, b in rows)) for path, rows in found.items()}
 
     async def _run(
         self, problem: Problem, tests: Tests, language: Language, source: str, case: int
-    ) -> tuple[float, float]:
+    ) -> tuple[float, float] | str:
         limit = limit_s(language, tests)
         bounds = Bounds(limit, 4 * limit + 60, problem.memory_bytes)
         [answer] = await self._judge.answers(problem, language, source, [tests.cases[case]], bounds)
-        if isinstance(answer, str):
-            raise ConfigError(f"{problem.name}: a solution that is to be measured fails: {answer:.200}")
-        return answer[1].cpu_s, float(answer[1].peak_bytes)
+        return answer if isinstance(answer, str) else (answer[1].cpu_s, float(answer[1].peak_bytes))
 
 
 def beats(value: float, others: Sequence[float]) -> float:
@@ -208,6 +242,11 @@ def beats(value: float, others: Sequence[float]) -> float:
         low, high = ordered[right - 1], ordered[right]
         below = right - 0.5 + (value - low) / (high - low)
     return 100.0 * (1.0 - below / count)
+
+
+def _port(problem: Problem, language: Language) -> str | None:
+    """Return the path of the reference in a language."""
+    return next((p for p in _stored(problem, language) if p.rpartition("/")[2].startswith("reference.")), None)
 
 
 def _stored(problem: Problem, language: Language) -> dict[str, str]:

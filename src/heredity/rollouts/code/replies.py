@@ -22,12 +22,14 @@ from typing import Any
 from heredity.actors.contract import RoundFeedback
 from heredity.ids import digest_json
 from heredity.rollouts.code.judge import Judge
+from heredity.rollouts.code.ranks import Rank, Ranker
 from heredity.rollouts.code.verdicts import VERDICTS, Judgement, Tests, Verdict
 from heredity.sandbox.native import NativeRuns
 from heredity.tasks.code.languages import Language, language
 from heredity.tasks.code.problem import Problem, problem
 
 _KEPT = 512
+_MEASURED = 1  # case that programs are ranked by in rollouts: `heredity code ranks` takes more
 _FENCE = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -42,10 +44,11 @@ class Replies:
     """
 
     def __init__(self, judge: Judge) -> None:
-        self._judge = judge
+        self._judge, self._ranker = judge, Ranker(judge, heaviest=_MEASURED)
         self._problems: dict[str, Problem] = {}
         self._tests = OrderedDict[tuple[str, str], asyncio.Future[Tests]]()
         self._judgements = OrderedDict[str, Judgement]()
+        self._ranks = OrderedDict[str, Rank | None]()
 
     async def judged(self, spec: Mapping[str, Any], reply: str) -> Judgement:
         """Judge the program in a reply.
@@ -68,6 +71,26 @@ class Replies:
             if len(self._judgements) > _KEPT:
                 self._judgements.popitem(last=False)
         return self._judgements[key]
+
+    async def ranked(self, spec: Mapping[str, Any], reply: str) -> Rank | None:
+        """Place the program in a reply among the stored solutions of its problem, by the case that is heaviest for the reference.
+
+        Args:
+            spec: as for `judged`.
+            reply: what was said; its program is accepted.
+
+        Raises:
+            ConfigError, HostError: as `judged`.
+        """
+        asked, chosen = self._problem(str(spec["problem"])), language(str(spec["language"]))
+        source = program_in(reply, chosen)
+        key = digest_json([asked.digest, chosen.name, str(spec["seed"]), source])
+        if key not in self._ranks:
+            tests = await self._tests_of(asked, str(spec["seed"]))
+            self._ranks[key] = await self._ranker.rank(asked, tests, chosen, source)
+            if len(self._ranks) > _KEPT:
+                self._ranks.popitem(last=False)
+        return self._ranks[key]
 
     async def feedback(self, spec: Mapping[str, Any], reply: str, kind: RoundFeedback) -> str | None:
         """Return what a solver may be told of a reply, or None if there is nothing to say against it.

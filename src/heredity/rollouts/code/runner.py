@@ -58,11 +58,14 @@ class CodeRunner(SolvingRunner):
 
     async def checked(self, job: Job, text: str) -> Verification:
         """Judge the program in a reply."""
-        judgement = await (await self._opened()).judged(job.task.spec, text)
+        replies = await self._opened()
+        judgement = await replies.judged(job.task.spec, text)
         passed = judgement.verdict is Verdict.PASSED
         score = float(passed) if job.task.spec.get("score") == "verdict" else judgement.score
         reason = words(judgement) or f"{judgement.verdict.value}: passed all of {judgement.cases} cases"
-        return Verification(score, passed, "", reason, details=_details(judgement))
+        ranked = await replies.ranked(job.task.spec, text) if passed and job.task.spec.get("ranks") else None
+        rank = {"rank": ranked.to_json()} if ranked else {}
+        return Verification(score, passed, "", reason, details={**_details(judgement), **rank})
 
     def told(self, verification: Verification) -> str:
         """Return the feedback `"verdict"`."""
@@ -86,7 +89,7 @@ class CodeRecord(QuestionRecord):
 
     keys = (
         *("question", "verdict", "correct", "reason", "public", "rounds", "round_verdicts", "judgement", "notes"),
-        *("cpu_s", "peak_bytes"),
+        *("cpu_s", "peak_bytes", "rank"),
     )
 
     def trajectory(self, info: Mapping[str, Any], outcome: str, **how: Any) -> Trajectory:

@@ -1,6 +1,7 @@
 """Programming problems as tasksets: `code/all?language=cpp&difficulty=easy&tag=graph&split=train`.
 
-`whole=true` holds out all problems: nothing is trained on then, as in evolution within a task.
+`whole=true` holds out all problems: nothing is trained on then, as in evolution within a task. `ranks=true` has accepted programs
+measured and placed among the stored solutions of their problem.
 Which split a problem is in is a matter of the problem and its collection alone, so that no filter moves it: within each
 difficulty, half train, a fifth validates, and the rest is held out (`hidden`).
 """
@@ -27,7 +28,7 @@ SCORES = ("share", "verdict")
 VERSION = 1
 """Grows whenever a program may be judged otherwise than before."""
 
-_OPTIONS = ("language", "difficulty", "tag", "split", "problem", "score", "whole")
+_OPTIONS = ("language", "difficulty", "tag", "split", "problem", "score", "whole", "ranks")
 _SPLIT_NAMES = {**{name: name for name in SPLITS}, "hidden": "heldout"}
 
 
@@ -40,6 +41,7 @@ class _Options:
     problems: tuple[str, ...] = ()
     score: str = "share"
     whole: bool = False
+    ranks: bool = False
 
     def takes(self, one: Problem) -> bool:
         """Return whether a problem is one of those that are asked for."""
@@ -126,7 +128,9 @@ class CodeTaskset:
         attributes = {"difficulty": one.difficulty, "language": name, "tags": ", ".join(one.tags)}
         if len(self._options.languages) > 1:
             attributes[CLUSTER] = one.name
-        spec = {"problem": one.source, "language": name, "seed": seed, "score": self._options.score}
+        spec: dict[str, Any] = {"problem": one.source, "language": name, "seed": seed, "score": self._options.score}
+        if self._options.ranks:
+            spec["ranks"] = True
         return Task(f"{split}/{index}", split, index, spec, attributes)
 
 
@@ -215,8 +219,16 @@ def _options(name: str, query: str, problems: Sequence[Problem]) -> _Options:
         splits=tuple(_SPLIT_NAMES[s] for s in _known("split", given.get("split", SPLITS), _SPLIT_NAMES)),
         problems=_known("problem", given.get("problem", ()), [one.name for one in problems]),
         score=score,
-        whole=given.get("whole") == ("true",),
+        whole=_flag(name, given, "whole"),
+        ranks=_flag(name, given, "ranks"),
     )
+
+
+def _flag(name: str, given: Mapping[str, tuple[str, ...]], key: str) -> bool:
+    said = ",".join(given.get(key, ("false",)))
+    if said not in ("true", "false"):
+        raise ConfigError(f"{name}: {key} is {said}; give true or false")
+    return said == "true"
 
 
 def _known(what: str, given: tuple[str, ...], names: Iterable[str]) -> tuple[str, ...]:

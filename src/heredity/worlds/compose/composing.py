@@ -10,26 +10,46 @@ from typing import Any
 import numpy as np
 
 from heredity.ids import generator
-from heredity.worlds.compose.mechanics import Mechanic, Told, families, mechanics, themes, worded
+from heredity.worlds.compose.mechanics import COMMON, Mechanic, Told, common, families, mechanics, themes, worded
 from heredity.worlds.compose.recipe import CHOICES, Recipe
 from heredity.worlds.description import CAPABILITIES, Description
 
-MOST_STATES = 6000
+MOST_STATES = 4000
 """Situations that may be looked at for a level's exact bound."""
-_WEIGHTS = {"circle": 3, "grid": 5, "plots": 2, "trade": 2, "vessels": 3, "works": 2}
+_WEIGHTS = {
+    **{"circle": 3, "duel": 3, "ferry": 3, "grid": 5, "hall": 2, "plots": 2},
+    **{"shelf": 3, "trade": 2, "vessels": 3, "waters": 3, "works": 2, "workshop": 3},
+}
+"""How often each stage is drawn, in proportion."""
 _VARIANTS: Mapping[str, Mapping[str, Sequence[object]]] = {
     "circle": {"rooms": (6, 8, 10, 12), "hands": (1, 2, 3), "days": (3, 4, 5), "worth": (1, 4, 9, 20)},
+    "common": {
+        "wick": (4, 5, 7),
+        "often": (1, 2, 3),
+        "dues": (3, 5, 8),
+        "beats": (3, 4, 5),
+        "burden": (3, 4, 6),
+    },
+    "duel": {"own": (5, 8, 12), "foe": (5, 8, 12), "prize": (1, 3, 8), "doses": (1, 2, 3)},
+    "ferry": {"crowd": (3, 4, 5), "fare": (1, 4, 12), "tides": (3, 4), "load": (3, 4, 5)},
     "grid": {"side": (7, 7, 9), "wild": (3, 5, 8)},
+    "hall": {"cards": (6, 8, 10), "worth": (1, 4, 9, 20)},
+    "shelf": {"row": (4, 5), "worth": (1, 3, 10)},
     "trade": {"hold": (2, 3, 4)},
     "vessels": {"sizes": ("[2, 3, 4]", "[3, 4, 5]", "[3, 5, 7, 8]", "[4, 6, 7, 9]"), "worth": (1, 4, 9, 20)},
+    "waters": {"most": (7, 9, 11), "hauls": (3, 4, 6), "mends": (1, 2), "wage": (1, 2)},
     "works": {"dial": (3, 4, 5), "levers": (3, 4), "worth": (2, 5, 12)},
+    "workshop": {"hold": (4, 5), "orders": (1, 2, 3), "burns": (4, 6), "worth": (1, 4, 9, 20)},
 }
 """Numbers that stand in the rules of a family, as `$name`; the seed draws one of each."""
-_SLACKS = (2, 4, 7, 12, 20)
+_SLACKS = (2, 4, 8, 14, 24)
 """Steps that a world gives besides those that it takes."""
+_COMMON_SLACK = 6
+"""Those that it gives for each mechanic that stands on every stage, since these take steps of their own."""
 _SHARES = {"semantics": (0.75, 0.25)}
 """How often each of `CHOICES` is drawn where they are not drawn alike."""
 _EARN = re.compile(r"^( *)earn\((.*)\)$", re.MULTILINE)
+_NOUN = re.compile(r"\$(\w+)")
 _SLOT = re.compile(r"^( *)<(check|enter|tick)>$", re.MULTILINE)
 
 
@@ -62,6 +82,8 @@ def compose(recipe: Recipe) -> Composition:
     theme = tuple(themes())[int(rng.integers(len(themes())))]
     names = _chosen(rng, family, chosen)
     nouns: dict[str, str] = {**themes()[theme], **_sizes(rng, chosen, family, names)}
+    deed = next(part.deed for part in mechanics(family).values() if part.stage)
+    nouns["deed"] = _NOUN.sub(lambda found: nouns[found.group(1)], deed)
     barriers = [name for name in names if mechanics(family)[name].barrier]
     parts: dict[str, Mechanic] = {}
     for name in names:
@@ -114,7 +136,9 @@ def _sizes(rng: np.random.Generator, chosen: Mapping[str, str], family: str, nam
     level = int(chosen["difficulty"])
     loops = 0.6 if any(mechanics(family)[name].loops for name in names) else float(rng.choice([0.0, 0.1, 0.2]))
     slack, more = int(rng.choice(_SLACKS)), int(rng.integers(2))
-    drawn = {name: choices[int(rng.integers(len(choices)))] for name, choices in _VARIANTS.get(family, {}).items()}
+    slack += _COMMON_SLACK * len(common() & {*names})
+    variants = {**_VARIANTS.get(family, {}), **_VARIANTS[COMMON]}
+    drawn = {name: choices[int(rng.integers(len(choices)))] for name, choices in variants.items()}
     few = 1 + (level > 1)
     sizes = {"loops": f"{loops:g}", "few": few, "some": few + more, "tempo": 5 - level, "slack": slack}
     return {name: str(value) for name, value in {**sizes, **drawn}.items()}

@@ -1,6 +1,6 @@
 """Mechanics: parts of worlds, each a piece of description and rules, kept as YAML in `mechanics/`.
 
-A file of mechanics has one `stage`, what its worlds are made on, and mechanics that stand on it. Texts and rules name nouns of a
+A file of mechanics has one `stage`, what its worlds are made on, and mechanics that stand on it; those of `common.yaml` stand on all. Texts and rules name nouns of a
 vocabulary as `$word`, and what differs by the kind of reward as `«accumulative|binary»`. In rules a line `earn(value)` pays, or
 counts towards what a binary world asks for; `<check>`, `<enter>` and `<tick>` are where other mechanics put theirs.
 """
@@ -19,6 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from heredity.worlds.description import SkinDescription
 
 FOLDER = Path(__file__).with_name("mechanics")
+COMMON = "common"
+"""The file of mechanics that stand on every stage."""
 _NOUN = re.compile(r"(\b[Aa] )?\$(\w+)")
 _EITHER = re.compile(r"«([^«»|]*)\|([^«»]*)»")
 
@@ -44,6 +46,7 @@ class Mechanic(BaseModel):
         hidden: whether it hides something, so that it is for partial observation alone.
         inverse: whether it is what makes words mean the contrary; its constants are lists of which one is drawn.
         loops: whether it needs more than one way.
+        deed: what a stage is mainly for, as `$deed` in the texts of common mechanics: its checks stand before that.
         mechanic: what it is called; the stage's own name where it adds none.
         hides: what is said in place of `told` where something may be hidden.
         make: statements of `levels.make`; `level`: what of it the level keeps.
@@ -62,6 +65,7 @@ class Mechanic(BaseModel):
     hidden: bool = False
     inverse: bool = False
     loops: bool = False
+    deed: str = ""
     mechanic: str = ""
     capabilities: tuple[str, ...] = ()
     instruction: str = ""
@@ -97,9 +101,15 @@ class Mechanic(BaseModel):
 
 @cache
 def families() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
-    """Return what is written of mechanics: family to name to fields."""
-    files = sorted(path for path in FOLDER.glob("*.yaml") if path.stem != "themes")
-    return {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in files}
+    """Return what is written of mechanics: family to name to fields, the common ones in each."""
+    files = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yaml"))}
+    return {name: {**own, **files[COMMON]} for name, own in files.items() if name not in (COMMON, "themes")}
+
+
+@cache
+def common() -> frozenset[str]:
+    """Return the names of the mechanics that stand on every stage."""
+    return frozenset(yaml.safe_load((FOLDER / f"{COMMON}.yaml").read_text(encoding="utf-8")))
 
 
 @cache

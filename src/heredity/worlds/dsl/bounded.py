@@ -194,7 +194,7 @@ def _put(held: Any, places: tuple[Any, ...], value: Any) -> Any:
         if not isinstance(inner, str) or len(inner) != 1:
             raise RuleError(f"{shown(inner)} is no single character")
         return held[:place] + inner + held[place + 1 :]
-    return whole((*held[:place], inner, *held[place + 1 :]))
+    return listed((*held[:place], inner, *held[place + 1 :]))
 
 
 def text_of(value: Any) -> str:

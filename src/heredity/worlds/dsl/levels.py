@@ -23,6 +23,9 @@ TRIES = 500
 MOST_SEARCHES = 12
 """How many levels are searched in vain before a world is said to be wrong."""
 
+MOST_TOO_LARGE = 4
+"""The same of levels whose search does not end, where that is asked for: each costs as much as a search may."""
+
 LEVEL_WORK = 4 * SEARCH_WORK
 """What all searches for one level may come to, those on drafts included."""
 
@@ -50,7 +53,7 @@ class RulesLevels(Levels):
             return self._generated(rng, difficulty)
 
     def _generated(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        vain, work = 0, Work(LEVEL_WORK)
+        vain, too_large, work = 0, 0, Work(LEVEL_WORK)
         for _ in range(TRIES):
             try:
                 turn = Making(rng, partial(self._solution, work))
@@ -64,10 +67,13 @@ class RulesLevels(Levels):
                 checked_steps(level)
             except ConfigError as error:
                 raise RuleError(f"{self._name}: rules.levels.make: {error}") from error
-            if not self._searched or self._settled(level, work):
+            if not self._searched:
                 return level
-            vain += 1
-            if vain == MOST_SEARCHES:
+            value, _, kind = self.plan(level, work)
+            if value > 0 if kind == "exact" else not self.compiled.rules.levels.exact:
+                return level
+            vain, too_large = vain + 1, too_large + (kind != "exact")
+            if vain == MOST_SEARCHES or too_large == MOST_TOO_LARGE:
                 raise RuleError(
                     f"{self._name}: search fails on {vain} levels of rules.levels.make; make them smaller or easier"
                 )
@@ -109,11 +115,6 @@ class RulesLevels(Levels):
                 self._plans.clear()
             self._plans[key] = search(self.compiled.description, self.dynamics, level, work=work)
         return self._plans[key]
-
-    def _settled(self, level: LevelData, work: Work) -> bool:
-        """Return whether search finds something on a level, and proves that to be all where the rules ask for that."""
-        value, _, kind = self.plan(level, work)
-        return value > 0 if kind == "exact" else not self.compiled.rules.levels.exact
 
     @property
     def _searched(self) -> bool:

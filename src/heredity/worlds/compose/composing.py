@@ -16,10 +16,8 @@ from heredity.worlds.description import CAPABILITIES, Description
 
 MOST_STATES = 4000
 """Situations that may be looked at for a level's exact bound."""
-_WEIGHTS = {
-    **{"circle": 3, "duel": 3, "ferry": 3, "grid": 5, "hall": 2, "plots": 2},
-    **{"shelf": 3, "trade": 2, "vessels": 3, "waters": 3, "works": 2, "workshop": 3},
-}
+_WEIGHTS = dict.fromkeys(("circle", "duel", "ferry", "shelf", "vessels", "waters", "workshop"), 3)
+_WEIGHTS |= {"grid": 5, "hall": 2, "plots": 2, "trade": 2, "works": 2}
 """How often each stage is drawn, in proportion."""
 _VARIANTS: Mapping[str, Mapping[str, Sequence[object]]] = {
     "circle": {"rooms": (6, 8, 10, 12), "hands": (1, 2, 3), "days": (3, 4, 5), "worth": (1, 4, 9, 20)},

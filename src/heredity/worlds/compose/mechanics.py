@@ -1,8 +1,9 @@
 """Mechanics: parts of worlds, each a piece of description and rules, kept as YAML in `mechanics/`.
 
-A file of mechanics has one `stage`, what its worlds are made on, and mechanics that stand on it; those of `common.yaml` stand on all. Texts and rules name nouns of a
-vocabulary as `$word`, and what differs by the kind of reward as `«accumulative|binary»`. In rules a line `earn(value)` pays, or
-counts towards what a binary world asks for; `<check>`, `<enter>` and `<tick>` are where other mechanics put theirs.
+A file of mechanics has one `stage`, what its worlds are made on, and mechanics that stand on it; those of `common.yaml` stand on
+all. Texts and rules name nouns of a vocabulary as `$word`, and what differs by the kind of reward as `«accumulative|binary»`. In
+rules a line `earn(value)` pays, or counts towards what a binary world asks for; `<check>`, `<enter>` and `<tick>` are where other
+mechanics put theirs.
 """
 
 from __future__ import annotations
